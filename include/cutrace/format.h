@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * summary.bin: the one description of the file that the library writes and the tools read.
+ *
+ *   0      +--------------------------+
+ *          | struct ct_file_header    |  magic, version, byte order; never rewritten
+ *          |   commit[0]  commit[1]   |  where the newest two payloads are
+ *   4096   +--------------------------+
+ *          | payload A                |  a section table, then the sections
+ *          +--------------------------+
+ *          | payload B                |
+ *          +--------------------------+
+ *
+ * A new payload is written where the newest committed one is not, then its commit slot
+ * (sequence & 1) is overwritten. Whatever instant the writer dies at, one slot still names a
+ * whole payload. The reader takes the valid commit with the higher sequence and falls back to
+ * the other one when the payload's checksum does not match.
+ *
+ * All integers are in the byte order of the writer; `endian` tells which. Every structure is a
+ * multiple of 8 bytes and has no padding. Times are in nanoseconds, sizes in bytes. Offsets in
+ * the section table count from the start of the payload.
+ *
+ * Compatibility: another major version cannot be read. Within a major version structures only
+ * grow at the end (`element_bytes` is the writer's size: a reader uses the part it knows and
+ * takes missing members for zero), and unknown section types are skipped.
+ */
+#ifndef CUTRACE_FORMAT_H
+#define CUTRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define CT_FILE_MAGIC "CUTRACE\n"
+#define CT_FILE_MAGIC_BYTES 8
+#define CT_FILE_MAJOR 1
+#define CT_FILE_MINOR 0
+#define CT_FILE_ENDIAN 0x01020304u
+#define CT_FILE_HEADER_BYTES 4096
+
+/* One complete payload. crc covers the members before it; both are CRC-32 (IEEE 802.3). */
+struct ct_file_commit {
+    uint64_t sequence; /* counts from 1; 0: slot never used */
+    uint64_t offset;   /* of the payload, from the start of the file */
+    uint64_t bytes;    /* of the payload */
+    uint32_t payload_crc;
+    uint32_t crc;
+};
+
+struct ct_file_header {
+    char magic[CT_FILE_MAGIC_BYTES];
+    uint32_t endian;
+    uint16_t major;
+    uint16_t minor;
+    struct ct_file_commit commit[2];
+    uint8_t reserved[CT_FILE_HEADER_BYTES - 16 - 2 * 32];
+};
+
+/* A payload starts with this and `sections` entries of struct ct_file_section. */
+struct ct_file_payload {
+    uint32_t sections;
+    uint32_t section_bytes; /* sizeof(struct ct_file_section) of the writer */
+};
+
+enum ct_section_type {
+    CT_SECTION_STRINGS = 1,  /* char: NUL-terminated, addressed by byte offset; offset 0 is "" */
+    CT_SECTION_PROCESS = 2,  /* struct ct_file_process, exactly one */
+    CT_SECTION_DEVICES = 3,  /* struct ct_file_device, by ct_file_row.device */
+    CT_SECTION_ROWS = 4,     /* struct ct_file_row: kernels, copies, sets, graphs, prefetches */
+    CT_SECTION_SHAPES = 5,   /* struct ct_file_shape, by ct_file_row.shape_first */
+    CT_SECTION_BUCKETS = 6,  /* struct ct_file_bucket, by ct_file_row/api.bucket_first */
+    CT_SECTION_APIS = 7,     /* struct ct_file_api */
+    CT_SECTION_STREAMS = 8,  /* struct ct_file_stream */
+    CT_SECTION_NODES = 9,    /* struct ct_file_node: kernels inside graphs */
+    CT_SECTION_NOTES = 10,   /* struct ct_file_note */
+};
+
+struct ct_file_section {
+    uint32_t type;          /* enum ct_section_type */
+    uint32_t element_bytes; /* size of one element as written */
+    uint64_t count;         /* elements */
+    uint64_t offset;        /* from the start of the payload, multiple of 8 */
+};
+
+enum ct_process_flag {
+    CT_PROCESS_FINISHED = 1u << 0, /* written by the exit handler: nothing is missing */
+};
+
+struct ct_file_process {
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint64_t start_unix_ns;  /* when CUDA was first seen in the process */
+    uint64_t duration_ns;    /* from then until this payload was written */
+    uint32_t command;        /* string: arguments joined by blanks */
+    uint32_t host;           /* string */
+    uint32_t flags;          /* enum ct_process_flag */
+    uint32_t driver_version; /* cuDriverGetVersion, 0: unknown */
+    uint64_t off_operations; /* operations seen while recording was switched off */
+    uint64_t written;        /* payloads written so far, this one included */
+};
+
+enum ct_calibration_source {
+    CT_CALIBRATION_NONE = 0,  /* no figures for this device: durations are raw brackets */
+    CT_CALIBRATION_TABLE = 1, /* figures of the table of known devices */
+};
+
+struct ct_file_device {
+    uint32_t ordinal; /* CUdevice */
+    uint32_t name;    /* string */
+    uint8_t uuid[16];
+    uint64_t memory_bytes;
+    uint32_t sm_count;
+    uint32_t clock_khz;
+    uint32_t compute_major;
+    uint32_t compute_minor;
+    uint32_t calibration; /* enum ct_calibration_source */
+    uint32_t bias_busy_ns;  /* taken off every bracket: see doc/internals.md */
+    uint32_t gap_busy_ns;   /* previous stop to this start on a busy stream, at most */
+    uint32_t submit_ns;     /* of the host time, what the GPU has back when it was idle */
+};
+
+/* What an operation is. */
+enum ct_row_kind {
+    CT_ROW_KERNEL = 1,
+    CT_ROW_COPY = 2,
+    CT_ROW_SET = 3,
+    CT_ROW_GRAPH = 4,
+    CT_ROW_PREFETCH = 5,
+};
+
+/* Copy directions, in the order of the names nvprof gives them. */
+#define CT_DIRECTIONS(X)                                                                           \
+    X(HTOD, "HtoD")                                                                                \
+    X(DTOH, "DtoH")                                                                                \
+    X(HTOA, "HtoA")                                                                                \
+    X(ATOH, "AtoH")                                                                                \
+    X(ATOA, "AtoA")                                                                                \
+    X(ATOD, "AtoD")                                                                                \
+    X(DTOA, "DtoA")                                                                                \
+    X(DTOD, "DtoD")                                                                                \
+    X(HTOH, "HtoH")                                                                                \
+    X(PTOP, "PtoP")
+
+enum ct_direction {
+#define X(id, text) CT_##id,
+    CT_DIRECTIONS(X)
+#undef X
+    CT_DIRECTION_COUNT
+};
+
+/*
+ * Why an operation that was seen has no duration. `ran` says whether it ran on the GPU all the
+ * same: launches = timed + all losses, and calls shown = timed + the losses that ran.
+ */
+#define CT_LOSSES(X)                                                                               \
+    X(CAPTURED, 0, "captured into a graph")                                                        \
+    X(SAMPLED, 1, "sampled out")                                                                   \
+    X(EXCLUDED, 1, "excluded by CUTRACE_KERNELS")                                                  \
+    X(NO_EVENT, 1, "no event free")                                                                \
+    X(RING_FULL, 1, "ring full")                                                                   \
+    X(DEEP_QUEUE, 1, "stream queue deep")                                                          \
+    X(PROGRAMMATIC, 1, "programmatic dependent launch")                                            \
+    X(UNSAFE, 1, "stream could not be asked")                                                      \
+    X(EVENT_ERROR, 1, "event call failed")                                                         \
+    X(CONTEXT_GONE, 1, "context destroyed")                                                        \
+    X(UNFINISHED, 1, "unfinished at exit")
+
+enum ct_loss {
+#define X(id, ran, text) CT_LOSS_##id,
+    CT_LOSSES(X)
+#undef X
+    CT_LOSS_COUNT
+};
+#define CT_FILE_LOSSES 16 /* room in the file; CT_LOSS_COUNT must not exceed it */
+
+struct ct_file_row {
+    uint32_t kind;     /* enum ct_row_kind */
+    uint32_t detail;   /* copies: enum ct_direction; graphs: number of nodes */
+    uint32_t device;   /* index into CT_SECTION_DEVICES */
+    uint32_t name;     /* string: mangled kernel name; "" for copies and sets */
+    uint64_t timed;    /* operations with a duration: all figures below are of these */
+    uint64_t errors;   /* calls that failed: they count nowhere else */
+    uint64_t lost[CT_FILE_LOSSES]; /* by enum ct_loss */
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    double square_ns2; /* sum of squared durations */
+    uint64_t raw_total_ns; /* the same of the raw brackets */
+    uint64_t raw_min_ns;
+    uint64_t raw_max_ns;
+    uint64_t bytes;       /* copies, sets and prefetches: of all that ran, timed or not */
+    uint64_t timed_bytes; /* of those with a duration, for the throughput */
+    uint64_t overlapped;  /* of the timed: another thread's bracket on the stream interleaved */
+    uint32_t registers;   /* per thread; UINT32_MAX: unknown */
+    uint32_t static_shared_bytes; /* per block; UINT32_MAX: unknown */
+    uint32_t shape_first;
+    uint32_t shape_count;
+    uint64_t shape_other; /* launches in shapes that found no room */
+    uint32_t bucket_first;
+    uint32_t bucket_count;
+};
+
+struct ct_file_shape {
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint64_t dynamic_shared_bytes;
+    uint64_t count;
+};
+
+struct ct_file_bucket {
+    uint64_t bucket; /* ct_hist_bucket() of hist.h */
+    uint64_t count;
+};
+
+enum ct_api_flag {
+    CT_API_RUNTIME = 1u << 0, /* of the runtime; otherwise of the driver */
+};
+
+struct ct_file_api {
+    uint32_t name;  /* string: the exported symbol, suffixes included */
+    uint32_t flags; /* enum ct_api_flag */
+    uint64_t calls; /* all of them */
+    uint64_t errors;
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    uint64_t sampled;  /* calls in the histogram and in square_ns2: all, unless a burst was cut */
+    double square_ns2; /* sum of squared durations of the sampled */
+    uint32_t bucket_first;
+    uint32_t bucket_count;
+};
+
+struct ct_file_stream {
+    uint64_t id;      /* ordinal of the stream in the process, from 1 */
+    uint64_t operations;
+    uint64_t waits;   /* cuStreamWaitEvent and kin */
+    uint32_t device;
+    uint32_t flags;   /* of cuStreamCreate; UINT32_MAX: not seen being created */
+    int32_t priority;
+    uint32_t special; /* 0: created, 1: legacy default stream, 2: per-thread default stream */
+};
+
+struct ct_file_node {
+    uint32_t graph_row; /* index into CT_SECTION_ROWS */
+    uint32_t name;      /* string: mangled kernel name */
+    uint64_t count;     /* kernel nodes of that name in the graph */
+};
+
+enum ct_note_kind {
+    CT_NOTE_WARNING = 1,     /* text is a sentence */
+    CT_NOTE_NOT_WRAPPED = 2, /* text is an entry point that was asked for and left alone */
+};
+
+struct ct_file_note {
+    uint32_t kind; /* enum ct_note_kind */
+    uint32_t text; /* string */
+    uint64_t count;
+};
+
+#define CT_FILE_CHECK(type, size)                                                                  \
+    _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")
+CT_FILE_CHECK(ct_file_commit, 32);
+CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
+CT_FILE_CHECK(ct_file_payload, 8);
+CT_FILE_CHECK(ct_file_section, 24);
+CT_FILE_CHECK(ct_file_process, 56);
+CT_FILE_CHECK(ct_file_device, 64);
+CT_FILE_CHECK(ct_file_row, 272);
+CT_FILE_CHECK(ct_file_shape, 40);
+CT_FILE_CHECK(ct_file_bucket, 16);
+CT_FILE_CHECK(ct_file_api, 72);
+CT_FILE_CHECK(ct_file_stream, 40);
+CT_FILE_CHECK(ct_file_node, 16);
+CT_FILE_CHECK(ct_file_note, 16);
+_Static_assert(CT_LOSS_COUNT <= CT_FILE_LOSSES, "losses outgrow the file");
+
+#endif
