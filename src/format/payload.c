@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The section table and the sections of one payload. Nothing in it is believed: sizes, offsets,
+ * indices and ranges are checked here once, so that nobody has to later.
+ */
+#include "format/payload.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hist.h"
+
+struct section_kind {
+    uint32_t type;
+    uint32_t bytes; /* of our element */
+    size_t data_at; /* members of struct ct_summary */
+    size_t count_at;
+    const char *name;
+};
+
+static const struct section_kind kinds[CT_READ_SECTION_COUNT] = {
+#define X(id, member, element)                                                                     \
+    {CT_SECTION_##id, sizeof(element), offsetof(struct ct_summary, member),                        \
+     offsetof(struct ct_summary, member##_count), #member},
+    CT_READ_SECTIONS(X)
+#undef X
+};
+
+int ct_read_fail(struct ct_read_error *error, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof(error->text), format, args);
+    va_end(args);
+    return code;
+}
+
+/* All pointers look alike here, but are not the same type to the compiler: hence memcpy. */
+static void set_section(struct ct_summary *s, const struct section_kind *k, const void *data,
+                        size_t count)
+{
+    memcpy((char *)s + k->data_at, &data, sizeof(data));
+    memcpy((char *)s + k->count_at, &count, sizeof(count));
+}
+
+static bool has_section(const struct ct_summary *s, const struct section_kind *k)
+{
+    const void *data;
+    memcpy(&data, (const char *)s + k->data_at, sizeof(data));
+    return data != NULL;
+}
+
+void ct_payload_forget(struct ct_summary *s)
+{
+    for (size_t i = 0; i < CT_READ_SECTION_COUNT; i++) {
+        free(s->grown[i]);
+        s->grown[i] = NULL;
+        set_section(s, &kinds[i], NULL, 0);
+    }
+    s->grown_bytes = 0;
+}
+
+static const struct section_kind *kind_of(uint32_t type)
+{
+    for (size_t i = 0; i < CT_READ_SECTION_COUNT; i++)
+        if (kinds[i].type == type)
+            return &kinds[i];
+    return NULL;
+}
+
+/* Brings elements of a writer with other structures to the size of ours. */
+static int grow_section(struct ct_summary *s, const struct section_kind *k, const char *from,
+                        const struct ct_file_section *section, struct ct_read_error *error)
+{
+    size_t common = section->element_bytes < k->bytes ? section->element_bytes : k->bytes;
+    if (section->count > (CT_READ_LIMIT_BYTES - s->grown_bytes) / k->bytes)
+        return ct_read_fail(error, -EFBIG, "is damaged: too many %s", k->name);
+    char *to = calloc(section->count, k->bytes);
+    if (!to)
+        return ct_read_fail(error, -ENOMEM, "needs more memory than there is");
+    for (uint64_t i = 0; i < section->count; i++)
+        memcpy(to + i * k->bytes, from + i * section->element_bytes, common);
+    s->grown[k - kinds] = to;
+    s->grown_bytes += section->count * k->bytes;
+    set_section(s, k, to, section->count);
+    return 0;
+}
+
+static bool section_fits(const struct section_kind *k, const struct ct_file_section *section,
+                         size_t bytes)
+{
+    uint32_t unit = k->bytes == 1 ? 1 : 8;
+    if (!section->element_bytes || section->element_bytes % unit || section->offset % 8)
+        return false;
+    if (unit == 1 && section->element_bytes != 1)
+        return false;
+    return section->offset <= bytes &&
+           section->count <= (bytes - section->offset) / section->element_bytes;
+}
+
+static int add_section(struct ct_summary *s, const struct ct_file_section *section, size_t bytes,
+                       struct ct_read_error *error)
+{
+    const struct section_kind *k = kind_of(section->type);
+    if (!k)
+        return 0;
+    if (has_section(s, k))
+        return ct_read_fail(error, -EBADMSG, "is damaged: it has its %s twice", k->name);
+    if (!section_fits(k, section, bytes))
+        return ct_read_fail(error, -EBADMSG, "is damaged: its %s are out of bounds", k->name);
+    const char *from = (const char *)s->payload + section->offset;
+    set_section(s, k, from, section->count);
+    if (section->element_bytes == k->bytes || !section->count)
+        return 0;
+    return grow_section(s, k, from, section, error);
+}
+
+static int add_sections(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
+{
+    const struct ct_file_payload *p = s->payload;
+    size_t size = p->section_bytes;
+    if (size < sizeof(struct ct_file_section) || size % 8 ||
+        p->sections > (bytes - sizeof(*p)) / size)
+        return ct_read_fail(error, -EBADMSG, "is damaged: its section table is out of bounds");
+    for (uint32_t i = 0; i < p->sections; i++) {
+        const char *at = (const char *)(p + 1) + i * size;
+        int rc = add_section(s, (const struct ct_file_section *)at, bytes, error);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The checks below name what is wrong; NULL: nothing is. */
+
+static bool is_string(const struct ct_summary *s, uint32_t offset)
+{
+    return offset < s->strings_count;
+}
+
+static bool is_range(uint32_t first, uint32_t count, size_t all)
+{
+    return (uint64_t)first + count <= all;
+}
+
+static bool is_square(double d)
+{
+    return isfinite(d) && d >= 0;
+}
+
+static const char *check_strings(const struct ct_summary *s)
+{
+    if (!s->strings_count || s->strings[0] || s->strings[s->strings_count - 1])
+        return "its strings do not end";
+    return NULL;
+}
+
+static const char *check_process(const struct ct_summary *s)
+{
+    if (s->process_count != 1)
+        return "it does not describe one process";
+    if (!is_string(s, s->process->command) || !is_string(s, s->process->host))
+        return "a text of the process is out of bounds";
+    return NULL;
+}
+
+static const char *check_devices(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->devices_count; i++)
+        if (!is_string(s, s->devices[i].name))
+            return "the name of a device is out of bounds";
+    return NULL;
+}
+
+/* A kind or a direction that a newer minor version brought is shown as unknown. */
+static bool is_known(const struct ct_summary *s, const struct ct_file_row *r)
+{
+    if (s->minor > CT_FILE_MINOR)
+        return true;
+    return r->kind >= CT_ROW_KERNEL && r->kind <= CT_ROW_PREFETCH &&
+           (r->kind != CT_ROW_COPY || r->detail < CT_DIRECTION_COUNT);
+}
+
+static const char *check_rows(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->rows_count; i++) {
+        const struct ct_file_row *r = &s->rows[i];
+        if (!is_known(s, r))
+            return "an operation is of no known kind";
+        if (r->device >= s->devices_count)
+            return "an operation is of no known device";
+        if (!is_string(s, r->name))
+            return "the name of an operation is out of bounds";
+        if (!is_range(r->shape_first, r->shape_count, s->shapes_count) ||
+            !is_range(r->bucket_first, r->bucket_count, s->buckets_count))
+            return "the shapes or the histogram of an operation are out of bounds";
+        if (!is_square(r->square_ns2))
+            return "a sum of squares is not a number";
+    }
+    return NULL;
+}
+
+static const char *check_buckets(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->buckets_count; i++)
+        if (s->buckets[i].bucket >= CT_HIST_BUCKETS)
+            return "a histogram has an unknown bucket";
+    return NULL;
+}
+
+static const char *check_apis(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->apis_count; i++) {
+        const struct ct_file_api *a = &s->apis[i];
+        if (!is_string(s, a->name))
+            return "the name of a function is out of bounds";
+        if (!is_range(a->bucket_first, a->bucket_count, s->buckets_count))
+            return "the histogram of a function is out of bounds";
+        if (!is_square(a->square_ns2))
+            return "a sum of squares is not a number";
+    }
+    return NULL;
+}
+
+static const char *check_streams(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->streams_count; i++)
+        if (s->streams[i].device >= s->devices_count)
+            return "a stream is of no known device";
+    return NULL;
+}
+
+static const char *check_nodes(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->nodes_count; i++) {
+        const struct ct_file_node *n = &s->nodes[i];
+        if (n->graph_row >= s->rows_count || s->rows[n->graph_row].kind != CT_ROW_GRAPH)
+            return "a graph node is of no graph";
+        if (!is_string(s, n->name))
+            return "the name of a graph node is out of bounds";
+    }
+    return NULL;
+}
+
+static const char *check_notes(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->notes_count; i++)
+        if (!is_string(s, s->notes[i].text))
+            return "the text of a note is out of bounds";
+    return NULL;
+}
+
+int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
+{
+    static const char *(*const checks[])(const struct ct_summary *) = {
+        check_strings, check_process, check_devices, check_rows,  check_buckets,
+        check_apis,    check_streams, check_nodes,   check_notes,
+    };
+    ct_payload_forget(s);
+    if (bytes < sizeof(struct ct_file_payload))
+        return ct_read_fail(error, -EBADMSG, "is damaged: it has no section table");
+    int rc = add_sections(s, bytes, error);
+    for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {
+        const char *wrong = checks[i](s);
+        if (wrong)
+            rc = ct_read_fail(error, -EBADMSG, "is damaged: %s", wrong);
+    }
+    if (rc)
+        ct_payload_forget(s);
+    return rc;
+}

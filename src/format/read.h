@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads a summary file whole and checks it whole: after a successful read every index, range and
+ * string in it can be used without a further look. Not for the traced process: it uses malloc.
+ */
+#ifndef CT_READ_H
+#define CT_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cutrace/format.h"
+
+/* Payloads above this are refused: no summary comes near it, and it bounds the memory. */
+#define CT_READ_LIMIT_BYTES ((uint64_t)1 << 30)
+
+/* Sections of a payload: type in the file, member below, element. */
+#define CT_READ_SECTIONS(X)                                                                        \
+    X(STRINGS, strings, char)                                                                      \
+    X(PROCESS, process, struct ct_file_process)                                                    \
+    X(DEVICES, devices, struct ct_file_device)                                                     \
+    X(ROWS, rows, struct ct_file_row)                                                              \
+    X(SHAPES, shapes, struct ct_file_shape)                                                        \
+    X(BUCKETS, buckets, struct ct_file_bucket)                                                     \
+    X(APIS, apis, struct ct_file_api)                                                              \
+    X(STREAMS, streams, struct ct_file_stream)                                                     \
+    X(NODES, nodes, struct ct_file_node)                                                           \
+    X(NOTES, notes, struct ct_file_note)
+
+enum ct_read_section {
+#define X(id, member, type) CT_READ_##id,
+    CT_READ_SECTIONS(X)
+#undef X
+        CT_READ_SECTION_COUNT
+};
+
+/* One read file. The arrays are the summary's own and live until it is read anew or freed. */
+struct ct_summary {
+#define X(id, member, type)                                                                        \
+    const type *member;                                                                            \
+    size_t member##_count;
+    CT_READ_SECTIONS(X)
+#undef X
+    uint16_t minor;
+    uint64_t sequence; /* of the payload that was taken */
+    bool fell_back;    /* the newest payload was damaged, this is the one before */
+
+    void *payload; /* buffer, kept from file to file */
+    size_t payload_size;
+    void *grown[CT_READ_SECTION_COUNT]; /* sections of another element size, brought to ours */
+    size_t grown_bytes;
+};
+
+struct ct_read_error {
+    char text[256]; /* why, as the end of a sentence that starts with the file's name */
+};
+
+/*
+ * Reads `path` into *s, which is all zero at first and may be used again for the next file.
+ * 0, or -errno with error->text; *s is then empty.
+ */
+int ct_summary_read(struct ct_summary *s, const char *path, struct ct_read_error *error);
+void ct_summary_free(struct ct_summary *s);
+
+/* A string of the file by its offset. */
+static inline const char *ct_summary_text(const struct ct_summary *s, uint32_t offset)
+{
+    return s->strings + offset;
+}
+
+#endif
