@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares cutrace's profile of a program with CUPTI's records of it.
+
+    compare.py --cutrace FILE... --cupti FILE...
+
+Prints every difference in names, counts and bytes, one a line, then facts that are no difference
+(lines that start with #), then a last line: SAME or DIFFERENT, numbers, and the ratio of the sums
+of kernel time. Exit status 0, 1 when something differs, 2 when a file is missing or cannot be read.
+
+cutrace shows a graph as one row and lists the kernels in it; CUPTI lists each node's run. So the
+kernels of graphs are compared as kernels in the graph times its launches. Copies and sets inside
+graphs are in cutrace's graph row only: they are printed, and not compared.
+"""
+import argparse
+import collections
+import sys
+
+import summary
+
+
+class Side:
+    """Counts by (kind, name): kernel, graph_kernel, copy, set; and what else is to be said."""
+
+    def __init__(self):
+        self.count = collections.Counter()
+        self.bytes = collections.Counter()
+        self.total_ns = collections.Counter()
+        self.timed = collections.Counter()
+        self.facts = collections.Counter()
+        self.lost = collections.Counter()
+
+
+def read_cupti(paths):
+    side = Side()
+    for path in paths:
+        for line in open(path):
+            kind, name, count, total_ns, _, _, size = line.rstrip("\n").split("\t")
+            if kind in ("kernel", "graph_kernel", "copy", "set"):
+                side.count[kind, name] += int(count)
+                side.bytes[kind, name] += int(size)
+                side.total_ns[kind, name] += int(total_ns)
+                side.timed[kind, name] += int(count)
+            elif kind == "lost":
+                side.lost["CUPTI: " + name] += int(count)
+            elif kind.startswith("graph_"):
+                side.facts["%s inside graphs, by CUPTI: %s" % (kind[6:], name)] += int(count)
+    return side
+
+
+def add_rows(side, profile):
+    for index, row in enumerate(profile.rows):
+        key = row["kind"], "memset" if row["kind"] == "set" else row["name"]
+        for reason, count in row["lost"].items():
+            side.facts["%s without a duration: %s" % (row["kind"], reason)] += count
+        if row["errors"]:
+            side.facts["%s calls that failed" % row["kind"]] += row["errors"]
+        if row["kind"] in ("kernel", "copy", "set") and row["ran"]:
+            side.count[key] += row["ran"]
+            side.bytes[key] += row["bytes"]
+            side.total_ns[key] += row["total_ns"]
+            side.timed[key] += row["timed"]
+        elif row["kind"] in ("graph", "prefetch"):
+            side.facts["%s operations" % row["kind"]] += row["ran"]
+        for node in profile.nodes:
+            if row["kind"] == "graph" and node["graph_row"] == index:
+                side.count["graph_kernel", node["name"]] += node["count"] * row["ran"]
+
+
+def read_cutrace(paths):
+    side = Side()
+    for path in paths:
+        profile = summary.read(path)
+        add_rows(side, profile)
+        if not profile.finished:
+            side.lost["cutrace: the exit handler did not finish the file"] += 1
+        for note in profile.notes:
+            side.facts["note: " + note["text"]] += note["count"]
+    return side
+
+
+def differences(truth, ours):
+    keys = sorted(set(truth.count) | set(ours.count))
+    for key in keys:
+        if truth.count[key] != ours.count[key]:
+            yield "%s %s: CUPTI %d, cutrace %d" % (*key, truth.count[key], ours.count[key])
+        elif key[0] in ("copy", "set") and truth.bytes[key] != ours.bytes[key]:
+            yield "%s %s: bytes: CUPTI %d, cutrace %d" % (*key, truth.bytes[key], ours.bytes[key])
+    for what, count in sorted((truth.lost + ours.lost).items()):
+        if what != "CUPTI: untimed":
+            yield "%s: %d" % (what, count)
+
+
+def sum_of(counter, kinds):
+    return sum(n for key, n in counter.items() if key[0] in kinds)
+
+
+def means_us(truth, ours):
+    """Name, count and both means of the kernels outside graphs that both sides have timed."""
+    for key, count in truth.count.items():
+        if key[0] == "kernel" and truth.timed[key] and ours.timed[key]:
+            yield (key[1], count, truth.total_ns[key] / truth.timed[key] / 1e3,
+                   ours.total_ns[key] / ours.timed[key] / 1e3)
+
+
+def ratio(truth, ours):
+    """Sum of kernel time, cutrace over CUPTI, with the same counts for both."""
+    rows = list(means_us(truth, ours))
+    total = sum(count * theirs for _, count, theirs, _ in rows)
+    return "%.3f" % (sum(count * mine for _, count, _, mine in rows) / total) if total else "-"
+
+
+def worst_kernels(truth, ours, most=3):
+    """The kernels whose mean is farthest from CUPTI's, of those launched often enough."""
+    rows = [(abs(mine - theirs), name, count, theirs, mine)
+            for name, count, theirs, mine in means_us(truth, ours)
+            if count >= 10 and abs(mine - theirs) > max(0.03 * theirs, 0.3)]
+    for _, name, count, theirs, mine in sorted(rows, reverse=True)[:most]:
+        yield "mean of %s: CUPTI %.2f us, cutrace %.2f us, %d times" % (
+            name[:60], theirs, mine, count)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cutrace", nargs="*", default=[])
+    parser.add_argument("--cupti", nargs="*", default=[])
+    options = parser.parse_args()
+    for name, paths in (("CUPTI", options.cupti), ("cutrace", options.cutrace)):
+        if not paths:
+            print("MISSING no file by %s" % name)
+            return 2
+    try:
+        truth, ours = read_cupti(options.cupti), read_cutrace(options.cutrace)
+    except (OSError, ValueError) as error:
+        print("UNREADABLE %s" % error)
+        return 2
+    found = list(differences(truth, ours))
+    for line in found:
+        print(line)
+    for what, count in sorted(ours.facts.items()) + sorted(truth.facts.items()):
+        print("# %s: %d" % (what, count))
+    if truth.lost["CUPTI: untimed"]:
+        print("# records without times, by CUPTI: %d" % truth.lost["CUPTI: untimed"])
+    for line in worst_kernels(truth, ours):
+        print("# " + line)
+    print("%s %d differences; %d kernels (%d in graphs), %d copies, %d sets; time %s of CUPTI's" % (
+        "DIFFERENT" if found else "SAME", len(found),
+        sum_of(truth.count, ["kernel", "graph_kernel"]), sum_of(truth.count, ["graph_kernel"]),
+        sum_of(truth.count, ["copy"]), sum_of(truth.count, ["set"]), ratio(truth, ours)))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reference that cutrace is compared with: counts what CUPTI's activity records say.
+ *
+ * Loaded by the driver itself (CUDA_INJECTION64_PATH). CUPTI_TRUTH chooses the records, a list of
+ * kernels, copies, runtime, driver (default: kernels,copies); CUPTI_TRUTH_OUT names the output, to
+ * which the pid is added. Its lines, separated by tabs:
+ *
+ *     kind  name  count  total_ns  min_ns  max_ns  bytes
+ *
+ * kind is kernel, copy, set, or one of them with the prefix graph_ (the record is a graph's node),
+ * runtime or driver, and lost (name says what). Records arrive on CUPTI's own thread and, at the
+ * end, on the exiting one; one lock guards the table.
+ */
+#include <cupti.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if CUPTI_API_VERSION >= 130000
+typedef CUpti_ActivityKernel10 kernel_record;
+typedef CUpti_ActivityMemcpy6 copy_record;
+#define COPIES_IN(record) ((record)->copyCount ? (record)->copyCount : 1)
+#else
+typedef CUpti_ActivityKernel9 kernel_record;
+typedef CUpti_ActivityMemcpy5 copy_record;
+#define COPIES_IN(record) 1
+#endif
+typedef CUpti_ActivityMemcpyPtoP4 peer_record;
+typedef CUpti_ActivityMemset4 set_record;
+
+#define BUFFER_BYTES ((size_t)8 << 20)
+#define TABLE_SIZE 16384 /* power of two, well above the names any program here has */
+
+struct entry {
+    const char *kind;
+    char *name;
+    uint64_t count, total_ns, min_ns, max_ns, bytes;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry table[TABLE_SIZE];
+static uint64_t lost_table_full;
+
+static uint64_t hash(const char *kind, const char *name)
+{
+    uint64_t h = 14695981039346656037ull;
+
+    for (; *kind; kind++)
+        h = (h ^ (unsigned char)*kind) * 1099511628211ull;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 1099511628211ull;
+    return h;
+}
+
+/* The entry of that kind and name, made if need be; NULL when the table is full. */
+static struct entry *entry_of(const char *kind, const char *name)
+{
+    uint64_t slot = hash(kind, name);
+
+    for (unsigned int tries = 0; tries < TABLE_SIZE; tries++, slot++) {
+        struct entry *e = &table[slot % TABLE_SIZE];
+
+        if (!e->name) {
+            e->kind = kind;
+            e->name = strdup(name);
+            e->min_ns = UINT64_MAX;
+            return e->name ? e : NULL;
+        }
+        if (!strcmp(e->kind, kind) && !strcmp(e->name, name))
+            return e;
+    }
+    return NULL;
+}
+
+static void count(const char *kind, const char *name, uint64_t times, uint64_t start_ns,
+                  uint64_t end_ns, uint64_t bytes)
+{
+    struct entry *e = entry_of(kind, name);
+    uint64_t ns = end_ns - start_ns;
+
+    if (!e) {
+        lost_table_full++;
+        return;
+    }
+    e->count += times;
+    e->bytes += bytes;
+    if (!start_ns || !end_ns) { /* counted; CUPTI has no time for it */
+        struct entry *untimed = entry_of("lost", "untimed");
+
+        if (untimed)
+            untimed->count++;
+        return;
+    }
+    e->total_ns += ns;
+    e->min_ns = ns < e->min_ns ? ns : e->min_ns;
+    e->max_ns = ns > e->max_ns ? ns : e->max_ns;
+}
+
+static const char *copy_name(unsigned int kind)
+{
+    static const char *const names[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+
+    return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
+
+static void count_copy(const copy_record *r)
+{
+    count(r->graphNodeId ? "graph_copy" : "copy", copy_name(r->copyKind), COPIES_IN(r), r->start,
+          r->end, r->bytes);
+}
+
+static void count_api(const CUpti_ActivityAPI *r)
+{
+    int runtime = r->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+    const char *name = NULL;
+
+    cuptiGetCallbackName(runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
+                         r->cbid, &name);
+    count(runtime ? "runtime" : "driver", name ? name : "unknown", 1, r->start, r->end, 0);
+}
+
+static void count_record(const CUpti_Activity *record)
+{
+    switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+        const kernel_record *r = (const kernel_record *)record;
+
+        count(r->graphNodeId ? "graph_kernel" : "kernel", r->name ? r->name : "unknown", 1,
+              r->start, r->end, 0);
+        break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        count_copy((const copy_record *)record);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: {
+        const peer_record *r = (const peer_record *)record;
+
+        count(r->graphNodeId ? "graph_copy" : "copy", copy_name(r->copyKind), 1, r->start, r->end,
+              r->bytes);
+        break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMSET: {
+        const set_record *r = (const set_record *)record;
+
+        count(r->graphNodeId ? "graph_set" : "set", "memset", 1, r->start, r->end, r->bytes);
+        break;
+    }
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        count_api((const CUpti_ActivityAPI *)record);
+        break;
+    default:
+        count("lost", "record of an unexpected kind", 1, 1, 1, 0);
+    }
+}
+
+static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
+{
+    *buffer = aligned_alloc(8, BUFFER_BYTES);
+    *bytes = *buffer ? BUFFER_BYTES : 0;
+    *most_records = 0;
+}
+
+static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                      size_t bytes, size_t valid_bytes)
+{
+    CUpti_Activity *record = NULL;
+    size_t dropped = 0;
+
+    (void)bytes;
+    pthread_mutex_lock(&lock);
+    while (valid_bytes && cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
+        count_record(record);
+    if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS && dropped)
+        count("lost", "dropped by CUPTI", dropped, 1, 1, 0);
+    pthread_mutex_unlock(&lock);
+    free(buffer);
+}
+
+static void write_table(FILE *out)
+{
+    for (unsigned int i = 0; i < TABLE_SIZE; i++) {
+        const struct entry *e = &table[i];
+
+        if (e->name)
+            fprintf(out, "%s\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\n", e->kind, e->name,
+                    (unsigned long long)e->count, (unsigned long long)e->total_ns,
+                    (unsigned long long)(e->min_ns == UINT64_MAX ? 0 : e->min_ns),
+                    (unsigned long long)e->max_ns, (unsigned long long)e->bytes);
+    }
+    if (lost_table_full)
+        fprintf(out, "lost\ttable full\t%llu\t0\t0\t0\t0\n", (unsigned long long)lost_table_full);
+}
+
+static void finish(void)
+{
+    const char *path = getenv("CUPTI_TRUTH_OUT");
+    char name[4096];
+    FILE *out;
+
+    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    snprintf(name, sizeof(name), "%s.%ld", path ? path : "cupti.tsv", (long)getpid());
+    out = fopen(name, "w");
+    if (!out) {
+        perror(name);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    write_table(out);
+    pthread_mutex_unlock(&lock);
+    fclose(out);
+}
+
+static int enable(const char *wanted, const char *what, CUpti_ActivityKind kind)
+{
+    CUptiResult result;
+
+    if (!strstr(wanted, what))
+        return 1;
+    result = cuptiActivityEnable(kind);
+    if (result == CUPTI_SUCCESS)
+        return 1;
+    fprintf(stderr, "cupti_truth: %s records cannot be had (CUPTI error %d)\n", what, (int)result);
+    return 0;
+}
+
+/* Called by the driver in cuInit. Returns 1 when all is well. */
+int InitializeInjection(void);
+int InitializeInjection(void)
+{
+    const char *wanted = getenv("CUPTI_TRUTH");
+    int good;
+
+    if (!wanted)
+        wanted = "kernels,copies";
+    atexit(finish);
+    if (cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) != CUPTI_SUCCESS) {
+        fprintf(stderr, "cupti_truth: another CUPTI client is at work\n");
+        return 0;
+    }
+    good = enable(wanted, "kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    good &= enable(wanted, "copies", CUPTI_ACTIVITY_KIND_MEMCPY);
+    good &= enable(wanted, "copies", CUPTI_ACTIVITY_KIND_MEMCPY2);
+    good &= enable(wanted, "copies", CUPTI_ACTIVITY_KIND_MEMSET);
+    good &= enable(wanted, "runtime", CUPTI_ACTIVITY_KIND_RUNTIME);
+    good &= enable(wanted, "driver", CUPTI_ACTIVITY_KIND_DRIVER);
+    return good;
+}
