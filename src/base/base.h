@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Small things that every file needs. */
+#ifndef CT_BASE_H
+#define CT_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CT_EXPORT __attribute__((visibility("default")))
+#define CT_COLD __attribute__((cold, noinline))
+#define CT_TLS __thread __attribute__((tls_model("initial-exec")))
+#define CT_CACHE_LINE 64
+
+#define ct_likely(x) __builtin_expect(!!(x), 1)
+#define ct_unlikely(x) __builtin_expect(!!(x), 0)
+#define ct_countof(a) (sizeof(a) / sizeof((a)[0]))
+
+static inline uint64_t ct_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t ct_max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+/* Nanoseconds per tick in 2^-32 units. */
+static _Atomic uint64_t rate = (uint64_t)1 << 32;
+static uint64_t start_ticks;
+static uint64_t start_ns;
+
+static uint64_t read_clock(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t ct_clock_monotonic_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t ct_clock_unix_ns(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+void ct_clock_start(void)
+{
+    start_ns = ct_clock_monotonic_ns();
+    start_ticks = ct_ticks();
+    while (ct_clock_monotonic_ns() - start_ns < 1000000)
+        ;
+    ct_clock_update();
+}
+
+void ct_clock_update(void)
+{
+    uint64_t ns = ct_clock_monotonic_ns() - start_ns;
+    uint64_t ticks = ct_ticks() - start_ticks;
+    if (!ticks)
+        return;
+    uint64_t r = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
+    atomic_store_explicit(&rate, r, memory_order_relaxed);
+}
+
+uint64_t ct_ticks_to_ns(uint64_t ticks)
+{
+    uint64_t r = atomic_load_explicit(&rate, memory_order_relaxed);
+    return (uint64_t)(((unsigned __int128)ticks * r + ((uint64_t)1 << 31)) >> 32);
+}

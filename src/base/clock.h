@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Host time. Launch paths take ticks (the time stamp counter, a few nanoseconds); whoever has time
+ * turns them into nanoseconds of CLOCK_MONOTONIC with a rate that gets better as the process runs.
+ */
+#ifndef CT_CLOCK_H
+#define CT_CLOCK_H
+
+#include "base/base.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+uint64_t ct_clock_monotonic_ns(void);
+uint64_t ct_clock_unix_ns(void);
+
+static inline uint64_t ct_ticks(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+    return t;
+#else
+    return ct_clock_monotonic_ns();
+#endif
+}
+
+/* Starts the rate measurement, spending about a millisecond; call once before the others. */
+void ct_clock_start(void);
+/* Measures the rate over the whole time since the start; cheap, for the drain thread. */
+void ct_clock_update(void);
+/* A difference of ticks in nanoseconds. */
+uint64_t ct_ticks_to_ns(uint64_t ticks);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user asked for, set once before anything is recorded (src/preload/options.c). */
+#ifndef CT_CONFIG_H
+#define CT_CONFIG_H
+
+#include "base/base.h"
+
+struct ct_config {
+    const char *output; /* pattern of the profile's name */
+    bool print;
+    bool start;        /* record from the start on */
+    uint32_t sample;   /* time one operation in this many */
+    uint32_t events;   /* most events per context */
+    uint32_t exit_timeout_s;
+    const char *kernels; /* list of patterns, NULL: all */
+    const char *report;  /* path or name of the report tool */
+    bool force;
+};
+
+extern struct ct_config ct_config;
+
+#endif

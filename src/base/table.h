@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hash table from a non-zero 64-bit key (a handle) to a 64-bit value. A hit takes no lock and
+ * touches one cache line. Keys are never removed one by one; a table that is full is emptied,
+ * which readers see as misses: it is a cache of what can be found out again.
+ */
+#ifndef CT_TABLE_H
+#define CT_TABLE_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "base/spin.h"
+
+struct ct_table_slot {
+    _Atomic uint64_t key;
+    _Atomic uint64_t value;
+};
+
+struct ct_table {
+    struct ct_table_slot *slots;
+    unsigned bits; /* the table has 2^bits slots */
+    uint32_t used; /* under lock */
+    struct ct_spin lock;
+};
+
+bool ct_table_init(struct ct_table *t, unsigned bits);
+void ct_table_put(struct ct_table *t, uint64_t key, uint64_t value);
+void ct_table_clear(struct ct_table *t);
+
+static inline uint64_t ct_table_home(const struct ct_table *t, uint64_t key)
+{
+    return (key * 0x9e3779b97f4a7c15u) >> (64 - t->bits);
+}
+
+/* The key is read again after the value: an emptied and refilled slot then reads as a miss. */
+static inline bool ct_table_find(const struct ct_table *t, uint64_t key, uint64_t *value)
+{
+    uint64_t mask = ((uint64_t)1 << t->bits) - 1;
+    for (uint64_t i = ct_table_home(t, key);; i = (i + 1) & mask) {
+        struct ct_table_slot *s = &t->slots[i];
+        uint64_t k = atomic_load_explicit(&s->key, memory_order_acquire);
+        if (k == key) {
+            *value = atomic_load_explicit(&s->value, memory_order_acquire);
+            return atomic_load_explicit(&s->key, memory_order_relaxed) == key;
+        }
+        if (!k)
+            return false;
+    }
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+
+struct ct_text ct_text_in(char *data, size_t size)
+{
+    data[0] = '\0';
+    return (struct ct_text){.data = data, .len = 0, .size = size};
+}
+
+void ct_text_add_char(struct ct_text *t, char c)
+{
+    if (ct_text_full(t))
+        return;
+    t->data[t->len++] = c;
+    t->data[t->len] = '\0';
+}
+
+void ct_text_add(struct ct_text *t, const char *s)
+{
+    while (*s)
+        ct_text_add_char(t, *s++);
+}
+
+void ct_text_add_u64(struct ct_text *t, uint64_t n)
+{
+    char digits[20];
+    size_t len = 0;
+    do
+        digits[len++] = (char)('0' + n % 10);
+    while (n /= 10);
+    while (len)
+        ct_text_add_char(t, digits[--len]);
+}
+
+bool ct_text_full(const struct ct_text *t)
+{
+    return t->len + 1 >= t->size;
+}
+
+size_t ct_strlen(const char *s)
+{
+    size_t len = 0;
+    while (s[len])
+        len++;
+    return len;
+}
+
+bool ct_streq(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+bool ct_starts_with(const char *s, const char *start)
+{
+    while (*start && *s == *start)
+        s++, start++;
+    return !*start;
+}
+
+bool ct_contains(const char *s, const char *part)
+{
+    for (; *s; s++)
+        if (ct_starts_with(s, part))
+            return true;
+    return !*part;
+}
+
+/* FNV-1a */
+uint64_t ct_hash_text(const char *s)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    while (*s)
+        h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+    return h;
+}
+
+bool ct_parse_u64(const char *s, uint64_t *value)
+{
+    uint64_t n = 0;
+    if (!*s)
+        return false;
+    for (; *s; s++) {
+        if (*s < '0' || *s > '9' || n > (UINT64_MAX - 9) / 10)
+            return false;
+        n = n * 10 + (uint64_t)(*s - '0');
+    }
+    *value = n;
+    return true;
+}
+
+/* One star is remembered at a time: a later star makes the earlier one's choice irrelevant. */
+bool ct_glob(const char *pattern, size_t len, const char *s)
+{
+    const char *p = pattern, *end = pattern + len, *star = NULL, *retry = NULL;
+    while (*s) {
+        if (p < end && *p == '*') {
+            star = ++p;
+            retry = s;
+        } else if (p < end && (*p == '?' || *p == *s)) {
+            p++, s++;
+        } else if (star) {
+            p = star;
+            s = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (p < end && *p == '*')
+        p++;
+    return p == end;
+}

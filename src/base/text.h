@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Text without stdio, locale or malloc. */
+#ifndef CT_TEXT_H
+#define CT_TEXT_H
+
+#include "base/base.h"
+
+/* A text that is built in a caller's array: always terminated, cut when the array is full. */
+struct ct_text {
+    char *data;
+    size_t len;
+    size_t size;
+};
+
+struct ct_text ct_text_in(char *data, size_t size);
+void ct_text_add(struct ct_text *t, const char *s);
+void ct_text_add_char(struct ct_text *t, char c);
+void ct_text_add_u64(struct ct_text *t, uint64_t n);
+bool ct_text_full(const struct ct_text *t);
+
+size_t ct_strlen(const char *s);
+bool ct_streq(const char *a, const char *b);
+bool ct_starts_with(const char *s, const char *start);
+bool ct_contains(const char *s, const char *part);
+uint64_t ct_hash_text(const char *s);
+
+/* A decimal number that fills the whole string; false: it is none, or too large. */
+bool ct_parse_u64(const char *s, uint64_t *value);
+
+/* Shell pattern with * and ? against the len bytes at `pattern`. */
+bool ct_glob(const char *pattern, size_t len, const char *s);
+
+#endif

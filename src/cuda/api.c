@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/api.h"
+
+#include <stdatomic.h>
+
+#include "base/text.h"
+
+const char *const ct_api_names[CT_API_COUNT] = {
+#define CT_API(fn, ...) #fn,
+#define CT_PTSZ(fn, ...) #fn, #fn "_ptsz",
+#define CT_PTDS(fn, ...) #fn, #fn "_ptds",
+#include "cuda/driver_api.def"
+#define CT_API(fn, ...) #fn,
+#define CT_PTSZ(fn, ...) #fn, #fn "_ptsz",
+#define CT_PTDS(fn, ...) #fn, #fn "_ptds",
+#define CT_OTHER(type, fn, ...) #fn,
+#define CT_RAW(fn, words) #fn,
+#define CT_RAW_PTSZ(fn, words) #fn, #fn "_ptsz",
+#include "cuda/runtime_api.def"
+};
+
+ct_function ct_driver_real[CT_DRIVER_COUNT];
+
+#define INDEX_SLOTS 4096
+_Static_assert(CT_API_COUNT < INDEX_SLOTS / 2, "the index is too small");
+
+/* id + 1 by hash of the name. Filled by whoever comes first; two threads write the same values. */
+static _Atomic uint16_t name_index[INDEX_SLOTS];
+static atomic_bool name_index_ready;
+
+static void fill_name_index(void)
+{
+    for (uint32_t id = 0; id < CT_API_COUNT; id++) {
+        uint64_t i = ct_hash_text(ct_api_names[id]) % INDEX_SLOTS;
+        uint16_t there;
+        while ((there = atomic_load_explicit(&name_index[i], memory_order_relaxed)) &&
+               there != id + 1)
+            i = (i + 1) % INDEX_SLOTS;
+        atomic_store_explicit(&name_index[i], (uint16_t)(id + 1), memory_order_relaxed);
+    }
+    atomic_store_explicit(&name_index_ready, true, memory_order_release);
+}
+
+uint32_t ct_api_find(const char *name)
+{
+    if (!atomic_load_explicit(&name_index_ready, memory_order_acquire))
+        fill_name_index();
+    uint64_t i = ct_hash_text(name) % INDEX_SLOTS;
+    uint16_t there;
+    while ((there = atomic_load_explicit(&name_index[i], memory_order_relaxed))) {
+        if (ct_streq(ct_api_names[there - 1], name))
+            return there - 1u;
+        i = (i + 1) % INDEX_SLOTS;
+    }
+    return CT_API_NONE;
+}
+
+bool ct_api_looks_like_work(const char *name)
+{
+    return ct_contains(name, "Launch") || ct_contains(name, "Memcpy") ||
+           ct_contains(name, "Memset") || ct_contains(name, "Prefetch");
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CUDA interface as data: an id for each function of the tables, its name, and the real
+ * function's address once the driver has been found.
+ */
+#ifndef CT_API_H
+#define CT_API_H
+
+/* Without this cuda.h renames functions: cuMemAlloc would mean cuMemAlloc_v2. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+#include <cudaProfiler.h>
+
+#include "base/base.h"
+
+enum ct_api_id {
+#define CT_API(fn, ...) CT_ID_##fn,
+#define CT_PTSZ(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptsz,
+#define CT_PTDS(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptds,
+#include "cuda/driver_api.def"
+    CT_DRIVER_COUNT,
+    CT_RUNTIME_FIRST = CT_DRIVER_COUNT,
+    CT_RUNTIME_BEFORE = CT_RUNTIME_FIRST - 1, /* the next one is CT_RUNTIME_FIRST */
+#define CT_API(fn, ...) CT_ID_##fn,
+#define CT_PTSZ(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptsz,
+#define CT_PTDS(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptds,
+#define CT_OTHER(type, fn, ...) CT_ID_##fn,
+#define CT_RAW(fn, words) CT_ID_##fn,
+#define CT_RAW_PTSZ(fn, words) CT_ID_##fn, CT_ID_##fn##_ptsz,
+#include "cuda/runtime_api.def"
+    CT_API_COUNT
+};
+
+#define CT_RUNTIME_COUNT (CT_API_COUNT - CT_RUNTIME_FIRST)
+#define CT_API_NONE UINT32_MAX
+
+typedef void (*ct_function)(void);
+
+extern const char *const ct_api_names[CT_API_COUNT];
+
+/* Id of an exported symbol's name, CT_API_NONE for others. Calls nothing, takes no lock. */
+uint32_t ct_api_find(const char *name);
+
+/* Whether a name that is in no table looks like something that puts work on the GPU. */
+bool ct_api_looks_like_work(const char *name);
+
+/* The driver's functions by id; NULL before the driver was found and for those it lacks. */
+extern ct_function ct_driver_real[CT_DRIVER_COUNT];
+
+#define CT_HAS(fn) (ct_driver_real[CT_ID_##fn] != NULL)
+#define CT_REAL(fn) ((__typeof__(fn) *)ct_driver_real[CT_ID_##fn])
+
+#endif

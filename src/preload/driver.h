@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver library: found once, its functions by id and ids by address. */
+#ifndef CT_DRIVER_H
+#define CT_DRIVER_H
+
+#include "base/base.h"
+#include "base/elf.h"
+#include "cuda/api.h"
+
+/*
+ * Takes the object at an address for the driver if it is one (it defines cuInit and
+ * cuDriverGetVersion) and none was found yet. True: the address lies in the driver.
+ */
+bool ct_driver_claim(const void *address);
+
+/* Finds a driver that is loaded already; for programs that are linked against it. */
+bool ct_driver_find(void);
+
+/*
+ * What to hand out instead of an address that the driver itself gave for `name`: our wrapper of the
+ * function that lies there, whatever its name, or the address unchanged. Functions that are not
+ * wrapped but look like work are counted.
+ */
+void *ct_driver_substitute(const char *name, void *address);
+
+/* The wrappers by id (wrap_driver.c). */
+extern const ct_function ct_driver_wrappers[CT_DRIVER_COUNT];
+
+#endif

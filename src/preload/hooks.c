@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/hooks.h"
+
+#include "preload/driver.h"
+#include "preload/init.h"
+#include "record/bracket.h"
+#include "record/context.h"
+#include "record/drain.h"
+#include "record/graph.h"
+#include "record/kernel.h"
+#include "record/stream.h"
+
+static bool failed(const struct ct_hook *h)
+{
+    return h->result != CUDA_SUCCESS;
+}
+
+void ct_hook_driver_ready(const struct ct_hook *h)
+{
+    if (!failed(h))
+        ct_cuda_started();
+}
+
+/* The driver says which function a version and a default stream mean; its address tells us. */
+void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **function)
+{
+    if (!failed(h) && name && function && *function)
+        *function = ct_driver_substitute(name, *function);
+}
+
+static void context_gone(CUcontext context)
+{
+    struct ct_context *c = ct_context_find(context);
+    if (!c)
+        return;
+    ct_drain_context_gone(c);
+    ct_streams_of_context_gone(ct_context_index(c));
+    ct_kernels_unloaded();
+}
+
+void ct_hook_context_gone(const struct ct_hook *h, CUcontext context)
+{
+    (void)h;
+    context_gone(context);
+}
+
+/* Its streams' brackets are in the primary context, which stays. */
+void ct_hook_green_context_gone(const struct ct_hook *h, CUgreenCtx context)
+{
+    (void)h;
+    CUcontext converted;
+    if (CT_HAS(cuCtxFromGreenCtx) && CT_REAL(cuCtxFromGreenCtx)(&converted, context) == CUDA_SUCCESS)
+        context_gone(converted);
+}
+
+/* The entry of a device's primary context; NULL: not active, or nothing was seen in it. */
+static struct ct_context *primary_context(CUdevice device)
+{
+    CUcontext context;
+    unsigned flags;
+    int active = 0;
+    if (!CT_HAS(cuDevicePrimaryCtxGetState) || !CT_HAS(cuDevicePrimaryCtxRelease_v2) ||
+        CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) != CUDA_SUCCESS || !active)
+        return NULL; /* and is not retained, which would make it */
+    if (CT_REAL(cuDevicePrimaryCtxRetain)(&context, device) != CUDA_SUCCESS)
+        return NULL;
+    CT_REAL(cuDevicePrimaryCtxRelease_v2)(device);
+    return ct_context_find(context);
+}
+
+void ct_hook_primary_context_gone(const struct ct_hook *h, CUdevice device)
+{
+    (void)h;
+    struct ct_context *c = primary_context(device);
+    if (c)
+        context_gone(c->handle);
+}
+
+/* A release that is not the last one leaves the context, and its events, as they are. */
+void ct_hook_primary_context_release_before(const struct ct_hook *h, CUdevice device)
+{
+    (void)h;
+    struct ct_context *c = primary_context(device);
+    if (c)
+        ct_drain_context_pause(c);
+}
+
+void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice device)
+{
+    (void)h;
+    unsigned flags;
+    int active = 0;
+    CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active);
+    for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
+        struct ct_context *c = ct_context(i);
+        if (atomic_load(&c->state) != CT_CONTEXT_PAUSED || ct_device(c->device)->handle != device)
+            continue;
+        ct_drain_context_resume(c, active);
+        if (!active)
+            ct_streams_of_context_gone(i);
+    }
+}
+
+void ct_hook_module_gone(const struct ct_hook *h)
+{
+    (void)h;
+    ct_kernels_unloaded();
+}
+
+void ct_hook_function_named(const struct ct_hook *h, CUfunction *f, const char *name)
+{
+    if (!failed(h) && f)
+        ct_kernel_named(*f, name);
+}
+
+void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name)
+{
+    if (!failed(h) && k)
+        ct_kernel_named(*k, name);
+}
+
+void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority)
+{
+    if (!failed(h) && s)
+        ct_stream_created(*s, flags, priority);
+}
+
+void ct_hook_stream_gone(const struct ct_hook *h, CUstream s)
+{
+    (void)h;
+    ct_stream_destroyed(s);
+}
+
+/* Only a stream that was met can have a bracket before the wait. */
+void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
+{
+    (void)h;
+    struct ct_stream *known = ct_stream_find(s);
+    if (!known)
+        return;
+    atomic_fetch_add_explicit(&known->breaks, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&known->waits, 1, memory_order_relaxed);
+}
+
+void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)
+{
+    if (!failed(h) && exec)
+        ct_graph_instantiated(*exec, graph);
+}
+
+void ct_hook_profiler_start(const struct ct_hook *h)
+{
+    (void)h;
+    ct_recording_set(true);
+}
+
+void ct_hook_profiler_stop(const struct ct_hook *h)
+{
+    (void)h;
+    ct_recording_set(false);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The BEFORE and AFTER hooks of driver_api.def: what cutrace has to learn from calls that put no
+ * work on the GPU. They run in the program's thread, on paths that are not hot.
+ */
+#ifndef CT_HOOKS_H
+#define CT_HOOKS_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "record/thread.h"
+
+struct ct_hook {
+    struct ct_thread *thread;
+    CUstream null_stream; /* what a zero stream means in this form of the call */
+    CUresult result;      /* of the real call; AFTER hooks only */
+};
+
+void ct_hook_driver_ready(const struct ct_hook *h);
+void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **function);
+void ct_hook_context_gone(const struct ct_hook *h, CUcontext context);
+void ct_hook_green_context_gone(const struct ct_hook *h, CUgreenCtx context);
+void ct_hook_primary_context_gone(const struct ct_hook *h, CUdevice device);
+void ct_hook_primary_context_release_before(const struct ct_hook *h, CUdevice device);
+void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice device);
+void ct_hook_module_gone(const struct ct_hook *h);
+void ct_hook_function_named(const struct ct_hook *h, CUfunction *f, const char *name);
+void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name);
+void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority);
+void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
+void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
+void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph);
+void ct_hook_profiler_start(const struct ct_hook *h);
+void ct_hook_profiler_stop(const struct ct_hook *h);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/init.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/elf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cuda/api.h"
+#include "cutrace/format.h"
+#include "preload/options.h"
+#include "preload/profile.h"
+#include "preload/show.h"
+#include "record/api_stats.h"
+#include "record/bracket.h"
+#include "record/context.h"
+#include "record/drain.h"
+#include "record/graph.h"
+#include "record/kernel.h"
+#include "record/note.h"
+#include "record/row.h"
+#include "record/stream.h"
+#include "record/thread.h"
+
+_Atomic uint32_t ct_state;
+
+static atomic_bool started; /* cuInit has succeeded in this process */
+
+/* The child has none of the parent's threads, and CUDA does not work in it if it did there. */
+static void forget_parent(void)
+{
+    ct_drain_forget();
+    ct_threads_forget();
+    ct_rows_forget();
+    ct_contexts_forget();
+    ct_streams_forget();
+    ct_kernels_forget();
+    ct_graphs_forget();
+    ct_api_stats_forget();
+    ct_notes_forget();
+    ct_recording_forget();
+    ct_intern_forget();
+    ct_profile_forget();
+    atomic_store(&started, false);
+    if (atomic_load(&ct_state) != CT_NEW)
+        atomic_store(&ct_state, CT_NEW);
+}
+
+static bool prepare(void)
+{
+    static atomic_bool has_fork_handler;
+    ct_options_read();
+    ct_clock_start();
+    ct_recording_set(ct_config.start);
+    if (!atomic_exchange(&has_fork_handler, true))
+        pthread_atfork(NULL, NULL, forget_parent);
+    return ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_kernels_init() &&
+           ct_graphs_init() && ct_api_stats_init() && ct_threads_init();
+}
+
+CT_COLD bool ct_arm(void)
+{
+    uint32_t state = CT_NEW;
+    if (!atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING))
+        return state == CT_ON;
+    int saved_errno = errno;
+    bool ok = prepare();
+    if (!ok)
+        ct_log(1, "not recording: no memory", NULL, NULL);
+    atomic_store(&ct_state, ok ? CT_ON : CT_OFF);
+    errno = saved_errno;
+    return ok;
+}
+
+static void finish(void)
+{
+    if (!atomic_load(&started) || !ct_is_on())
+        return;
+    int saved_errno = errno;
+    ct_recording_set(false);
+    bool stopped = ct_drain_stop((uint64_t)ct_config.exit_timeout_s * 1000000000u);
+    atomic_store(&ct_state, CT_OFF);
+    if (!stopped)
+        ct_log(1, "the drain thread did not end in time; the profile lacks the last operations",
+               NULL, NULL);
+    ct_show();
+    errno = saved_errno;
+}
+
+static void note_serialised_streams(void)
+{
+    const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    if (connections && ct_streq(connections, "1"))
+        ct_note(CT_NOTE_WARNING, "CUDA_DEVICE_MAX_CONNECTIONS=1: timing records keep streams from "
+                                 "overlapping; CUTRACE_SAMPLE=64 makes that rare");
+}
+
+void ct_cuda_started(void)
+{
+    if (atomic_exchange(&started, true))
+        return;
+    int saved_errno = errno;
+    int version = 0;
+    if (CT_HAS(cuDriverGetVersion))
+        CT_REAL(cuDriverGetVersion)(&version);
+    ct_profile_start((uint32_t)version);
+    note_serialised_streams();
+    atexit(finish);
+    if (!ct_drain_start(ct_profile_write))
+        ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
+    errno = saved_errno;
+}
+
+static bool is_driver_loaded(const struct ct_object *o, void *unused)
+{
+    (void)unused;
+    return o->name && ct_contains(o->name, "/libcuda.so");
+}
+
+/* RTLD_DEEPBIND, dlmopen: routes that interposition does not reach should not look like silence. */
+__attribute__((destructor)) static void say_if_blind(void)
+{
+    if (atomic_load(&ct_state) != CT_NEW || !ct_objects_visit(is_driver_loaded, NULL))
+        return;
+    ct_options_read();
+    ct_log(1, "libcuda was loaded, but none of its calls came by here: there is no profile", NULL,
+           NULL);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's life in a process. */
+#ifndef CT_INIT_H
+#define CT_INIT_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+
+enum ct_state {
+    CT_NEW,    /* no CUDA call has been seen */
+    CT_ARMING, /* a thread is preparing */
+    CT_ON,
+    CT_OFF, /* could not prepare, or the process ends: everything passes through */
+};
+
+extern _Atomic uint32_t ct_state;
+
+static inline bool ct_is_on(void)
+{
+    return atomic_load_explicit(&ct_state, memory_order_acquire) == CT_ON;
+}
+
+/* Prepares at the first CUDA call; false: not (yet) on, pass the call through. */
+bool ct_arm(void);
+
+/*
+ * cuInit has succeeded: the drain thread starts, and the exit handler is registered, late enough
+ * to run before the driver's own.
+ */
+void ct_cuda_started(void);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/lookup.h"
+
+#include <dlfcn.h>
+
+#include "cuda/api.h"
+#include "preload/driver.h"
+#include "preload/real_dlsym.h"
+#include "preload/runtime.h"
+
+static struct ct_answer give(void *address)
+{
+    return (struct ct_answer){address, 1};
+}
+
+static void *ask(void *handle, const char *name, const char *version)
+{
+    return version ? ct_real_dlvsym(handle, name, version) : ct_real_dlsym(handle, name);
+}
+
+/* Scope of the caller's own libraries, where a driver opened with RTLD_LOCAL is found. */
+static void *ask_scope_of(void *caller, const char *name, const char *version)
+{
+    struct ct_object o;
+    if (!ct_object_of(caller, &o) || !o.name || !*o.name)
+        return NULL;
+    void *handle = dlopen(o.name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        return NULL;
+    void *p = ask(handle, name, version);
+    dlclose(handle);
+    return p;
+}
+
+static void *own_export(uint32_t id)
+{
+    return id == CT_API_NONE ? NULL
+           : id < CT_RUNTIME_FIRST
+               ? (void *)(uintptr_t)ct_driver_wrappers[id]
+               : (void *)(uintptr_t)ct_runtime_wrappers[id - CT_RUNTIME_FIRST];
+}
+
+/*
+ * Our exports stand in front of the global scope: without a driver behind them the program must
+ * get the NULL it would get without us.
+ */
+static void *look_behind(void *handle, const char *name, const char *version, void *caller)
+{
+    void *p = ask(RTLD_NEXT, name, version);
+    if (!p && handle == RTLD_DEFAULT)
+        p = ask_scope_of(caller, name, version);
+    return p;
+}
+
+static void *substitute(uint32_t id, const char *name, void *address)
+{
+    if (id != CT_API_NONE && id >= CT_RUNTIME_FIRST)
+        return ct_runtime_claim(address) ? own_export(id) : address;
+    if (!ct_driver_claim(address))
+        return address;
+    return ct_driver_substitute(name, address);
+}
+
+struct ct_answer ct_lookup(void *handle, const char *name, const char *version, void *caller)
+{
+    uint32_t id = ct_api_find(name);
+    if (handle == RTLD_NEXT || (id == CT_API_NONE && !ct_api_looks_like_work(name)))
+        return (struct ct_answer){NULL, 0};
+    if (id == CT_API_NONE && handle == RTLD_DEFAULT)
+        return (struct ct_answer){NULL, 0};
+    void *p = handle == RTLD_DEFAULT ? own_export(id) : ask(handle, name, version);
+    if (p && p == own_export(id))
+        p = look_behind(handle, name, version, caller);
+    return give(p ? substitute(id, name, p) : NULL);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runtime libraries of the process. There may be several, of different major versions, with
+ * one name for functions of different signatures: a call goes on to the one its caller is linked
+ * with.
+ */
+#ifndef CT_RUNTIME_H
+#define CT_RUNTIME_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+
+/* Whether an address lies in a runtime library that calls can be forwarded to unambiguously. */
+bool ct_runtime_claim(const void *address);
+
+/* The real function `id` (CT_RUNTIME_FIRST...) for a caller; NULL: there is no runtime. */
+ct_function ct_runtime_real(uint32_t id, const void *caller);
+
+/* The wrappers by id - CT_RUNTIME_FIRST (wrap_runtime.c). */
+extern const ct_function ct_runtime_wrappers[CT_RUNTIME_COUNT];
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/show.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/elf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "preload/profile.h"
+
+#define STACK_BYTES (64 * 1024)
+#define LONGEST_WAIT_MS 10000
+#define KEPT_VARIABLES 8
+
+static bool is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+/* dir up to its last slash, `rest` after it */
+static bool try_beside(struct ct_text *t, const char *file, const char *rest)
+{
+    size_t slash = ct_strlen(file);
+    while (slash && file[slash - 1] != '/')
+        slash--;
+    *t = ct_text_in(t->data, t->size);
+    for (size_t i = 0; i < slash; i++)
+        ct_text_add_char(t, file[i]);
+    ct_text_add(t, rest);
+    return is_program(t->data);
+}
+
+static bool try_path_variable(struct ct_text *t, const char *name)
+{
+    const char *p = getenv("PATH");
+    while (p && *p) {
+        *t = ct_text_in(t->data, t->size);
+        while (*p && *p != ':')
+            ct_text_add_char(t, *p++);
+        p += *p == ':';
+        ct_text_add(t, "/");
+        ct_text_add(t, name);
+        if (is_program(t->data))
+            return true;
+    }
+    return false;
+}
+
+/* A path is taken as it is; a name is looked for beside this library, where it was installed, and
+ * on PATH. The second try is the build tree. */
+static bool find_report(struct ct_text *t)
+{
+    struct ct_object self;
+    const char *name = ct_config.report;
+    if (ct_contains(name, "/")) {
+        ct_text_add(t, name);
+        return is_program(name);
+    }
+    if (ct_object_of((const void *)(uintptr_t)find_report, &self) && self.name)
+        if (try_beside(t, self.name, "../bin/cutrace-report") ||
+            try_beside(t, self.name, "../cutrace-report"))
+            return true;
+    return try_beside(t, CT_BINDIR "/", "cutrace-report") || try_path_variable(t, name);
+}
+
+struct child {
+    const char *program;
+    char *const *argv;
+    char *const *envp;
+    const sigset_t *mask;
+};
+
+/* Shares our memory until exec: nothing here writes to it. */
+static int run_child(void *arg)
+{
+    const struct child *c = arg;
+    sigprocmask(SIG_SETMASK, c->mask, NULL);
+    execve(c->program, c->argv, c->envp);
+    _exit(127);
+}
+
+/* What a terminal program may look at; nothing of the loader's or ours. */
+static void keep_environment(char **envp)
+{
+    extern char **environ;
+    static const char *const wanted[] = {"PATH=", "HOME=", "TERM=", "LANG=", "LC_ALL=", "COLUMNS="};
+    unsigned n = 0;
+    for (char **e = environ; e && *e && n < KEPT_VARIABLES - 1; e++)
+        for (unsigned i = 0; i < ct_countof(wanted); i++)
+            if (ct_starts_with(*e, wanted[i]))
+                envp[n++] = *e;
+    envp[n < KEPT_VARIABLES ? n : KEPT_VARIABLES - 1] = NULL;
+}
+
+/* The child ends without a SIGCHLD, which the program could be handling or waiting for. */
+static bool wait_for(pid_t pid)
+{
+    for (unsigned ms = 0; ms < LONGEST_WAIT_MS; ms++) {
+        int status;
+        pid_t r = waitpid(pid, &status, __WCLONE | WNOHANG);
+        if (r == pid)
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (r < 0 && errno != EINTR)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return false;
+}
+
+static bool run(const char *program, const char *path)
+{
+    char *stack = ct_map(STACK_BYTES);
+    char *envp[KEPT_VARIABLES];
+    char *argv[] = {(char *)"cutrace-report", (char *)"--live", (char *)path, NULL};
+    sigset_t everything, mask;
+    if (!stack)
+        return false;
+    keep_environment(envp);
+    sigfillset(&everything);
+    pthread_sigmask(SIG_SETMASK, &everything, &mask);
+    struct child c = {program, argv, envp, &mask};
+    pid_t pid = clone(run_child, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, &c);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    bool ok = pid > 0 && wait_for(pid);
+    ct_unmap(stack, STACK_BYTES);
+    return ok;
+}
+
+void ct_show(void)
+{
+    char program[4096];
+    struct ct_text t = ct_text_in(program, sizeof(program));
+    const char *path = ct_profile_path();
+    if (!path)
+        return;
+    if (!ct_config.print) {
+        ct_log(2, "the profile is in ", path, NULL);
+        return;
+    }
+    bool found = find_report(&t);
+    if (found && run(program, path))
+        return;
+    const char *why = found ? "the table could not be printed" : "cutrace-report was not found";
+    if (ct_profile_is_kept())
+        ct_log(1, why, "; the profile is in ", path);
+    else
+        ct_log(1, why, NULL, NULL);
+}

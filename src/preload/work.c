@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/work.h"
+
+static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
+{
+    return (struct ct_work){.kind = kind, .stream = stream ? stream : null_stream};
+}
+
+struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
+                              struct ct_dim3 block, size_t shared_bytes, CUstream stream)
+{
+    struct ct_work w = work(CT_ROW_KERNEL, null_stream, stream);
+    w.function = f;
+    w.shape = (struct ct_shape){
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+    return w;
+}
+
+static bool is_programmatic(const CUlaunchConfig *config)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+            config->attrs[i].value.programmaticStreamSerializationAllowed)
+            return true;
+    return false;
+}
+
+/* A bad configuration is the driver's to refuse. */
+struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f)
+{
+    if (!config)
+        return (struct ct_work){0};
+    struct ct_work w =
+        ct_work_kernel(null_stream, f,
+                       (struct ct_dim3){config->gridDimX, config->gridDimY, config->gridDimZ},
+                       (struct ct_dim3){config->blockDimX, config->blockDimY, config->blockDimZ},
+                       config->sharedMemBytes, config->hStream);
+    w.programmatic = config->attrs && is_programmatic(config);
+    return w;
+}
+
+struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream)
+{
+    struct ct_work w = work(CT_ROW_GRAPH, null_stream, stream);
+    w.graph = graph;
+    return w;
+}
+
+struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
+                            CUstream stream)
+{
+    struct ct_work w = work(CT_ROW_COPY, null_stream, stream);
+    w.detail = direction;
+    w.bytes = bytes;
+    return w;
+}
+
+/* Where memory lies, for the direction of a copy. Values order the names in `directions`. */
+enum place { HOST, DEVICE, ARRAY };
+
+static const uint8_t directions[3][3] = {
+    [HOST] = {[HOST] = CT_HTOH, [DEVICE] = CT_HTOD, [ARRAY] = CT_HTOA},
+    [DEVICE] = {[HOST] = CT_DTOH, [DEVICE] = CT_DTOD, [ARRAY] = CT_DTOA},
+    [ARRAY] = {[HOST] = CT_ATOH, [DEVICE] = CT_ATOD, [ARRAY] = CT_ATOA},
+};
+
+/* Memory the driver does not know is the program's own. */
+static enum place place_of(CUdeviceptr p)
+{
+    unsigned type = 0;
+    if (!CT_HAS(cuPointerGetAttribute) ||
+        CT_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS)
+        return HOST;
+    return type == CU_MEMORYTYPE_DEVICE ? DEVICE : HOST;
+}
+
+static enum place place_of_type(CUmemorytype type, CUdeviceptr device)
+{
+    if (type == CU_MEMORYTYPE_UNIFIED)
+        return place_of(device);
+    return type == CU_MEMORYTYPE_HOST ? HOST : type == CU_MEMORYTYPE_ARRAY ? ARRAY : DEVICE;
+}
+
+struct ct_work ct_work_copy_any(CUstream null_stream, CUdeviceptr to, CUdeviceptr from,
+                                size_t bytes, CUstream stream)
+{
+    return ct_work_copy(null_stream, directions[place_of(from)][place_of(to)], bytes, stream);
+}
+
+struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext from, size_t bytes,
+                                 CUstream stream)
+{
+    return ct_work_copy(null_stream, to == from ? CT_DTOD : CT_PTOP, bytes, stream);
+}
+
+/* The two- and three-dimensional parameter structures differ in their types, not in these names. */
+#define COPY_BETWEEN(p, null_stream, bytes, stream)                                                \
+    (p ? ct_work_copy(null_stream,                                                                 \
+                      directions[place_of_type(p->srcMemoryType, p->srcDevice)]                    \
+                                [place_of_type(p->dstMemoryType, p->dstDevice)],                   \
+                      bytes, stream)                                                               \
+       : (struct ct_work){0})
+
+struct ct_work ct_work_copy_2d(CUstream null_stream, const CUDA_MEMCPY2D *p, CUstream stream)
+{
+    return COPY_BETWEEN(p, null_stream, p->WidthInBytes * p->Height, stream);
+}
+
+struct ct_work ct_work_copy_2d_v1(CUstream null_stream, const CUDA_MEMCPY2D_v1 *p, CUstream stream)
+{
+    return COPY_BETWEEN(p, null_stream, (size_t)p->WidthInBytes * p->Height, stream);
+}
+
+struct ct_work ct_work_copy_3d(CUstream null_stream, const CUDA_MEMCPY3D *p, CUstream stream)
+{
+    return COPY_BETWEEN(p, null_stream, p->WidthInBytes * p->Height * p->Depth, stream);
+}
+
+struct ct_work ct_work_copy_3d_v1(CUstream null_stream, const CUDA_MEMCPY3D_v1 *p, CUstream stream)
+{
+    return COPY_BETWEEN(p, null_stream, (size_t)p->WidthInBytes * p->Height * p->Depth, stream);
+}
+
+struct ct_work ct_work_copy_3d_peer(CUstream null_stream, const CUDA_MEMCPY3D_PEER *p,
+                                    CUstream stream)
+{
+    if (p && p->srcContext != p->dstContext && p->srcMemoryType != CU_MEMORYTYPE_HOST &&
+        p->dstMemoryType != CU_MEMORYTYPE_HOST)
+        return ct_work_copy(null_stream, CT_PTOP, p->WidthInBytes * p->Height * p->Depth, stream);
+    return COPY_BETWEEN(p, null_stream, p->WidthInBytes * p->Height * p->Depth, stream);
+}
+
+static size_t sum(const size_t *bytes, size_t count)
+{
+    size_t total = 0;
+    for (size_t i = 0; bytes && i < count; i++)
+        total += bytes[i];
+    return total;
+}
+
+/* A batch is one operation, with the direction of its first copy. */
+struct ct_work ct_work_copy_batch(CUstream null_stream, const CUdeviceptr *to,
+                                  const CUdeviceptr *from, const size_t *bytes, size_t count,
+                                  CUstream stream)
+{
+    if (!to || !from || !bytes || !count)
+        return (struct ct_work){0};
+    return ct_work_copy_any(null_stream, to[0], from[0], sum(bytes, count), stream);
+}
+
+static enum place place_of_operand(const CUmemcpy3DOperand *o)
+{
+    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? ARRAY : place_of(o->op.ptr.ptr);
+}
+
+struct ct_work ct_work_copy_3d_batch(CUstream null_stream, size_t count,
+                                     const CUDA_MEMCPY3D_BATCH_OP *ops, CUstream stream)
+{
+    size_t bytes = 0;
+    if (!ops || !count)
+        return (struct ct_work){0};
+    for (size_t i = 0; i < count; i++)
+        bytes += ops[i].extent.width * ops[i].extent.height * ops[i].extent.depth;
+    enum place from = place_of_operand(&ops[0].src), to = place_of_operand(&ops[0].dst);
+    return ct_work_copy(null_stream, directions[from][to], bytes, stream);
+}
+
+struct ct_work ct_work_set(CUstream null_stream, size_t bytes, CUstream stream)
+{
+    struct ct_work w = work(CT_ROW_SET, null_stream, stream);
+    w.bytes = bytes;
+    return w;
+}
+
+struct ct_work ct_work_prefetch(CUstream null_stream, size_t bytes, CUstream stream)
+{
+    struct ct_work w = work(CT_ROW_PREFETCH, null_stream, stream);
+    w.bytes = bytes;
+    return w;
+}
+
+struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes, size_t count,
+                                      CUstream stream)
+{
+    return ct_work_prefetch(null_stream, sum(bytes, count), stream);
+}
+
+void ct_multi_open(struct ct_multi *m, const CUDA_LAUNCH_PARAMS *list, unsigned count,
+                   struct ct_thread *t)
+{
+    m->count = list ? (unsigned)ct_min(count, CT_MULTI) : 0;
+    for (unsigned i = 0; i < m->count; i++) {
+        const CUDA_LAUNCH_PARAMS *p = &list[i];
+        m->work[i] = ct_work_kernel(CU_STREAM_LEGACY, p->function,
+                                    (struct ct_dim3){p->gridDimX, p->gridDimY, p->gridDimZ},
+                                    (struct ct_dim3){p->blockDimX, p->blockDimY, p->blockDimZ},
+                                    p->sharedMemBytes, p->hStream);
+        ct_bracket_open(&m->bracket[i], &m->work[i], t);
+    }
+}
+
+void ct_multi_close(struct ct_multi *m, CUresult result, uint64_t call_ticks, uint64_t done_ticks)
+{
+    for (unsigned i = 0; i < m->count; i++)
+        ct_bracket_close(&m->bracket[i], &m->work[i], result, call_ticks, done_ticks);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the operation kinds of driver_api.def mean: each turns arguments into a struct ct_work.
+ * A zero stream is replaced by `null_stream`, which the row's form decides.
+ */
+#ifndef CT_WORK_H
+#define CT_WORK_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "record/bracket.h"
+
+struct ct_dim3 {
+    uint32_t x, y, z;
+};
+
+struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
+                              struct ct_dim3 block, size_t shared_bytes, CUstream stream);
+struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f);
+struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream);
+struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
+                            CUstream stream);
+/* Unified addresses: the pointers tell the direction. */
+struct ct_work ct_work_copy_any(CUstream null_stream, CUdeviceptr to, CUdeviceptr from,
+                                size_t bytes, CUstream stream);
+struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext from, size_t bytes,
+                                 CUstream stream);
+struct ct_work ct_work_copy_2d(CUstream null_stream, const CUDA_MEMCPY2D *p, CUstream stream);
+struct ct_work ct_work_copy_2d_v1(CUstream null_stream, const CUDA_MEMCPY2D_v1 *p,
+                                  CUstream stream);
+struct ct_work ct_work_copy_3d(CUstream null_stream, const CUDA_MEMCPY3D *p, CUstream stream);
+struct ct_work ct_work_copy_3d_v1(CUstream null_stream, const CUDA_MEMCPY3D_v1 *p,
+                                  CUstream stream);
+struct ct_work ct_work_copy_3d_peer(CUstream null_stream, const CUDA_MEMCPY3D_PEER *p,
+                                    CUstream stream);
+struct ct_work ct_work_copy_batch(CUstream null_stream, const CUdeviceptr *to,
+                                  const CUdeviceptr *from, const size_t *bytes, size_t count,
+                                  CUstream stream);
+struct ct_work ct_work_copy_3d_batch(CUstream null_stream, size_t count,
+                                     const CUDA_MEMCPY3D_BATCH_OP *ops, CUstream stream);
+struct ct_work ct_work_set(CUstream null_stream, size_t bytes, CUstream stream);
+struct ct_work ct_work_prefetch(CUstream null_stream, size_t bytes, CUstream stream);
+struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes, size_t count,
+                                      CUstream stream);
+
+/* A launch on several devices at once: a bracket for each of the first CT_MULTI. */
+#define CT_MULTI 16
+
+struct ct_multi {
+    unsigned count;
+    struct ct_work work[CT_MULTI];
+    struct ct_bracket bracket[CT_MULTI];
+};
+
+void ct_multi_open(struct ct_multi *m, const CUDA_LAUNCH_PARAMS *list, unsigned count,
+                   struct ct_thread *t);
+void ct_multi_close(struct ct_multi *m, CUresult result, uint64_t call_ticks, uint64_t done_ticks);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver API's wrappers: one exported function for each row of driver_api.def. */
+#include "cuda/args.h"
+#include "preload/driver.h"
+#include "preload/hooks.h"
+#include "preload/work.h"
+#include "preload/wrap.h"
+
+/* Only functions the program is linked with come here before the driver was found. */
+static CT_COLD ct_function find_real(uint32_t id)
+{
+    return ct_driver_find() ? ct_driver_real[id] : NULL;
+}
+
+/* NOT_READY is an answer, not an error. */
+static inline bool is_failure(CUresult r)
+{
+    return r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY;
+}
+
+/* clang-format off */
+#define SYNC ((CUstream)0)
+#define DIM3(x, y, z) ((struct ct_dim3){x, y, z})
+
+/* What a row's kind does before and after the real call. Locals start with ct_: arguments do not. */
+#define OPEN_PLAIN
+#define CLOSE_PLAIN
+
+#define OPEN_WORK(work) struct ct_bracket ct_b; const struct ct_work ct_w = work; ct_bracket_open(&ct_b, &ct_w, ct_t);
+#define CLOSE_WORK ct_bracket_close(&ct_b, &ct_w, ct_r, ct_t0, ct_t1);
+
+#define OPEN_KERNEL(...) OPEN_WORK(ct_work_kernel(ct_null, __VA_ARGS__))
+#define OPEN_KERNEL_EX(...) OPEN_WORK(ct_work_kernel_ex(ct_null, __VA_ARGS__))
+#define OPEN_GRAPH(...) OPEN_WORK(ct_work_graph(ct_null, __VA_ARGS__))
+#define OPEN_COPY(direction, ...) OPEN_WORK(ct_work_copy(ct_null, CT_##direction, __VA_ARGS__))
+#define OPEN_COPY_ANY(...) OPEN_WORK(ct_work_copy_any(ct_null, __VA_ARGS__))
+#define OPEN_COPY_PEER(...) OPEN_WORK(ct_work_copy_peer(ct_null, __VA_ARGS__))
+#define OPEN_COPY_2D(...) OPEN_WORK(ct_work_copy_2d(ct_null, __VA_ARGS__))
+#define OPEN_COPY_2D_V1(...) OPEN_WORK(ct_work_copy_2d_v1(ct_null, __VA_ARGS__))
+#define OPEN_COPY_3D(...) OPEN_WORK(ct_work_copy_3d(ct_null, __VA_ARGS__))
+#define OPEN_COPY_3D_V1(...) OPEN_WORK(ct_work_copy_3d_v1(ct_null, __VA_ARGS__))
+#define OPEN_COPY_3D_PEER(...) OPEN_WORK(ct_work_copy_3d_peer(ct_null, __VA_ARGS__))
+#define OPEN_COPY_BATCH(...) OPEN_WORK(ct_work_copy_batch(ct_null, __VA_ARGS__))
+#define OPEN_COPY_3D_BATCH(...) OPEN_WORK(ct_work_copy_3d_batch(ct_null, __VA_ARGS__))
+#define OPEN_SET(...) OPEN_WORK(ct_work_set(ct_null, __VA_ARGS__))
+#define OPEN_PREFETCH(...) OPEN_WORK(ct_work_prefetch(ct_null, __VA_ARGS__))
+#define OPEN_PREFETCH_BATCH(...) OPEN_WORK(ct_work_prefetch_batch(ct_null, __VA_ARGS__))
+#define CLOSE_KERNEL(...) CLOSE_WORK
+#define CLOSE_KERNEL_EX(...) CLOSE_WORK
+#define CLOSE_GRAPH(...) CLOSE_WORK
+#define CLOSE_COPY(...) CLOSE_WORK
+#define CLOSE_COPY_ANY(...) CLOSE_WORK
+#define CLOSE_COPY_PEER(...) CLOSE_WORK
+#define CLOSE_COPY_2D(...) CLOSE_WORK
+#define CLOSE_COPY_2D_V1(...) CLOSE_WORK
+#define CLOSE_COPY_3D(...) CLOSE_WORK
+#define CLOSE_COPY_3D_V1(...) CLOSE_WORK
+#define CLOSE_COPY_3D_PEER(...) CLOSE_WORK
+#define CLOSE_COPY_BATCH(...) CLOSE_WORK
+#define CLOSE_COPY_3D_BATCH(...) CLOSE_WORK
+#define CLOSE_SET(...) CLOSE_WORK
+#define CLOSE_PREFETCH(...) CLOSE_WORK
+#define CLOSE_PREFETCH_BATCH(...) CLOSE_WORK
+
+/* Each launch of the list has a stream of its own. */
+#define OPEN_KERNEL_MULTI(list, count) struct ct_multi ct_m; ct_multi_open(&ct_m, list, count, ct_t);
+#define CLOSE_KERNEL_MULTI(list, count) ct_multi_close(&ct_m, ct_r, ct_t0, ct_t1);
+
+#define HOOK(hook, result, ...) do { \
+        const struct ct_hook ct_h = {ct_t, ct_null, result}; \
+        hook(&ct_h __VA_OPT__(,) __VA_ARGS__); \
+    } while (0);
+#define OPEN_BEFORE(hook, ...) HOOK(ct_hook_##hook, CUDA_SUCCESS, __VA_ARGS__)
+#define CLOSE_BEFORE(hook, ...)
+#define OPEN_AFTER(hook, ...)
+#define CLOSE_AFTER(hook, ...) HOOK(ct_hook_##hook, ct_r, __VA_ARGS__)
+#define OPEN_AROUND(hook, ...) HOOK(ct_hook_##hook##_before, CUDA_SUCCESS, __VA_ARGS__)
+#define CLOSE_AROUND(hook, ...) HOOK(ct_hook_##hook##_after, ct_r, __VA_ARGS__)
+
+#define WRAP(fn, null_stream, kind, ...) \
+    CT_EXPORT CUresult fn(CT_PARAMS(__VA_ARGS__)) \
+    { \
+        __typeof__(fn) *ct_f = CT_REAL(fn); \
+        if (ct_unlikely(!ct_f) && !(ct_f = (__typeof__(ct_f))find_real(CT_ID_##fn))) \
+            return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND; \
+        struct ct_thread *ct_t = ct_wrap_enter(); \
+        if (ct_unlikely(!ct_t || ct_t->driver_depth)) \
+            return ct_f(CT_ARGS(__VA_ARGS__)); \
+        const CUstream ct_null __attribute__((unused)) = null_stream; \
+        ct_t->driver_depth++; \
+        OPEN_##kind \
+        const uint64_t ct_t0 = ct_ticks(); \
+        const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
+        const uint64_t ct_t1 = ct_ticks(); \
+        CLOSE_##kind \
+        ct_t->driver_depth--; \
+        if (!ct_t->runtime_depth) \
+            ct_thread_count(ct_t, CT_ID_##fn, ct_t1 - ct_t0, is_failure(ct_r)); \
+        return ct_r; \
+    }
+
+#define CT_API(fn, kind, ...) WRAP(fn, CU_STREAM_LEGACY, kind, __VA_ARGS__)
+#define CT_PTSZ(fn, kind, ...) CT_API(fn, kind, __VA_ARGS__) WRAP(fn##_ptsz, CU_STREAM_PER_THREAD, kind, __VA_ARGS__)
+#define CT_PTDS(fn, kind, ...) CT_API(fn, kind, __VA_ARGS__) WRAP(fn##_ptds, CU_STREAM_PER_THREAD, kind, __VA_ARGS__)
+#include "cuda/driver_api.def"
+
+const ct_function ct_driver_wrappers[CT_DRIVER_COUNT] = {
+#define CT_API(fn, ...) (ct_function)fn,
+#define CT_PTSZ(fn, ...) (ct_function)fn, (ct_function)fn##_ptsz,
+#define CT_PTDS(fn, ...) (ct_function)fn, (ct_function)fn##_ptds,
+#include "cuda/driver_api.def"
+};
+/* clang-format on */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Distribution of host times for each API; the exact counters are the threads' (thread.h). */
+#ifndef CT_API_STATS_H
+#define CT_API_STATS_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+
+struct ct_api_stats {
+    uint64_t sampled;
+    double square_ns2;
+    uint32_t *buckets; /* CT_HIST_BUCKETS; NULL until the first sample */
+};
+
+/* Counters of all threads, dead ones included. */
+struct ct_api_totals {
+    uint64_t calls;
+    uint64_t errors;
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+};
+
+struct ct_thread;
+
+bool ct_api_stats_init(void);
+void ct_api_stats_forget(void);
+
+/* Takes the samples that wait in a thread's ring. Drain thread. True: there were some. */
+bool ct_api_stats_collect(struct ct_thread *t);
+/* Keeps an ended thread's counters and zeroes them, so that its state can serve another. */
+void ct_api_stats_retire(struct ct_thread *t);
+
+struct ct_api_totals ct_api_totals(uint32_t api);
+const struct ct_api_stats *ct_api_stats(uint32_t api);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/bracket.h"
+
+#include <errno.h>
+
+#include "base/config.h"
+#include "record/graph.h"
+#include "record/kernel.h"
+#include "record/row.h"
+
+static atomic_bool recording;
+static _Atomic uint64_t off_operations;
+
+void ct_recording_set(bool on)
+{
+    atomic_store_explicit(&recording, on, memory_order_relaxed);
+}
+
+bool ct_recording(void)
+{
+    return atomic_load_explicit(&recording, memory_order_relaxed);
+}
+
+uint64_t ct_recording_off_operations(void)
+{
+    return atomic_load_explicit(&off_operations, memory_order_relaxed);
+}
+
+void ct_recording_forget(void)
+{
+    atomic_store_explicit(&off_operations, 0, memory_order_relaxed);
+}
+
+static void lose(struct ct_bracket *b, enum ct_loss loss)
+{
+    b->state = CT_BRACKET_LOST;
+    b->loss = loss;
+}
+
+/* xorshift64: the phase is random so that a periodic program is not always met at one place. */
+static uint32_t next_skip(struct ct_thread *t, uint32_t every)
+{
+    t->random ^= t->random << 13;
+    t->random ^= t->random >> 7;
+    t->random ^= t->random << 17;
+    return (uint32_t)(t->random % (2u * every - 1));
+}
+
+/* One in `every` on average, with gaps of 0 to 2 * every - 2 operations. */
+static bool is_sampled_out(struct ct_thread *t)
+{
+    uint32_t every = ct_config.sample;
+    if (ct_likely(every <= 1))
+        return false;
+    if (t->skip) {
+        t->skip--;
+        return true;
+    }
+    t->skip = next_skip(t, every);
+    return false;
+}
+
+/* The context is asked of the thread, not of the stream: that is allowed in a capture. */
+static struct ct_context *context_in_capture(void)
+{
+    CUcontext current = NULL;
+    if (CT_REAL(cuCtxGetCurrent)(&current) != CUDA_SUCCESS || !current)
+        return NULL;
+    return ct_context_get(current);
+}
+
+/* Only "success, not capturing" makes it safe to touch the stream. */
+static bool is_untouchable(struct ct_bracket *b, CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!CT_HAS(cuStreamIsCapturing))
+        return false; /* a driver before 10.0 has no captures */
+    CUresult r = CT_REAL(cuStreamIsCapturing)(stream, &status);
+    if (ct_likely(r == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_NONE))
+        return false;
+    bool captured = r == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    lose(b, captured ? CT_LOSS_CAPTURED : CT_LOSS_UNSAFE);
+    b->context = context_in_capture();
+    return true;
+}
+
+static uint32_t find_row(const struct ct_bracket *b, const struct ct_work *w)
+{
+    uint32_t device = b->context->device;
+    if (w->kind == CT_ROW_KERNEL)
+        return ct_kernel_find(w->function, device);
+    if (w->kind == CT_ROW_GRAPH)
+        return ct_graph_row(w->graph, device);
+    return ct_row_get(w->kind, w->detail, device, NULL);
+}
+
+/*
+ * A record between two kernels of which the second is launched programmatically would take their
+ * overlap away. The first such launch shows which kernels these are; from then on they go untimed.
+ */
+static bool is_programmatic(struct ct_bracket *b, const struct ct_work *w)
+{
+    if (ct_unlikely(w->programmatic)) {
+        uint32_t before = atomic_load_explicit(&b->stream->last_row, memory_order_relaxed);
+        if (before != CT_ROW_NONE)
+            atomic_store_explicit(&ct_row(before)->programmatic, true, memory_order_relaxed);
+        return true;
+    }
+    return b->row != CT_ROW_NONE &&
+           atomic_load_explicit(&ct_row(b->row)->programmatic, memory_order_relaxed);
+}
+
+static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
+{
+    uint32_t slot; /* taken in publish(); nobody else can fill the ring meanwhile */
+    uint32_t state = atomic_load_explicit(&b->context->state, memory_order_relaxed);
+    if (ct_unlikely(state != CT_CONTEXT_LIVE && state != CT_CONTEXT_PAUSED))
+        lose(b, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
+    else if (b->row != CT_ROW_NONE && ct_row(b->row)->excluded)
+        lose(b, CT_LOSS_EXCLUDED);
+    else if (is_programmatic(b, w))
+        lose(b, CT_LOSS_PROGRAMMATIC);
+    else if (is_sampled_out(b->thread))
+        lose(b, CT_LOSS_SAMPLED);
+    else if (ct_stream_is_deep(b->stream))
+        lose(b, CT_LOSS_DEEP_QUEUE);
+    else if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot))
+        lose(b, CT_LOSS_RING_FULL);
+    return b->state == CT_BRACKET_LOST;
+}
+
+static void give_events(struct ct_bracket *b)
+{
+    if (b->start_event != CT_EVENT_NONE)
+        ct_event_give(b->context, b->start_event);
+    if (b->stop_event != CT_EVENT_NONE)
+        ct_event_give(b->context, b->stop_event);
+}
+
+static void abandon(struct ct_bracket *b, enum ct_loss loss)
+{
+    give_events(b);
+    atomic_fetch_add_explicit(&b->stream->closed, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&b->context->users, 1, memory_order_release);
+    lose(b, loss);
+}
+
+static bool record(const struct ct_bracket *b, uint32_t event)
+{
+    return CT_REAL(cuEventRecord)(ct_event(b->context, event), b->stream->handle) == CUDA_SUCCESS;
+}
+
+/* Sequentially consistent on `opened`: see ct_stream_is_busy() and the drain thread's release. */
+static void record_start(struct ct_bracket *b)
+{
+    struct ct_stream *s = b->stream;
+    atomic_fetch_add_explicit(&b->context->users, 1, memory_order_acquire);
+    b->opened = atomic_fetch_add(&s->opened, 1) + 1;
+    b->breaks = atomic_load_explicit(&s->breaks, memory_order_relaxed);
+    b->start_event = b->stop_event = CT_EVENT_NONE;
+    if (b->opened - 1 != atomic_load_explicit(&s->closed, memory_order_acquire))
+        b->flags |= CT_OP_OVERLAPPED;
+
+    if (!b->flags && ct_stream_is_busy(s, b->thread))
+        b->flags |= CT_OP_SHARED_START;
+    else if ((b->start_event = ct_event_take(b->context)) == CT_EVENT_NONE)
+        return abandon(b, CT_LOSS_NO_EVENT);
+    if ((b->stop_event = ct_event_take(b->context)) == CT_EVENT_NONE)
+        return abandon(b, CT_LOSS_NO_EVENT);
+    if (b->start_event != CT_EVENT_NONE && !record(b, b->start_event))
+        return abandon(b, CT_LOSS_EVENT_ERROR);
+    b->state = CT_BRACKET_OPEN;
+}
+
+void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t)
+{
+    b->state = CT_BRACKET_OFF;
+    if (!w->kind)
+        return;
+    if (ct_unlikely(!ct_recording())) {
+        atomic_fetch_add_explicit(&off_operations, 1, memory_order_relaxed);
+        return;
+    }
+    b->saved_errno = errno;
+    b->thread = t;
+    b->context = NULL;
+    b->stream = NULL;
+    b->row = CT_ROW_NONE;
+    b->flags = 0;
+    if (!is_untouchable(b, w->stream)) {
+        b->stream = ct_stream_get(t, w->stream);
+        if (!b->stream) {
+            lose(b, CT_LOSS_UNSAFE);
+        } else {
+            b->context = ct_context(b->stream->context);
+            b->row = find_row(b, w);
+            if (!is_unwanted(b, w))
+                record_start(b);
+        }
+    }
+    errno = b->saved_errno;
+}
+
+/* After a call that succeeded: now a kernel's handle can be asked for its name. */
+static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
+{
+    if (b->row != CT_ROW_NONE)
+        return b->row;
+    if (!b->context)
+        b->context = context_in_capture();
+    uint32_t device = b->context ? b->context->device : 0;
+    if (w->kind == CT_ROW_KERNEL) {
+        uint32_t known = ct_kernel_find(w->function, device);
+        if (known != CT_ROW_NONE)
+            return known;
+        return ct_kernel_resolve(w->function, device,
+                                 b->state == CT_BRACKET_LOST && b->loss == CT_LOSS_CAPTURED);
+    }
+    if (w->kind == CT_ROW_GRAPH)
+        return ct_graph_row(w->graph, device);
+    return ct_row_get(w->kind, w->detail, device, NULL);
+}
+
+static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call_ticks,
+                    uint64_t done_ticks)
+{
+    struct ct_stream *s = b->stream;
+    uint32_t slot;
+    if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot)) {
+        abandon(b, CT_LOSS_RING_FULL); /* several brackets were open in one call */
+        ct_row_lose(b->row, CT_LOSS_RING_FULL, w->bytes);
+        return;
+    }
+    if (b->opened != atomic_load_explicit(&s->opened, memory_order_acquire))
+        b->flags |= CT_OP_OVERLAPPED;
+    if (b->breaks != atomic_load_explicit(&s->breaks, memory_order_relaxed))
+        b->flags |= CT_OP_OVERLAPPED;
+    b->thread->ops[slot] = (struct ct_op){
+        .row = b->row,
+        .stream = ct_stream_index(s),
+        .context = s->context,
+        .flags = b->flags,
+        .start_event = b->start_event,
+        .stop_event = b->stop_event,
+        .sequence = ct_stream_recorded(s, b->thread, b->stop_event),
+        .call_ticks = call_ticks,
+        .done_ticks = done_ticks,
+        .bytes = w->bytes,
+        .shape = w->shape,
+    };
+    ct_ring_publish(&b->thread->op_ring);
+    atomic_fetch_add_explicit(&s->closed, 1, memory_order_release);
+}
+
+static void count_error(struct ct_bracket *b)
+{
+    if (b->row != CT_ROW_NONE)
+        atomic_fetch_add_explicit(&ct_row(b->row)->errors, 1, memory_order_relaxed);
+    if (b->state == CT_BRACKET_OPEN)
+        abandon(b, b->loss);
+}
+
+void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult result,
+                      uint64_t call_ticks, uint64_t done_ticks)
+{
+    if (b->state == CT_BRACKET_OFF)
+        return;
+    b->saved_errno = errno;
+    if (ct_unlikely(result != CUDA_SUCCESS)) {
+        count_error(b);
+    } else {
+        /* The stop record comes first: finding a name takes time. */
+        bool timed = b->state == CT_BRACKET_OPEN;
+        if (timed && !record(b, b->stop_event)) {
+            abandon(b, CT_LOSS_EVENT_ERROR);
+            timed = false;
+        }
+        b->row = settle_row(b, w);
+        if (timed && ct_unlikely(ct_row(b->row)->excluded)) {
+            abandon(b, CT_LOSS_EXCLUDED);
+            timed = false;
+        }
+        if (timed)
+            publish(b, w, call_ticks, done_ticks);
+        else
+            ct_row_lose(b->row, b->loss, w->bytes);
+        if (b->stream) {
+            atomic_store_explicit(&b->stream->last_row,
+                                  w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE,
+                                  memory_order_relaxed);
+            atomic_fetch_add_explicit(&b->stream->operations, 1, memory_order_relaxed);
+        }
+    }
+    errno = b->saved_errno;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bracket around one operation: decided and opened before the real call, closed after it.
+ * Everything here runs in the program's thread: it does not wait, allocate from the host, print or
+ * hold a lock over a driver call, and it keeps errno.
+ */
+#ifndef CT_BRACKET_H
+#define CT_BRACKET_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "record/context.h"
+#include "record/op.h"
+#include "record/stream.h"
+#include "record/thread.h"
+
+/* What a wrapper knows of the operation from its arguments. */
+struct ct_work {
+    uint32_t kind;   /* enum ct_row_kind; 0: not an operation after all */
+    uint32_t detail; /* copies: enum ct_direction */
+    bool programmatic;
+    CUfunction function; /* kernels */
+    CUgraphExec graph;   /* graphs */
+    CUstream stream;     /* never NULL */
+    uint64_t bytes;
+    struct ct_shape shape; /* kernels */
+};
+
+enum ct_bracket_state {
+    CT_BRACKET_OFF,  /* not an operation that counts */
+    CT_BRACKET_LOST, /* counted, with a reason */
+    CT_BRACKET_OPEN, /* start event recorded or shared */
+};
+
+struct ct_bracket {
+    uint32_t state; /* enum ct_bracket_state */
+    enum ct_loss loss;
+    struct ct_thread *thread;
+    struct ct_context *context; /* NULL: unknown, of a lost one */
+    struct ct_stream *stream;
+    uint64_t opened; /* the stream's count of opened brackets, this one included */
+    uint64_t breaks; /* the stream's count of breaks when this one was opened */
+    uint32_t row;    /* CT_ROW_NONE: known after the call */
+    uint32_t start_event;
+    uint32_t stop_event;
+    uint32_t flags;
+    int saved_errno;
+};
+
+/* Recording can be switched off and on by the program; operations meanwhile are only counted. */
+void ct_recording_set(bool on);
+bool ct_recording(void);
+uint64_t ct_recording_off_operations(void);
+void ct_recording_forget(void);
+
+void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t);
+
+/* call_ticks, done_ticks: host time around the real call; result: what it returned. */
+void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult result,
+                      uint64_t call_ticks, uint64_t done_ticks);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/drain.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/api_stats.h"
+#include "record/harvest.h"
+#include "record/thread.h"
+
+#define NAP_SHORTEST_NS 50000u
+#define NAP_LONGEST_NS 10000000u
+#define STACK_BYTES (256 * 1024)
+
+enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
+
+static _Atomic uint32_t phase;
+static _Atomic uint64_t deadline_ns;
+static void (*write_profile)(bool finished);
+
+/*
+ * Held by whoever deals with brackets: the drain thread for a round, a thread that ends a context
+ * for its last look. Never taken on the launch path.
+ */
+static pthread_mutex_t round_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Returns early when the phase is not, or no longer, `expected`. */
+static void nap(uint32_t expected, uint64_t ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+    syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, expected, &t, NULL, 0);
+}
+
+static void set_phase(uint32_t p)
+{
+    atomic_store(&phase, p);
+    syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static bool collect_threads(void)
+{
+    bool any = false;
+    for (struct ct_thread *t = ct_threads_first(); t; t = t->next) {
+        uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+        if (state == CT_THREAD_FREE)
+            continue;
+        any |= ct_api_stats_collect(t);
+        any |= ct_harvest_collect(t);
+        if (state == CT_THREAD_ENDED) {
+            ct_api_stats_retire(t);
+            atomic_store_explicit(&t->state, CT_THREAD_FREE, memory_order_release);
+        }
+    }
+    return any;
+}
+
+/* True: something changed. */
+static bool run_round(uint64_t *harvested)
+{
+    pthread_mutex_lock(&round_lock);
+    bool any = collect_threads();
+    *harvested = ct_harvest();
+    pthread_mutex_unlock(&round_lock);
+    return any || *harvested;
+}
+
+uint64_t ct_drain_once(void)
+{
+    uint64_t n;
+    run_round(&n);
+    return n;
+}
+
+static bool is_over(void)
+{
+    if (atomic_load(&phase) != STOPPING)
+        return false;
+    return !ct_harvest_pending() || ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
+}
+
+static void finish(void)
+{
+    uint64_t n;
+    run_round(&n);
+    pthread_mutex_lock(&round_lock);
+    ct_harvest_give_up();
+    pthread_mutex_unlock(&round_lock);
+    write_profile(true);
+}
+
+static void loop(void)
+{
+    uint64_t nap_ns = NAP_SHORTEST_NS, written_ns = 0;
+    bool dirty = true;
+    while (!is_over()) {
+        uint64_t n;
+        bool changed = run_round(&n);
+        dirty |= changed;
+        uint64_t now_ns = ct_clock_monotonic_ns();
+        if (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS) {
+            ct_clock_update();
+            write_profile(false);
+            written_ns = now_ns;
+            dirty = false;
+        }
+        nap_ns = n ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
+        uint32_t p = atomic_load(&phase);
+        nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
+    }
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    prctl(PR_SET_NAME, "cutrace");
+    prctl(PR_SET_TIMERSLACK, 1000);
+    ct_relaxed_enter(); /* for good: nothing asked here may break a capture elsewhere */
+    loop();
+    finish();
+    set_phase(STOPPED);
+    return NULL;
+}
+
+bool ct_drain_start(void (*write)(bool finished))
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    sigset_t everything, before;
+    write_profile = write;
+    if (pthread_attr_init(&attr))
+        return false;
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    atomic_store(&phase, RUNNING);
+    sigfillset(&everything); /* inherited: no signal of the program is ever handled on it */
+    pthread_sigmask(SIG_SETMASK, &everything, &before);
+    bool ok = pthread_create(&thread, &attr, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    if (!ok)
+        atomic_store(&phase, NOT_STARTED);
+    return ok;
+}
+
+/* The extra second is for the last write, on a slow disk. */
+bool ct_drain_stop(uint64_t timeout_ns)
+{
+    uint32_t p = atomic_load(&phase);
+    if (p == NOT_STARTED) {
+        finish();
+        return true;
+    }
+    uint64_t end_ns = ct_clock_monotonic_ns() + timeout_ns;
+    atomic_store(&deadline_ns, end_ns);
+    if (p == RUNNING)
+        set_phase(STOPPING);
+    while (atomic_load(&phase) != STOPPED && ct_clock_monotonic_ns() < end_ns + 1000000000u)
+        nap(STOPPING, 10000000);
+    return atomic_load(&phase) == STOPPED;
+}
+
+/* A drain thread that hangs inside the driver must not hang the program's destroy call, too. */
+static bool lock_for_a_second(void)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 1;
+    return pthread_mutex_timedlock(&round_lock, &end) == 0;
+}
+
+/* What is complete is taken, then the context's state changes, with the drain thread outside. */
+static void leave_context(struct ct_context *c, uint32_t state)
+{
+    int saved_errno = errno;
+    bool locked = lock_for_a_second();
+    if (locked) {
+        CUstreamCaptureMode mode = ct_relaxed_enter();
+        collect_threads();
+        ct_harvest_context(c);
+        ct_relaxed_leave(mode);
+    }
+    atomic_store_explicit(&c->state, state, memory_order_release);
+    if (locked && state == CT_CONTEXT_GONE)
+        ct_harvest_lose_context(c);
+    if (locked)
+        pthread_mutex_unlock(&round_lock);
+    errno = saved_errno;
+}
+
+void ct_drain_context_gone(struct ct_context *c)
+{
+    leave_context(c, CT_CONTEXT_GONE);
+}
+
+void ct_drain_context_pause(struct ct_context *c)
+{
+    leave_context(c, CT_CONTEXT_PAUSED);
+}
+
+void ct_drain_context_resume(struct ct_context *c, bool alive)
+{
+    if (lock_for_a_second()) {
+        atomic_store_explicit(&c->state, alive ? CT_CONTEXT_LIVE : CT_CONTEXT_GONE,
+                              memory_order_release);
+        if (!alive)
+            ct_harvest_lose_context(c);
+        pthread_mutex_unlock(&round_lock);
+    }
+}
+
+void ct_drain_forget(void)
+{
+    atomic_store(&phase, NOT_STARTED);
+    pthread_mutex_init(&round_lock, NULL);
+    ct_harvest_forget();
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The drain thread: takes brackets from the threads' rings, waits for their stop events by asking,
+ * turns them into durations, adds these to the rows, gives the events back, and has the profile
+ * written while there is something new. It sleeps longer the less there is to do.
+ */
+#ifndef CT_DRAIN_H
+#define CT_DRAIN_H
+
+#include "base/base.h"
+#include "record/context.h"
+
+/* Starts the thread; `write` is called on it, at most every CT_DRAIN_WRITE_NS, when figures have
+ * changed, and once more in ct_drain_stop(). False: no thread could be made. */
+bool ct_drain_start(void (*write)(bool finished));
+#define CT_DRAIN_WRITE_NS 50000000u
+
+/*
+ * At exit: waits until everything has been dealt with, at most timeout_ns; counts what is left as
+ * unfinished and has the profile written as finished. False: the thread did not answer.
+ */
+bool ct_drain_stop(uint64_t timeout_ns);
+
+/*
+ * The program is about to end a context: takes what is complete, counts the rest as lost. Waits
+ * for the drain thread to leave the context, never for the GPU.
+ */
+void ct_drain_context_gone(struct ct_context *c);
+
+/*
+ * Around a call that ends the context only if it was its last user: the drain thread stays out of
+ * it in between, launching threads do not.
+ */
+void ct_drain_context_pause(struct ct_context *c);
+void ct_drain_context_resume(struct ct_context *c, bool alive);
+
+/* In the child of a fork: there is no drain thread. */
+void ct_drain_forget(void);
+
+/* One round without a thread, for tests and measurements; returns the brackets dealt with. */
+uint64_t ct_drain_once(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CUDA graphs: a launch is one operation, with a row for each topology (nodes and kernels), so
+ * that a program which instantiates the same graph again and again has one row for it.
+ */
+#ifndef CT_GRAPH_H
+#define CT_GRAPH_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+
+#define CT_GRAPHS 4096
+#define CT_GRAPH_KERNELS 256 /* kinds of kernels remembered of a graph */
+
+struct ct_graph_kernel {
+    const char *name; /* interned */
+    uint64_t count;   /* nodes */
+};
+
+/* A topology. Never changes once it can be seen. */
+struct ct_graph {
+    uint64_t hash;
+    const char *name; /* its ordinal among the topologies, from 1, as text */
+    uint32_t nodes;   /* child graphs' included */
+    uint32_t kernels;
+    struct ct_graph_kernel kernel[CT_GRAPH_KERNELS];
+};
+
+bool ct_graphs_init(void);
+void ct_graphs_forget(void);
+
+uint32_t ct_graphs_count(void);
+const struct ct_graph *ct_graph(uint32_t index);
+
+/* The program has instantiated a graph. Reads the graph; changes nothing in it. */
+void ct_graph_instantiated(CUgraphExec exec, CUgraph graph);
+
+/* The row for launches of an executable graph. */
+uint32_t ct_graph_row(CUgraphExec exec, uint32_t device);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/harvest.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "record/estimate.h"
+#include "record/row.h"
+#include "record/stream.h"
+
+#define SLAB 512
+
+struct ct_pending {
+    struct ct_pending *next;
+    struct ct_op op;
+};
+
+static struct ct_pending *free_pending;
+static struct ct_stream *active; /* streams with something pending or a reference event held */
+static uint64_t pending;
+
+void ct_harvest_forget(void)
+{
+    free_pending = NULL;
+    active = NULL;
+    pending = 0;
+}
+
+static struct ct_pending *take_pending(void)
+{
+    if (!free_pending) {
+        struct ct_pending *slab = ct_map(sizeof(*slab) * SLAB);
+        for (unsigned i = 0; slab && i < SLAB; i++) {
+            slab[i].next = free_pending;
+            free_pending = &slab[i];
+        }
+    }
+    struct ct_pending *p = free_pending;
+    if (p)
+        free_pending = p->next;
+    return p;
+}
+
+static void give_pending(struct ct_pending *p)
+{
+    p->next = free_pending;
+    free_pending = p;
+    pending--;
+}
+
+/* A context that has gone took its events along. */
+static void give_event(uint32_t context, uint32_t event)
+{
+    struct ct_context *c = ct_context(context);
+    uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
+    if (event != CT_EVENT_NONE && state != CT_CONTEXT_GONE)
+        ct_event_give(c, event);
+}
+
+static void drop_reference(struct ct_stream *s)
+{
+    if (s->last_stop_sequence)
+        give_event(s->last_stop_context, s->last_stop);
+    s->last_stop_sequence = 0;
+}
+
+/* After this the entry may serve another stream, and the context may be forgotten. */
+static void let_go(struct ct_stream *s, const struct ct_op *op)
+{
+    atomic_store_explicit(&s->done, op->sequence, memory_order_release);
+    atomic_fetch_sub_explicit(&ct_context(op->context)->users, 1, memory_order_release);
+}
+
+static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
+{
+    ct_row_lose(op->row, loss, op->bytes);
+    give_event(op->context, op->start_event);
+    give_event(op->context, op->stop_event);
+    drop_reference(s);
+    let_go(s, op);
+}
+
+static void activate(struct ct_stream *s)
+{
+    if (s->active)
+        return;
+    s->active = true;
+    s->next_active = active;
+    active = s;
+}
+
+/* Threads that share a stream may hand their brackets over in another order than recorded. */
+static void insert(struct ct_stream *s, struct ct_pending *p)
+{
+    struct ct_pending **at = &s->first_pending;
+    if (s->last_pending && s->last_pending->op.sequence < p->op.sequence)
+        at = &s->last_pending->next;
+    while (*at && (*at)->op.sequence < p->op.sequence)
+        at = &(*at)->next;
+    p->next = *at;
+    *at = p;
+    if (!p->next)
+        s->last_pending = p;
+}
+
+static void collect_one(const struct ct_op *op)
+{
+    struct ct_stream *s = ct_stream(op->stream);
+    struct ct_pending *p = take_pending();
+    if (!p) {
+        lose(s, op, CT_LOSS_RING_FULL);
+        return;
+    }
+    pending++;
+    p->op = *op;
+    insert(s, p);
+    activate(s);
+}
+
+bool ct_harvest_collect(struct ct_thread *t)
+{
+    uint32_t first;
+    uint32_t n = ct_ring_waiting(&t->op_ring, CT_THREAD_OPS, &first);
+    for (uint32_t i = 0; i < n; i++)
+        collect_one(&t->ops[(first + i) % CT_THREAD_OPS]);
+    ct_ring_consume(&t->op_ring, n);
+    return n != 0;
+}
+
+uint64_t ct_harvest_pending(void)
+{
+    return pending;
+}
+
+static bool elapsed_ns(CUevent from, CUevent to, uint64_t *ns)
+{
+    float ms = 0;
+    CUresult r = CT_HAS(cuEventElapsedTime_v2) ? CT_REAL(cuEventElapsedTime_v2)(&ms, from, to)
+                                               : CT_REAL(cuEventElapsedTime)(&ms, from, to);
+    *ns = ms > 0 ? (uint64_t)((double)ms * 1e6 + 0.5) : 0;
+    return r == CUDA_SUCCESS;
+}
+
+struct measure {
+    uint64_t raw_ns;
+    uint64_t gap_ns;
+};
+
+static bool measure(struct ct_stream *s, const struct ct_op *op, struct measure *m)
+{
+    struct ct_context *c = ct_context(op->context);
+    CUevent stop = ct_event(c, op->stop_event);
+    bool has_reference = s->last_stop_sequence && s->last_stop_context == op->context;
+    CUevent reference = has_reference ? ct_event(c, s->last_stop) : NULL;
+    m->gap_ns = CT_GAP_UNKNOWN;
+    if (op->flags & CT_OP_SHARED_START) {
+        m->gap_ns = 0;
+        return has_reference && s->last_stop_sequence + 1 == op->sequence &&
+               elapsed_ns(reference, stop, &m->raw_ns);
+    }
+    CUevent start = ct_event(c, op->start_event);
+    if (has_reference && !elapsed_ns(reference, start, &m->gap_ns))
+        m->gap_ns = CT_GAP_UNKNOWN;
+    return elapsed_ns(start, stop, &m->raw_ns);
+}
+
+/* The stop event stays as reference for the next bracket's gap; the one before goes back. */
+static void keep_reference(struct ct_stream *s, const struct ct_op *op)
+{
+    drop_reference(s);
+    s->last_stop = op->stop_event;
+    s->last_stop_context = op->context;
+    s->last_stop_sequence = op->sequence;
+}
+
+static void settle(struct ct_stream *s, const struct ct_op *op)
+{
+    struct ct_row *r = ct_row(op->row);
+    struct measure m;
+    if (!measure(s, op, &m)) {
+        lose(s, op, CT_LOSS_EVENT_ERROR);
+        return;
+    }
+    const struct ct_calibration *c = ct_device(ct_context(op->context)->device)->calibration;
+    uint64_t host_ns = ct_ticks_to_ns(op->done_ticks - op->call_ticks);
+    bool subtract = r->kind != CT_ROW_COPY; /* its call may return only when it is done */
+    ct_row_add(r, op, m.raw_ns, ct_estimate_ns(c, m.raw_ns, m.gap_ns, host_ns, subtract));
+    give_event(op->context, op->start_event);
+    keep_reference(s, op);
+    let_go(s, op);
+}
+
+static struct ct_pending *unlink_first(struct ct_stream *s)
+{
+    struct ct_pending *p = s->first_pending;
+    s->first_pending = p->next;
+    if (!p->next)
+        s->last_pending = NULL;
+    return p;
+}
+
+static void lose_all(struct ct_stream *s, enum ct_loss loss)
+{
+    while (s->first_pending) {
+        struct ct_pending *p = unlink_first(s);
+        lose(s, &p->op, loss);
+        give_pending(p);
+    }
+}
+
+static uint32_t state_of(const struct ct_op *op)
+{
+    return atomic_load_explicit(&ct_context(op->context)->state, memory_order_acquire);
+}
+
+/* Whether the first bracket can be dealt with now. A context whose events fail is left alone. */
+static bool is_complete(struct ct_stream *s)
+{
+    const struct ct_op *op = &s->first_pending->op;
+    CUresult r = CT_REAL(cuEventQuery)(ct_event(ct_context(op->context), op->stop_event));
+    if (r == CUDA_SUCCESS || r == CUDA_ERROR_NOT_READY)
+        return r == CUDA_SUCCESS;
+    uint32_t live = CT_CONTEXT_LIVE;
+    atomic_compare_exchange_strong(&ct_context(op->context)->state, &live, CT_CONTEXT_BROKEN);
+    lose_all(s, CT_LOSS_EVENT_ERROR);
+    return false;
+}
+
+static uint64_t harvest_stream(struct ct_stream *s)
+{
+    uint64_t n = 0;
+    while (s->first_pending && is_complete(s)) {
+        struct ct_pending *p = unlink_first(s);
+        settle(s, &p->op);
+        give_pending(p);
+        n++;
+    }
+    const struct ct_op *head = s->first_pending ? &s->first_pending->op : NULL;
+    atomic_store_explicit(&s->head, head ? head->sequence << 32 | head->stop_event : 0,
+                          memory_order_release);
+    return n;
+}
+
+/*
+ * Gives the reference event back when nothing is pending and nobody can be about to share it: the
+ * launching thread counts a bracket as opened before it looks at `released`, and here it is the
+ * other way round, both sequentially consistent: one of the two sees the other.
+ */
+static void rest(struct ct_stream *s)
+{
+    if (!s->last_stop_sequence)
+        return;
+    atomic_store(&s->released, s->last_stop_sequence);
+    if (atomic_load(&s->opened) == atomic_load_explicit(&s->closed, memory_order_acquire) &&
+        atomic_load_explicit(&s->sequence, memory_order_acquire) == s->last_stop_sequence)
+        drop_reference(s);
+}
+
+static bool push(struct ct_context *c)
+{
+    return CT_REAL(cuCtxPushCurrent_v2)(c->handle) == CUDA_SUCCESS;
+}
+
+/* Asking an event wants its context current; streams of one context tend to follow each other. */
+static uint64_t harvest_with_context(struct ct_stream *s)
+{
+    struct ct_context *c = ct_context(s->first_pending->op.context);
+    uint32_t state = state_of(&s->first_pending->op);
+    if (state == CT_CONTEXT_PAUSED)
+        return 0;
+    if (state != CT_CONTEXT_LIVE) {
+        lose_all(s, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
+        return 0;
+    }
+    if (!push(c))
+        return 0;
+    uint64_t n = harvest_stream(s);
+    CUcontext popped;
+    CT_REAL(cuCtxPopCurrent_v2)(&popped);
+    return n;
+}
+
+uint64_t ct_harvest(void)
+{
+    uint64_t n = 0;
+    struct ct_stream **at = &active;
+    while (*at) {
+        struct ct_stream *s = *at;
+        if (s->first_pending)
+            n += harvest_with_context(s);
+        if (!s->first_pending)
+            rest(s);
+        if (s->first_pending || s->last_stop_sequence) {
+            at = &s->next_active;
+        } else {
+            *at = s->next_active;
+            s->active = false;
+        }
+    }
+    return n;
+}
+
+void ct_harvest_give_up(void)
+{
+    for (struct ct_stream *s = active; s; s = s->next_active)
+        lose_all(s, CT_LOSS_UNFINISHED);
+}
+
+static bool is_in(const struct ct_stream *s, const struct ct_context *c)
+{
+    return s->first_pending && s->first_pending->op.context == ct_context_index(c);
+}
+
+void ct_harvest_context(struct ct_context *c)
+{
+    CUcontext popped;
+    if (!push(c))
+        return;
+    for (struct ct_stream *s = active; s; s = s->next_active)
+        if (is_in(s, c))
+            harvest_stream(s);
+    CT_REAL(cuCtxPopCurrent_v2)(&popped);
+}
+
+void ct_harvest_lose_context(struct ct_context *c)
+{
+    for (struct ct_stream *s = active; s; s = s->next_active) {
+        if (is_in(s, c))
+            lose_all(s, CT_LOSS_CONTEXT_GONE);
+        if (s->last_stop_sequence && s->last_stop_context == ct_context_index(c))
+            s->last_stop_sequence = 0;
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/kernel.h"
+
+#include <stdatomic.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "record/context.h"
+#include "record/row.h"
+
+#define UNKNOWN_NAME "(unnamed kernel)"
+
+/* Names are cut here: a bound on what one kernel can cost. */
+#define NAME_BYTES (64 * 1024)
+
+static struct ct_table row_of_handle;  /* handle and device -> row */
+static struct ct_table name_of_handle; /* handle -> interned name */
+
+bool ct_kernels_init(void)
+{
+    return ct_table_init(&row_of_handle, 16) && ct_table_init(&name_of_handle, 16);
+}
+
+void ct_kernels_forget(void)
+{
+    row_of_handle.slots = name_of_handle.slots = NULL;
+}
+
+/* User-space addresses leave the upper 16 bits free. */
+static uint64_t key_of(CUfunction handle, uint32_t device)
+{
+    return (uint64_t)(uintptr_t)handle ^ (uint64_t)device << 48;
+}
+
+uint32_t ct_kernel_find(CUfunction handle, uint32_t device)
+{
+    uint64_t row;
+    uint64_t key = key_of(handle, device);
+    return key && ct_table_find(&row_of_handle, key, &row) ? (uint32_t)row : CT_ROW_NONE;
+}
+
+void ct_kernels_unloaded(void)
+{
+    if (row_of_handle.slots)
+        ct_table_clear(&row_of_handle);
+}
+
+static size_t name_length(const char *name)
+{
+    size_t len = 0;
+    while (len < NAME_BYTES && name[len])
+        len++;
+    return len;
+}
+
+void ct_kernel_named(const void *handle, const char *name)
+{
+    uint64_t old;
+    if (!handle || !name || !name_of_handle.slots)
+        return;
+    if (ct_table_find(&name_of_handle, (uintptr_t)handle, &old) &&
+        ct_streq((const char *)(uintptr_t)old, name))
+        return;
+    const char *copy = ct_intern(name, name_length(name));
+    if (copy)
+        ct_table_put(&name_of_handle, (uintptr_t)handle, (uintptr_t)copy);
+}
+
+const char *ct_kernel_name(CUfunction handle)
+{
+    const char *name = NULL;
+    if (CT_HAS(cuFuncGetName) && CT_REAL(cuFuncGetName)(&name, handle) == CUDA_SUCCESS && name)
+        return name;
+    if (CT_HAS(cuKernelGetName) &&
+        CT_REAL(cuKernelGetName)(&name, (CUkernel)handle) == CUDA_SUCCESS && name)
+        return name;
+    uint64_t known;
+    if (ct_table_find(&name_of_handle, (uintptr_t)handle, &known))
+        return (const char *)(uintptr_t)known;
+    return NULL;
+}
+
+static uint32_t attribute(CUfunction handle, CUdevice device, CUfunction_attribute which)
+{
+    int value;
+    if (CT_HAS(cuFuncGetAttribute) &&
+        CT_REAL(cuFuncGetAttribute)(&value, which, handle) == CUDA_SUCCESS)
+        return (uint32_t)value;
+    if (CT_HAS(cuKernelGetAttribute) &&
+        CT_REAL(cuKernelGetAttribute)(&value, which, (CUkernel)handle, device) == CUDA_SUCCESS)
+        return (uint32_t)value;
+    return UINT32_MAX;
+}
+
+static void describe(struct ct_row *r, CUfunction handle, uint32_t device)
+{
+    CUdevice d = ct_device(device)->handle;
+    atomic_store_explicit(&r->registers, attribute(handle, d, CU_FUNC_ATTRIBUTE_NUM_REGS),
+                          memory_order_relaxed);
+    atomic_store_explicit(&r->static_shared_bytes,
+                          attribute(handle, d, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                          memory_order_relaxed);
+}
+
+/* A row first met in a capture is described, and its handle remembered, at a later launch. */
+uint32_t ct_kernel_resolve(CUfunction handle, uint32_t device, bool captured)
+{
+    CUstreamCaptureMode mode = ct_relaxed_enter();
+    const char *name = ct_kernel_name(handle);
+    uint32_t row = ct_row_get(CT_ROW_KERNEL, 0, device, name ? name : UNKNOWN_NAME);
+    if (!captured) {
+        if (atomic_load_explicit(&ct_row(row)->registers, memory_order_relaxed) == UINT32_MAX)
+            describe(ct_row(row), handle, device);
+        ct_table_put(&row_of_handle, key_of(handle, device), row);
+    }
+    ct_relaxed_leave(mode);
+    return row;
+}

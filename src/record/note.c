@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/note.h"
+
+#include "base/mem.h"
+#include "base/spin.h"
+#include "base/text.h"
+
+static struct ct_note notes[CT_NOTES];
+static _Atomic uint32_t count;
+static struct ct_spin lock;
+
+static struct ct_note *find(uint32_t kind, const char *text)
+{
+    uint32_t n = ct_notes_count();
+    for (uint32_t i = 0; i < n; i++)
+        if (notes[i].kind == kind && ct_streq(notes[i].text, text))
+            return &notes[i];
+    return NULL;
+}
+
+static struct ct_note *add(uint32_t kind, const char *text)
+{
+    uint32_t n = ct_notes_count();
+    const char *copy = n < CT_NOTES ? ct_intern(text, ct_strlen(text)) : NULL;
+    if (!copy)
+        return NULL;
+    notes[n].kind = kind;
+    notes[n].text = copy;
+    atomic_store_explicit(&notes[n].count, 0, memory_order_relaxed);
+    atomic_store_explicit(&count, n + 1, memory_order_release);
+    return &notes[n];
+}
+
+void ct_note(uint32_t kind, const char *text)
+{
+    ct_spin_lock(&lock);
+    struct ct_note *n = find(kind, text);
+    if (!n)
+        n = add(kind, text);
+    if (n)
+        atomic_fetch_add_explicit(&n->count, 1, memory_order_relaxed);
+    ct_spin_unlock(&lock);
+}
+
+uint32_t ct_notes_count(void)
+{
+    return atomic_load_explicit(&count, memory_order_acquire);
+}
+
+const struct ct_note *ct_note_at(uint32_t index)
+{
+    return &notes[index];
+}
+
+void ct_notes_forget(void)
+{
+    atomic_store_explicit(&count, 0, memory_order_relaxed);
+    ct_spin_init(&lock);
+}

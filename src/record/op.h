@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* One bracketed operation on its way from the launching thread to the drain thread. */
+#ifndef CT_OP_H
+#define CT_OP_H
+
+#include "base/base.h"
+#include "cutrace/format.h"
+
+#define CT_EVENT_NONE UINT32_MAX
+
+enum ct_op_flag {
+    CT_OP_SHARED_START = 1u << 0, /* the previous bracket's stop event is this one's start */
+    CT_OP_OVERLAPPED = 1u << 1,   /* another thread's bracket on the stream interleaved */
+};
+
+struct ct_shape {
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint64_t dynamic_shared_bytes;
+};
+
+struct ct_op {
+    uint32_t row;         /* index into the rows */
+    uint32_t stream;      /* index into the streams */
+    uint32_t context;     /* index into the contexts */
+    uint32_t flags;       /* enum ct_op_flag */
+    uint32_t start_event; /* index into the context's events; NONE with a shared start */
+    uint32_t stop_event;
+    uint64_t sequence;   /* of the bracket on its stream, from 1 */
+    uint64_t call_ticks; /* host ticks around the real call: after the start record, */
+    uint64_t done_ticks; /* before the stop record */
+    uint64_t bytes;
+    struct ct_shape shape;
+};
+
+#endif

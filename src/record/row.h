@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows: what the table has a line for. A row is a kernel on a device, a copy direction, memset,
+ * prefetch or graph on a device. Rows are found by identity, never removed, and bounded in number:
+ * kernels beyond CT_ROWS share one row named "(other kernels)" a device.
+ *
+ * Launching threads write the atomic counters only; the statistics belong to the drain thread.
+ */
+#ifndef CT_ROW_H
+#define CT_ROW_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "base/hist.h"
+#include "cutrace/format.h"
+#include "record/op.h"
+
+#define CT_ROWS 16384
+#define CT_ROW_SHAPES 8
+#define CT_ROW_NONE UINT32_MAX
+
+/* Sums over durations, corrected or raw. */
+struct ct_sums {
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    double square_ns2;
+};
+
+struct ct_row {
+    uint32_t kind;
+    uint32_t detail;
+    uint32_t device;
+    const char *name;
+    _Atomic uint64_t lost[CT_LOSS_COUNT];
+    _Atomic uint64_t errors;
+    _Atomic uint64_t bytes;
+    _Atomic uint32_t registers;
+    _Atomic uint32_t static_shared_bytes;
+    atomic_bool programmatic; /* launched programmatically, or followed by a kernel that was */
+    bool excluded;            /* by CUTRACE_KERNELS */
+
+    uint64_t timed;
+    struct ct_sums time;
+    struct ct_sums raw;
+    uint64_t timed_bytes;
+    uint64_t overlapped;
+    struct {
+        struct ct_shape shape;
+        uint64_t count;
+    } shapes[CT_ROW_SHAPES];
+    uint64_t shape_other;
+    uint32_t *buckets; /* CT_HIST_BUCKETS; NULL until the first duration */
+};
+
+bool ct_rows_init(void);
+void ct_rows_forget(void);
+
+struct ct_row *ct_row(uint32_t index);
+uint32_t ct_rows_count(void);
+
+/*
+ * Row of that identity, made if need be. name may be NULL. Never fails: when there is no room the
+ * row for all others is returned.
+ */
+uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char *name);
+
+/* Counts an operation that ran, or was captured, without a duration. Any thread. */
+static inline void ct_row_lose(uint32_t row, enum ct_loss loss, uint64_t bytes)
+{
+    struct ct_row *r = ct_row(row);
+    atomic_fetch_add_explicit(&r->lost[loss], 1, memory_order_relaxed);
+    if (bytes && loss != CT_LOSS_CAPTURED)
+        atomic_fetch_add_explicit(&r->bytes, bytes, memory_order_relaxed);
+}
+
+/* Adds a timed operation. Drain thread. */
+void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/snapshot.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cutrace/format.h"
+#include "record/api_stats.h"
+#include "record/bracket.h"
+#include "record/context.h"
+#include "record/graph.h"
+#include "record/note.h"
+#include "record/row.h"
+#include "record/stream.h"
+
+#define SECTIONS 10
+#define STREAMS_LISTED 1024
+
+/* One buffer a section: they grow side by side and are joined at the end. */
+struct image {
+    struct ct_buffer section[SECTIONS + 1]; /* by enum ct_section_type */
+    bool out_of_memory;
+    uint64_t written;
+};
+
+static struct image image;
+
+static const uint32_t element_bytes[SECTIONS + 1] = {
+    [CT_SECTION_STRINGS] = 1,
+    [CT_SECTION_PROCESS] = sizeof(struct ct_file_process),
+    [CT_SECTION_DEVICES] = sizeof(struct ct_file_device),
+    [CT_SECTION_ROWS] = sizeof(struct ct_file_row),
+    [CT_SECTION_SHAPES] = sizeof(struct ct_file_shape),
+    [CT_SECTION_BUCKETS] = sizeof(struct ct_file_bucket),
+    [CT_SECTION_APIS] = sizeof(struct ct_file_api),
+    [CT_SECTION_STREAMS] = sizeof(struct ct_file_stream),
+    [CT_SECTION_NODES] = sizeof(struct ct_file_node),
+    [CT_SECTION_NOTES] = sizeof(struct ct_file_note),
+};
+
+static void append(uint32_t type, const void *data, size_t bytes)
+{
+    void *to = ct_buffer_add(&image.section[type], bytes);
+    if (to)
+        __builtin_memcpy(to, data, bytes);
+    else
+        image.out_of_memory = true;
+}
+
+static uint32_t count(uint32_t type)
+{
+    return (uint32_t)(image.section[type].len_bytes / element_bytes[type]);
+}
+
+static uint32_t add_string(const char *s)
+{
+    uint32_t offset = (uint32_t)image.section[CT_SECTION_STRINGS].len_bytes;
+    if (!*s && offset)
+        return 0;
+    append(CT_SECTION_STRINGS, s, ct_strlen(s) + 1);
+    return offset;
+}
+
+static void add_process(const struct ct_process_info *p, bool finished)
+{
+    struct ct_file_process f = {
+        .pid = p->pid,
+        .parent_pid = p->parent_pid,
+        .start_unix_ns = p->start_unix_ns,
+        .duration_ns = ct_clock_monotonic_ns() - p->start_ns,
+        .command = add_string(p->command),
+        .host = add_string(p->host),
+        .flags = finished ? CT_PROCESS_FINISHED : 0,
+        .driver_version = p->driver_version,
+        .off_operations = ct_recording_off_operations(),
+        .written = ++image.written,
+    };
+    append(CT_SECTION_PROCESS, &f, sizeof(f));
+}
+
+static void add_device(const struct ct_device *d)
+{
+    struct ct_file_device f = {
+        .ordinal = (uint32_t)d->handle,
+        .name = add_string(d->name),
+        .memory_bytes = d->memory_bytes,
+        .sm_count = d->sm_count,
+        .clock_khz = d->clock_khz,
+        .compute_major = d->compute_major,
+        .compute_minor = d->compute_minor,
+        .calibration = d->calibration->source,
+        .bias_busy_ns = d->calibration->bias_busy_ns,
+        .gap_busy_ns = d->calibration->gap_busy_ns,
+        .submit_ns = d->calibration->submit_ns,
+    };
+    __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
+    append(CT_SECTION_DEVICES, &f, sizeof(f));
+}
+
+/* Only buckets that hold something; returns how many. */
+static uint32_t add_buckets(const uint32_t *buckets)
+{
+    uint32_t before = count(CT_SECTION_BUCKETS);
+    for (uint32_t i = 0; buckets && i < CT_HIST_BUCKETS; i++) {
+        struct ct_file_bucket f = {i, buckets[i]};
+        if (buckets[i])
+            append(CT_SECTION_BUCKETS, &f, sizeof(f));
+    }
+    return count(CT_SECTION_BUCKETS) - before;
+}
+
+static uint32_t add_shapes(const struct ct_row *r)
+{
+    uint32_t n = 0;
+    for (; n < CT_ROW_SHAPES && r->shapes[n].count; n++) {
+        const struct ct_shape *s = &r->shapes[n].shape;
+        struct ct_file_shape f = {
+            .grid = {s->grid[0], s->grid[1], s->grid[2]},
+            .block = {s->block[0], s->block[1], s->block[2]},
+            .dynamic_shared_bytes = s->dynamic_shared_bytes,
+            .count = r->shapes[n].count,
+        };
+        append(CT_SECTION_SHAPES, &f, sizeof(f));
+    }
+    return n;
+}
+
+static void add_row(struct ct_row *r)
+{
+    uint32_t shape_first = count(CT_SECTION_SHAPES), shape_count = add_shapes(r);
+    uint32_t bucket_first = count(CT_SECTION_BUCKETS), bucket_count = add_buckets(r->buckets);
+    struct ct_file_row f = {
+        .kind = r->kind,
+        .detail = r->detail,
+        .device = r->device,
+        .name = add_string(r->name),
+        .timed = r->timed,
+        .errors = atomic_load_explicit(&r->errors, memory_order_relaxed),
+        .total_ns = r->time.total_ns,
+        .min_ns = r->timed ? r->time.min_ns : 0,
+        .max_ns = r->time.max_ns,
+        .square_ns2 = r->time.square_ns2,
+        .raw_total_ns = r->raw.total_ns,
+        .raw_min_ns = r->timed ? r->raw.min_ns : 0,
+        .raw_max_ns = r->raw.max_ns,
+        .bytes = atomic_load_explicit(&r->bytes, memory_order_relaxed),
+        .timed_bytes = r->timed_bytes,
+        .overlapped = r->overlapped,
+        .registers = atomic_load_explicit(&r->registers, memory_order_relaxed),
+        .static_shared_bytes = atomic_load_explicit(&r->static_shared_bytes, memory_order_relaxed),
+        .shape_first = shape_first,
+        .shape_count = shape_count,
+        .shape_other = r->shape_other,
+        .bucket_first = bucket_first,
+        .bucket_count = bucket_count,
+    };
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
+        f.lost[i] = atomic_load_explicit(&r->lost[i], memory_order_relaxed);
+    append(CT_SECTION_ROWS, &f, sizeof(f));
+}
+
+static void add_api(uint32_t id)
+{
+    struct ct_api_totals t = ct_api_totals(id);
+    if (!t.calls)
+        return;
+    const struct ct_api_stats *s = ct_api_stats(id);
+    uint32_t bucket_first = count(CT_SECTION_BUCKETS), bucket_count = add_buckets(s->buckets);
+    struct ct_file_api f = {
+        .name = add_string(ct_api_names[id]),
+        .flags = id >= CT_RUNTIME_FIRST ? CT_API_RUNTIME : 0,
+        .calls = t.calls,
+        .errors = t.errors,
+        .total_ns = t.total_ns,
+        .min_ns = t.min_ns,
+        .max_ns = t.max_ns,
+        .sampled = s->sampled,
+        .square_ns2 = s->square_ns2,
+        .bucket_first = bucket_first,
+        .bucket_count = bucket_count,
+    };
+    append(CT_SECTION_APIS, &f, sizeof(f));
+}
+
+static void add_stream(const struct ct_stream *s)
+{
+    struct ct_file_stream f = {
+        .id = s->id,
+        .operations = atomic_load_explicit(&s->operations, memory_order_relaxed),
+        .waits = atomic_load_explicit(&s->waits, memory_order_relaxed),
+        .device = ct_context(s->context)->device,
+        .flags = s->flags,
+        .priority = s->priority,
+        .special = s->special,
+    };
+    append(CT_SECTION_STREAMS, &f, sizeof(f));
+}
+
+/* A topology has a row on each device it was launched on. */
+static void add_nodes(const struct ct_graph *g)
+{
+    for (uint32_t row = 0; row < ct_rows_count(); row++) {
+        const struct ct_row *r = ct_row(row);
+        if (r->kind != CT_ROW_GRAPH || !ct_streq(r->name, g->name))
+            continue;
+        for (uint32_t i = 0; i < g->kernels; i++) {
+            struct ct_file_node f = {row, add_string(g->kernel[i].name), g->kernel[i].count};
+            append(CT_SECTION_NODES, &f, sizeof(f));
+        }
+    }
+}
+
+static void add_note(const struct ct_note *n)
+{
+    struct ct_file_note f = {
+        .kind = n->kind,
+        .text = add_string(n->text),
+        .count = atomic_load_explicit(&n->count, memory_order_relaxed),
+    };
+    append(CT_SECTION_NOTES, &f, sizeof(f));
+}
+
+static void fill(const struct ct_process_info *process, bool finished)
+{
+    add_string("");
+    add_process(process, finished);
+    for (uint32_t i = 0; i < ct_devices_count(); i++)
+        add_device(ct_device(i));
+    for (uint32_t i = 0; i < ct_rows_count(); i++)
+        add_row(ct_row(i));
+    for (uint32_t id = 0; id < CT_API_COUNT; id++)
+        add_api(id);
+    for (uint32_t i = 0; i < ct_min(ct_streams_count(), STREAMS_LISTED); i++)
+        add_stream(ct_stream(i));
+    for (uint32_t i = 0; i < ct_graphs_count(); i++)
+        add_nodes(ct_graph(i));
+    for (uint32_t i = 0; i < ct_notes_count(); i++)
+        add_note(ct_note_at(i));
+}
+
+static void pad(struct ct_buffer *b)
+{
+    size_t rest = -b->len_bytes % 8;
+    void *p = ct_buffer_add(b, rest);
+    if (p)
+        __builtin_memset(p, 0, rest);
+}
+
+static bool join(struct ct_buffer *out)
+{
+    struct ct_file_payload head = {SECTIONS, sizeof(struct ct_file_section)};
+    uint64_t offset = sizeof(head) + SECTIONS * sizeof(struct ct_file_section);
+    out->len_bytes = 0;
+    char *to = ct_buffer_add(out, offset);
+    if (!to)
+        return false;
+    __builtin_memcpy(to, &head, sizeof(head));
+    for (uint32_t type = 1; type <= SECTIONS; type++) {
+        struct ct_buffer *b = &image.section[type];
+        struct ct_file_section s = {type, element_bytes[type], count(type), out->len_bytes};
+        pad(b);
+        __builtin_memcpy(out->data + sizeof(head) + (type - 1) * sizeof(s), &s, sizeof(s));
+        void *body = ct_buffer_add(out, b->len_bytes);
+        if (!body)
+            return false;
+        if (b->len_bytes)
+            __builtin_memcpy(body, b->data, b->len_bytes);
+    }
+    return true;
+}
+
+bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, bool finished)
+{
+    for (uint32_t type = 1; type <= SECTIONS; type++)
+        image.section[type].len_bytes = 0;
+    image.out_of_memory = false;
+    fill(process, finished);
+    return !image.out_of_memory && join(out);
+}

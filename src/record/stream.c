@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/stream.h"
+
+#include "base/mem.h"
+#include "base/spin.h"
+#include "base/table.h"
+#include "record/row.h"
+#include "record/thread.h"
+
+/*
+ * Brackets recorded between two looks at whether the stream moves. A stream takes about 1,020
+ * entries (an H200, driver 580), a bracket has two records, and up to four looks may pass before
+ * a gate is noticed: 120 records leave a program the 900 launches it could queue without us.
+ */
+#define WATCH_EVERY 15
+
+struct streams {
+    struct ct_stream stream[CT_STREAMS];
+    _Atomic uint32_t count;
+    uint64_t ids;
+    struct ct_spin lock; /* for adding */
+    struct ct_table index;
+};
+
+static struct streams *all;
+
+bool ct_streams_init(void)
+{
+    struct streams *s = ct_map(sizeof(*s));
+    if (!s || !ct_table_init(&s->index, 17))
+        return false;
+    all = s;
+    return true;
+}
+
+void ct_streams_forget(void)
+{
+    all = NULL;
+}
+
+struct ct_stream *ct_stream(uint32_t index)
+{
+    return &all->stream[index];
+}
+
+uint32_t ct_stream_index(const struct ct_stream *s)
+{
+    return (uint32_t)(s - all->stream);
+}
+
+uint32_t ct_streams_count(void)
+{
+    return all ? atomic_load_explicit(&all->count, memory_order_acquire) : 0;
+}
+
+static bool is_idle(struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->opened, memory_order_acquire) ==
+               atomic_load_explicit(&s->closed, memory_order_acquire) &&
+           atomic_load_explicit(&s->done, memory_order_acquire) ==
+               atomic_load_explicit(&s->sequence, memory_order_acquire);
+}
+
+static struct ct_stream *free_entry_locked(void)
+{
+    uint32_t n = atomic_load_explicit(&all->count, memory_order_relaxed);
+    if (n < CT_STREAMS) {
+        atomic_store_explicit(&all->count, n + 1, memory_order_release);
+        return &all->stream[n];
+    }
+    for (struct ct_stream *s = all->stream; s < all->stream + CT_STREAMS; s++)
+        if (atomic_load_explicit(&s->gone, memory_order_acquire) && is_idle(s))
+            return s;
+    return NULL;
+}
+
+static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32_t special)
+{
+    s->handle = handle;
+    s->id = ++all->ids;
+    s->context = context;
+    s->special = special;
+    s->flags = UINT32_MAX;
+    s->priority = 0;
+    s->generation++;
+    atomic_store_explicit(&s->operations, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->last_thread, NULL, memory_order_relaxed);
+    atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);
+    atomic_store_explicit(&s->gone, false, memory_order_release);
+}
+
+static struct ct_stream *add(CUstream handle, uint32_t context, uint32_t special)
+{
+    ct_spin_lock(&all->lock);
+    struct ct_stream *s = free_entry_locked();
+    if (s)
+        start(s, handle, context, special);
+    ct_spin_unlock(&all->lock);
+    return s;
+}
+
+static uint64_t key_of(CUstream handle, CUcontext context)
+{
+    return handle == CU_STREAM_LEGACY ? (uint64_t)(uintptr_t)context | 1 : (uintptr_t)handle;
+}
+
+static struct ct_stream *lookup(uint64_t key)
+{
+    uint64_t index;
+    if (!ct_table_find(&all->index, key, &index))
+        return NULL;
+    struct ct_stream *s = &all->stream[index];
+    return atomic_load_explicit(&s->gone, memory_order_acquire) ? NULL : s;
+}
+
+struct ct_stream *ct_stream_find(CUstream handle)
+{
+    if (handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD || !handle || !all)
+        return NULL;
+    struct ct_stream *s = lookup((uintptr_t)handle);
+    return s && s->handle == handle ? s : NULL;
+}
+
+static struct ct_context *current_context(void)
+{
+    CUcontext current = NULL;
+    if (CT_REAL(cuCtxGetCurrent)(&current) != CUDA_SUCCESS || !current)
+        return NULL;
+    return ct_context_get(current);
+}
+
+/* Several threads may meet a stream at once: the entry that the table ends up with serves all. */
+static struct ct_stream *add_keyed(CUstream handle, struct ct_context *c, uint32_t special)
+{
+    struct ct_stream *s = add(handle, ct_context_index(c), special);
+    if (s)
+        ct_table_put(&all->index, key_of(handle, c->handle), ct_stream_index(s));
+    return s;
+}
+
+static struct ct_stream *legacy(void)
+{
+    struct ct_context *c = current_context();
+    if (!c)
+        return NULL;
+    struct ct_stream *s = lookup(key_of(CU_STREAM_LEGACY, c->handle));
+    if (s && s->context == ct_context_index(c))
+        return s;
+    return add_keyed(CU_STREAM_LEGACY, c, CT_STREAM_LEGACY);
+}
+
+static struct ct_stream *per_thread(struct ct_thread *t)
+{
+    struct ct_context *c = current_context();
+    if (!c)
+        return NULL;
+    uint32_t context = ct_context_index(c);
+    unsigned slot = context % CT_THREAD_DEFAULTS;
+    if (t->defaults[slot].context == context + 1) {
+        struct ct_stream *s = &all->stream[t->defaults[slot].stream];
+        if (!atomic_load_explicit(&s->gone, memory_order_acquire))
+            return s;
+    }
+    struct ct_stream *s = add(CU_STREAM_PER_THREAD, context, CT_STREAM_PER_THREAD);
+    if (s) {
+        t->defaults[slot].context = context + 1;
+        t->defaults[slot].stream = ct_stream_index(s);
+    }
+    return s;
+}
+
+static CT_COLD struct ct_stream *meet(CUstream handle)
+{
+    CUcontext context = NULL;
+    struct ct_context *c;
+    if (CT_HAS(cuStreamGetCtx) && CT_REAL(cuStreamGetCtx)(handle, &context) == CUDA_SUCCESS)
+        c = ct_context_get(context);
+    else
+        c = current_context();
+    struct ct_stream *s = c ? add_keyed(handle, c, CT_STREAM_CREATED) : NULL;
+    if (!s)
+        return NULL;
+    unsigned flags;
+    if (CT_HAS(cuStreamGetFlags) && CT_REAL(cuStreamGetFlags)(handle, &flags) == CUDA_SUCCESS)
+        s->flags = flags;
+    if (CT_HAS(cuStreamGetPriority))
+        CT_REAL(cuStreamGetPriority)(handle, &s->priority);
+    return s;
+}
+
+struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle)
+{
+    if (handle == CU_STREAM_LEGACY)
+        return legacy();
+    if (handle == CU_STREAM_PER_THREAD)
+        return per_thread(t);
+    struct ct_stream *s = ct_stream_find(handle);
+    return ct_likely(s != NULL) ? s : meet(handle);
+}
+
+void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority)
+{
+    ct_stream_destroyed(handle);
+    struct ct_context *c = current_context();
+    struct ct_stream *s = c ? add_keyed(handle, c, CT_STREAM_CREATED) : NULL;
+    if (s) {
+        s->flags = flags;
+        s->priority = priority;
+    }
+}
+
+void ct_stream_gone(uint32_t index)
+{
+    if (all)
+        atomic_store_explicit(&all->stream[index].gone, true, memory_order_release);
+}
+
+void ct_stream_destroyed(CUstream handle)
+{
+    struct ct_stream *s = ct_stream_find(handle);
+    if (s)
+        ct_stream_gone(ct_stream_index(s));
+}
+
+void ct_streams_of_context_gone(uint32_t context)
+{
+    for (uint32_t i = 0; i < ct_streams_count(); i++)
+        if (all->stream[i].context == context)
+            ct_stream_gone(i);
+}
+
+/* Whether a bracket is through. Its event may be in use again by the time it is asked: */
+/* then the drain thread has let it go, which the second look shows. */
+static bool is_through(struct ct_stream *s, uint64_t sequence, uint32_t event)
+{
+    if (atomic_load_explicit(&s->done, memory_order_acquire) >= sequence)
+        return true;
+    CUstreamCaptureMode mode = ct_relaxed_enter();
+    CUresult r = CT_REAL(cuEventQuery)(ct_event(ct_context(s->context), event));
+    ct_relaxed_leave(mode);
+    return r == CUDA_SUCCESS ||
+           atomic_load_explicit(&s->done, memory_order_acquire) >= sequence;
+}
+
+static uint64_t pack(uint64_t sequence, uint32_t event)
+{
+    return sequence << 32 | event;
+}
+
+/* Sequences are compared modulo 2^32, as far as they are packed. */
+static bool is_packed_through(struct ct_stream *s, uint64_t packed)
+{
+    uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
+    uint64_t sequence = newest - (uint32_t)((uint32_t)newest - (uint32_t)(packed >> 32));
+    return !packed || is_through(s, sequence, (uint32_t)packed);
+}
+
+static void watch(struct ct_stream *s, uint64_t newest)
+{
+    uint64_t head = atomic_load_explicit(&s->head, memory_order_acquire);
+    uint64_t target = head;
+    if (is_packed_through(s, head)) /* the drain thread is behind: wait for the newest */
+        target = pack(newest, s->trail[newest % CT_STREAM_TRAIL]);
+    atomic_store_explicit(&s->watched, target, memory_order_relaxed);
+    atomic_store_explicit(&s->watch_head, head, memory_order_relaxed);
+    atomic_store_explicit(&s->watch_sequence, newest, memory_order_relaxed);
+}
+
+bool ct_stream_is_deep(struct ct_stream *s)
+{
+    uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
+    uint64_t since = newest - atomic_load_explicit(&s->watch_sequence, memory_order_relaxed);
+    if (ct_likely(since < WATCH_EVERY))
+        return false;
+    bool moved = is_packed_through(s, atomic_load_explicit(&s->watched, memory_order_relaxed)) ||
+                 atomic_load_explicit(&s->head, memory_order_acquire) !=
+                     atomic_load_explicit(&s->watch_head, memory_order_relaxed);
+    if (moved)
+        watch(s, newest);
+    return !moved;
+}
+
+bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t)
+{
+    if (atomic_load_explicit(&s->last_thread, memory_order_relaxed) != t ||
+        s->last_breaks != atomic_load_explicit(&s->breaks, memory_order_relaxed))
+        return false;
+    uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
+    uint64_t done = atomic_load_explicit(&s->done, memory_order_acquire);
+    if (newest - done < CT_STREAM_TRAIL)
+        return false;
+    uint64_t older = newest - (CT_STREAM_TRAIL - 1);
+    if (is_through(s, older, s->trail[older % CT_STREAM_TRAIL]))
+        return false;
+    /* Pairs with the drain thread, which says so before it gives the event back. */
+    return atomic_load(&s->released) < newest;
+}
+
+uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event)
+{
+    uint64_t n = atomic_fetch_add_explicit(&s->sequence, 1, memory_order_acq_rel) + 1;
+    s->trail[n % CT_STREAM_TRAIL] = stop_event;
+    s->last_breaks = atomic_load_explicit(&s->breaks, memory_order_relaxed);
+    atomic_store_explicit(&s->last_thread, t, memory_order_relaxed);
+    return n;
+}

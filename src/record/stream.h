@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams of the program. A handle is no identity either: it is forgotten when the stream is
+ * destroyed, and the entry is used again once its last bracket has been dealt with.
+ *
+ * Brackets of a stream have sequence numbers, given when the stop event is recorded: the drain
+ * thread deals with them in that order.
+ */
+#ifndef CT_STREAM_H
+#define CT_STREAM_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "record/context.h"
+#include "record/op.h"
+
+#define CT_STREAMS 32768
+#define CT_STREAM_NONE UINT32_MAX
+#define CT_STREAM_TRAIL 4 /* stop events remembered to tell whether the stream is busy */
+
+enum ct_stream_special {
+    CT_STREAM_CREATED = 0,
+    CT_STREAM_LEGACY = 1,
+    CT_STREAM_PER_THREAD = 2,
+};
+
+struct ct_pending; /* of the drain thread */
+struct ct_thread;
+
+struct ct_stream {
+    CUstream handle;
+    uint64_t id; /* ordinal, from 1 */
+    uint32_t context;
+    uint32_t special; /* enum ct_stream_special */
+    uint32_t flags;   /* UINT32_MAX: not seen being created */
+    int32_t priority;
+    uint32_t generation; /* of the use of this entry */
+    atomic_bool gone;
+    _Atomic uint64_t operations;
+    _Atomic uint64_t waits;
+    _Atomic uint32_t last_row; /* of the last kernel; CT_ROW_NONE: it was something else */
+
+    _Atomic uint64_t opened;   /* brackets begun */
+    _Atomic uint64_t closed;   /* brackets ended, either way */
+    _Atomic uint64_t sequence; /* of the newest stop record */
+    _Atomic uint64_t done;     /* sequence up to which the drain thread is through */
+    _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
+    _Atomic uint64_t breaks;   /* waits, host functions, captures: no sharing across them */
+
+    /* Of the thread that recorded last; another thread never uses them. */
+    struct ct_thread *_Atomic last_thread;
+    _Atomic uint64_t last_breaks;
+    _Atomic uint32_t trail[CT_STREAM_TRAIL]; /* stop events by sequence */
+
+    /* The watch for a queue that does not move; see ct_stream_is_deep(). */
+    _Atomic uint64_t head;           /* sequence << 32 | event: oldest pending, by the drain thread */
+    _Atomic uint64_t watched;        /* the same: must complete before much more is recorded */
+    _Atomic uint64_t watch_head;     /* head when the watch was set */
+    _Atomic uint64_t watch_sequence; /* newest bracket when the watch was set */
+
+    /* Of the drain thread. */
+    struct ct_pending *first_pending;
+    struct ct_pending *last_pending;
+    struct ct_stream *next_active;
+    bool active;
+    uint32_t last_stop; /* kept as reference for the next bracket's gap */
+    uint32_t last_stop_context;
+    uint64_t last_stop_sequence;
+    uint64_t last_stop_ns;
+};
+
+bool ct_streams_init(void);
+void ct_streams_forget(void);
+
+struct ct_stream *ct_stream(uint32_t index);
+uint32_t ct_stream_index(const struct ct_stream *s);
+uint32_t ct_streams_count(void);
+
+/*
+ * The entry of a stream handle as the driver understands it (CU_STREAM_LEGACY and
+ * CU_STREAM_PER_THREAD included), made at first sight. NULL: no context, or no room. Makes driver
+ * calls on a miss: not while the stream captures.
+ */
+struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle);
+/* The entry if the handle is known; no driver call. */
+struct ct_stream *ct_stream_find(CUstream handle);
+
+/* A program's cuStreamCreate has succeeded. */
+void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority);
+void ct_stream_destroyed(CUstream handle);
+void ct_stream_gone(uint32_t index);
+void ct_streams_of_context_gone(uint32_t context);
+
+/*
+ * Whether so much is queued in a stream that does not move that records of ours could fill it: a
+ * program may queue about a thousand launches behind a gate it opens afterwards, and must be able
+ * to with us. Launching thread, between open and stop record.
+ */
+bool ct_stream_is_deep(struct ct_stream *s);
+
+/* Whether the stop event of the bracket before can serve as start: the stream has work ahead. */
+bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t);
+
+/* A stop event was recorded; returns the bracket's sequence number. */
+uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event);
+
+#endif

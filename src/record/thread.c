@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "record/stream.h"
+
+CT_TLS struct ct_thread *ct_thread_current;
+
+static struct ct_thread *_Atomic first;
+static pthread_key_t end_key;
+static atomic_bool end_key_made;
+
+/*
+ * The thread's own streams end with it. Other destructors may still call CUDA after this one: they
+ * get a new state, and pthread calls this again for it.
+ */
+static void end(void *state)
+{
+    struct ct_thread *t = state;
+    for (unsigned i = 0; i < CT_THREAD_DEFAULTS; i++) {
+        if (t->defaults[i].context)
+            ct_stream_gone(t->defaults[i].stream);
+        t->defaults[i].context = 0;
+    }
+    ct_thread_current = NULL;
+    atomic_store_explicit(&t->state, CT_THREAD_ENDED, memory_order_release);
+}
+
+bool ct_threads_init(void)
+{
+    if (!atomic_load(&end_key_made))
+        atomic_store(&end_key_made, pthread_key_create(&end_key, end) == 0);
+    return true;
+}
+
+void ct_threads_forget(void)
+{
+    atomic_store_explicit(&first, NULL, memory_order_relaxed);
+    ct_thread_current = NULL;
+}
+
+struct ct_thread *ct_threads_first(void)
+{
+    return atomic_load_explicit(&first, memory_order_acquire);
+}
+
+static struct ct_thread *reuse(void)
+{
+    for (struct ct_thread *t = ct_threads_first(); t; t = t->next) {
+        uint32_t state = CT_THREAD_FREE;
+        if (atomic_compare_exchange_strong_explicit(&t->state, &state, CT_THREAD_LIVE,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return t;
+    }
+    return NULL;
+}
+
+static struct ct_thread *add(void)
+{
+    struct ct_thread *t = ct_map(sizeof(*t));
+    if (!t)
+        return NULL;
+    atomic_store_explicit(&t->state, CT_THREAD_LIVE, memory_order_relaxed);
+    t->next = atomic_load_explicit(&first, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&first, &t->next, t, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
+    return t;
+}
+
+CT_COLD struct ct_thread *ct_thread_make(void)
+{
+    int saved_errno = errno;
+    struct ct_thread *t = reuse();
+    if (!t)
+        t = add();
+    if (t) {
+        t->driver_depth = t->runtime_depth = 0;
+        t->random = (uint64_t)(uintptr_t)t ^ ct_ticks();
+        ct_thread_current = t;
+        if (atomic_load(&end_key_made))
+            pthread_setspecific(end_key, t);
+    }
+    errno = saved_errno;
+    return t;
+}
