@@ -204,6 +204,21 @@ static const char *check_rows(const struct ct_summary *s)
     return NULL;
 }
 
+/* Ranges belong to one owner each: shared ones could make a small file endless work. */
+static const char *check_ranges(const struct ct_summary *s)
+{
+    uint64_t shapes = 0, buckets = 0;
+    for (size_t i = 0; i < s->rows_count; i++) {
+        shapes += s->rows[i].shape_count;
+        buckets += s->rows[i].bucket_count;
+    }
+    for (size_t i = 0; i < s->apis_count; i++)
+        buckets += s->apis[i].bucket_count;
+    if (shapes > s->shapes_count || buckets > s->buckets_count)
+        return "its shapes or histograms overlap";
+    return NULL;
+}
+
 static const char *check_buckets(const struct ct_summary *s)
 {
     for (size_t i = 0; i < s->buckets_count; i++)
@@ -258,7 +273,7 @@ int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *e
 {
     static const char *(*const checks[])(const struct ct_summary *) = {
         check_strings, check_process, check_devices, check_rows,  check_buckets,
-        check_apis,    check_streams, check_nodes,   check_notes,
+        check_apis,    check_ranges,  check_streams, check_nodes, check_notes,
     };
     ct_payload_forget(s);
     if (bytes < sizeof(struct ct_file_payload))

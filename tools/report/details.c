@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/details.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/grid.h"
+#include "report/hist.h"
+#include "report/names.h"
+#include "report/units.h"
+
+struct details {
+    FILE *out;
+    const char *prefix;
+    const struct ct_merged *m;
+    const struct ct_view_options *o;
+    const struct ct_merged_row **rows; /* longest total first */
+    const struct ct_merged_api **apis;
+    struct ct_string name; /* scratch */
+};
+
+static void put_safe(struct details *d, struct ct_grid *g, uint32_t name)
+{
+    ct_string_clear(&d->name);
+    ct_name_safe(&d->name, ct_merge_name(d->m, name));
+    ct_grid_put(g, d->name.data);
+}
+
+static void put_name(struct details *d, struct ct_grid *g, const struct ct_merged_row *row)
+{
+    ct_string_clear(&d->name);
+    ct_name_row(&d->name, d->m, &row->sum, d->o->demangle);
+    ct_grid_put(g, d->name.data);
+}
+
+static void put_unless(struct ct_grid *g, uint32_t value, uint32_t unknown)
+{
+    if (value == unknown)
+        ct_grid_put(g, "-");
+    else
+        ct_grid_count(g, value);
+}
+
+static void put_date(struct ct_grid *g, uint64_t unix_ns)
+{
+    time_t seconds = (time_t)(unix_ns / 1000000000);
+    struct tm tm;
+    char text[64] = "-";
+    if (unix_ns && gmtime_r(&seconds, &tm))
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    ct_grid_put(g, text);
+}
+
+static void print_processes(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "PID|Parent|Host|Start|Duration|Driver|Writes|Off|End|Command");
+    for (size_t i = 0; i < d->m->process_count; i++) {
+        const struct ct_file_process *p = &d->m->processes[i];
+        ct_grid_count(&g, p->pid);
+        ct_grid_count(&g, p->parent_pid);
+        put_safe(d, &g, p->host);
+        put_date(&g, p->start_unix_ns);
+        ct_grid_time(&g, p->duration_ns);
+        ct_grid_printf(&g, "%u.%u", p->driver_version / 1000, p->driver_version % 1000 / 10);
+        ct_grid_count(&g, p->written);
+        ct_grid_count(&g, p->off_operations);
+        ct_grid_put(&g, p->flags & CT_PROCESS_FINISHED ? "normal" : "open");
+        put_safe(d, &g, p->command);
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "Processes");
+}
+
+static void put_uuid(struct ct_grid *g, const uint8_t uuid[16])
+{
+    char text[64] = "GPU";
+    for (int i = 0; i < 16; i++) {
+        const char *dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+        size_t len = strlen(text);
+        snprintf(text + len, sizeof(text) - len, "%s%02x", dash, uuid[i]);
+    }
+    ct_grid_put(g, text);
+}
+
+static void print_devices(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Device|Memory|SMs|Clock|Compute|Calibration|Bias|Gap|Submit|UUID|Name");
+    for (uint32_t i = 0; i < d->m->device_keys.count; i++) {
+        const struct ct_file_device *dev = &d->m->devices[i].sum;
+        ct_grid_count(&g, dev->ordinal);
+        ct_grid_size(&g, dev->memory_bytes);
+        ct_grid_count(&g, dev->sm_count);
+        ct_grid_printf(&g, "%uMHz", dev->clock_khz / 1000);
+        ct_grid_printf(&g, "%u.%u", dev->compute_major, dev->compute_minor);
+        ct_grid_put(&g, d->m->devices[i].raw ? "none" : "table");
+        ct_grid_time(&g, dev->bias_busy_ns);
+        ct_grid_time(&g, dev->gap_busy_ns);
+        ct_grid_time(&g, dev->submit_ns);
+        put_uuid(&g, dev->uuid);
+        put_safe(d, &g, dev->name);
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "Devices");
+}
+
+static void put_quantiles(struct ct_grid *g, const struct ct_merged_hist *h, uint64_t min_ns,
+                          uint64_t max_ns)
+{
+    static const double shares[] = {0.5, 0.9, 0.99};
+    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+        if (h && h->count)
+            ct_grid_time(g, ct_hist_quantile(h, shares[i], min_ns, max_ns));
+        else
+            ct_grid_put(g, "-");
+    }
+}
+
+/* Deviation and quantiles, which are known of the corrected durations only. */
+static void put_spread(struct details *d, struct ct_grid *g, const struct ct_merged_row *row)
+{
+    const struct ct_file_row *sum = &row->sum;
+    bool known = sum->timed && !d->o->raw;
+    if (known)
+        ct_grid_time(g, ct_hist_deviation(sum->timed, sum->total_ns, sum->square_ns2));
+    else
+        ct_grid_put(g, "-");
+    put_quantiles(g, known ? &row->hist : NULL, sum->min_ns, sum->max_ns);
+}
+
+static void put_durations(struct details *d, struct ct_grid *g, const struct ct_file_row *sum)
+{
+    uint64_t total_ns = d->o->raw ? sum->raw_total_ns : sum->total_ns;
+    if (!sum->timed) {
+        for (int i = 0; i < 4; i++)
+            ct_grid_put(g, "-");
+        return;
+    }
+    ct_grid_time(g, total_ns);
+    ct_grid_time(g, total_ns / sum->timed);
+    ct_grid_time(g, d->o->raw ? sum->raw_min_ns : sum->min_ns);
+    ct_grid_time(g, d->o->raw ? sum->raw_max_ns : sum->max_ns);
+}
+
+static void print_rows(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Device|Calls|Timed|Failed|Overlapped|Timed total|Mean|Min|Max|StdDev|Median|"
+                      "P90|P99|Name");
+    for (uint32_t i = 0; i < d->m->row_keys.count; i++) {
+        const struct ct_file_row *sum = &d->rows[i]->sum;
+        ct_grid_count(&g, d->m->devices[sum->device].sum.ordinal);
+        ct_grid_count(&g, ct_view_calls(sum));
+        ct_grid_count(&g, sum->timed);
+        ct_grid_count(&g, sum->errors);
+        ct_grid_count(&g, sum->overlapped);
+        put_durations(d, &g, sum);
+        put_spread(d, &g, d->rows[i]);
+        put_name(d, &g, d->rows[i]);
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "GPU activities");
+}
+
+static void print_sizes(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Device|Calls|Bytes|Mean size|Throughput|Name");
+    for (uint32_t i = 0; i < d->m->row_keys.count; i++) {
+        const struct ct_file_row *sum = &d->rows[i]->sum;
+        uint64_t calls = ct_view_calls(sum);
+        char throughput[CT_UNITS_BYTES];
+        if (!sum->bytes)
+            continue;
+        ct_units_throughput(throughput, sum->timed_bytes,
+                            d->o->raw ? sum->raw_total_ns : sum->total_ns);
+        ct_grid_count(&g, d->m->devices[sum->device].sum.ordinal);
+        ct_grid_count(&g, calls);
+        ct_grid_size(&g, sum->bytes);
+        ct_grid_size(&g, calls ? sum->bytes / calls : 0);
+        ct_grid_put(&g, sum->timed_bytes ? throughput : "-");
+        put_name(d, &g, d->rows[i]);
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "Copies, sets and prefetches");
+}
+
+static void put_shape(struct ct_grid *g, const struct ct_file_shape *s)
+{
+    ct_grid_count(g, s->count);
+    ct_grid_printf(g, "(%u %u %u)", s->grid[0], s->grid[1], s->grid[2]);
+    ct_grid_printf(g, "(%u %u %u)", s->block[0], s->block[1], s->block[2]);
+    ct_grid_size(g, s->dynamic_shared_bytes);
+}
+
+static void put_resources(struct details *d, struct ct_grid *g, const struct ct_merged_row *row)
+{
+    put_unless(g, row->sum.registers, UINT32_MAX);
+    if (row->sum.static_shared_bytes == UINT32_MAX)
+        ct_grid_put(g, "-");
+    else
+        ct_grid_size(g, row->sum.static_shared_bytes);
+    put_name(d, g, row);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct ct_file_shape *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return memcmp(x, y, sizeof(*x));
+}
+
+static void add_shapes(struct details *d, struct ct_grid *g, const struct ct_merged_row *row)
+{
+    if (row->shape_count)
+        qsort(row->shapes, row->shape_count, sizeof(*row->shapes), by_count);
+    for (size_t i = 0; i < row->shape_count; i++) {
+        put_shape(g, &row->shapes[i]);
+        put_resources(d, g, row);
+    }
+    if (!row->sum.shape_other)
+        return;
+    ct_grid_count(g, row->sum.shape_other);
+    ct_grid_put(g, "other");
+    ct_grid_put(g, "other");
+    ct_grid_put(g, "-");
+    put_resources(d, g, row);
+}
+
+static void print_shapes(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Launches|Grid Size|Block Size|DSMem|Regs|SSMem|Name");
+    for (uint32_t i = 0; i < d->m->row_keys.count; i++)
+        if (d->rows[i]->sum.kind == CT_ROW_KERNEL)
+            add_shapes(d, &g, d->rows[i]);
+    ct_grid_finish(&g, d->out, d->prefix, "Kernel launches");
+}
+
+static void print_losses(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Device|Not timed|Reason|Name");
+    for (uint32_t i = 0; i < d->m->row_keys.count; i++) {
+        for (int loss = 0; loss < CT_FILE_LOSSES; loss++) {
+            if (!d->rows[i]->sum.lost[loss])
+                continue;
+            ct_grid_count(&g, d->m->devices[d->rows[i]->sum.device].sum.ordinal);
+            ct_grid_count(&g, d->rows[i]->sum.lost[loss]);
+            ct_grid_put(&g, ct_view_loss_text(loss));
+            put_name(d, &g, d->rows[i]);
+        }
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "Operations without a time");
+}
+
+/* Calls in the histogram may be fewer than all: the mean is that of all. */
+static uint64_t api_deviation(const struct ct_file_api *sum)
+{
+    double share = (double)sum->sampled / (double)sum->calls;
+    return ct_hist_deviation(sum->sampled, (uint64_t)((double)sum->total_ns * share),
+                             sum->square_ns2);
+}
+
+static void add_api(struct details *d, struct ct_grid *g, const struct ct_merged_api *api)
+{
+    const struct ct_file_api *sum = &api->sum;
+    ct_grid_count(g, sum->calls);
+    ct_grid_count(g, sum->errors);
+    ct_grid_time(g, sum->total_ns);
+    ct_grid_time(g, sum->total_ns / sum->calls);
+    ct_grid_time(g, sum->min_ns);
+    ct_grid_time(g, sum->max_ns);
+    ct_grid_time(g, api_deviation(sum));
+    put_quantiles(g, &api->hist, sum->min_ns, sum->max_ns);
+    ct_grid_put(g, sum->flags & CT_API_RUNTIME ? "runtime" : "driver");
+    put_safe(d, g, sum->name);
+}
+
+static void print_apis(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Calls|Errors|Total|Mean|Min|Max|StdDev|Median|P90|P99|Layer|Name");
+    for (uint32_t i = 0; i < d->m->api_keys.count; i++)
+        if (d->apis[i]->sum.calls)
+            add_api(d, &g, d->apis[i]);
+    ct_grid_finish(&g, d->out, d->prefix, "API calls");
+}
+
+static const char *stream_kind(const struct ct_file_stream *s)
+{
+    if (s->special == 1)
+        return "legacy default stream";
+    if (s->special == 2)
+        return "per-thread default stream";
+    if (s->flags == UINT32_MAX)
+        return "created unseen";
+    return s->flags & 1 ? "created, non-blocking" : "created";
+}
+
+static void print_streams(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Stream|Device|Operations|Waits|Priority|Kind");
+    for (size_t i = 0; i < d->m->stream_count; i++) {
+        const struct ct_file_stream *s = &d->m->streams[i];
+        ct_grid_count(&g, s->id);
+        ct_grid_count(&g, d->m->devices[s->device].sum.ordinal);
+        ct_grid_count(&g, s->operations);
+        ct_grid_count(&g, s->waits);
+        ct_grid_printf(&g, "%d", s->priority);
+        ct_grid_put(&g, stream_kind(s));
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "Streams");
+}
+
+static void print_notes(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Count|Kind|Note");
+    for (uint32_t i = 0; i < d->m->note_keys.count; i++) {
+        const struct ct_file_note *n = &d->m->notes[i];
+        ct_grid_count(&g, n->count);
+        ct_grid_put(&g, n->kind == CT_NOTE_NOT_WRAPPED ? "not wrapped" : "warning");
+        put_safe(d, &g, n->text);
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "Notes");
+}
+
+static int by_row_total(const void *a, const void *b)
+{
+    const struct ct_merged_row *x = *(const struct ct_merged_row *const *)a;
+    const struct ct_merged_row *y = *(const struct ct_merged_row *const *)b;
+    if (x->sum.total_ns != y->sum.total_ns)
+        return x->sum.total_ns > y->sum.total_ns ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int by_api_total(const void *a, const void *b)
+{
+    const struct ct_merged_api *x = *(const struct ct_merged_api *const *)a;
+    const struct ct_merged_api *y = *(const struct ct_merged_api *const *)b;
+    if (x->sum.total_ns != y->sum.total_ns)
+        return x->sum.total_ns > y->sum.total_ns ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void sort_all(struct details *d)
+{
+    size_t rows = d->m->row_keys.count, apis = d->m->api_keys.count, none = 0;
+    d->rows = ct_memory_grow(NULL, &none, rows, sizeof(*d->rows));
+    for (size_t i = 0; i < rows; i++)
+        d->rows[i] = &d->m->rows[i];
+    none = 0;
+    d->apis = ct_memory_grow(NULL, &none, apis, sizeof(*d->apis));
+    for (size_t i = 0; i < apis; i++)
+        d->apis[i] = &d->m->apis[i];
+    if (rows)
+        qsort(d->rows, rows, sizeof(*d->rows), by_row_total);
+    if (apis)
+        qsort(d->apis, apis, sizeof(*d->apis), by_api_total);
+}
+
+void ct_details_print(FILE *out, const char *prefix, const struct ct_merged *m,
+                      const struct ct_view_options *o)
+{
+    struct details d = {.out = out, .prefix = prefix, .m = m, .o = o};
+    sort_all(&d);
+    print_processes(&d);
+    print_devices(&d);
+    print_rows(&d);
+    print_sizes(&d);
+    print_shapes(&d);
+    print_losses(&d);
+    print_apis(&d);
+    print_streams(&d);
+    print_notes(&d);
+    free(d.rows);
+    free(d.apis);
+    ct_string_free(&d.name);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything in a file that the summary table has no room for. */
+#ifndef CT_REPORT_DETAILS_H
+#define CT_REPORT_DETAILS_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+/* m was merged with details. */
+void ct_details_print(FILE *out, const char *prefix, const struct ct_merged *m,
+                      const struct ct_view_options *o);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void out_of_memory(void)
+{
+    fputs("cutrace-report: out of memory\n", stderr);
+    exit(1);
+}
+
+void *ct_memory_grow(void *array, size_t *size, size_t need, size_t element_bytes)
+{
+    if (need <= *size)
+        return array;
+    size_t more = *size < 8 ? 8 : *size + *size / 2;
+    if (more < need)
+        more = need;
+    char *grown = reallocarray(array, more, element_bytes);
+    if (!grown)
+        out_of_memory();
+    memset(grown + *size * element_bytes, 0, (more - *size) * element_bytes);
+    *size = more;
+    return grown;
+}
+
+void *ct_memory_copy(const void *data, size_t len_bytes)
+{
+    void *copy = malloc(len_bytes ? len_bytes : 1);
+    if (!copy)
+        out_of_memory();
+    if (len_bytes)
+        memcpy(copy, data, len_bytes);
+    return copy;
+}
+
+void ct_string_add(struct ct_string *s, const void *data, size_t len)
+{
+    s->data = ct_memory_grow(s->data, &s->size, s->len + len + 1, 1);
+    if (len)
+        memcpy(s->data + s->len, data, len);
+    s->len += len;
+    s->data[s->len] = 0;
+}
+
+void ct_string_put(struct ct_string *s, const char *text)
+{
+    ct_string_add(s, text, strlen(text));
+}
+
+void ct_string_printf(struct ct_string *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text;
+    int len = vasprintf(&text, format, args);
+    va_end(args);
+    if (len < 0)
+        out_of_memory();
+    ct_string_add(s, text, (size_t)len);
+    free(text);
+}
+
+void ct_string_clear(struct ct_string *s)
+{
+    s->len = 0;
+    ct_string_add(s, "", 0);
+}
+
+void ct_string_free(struct ct_string *s)
+{
+    free(s->data);
+    *s = (struct ct_string){0};
+}

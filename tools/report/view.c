@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/names.h"
+
+static const struct {
+    bool ran;
+    const char *text;
+} losses[CT_FILE_LOSSES] = {
+#define X(id, ran, text) [CT_LOSS_##id] = {ran, text},
+    CT_LOSSES(X)
+#undef X
+};
+
+/* Reasons that a newer library has brought: nearly all of ours ran. */
+const char *ct_view_loss_text(int loss)
+{
+    return losses[loss].text ? losses[loss].text : "for a reason that this program does not know";
+}
+
+uint64_t ct_view_calls(const struct ct_file_row *row)
+{
+    uint64_t calls = row->timed;
+    for (int i = 0; i < CT_FILE_LOSSES; i++)
+        if ((losses[i].ran || !losses[i].text) && i != CT_LOSS_EXCLUDED)
+            calls = ct_merge_sum(calls, row->lost[i]);
+    return calls;
+}
+
+uint64_t ct_view_lost(const struct ct_file_row *row)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < CT_FILE_LOSSES; i++)
+        lost = ct_merge_sum(lost, row->lost[i]);
+    return lost;
+}
+
+/* The mean of the timed calls, times all calls. */
+static uint64_t estimate(uint64_t total_ns, uint64_t timed, uint64_t calls)
+{
+    if (calls == timed)
+        return total_ns;
+    unsigned __int128 all = (unsigned __int128)total_ns * calls / timed;
+    return all > UINT64_MAX ? UINT64_MAX : (uint64_t)all;
+}
+
+static struct ct_line *line_at(struct ct_view *v, size_t at)
+{
+    v->lines = ct_memory_grow(v->lines, &v->size, at + 1, sizeof(*v->lines));
+    if (at == v->count) {
+        v->count++;
+        v->lines[at].min_ns = UINT64_MAX;
+    }
+    return &v->lines[at];
+}
+
+static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool raw)
+{
+    const struct ct_file_row *sum = &row->sum;
+    line->kind = sum->kind;
+    line->detail = sum->detail;
+    line->content = row->content;
+    line->calls = ct_merge_sum(line->calls, ct_view_calls(sum));
+    if (!sum->timed)
+        return;
+    uint64_t min_ns = raw ? sum->raw_min_ns : sum->min_ns;
+    uint64_t max_ns = raw ? sum->raw_max_ns : sum->max_ns;
+    line->timed = ct_merge_sum(line->timed, sum->timed);
+    line->total_ns = ct_merge_sum(line->total_ns, raw ? sum->raw_total_ns : sum->total_ns);
+    line->min_ns = min_ns < line->min_ns ? min_ns : line->min_ns;
+    line->max_ns = max_ns > line->max_ns ? max_ns : line->max_ns;
+}
+
+/* From sums of the timed to what is shown; the lines that show nothing go. */
+static void finish_lines(struct ct_view *v)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < v->count; i++) {
+        struct ct_line *line = &v->lines[i];
+        if (!line->calls) {
+            free(line->name);
+            continue;
+        }
+        if (line->timed) {
+            line->avg_ns = line->total_ns / line->timed;
+            line->total_ns = estimate(line->total_ns, line->timed, line->calls);
+            v->total_ns = ct_merge_sum(v->total_ns, line->total_ns);
+        }
+        v->lines[kept++] = *line;
+    }
+    v->count = kept;
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct ct_line *x = a, *y = b;
+    if (!x->timed != !y->timed)
+        return x->timed ? -1 : 1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    if (x->calls != y->calls)
+        return x->calls > y->calls ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void sort_lines(struct ct_view *v)
+{
+    finish_lines(v);
+    if (v->count)
+        qsort(v->lines, v->count, sizeof(*v->lines), by_total);
+}
+
+static void rename_graph(struct ct_line *line, uint32_t number)
+{
+    struct ct_string name = {0};
+    ct_string_add(&name, line->name, strlen(line->name) - 1);
+    ct_string_printf(&name, " #%u]", number);
+    free(line->name);
+    line->name = name.data;
+}
+
+/* Graphs have no names: those of equal size are told apart by their place in the table. */
+static void number_graphs(struct ct_view *v)
+{
+    struct ct_intern sizes = {0};
+    uint32_t *seen = NULL;
+    size_t seen_size = 0;
+    for (size_t i = 0; i < v->count; i++) {
+        struct ct_line *line = &v->lines[i];
+        if (line->kind != CT_ROW_GRAPH)
+            continue;
+        uint32_t at = ct_intern_add(&sizes, &line->detail, sizeof(line->detail));
+        seen = ct_memory_grow(seen, &seen_size, at + 1, sizeof(*seen));
+        if (++seen[at] > 1)
+            rename_graph(line, seen[at]);
+    }
+    free(seen);
+    ct_intern_free(&sizes);
+}
+
+void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
+                 const struct ct_view_options *o)
+{
+    struct ct_intern keys = {0};
+    *v = (struct ct_view){0};
+    for (uint32_t i = 0; i < m->row_keys.count; i++) {
+        const struct ct_merged_row *row = &m->rows[i];
+        uint32_t key[] = {row->sum.kind, row->sum.detail, row->sum.name, row->content};
+        if (device != CT_VIEW_ALL_DEVICES && row->sum.device != device)
+            continue;
+        struct ct_line *line = line_at(v, ct_intern_add(&keys, key, sizeof(key)));
+        add_row(line, row, o->raw);
+        if (!line->name) {
+            struct ct_string name = {0};
+            ct_name_row(&name, m, &row->sum, o->demangle);
+            line->name = name.data;
+        }
+    }
+    ct_intern_free(&keys);
+    sort_lines(v);
+    number_graphs(v);
+}
+
+void ct_view_apis(struct ct_view *v, const struct ct_merged *m)
+{
+    *v = (struct ct_view){0};
+    for (uint32_t i = 0; i < m->api_keys.count; i++) {
+        const struct ct_file_api *a = &m->apis[i].sum;
+        struct ct_line *line = line_at(v, v->count);
+        struct ct_string name = {0};
+        ct_name_api(&name, ct_merge_name(m, a->name));
+        *line = (struct ct_line){.name = name.data,
+                                 .calls = a->calls,
+                                 .timed = a->calls,
+                                 .total_ns = a->total_ns,
+                                 .min_ns = a->min_ns,
+                                 .max_ns = a->max_ns};
+    }
+    sort_lines(v);
+}
+
+void ct_view_free(struct ct_view *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        free(v->lines[i].name);
+    free(v->lines);
+    *v = (struct ct_view){0};
+}
+
+double ct_view_percent(const struct ct_view *v, const struct ct_line *line)
+{
+    return v->total_ns ? 100.0 * (double)line->total_ns / (double)v->total_ns : 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of the summary table: what to print, before how. */
+#ifndef CT_REPORT_VIEW_H
+#define CT_REPORT_VIEW_H
+
+#include "report/merge.h"
+
+#define CT_VIEW_ALL_DEVICES UINT32_MAX
+
+struct ct_line {
+    char *name;
+    uint64_t calls;
+    uint64_t timed;    /* calls with a duration; 0: the times below mean nothing */
+    uint64_t total_ns; /* of all calls: measured, or estimated from the timed ones */
+    uint64_t avg_ns;   /* of the timed, as are the next two */
+    uint64_t min_ns;
+    uint64_t max_ns;
+    uint32_t kind; /* enum ct_row_kind, and of graphs the content and the number of nodes */
+    uint32_t content;
+    uint32_t detail;
+};
+
+/* One section of the table, longest total first, lines without times last. */
+struct ct_view {
+    struct ct_line *lines;
+    size_t count;
+    size_t size;
+    uint64_t total_ns;
+};
+
+struct ct_view_options {
+    bool demangle;
+    bool raw; /* durations are those of the raw brackets */
+};
+
+/* What was on the GPU: on one device of the merged table or on all of them added up. */
+void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
+                 const struct ct_view_options *o);
+void ct_view_apis(struct ct_view *v, const struct ct_merged *m);
+void ct_view_free(struct ct_view *v);
+
+double ct_view_percent(const struct ct_view *v, const struct ct_line *line);
+
+/* Operations of a row that ran on the GPU and were not excluded by the user. */
+uint64_t ct_view_calls(const struct ct_file_row *row);
+
+/* All operations of a row that have no duration, and why they have none. */
+uint64_t ct_view_lost(const struct ct_file_row *row);
+const char *ct_view_loss_text(int loss);
+
+#endif
