@@ -148,6 +148,13 @@ void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgr
         ct_graph_instantiated(*exec, graph);
 }
 
+void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                            CUfunction f)
+{
+    if (!failed(h) && f)
+        ct_graph_node_set(exec, node, f);
+}
+
 void ct_hook_profiler_start(const struct ct_hook *h)
 {
     (void)h;

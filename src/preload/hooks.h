@@ -30,7 +30,27 @@ void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph);
+void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                            CUfunction f);
 void ct_hook_profiler_start(const struct ct_hook *h);
 void ct_hook_profiler_stop(const struct ct_hook *h);
+
+/* The function of a kernel node in each form of the parameters; NULL: not a kernel's. */
+static inline CUfunction ct_function_of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+    return p ? p->func : NULL;
+}
+
+static inline CUfunction ct_function_of_v2(const CUDA_KERNEL_NODE_PARAMS *p)
+{
+    return !p ? NULL : p->func ? p->func : (CUfunction)p->kern;
+}
+
+static inline CUfunction ct_function_of_node(const CUgraphNodeParams *p)
+{
+    if (!p || p->type != CU_GRAPH_NODE_TYPE_KERNEL)
+        return NULL;
+    return p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern;
+}
 
 #endif

@@ -3,7 +3,17 @@
 
 static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
 {
-    return (struct ct_work){.kind = kind, .stream = stream ? stream : null_stream};
+    return (struct ct_work){
+        .kind = kind, .stream = stream ? stream : null_stream, .operations = 1};
+}
+
+/* Nothing reaches the GPU where nothing is to be moved or set. */
+static struct ct_work sized(struct ct_work w, size_t bytes)
+{
+    w.bytes = bytes;
+    if (!bytes)
+        w.kind = 0;
+    return w;
 }
 
 struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
@@ -51,8 +61,7 @@ struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, s
 {
     struct ct_work w = work(CT_ROW_COPY, null_stream, stream);
     w.detail = direction;
-    w.bytes = bytes;
-    return w;
+    return sized(w, bytes);
 }
 
 /* Where memory lies, for the direction of a copy. Values order the names in `directions`. */
@@ -68,10 +77,12 @@ static const uint8_t directions[3][3] = {
 static enum place place_of(CUdeviceptr p)
 {
     unsigned type = 0;
-    if (!CT_HAS(cuPointerGetAttribute) ||
-        CT_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS)
+    if (!CT_HAS(cuPointerGetAttribute))
         return HOST;
-    return type == CU_MEMORYTYPE_DEVICE ? DEVICE : HOST;
+    CUstreamCaptureMode mode = ct_relaxed_enter();
+    CUresult r = CT_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p);
+    ct_relaxed_leave(mode);
+    return r == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE ? DEVICE : HOST;
 }
 
 static enum place place_of_type(CUmemorytype type, CUdeviceptr device)
@@ -138,14 +149,16 @@ static size_t sum(const size_t *bytes, size_t count)
     return total;
 }
 
-/* A batch is one operation, with the direction of its first copy. */
+/* A batch has one bracket and the direction of its first copy. */
 struct ct_work ct_work_copy_batch(CUstream null_stream, const CUdeviceptr *to,
                                   const CUdeviceptr *from, const size_t *bytes, size_t count,
                                   CUstream stream)
 {
     if (!to || !from || !bytes || !count)
         return (struct ct_work){0};
-    return ct_work_copy_any(null_stream, to[0], from[0], sum(bytes, count), stream);
+    struct ct_work w = ct_work_copy_any(null_stream, to[0], from[0], sum(bytes, count), stream);
+    w.operations = count;
+    return w;
 }
 
 static enum place place_of_operand(const CUmemcpy3DOperand *o)
@@ -162,21 +175,19 @@ struct ct_work ct_work_copy_3d_batch(CUstream null_stream, size_t count,
     for (size_t i = 0; i < count; i++)
         bytes += ops[i].extent.width * ops[i].extent.height * ops[i].extent.depth;
     enum place from = place_of_operand(&ops[0].src), to = place_of_operand(&ops[0].dst);
-    return ct_work_copy(null_stream, directions[from][to], bytes, stream);
+    struct ct_work w = ct_work_copy(null_stream, directions[from][to], bytes, stream);
+    w.operations = count;
+    return w;
 }
 
 struct ct_work ct_work_set(CUstream null_stream, size_t bytes, CUstream stream)
 {
-    struct ct_work w = work(CT_ROW_SET, null_stream, stream);
-    w.bytes = bytes;
-    return w;
+    return sized(work(CT_ROW_SET, null_stream, stream), bytes);
 }
 
 struct ct_work ct_work_prefetch(CUstream null_stream, size_t bytes, CUstream stream)
 {
-    struct ct_work w = work(CT_ROW_PREFETCH, null_stream, stream);
-    w.bytes = bytes;
-    return w;
+    return sized(work(CT_ROW_PREFETCH, null_stream, stream), bytes);
 }
 
 struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes, size_t count,

@@ -20,7 +20,7 @@ struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *con
 struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream);
 struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
                             CUstream stream);
-/* Unified addresses: the pointers tell the direction. */
+/* The addresses tell the direction: a copy "to the device" may go to pinned host memory. */
 struct ct_work ct_work_copy_any(CUstream null_stream, CUdeviceptr to, CUdeviceptr from,
                                 size_t bytes, CUstream stream);
 struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext from, size_t bytes,

@@ -178,7 +178,7 @@ void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     if (!w->kind)
         return;
     if (ct_unlikely(!ct_recording())) {
-        atomic_fetch_add_explicit(&off_operations, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&off_operations, w->operations, memory_order_relaxed);
         return;
     }
     b->saved_errno = errno;
@@ -228,7 +228,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
     uint32_t slot;
     if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot)) {
         abandon(b, CT_LOSS_RING_FULL); /* several brackets were open in one call */
-        ct_row_lose(b->row, CT_LOSS_RING_FULL, w->bytes);
+        ct_row_lose(b->row, CT_LOSS_RING_FULL, w->operations, w->bytes);
         return;
     }
     if (b->opened != atomic_load_explicit(&s->opened, memory_order_acquire))
@@ -246,6 +246,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .call_ticks = call_ticks,
         .done_ticks = done_ticks,
         .bytes = w->bytes,
+        .operations = w->operations,
         .shape = w->shape,
     };
     ct_ring_publish(&b->thread->op_ring);
@@ -283,12 +284,12 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
         if (timed)
             publish(b, w, call_ticks, done_ticks);
         else
-            ct_row_lose(b->row, b->loss, w->bytes);
+            ct_row_lose(b->row, b->loss, w->operations, w->bytes);
         if (b->stream) {
             atomic_store_explicit(&b->stream->last_row,
                                   w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE,
                                   memory_order_relaxed);
-            atomic_fetch_add_explicit(&b->stream->operations, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&b->stream->operations, w->operations, memory_order_relaxed);
         }
     }
     errno = b->saved_errno;

@@ -23,6 +23,7 @@ struct ct_work {
     CUgraphExec graph;   /* graphs */
     CUstream stream;     /* never NULL */
     uint64_t bytes;
+    uint64_t operations; /* copies of a batch; otherwise 1 */
     struct ct_shape shape; /* kernels */
 };
 

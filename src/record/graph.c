@@ -18,7 +18,8 @@ struct graphs {
     struct ct_graph *graph[CT_GRAPHS];
     _Atomic uint32_t count;
     struct ct_spin lock; /* for adding */
-    struct ct_table index; /* executable graph -> topology */
+    struct ct_table index; /* executable graph -> updates of it << 32 | topology */
+    struct ct_table named; /* executable graph and node -> name of the kernel it was given */
 };
 
 static struct graphs *all;
@@ -26,7 +27,7 @@ static struct graphs *all;
 bool ct_graphs_init(void)
 {
     struct graphs *g = ct_map(sizeof(*g));
-    if (!g || !ct_table_init(&g->index, 15))
+    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->named, 14))
         return false;
     all = g;
     return true;
@@ -47,9 +48,15 @@ const struct ct_graph *ct_graph(uint32_t index)
     return all->graph[index];
 }
 
+/* Sums commute: the order of nodes is not defined. */
+static uint64_t hash_of_kernel(const char *name)
+{
+    return ct_hash_text(name) | 1;
+}
+
 static void add_kernel(struct ct_graph *g, const char *name)
 {
-    g->hash += ct_hash_text(name) | 1; /* commutes: the order of nodes is not defined */
+    g->hash += hash_of_kernel(name);
     for (uint32_t i = 0; i < g->kernels; i++) {
         if (ct_streq(g->kernel[i].name, name)) {
             g->kernel[i].count++;
@@ -58,6 +65,24 @@ static void add_kernel(struct ct_graph *g, const char *name)
     }
     if (g->kernels < CT_GRAPH_KERNELS)
         g->kernel[g->kernels++] = (struct ct_graph_kernel){name, 1};
+}
+
+static void remove_kernel(struct ct_graph *g, const char *name)
+{
+    g->hash -= hash_of_kernel(name);
+    for (uint32_t i = 0; i < g->kernels; i++)
+        if (ct_streq(g->kernel[i].name, name) && !--g->kernel[i].count)
+            g->kernel[i] = g->kernel[--g->kernels];
+}
+
+/* The kernel a node was made with; NULL: it is no kernel node, or nameless. */
+static const char *original_name(CUgraphNode node)
+{
+    CUDA_KERNEL_NODE_PARAMS p = {0};
+    if (!CT_HAS(cuGraphKernelNodeGetParams_v2) ||
+        CT_REAL(cuGraphKernelNodeGetParams_v2)(node, &p) != CUDA_SUCCESS)
+        return NULL;
+    return ct_kernel_name(p.func ? p.func : (CUfunction)p.kern);
 }
 
 static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth);
@@ -69,11 +94,8 @@ static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
         return;
     g->nodes++;
     g->hash += ((uint64_t)type + 1) * 0x9e3779b97f4a7c15u;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL && CT_HAS(cuGraphKernelNodeGetParams_v2)) {
-        CUDA_KERNEL_NODE_PARAMS p = {0};
-        if (CT_REAL(cuGraphKernelNodeGetParams_v2)(node, &p) != CUDA_SUCCESS)
-            return;
-        const char *name = ct_kernel_name(p.func ? p.func : (CUfunction)p.kern);
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        const char *name = original_name(node);
         if (name)
             add_kernel(g, name);
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH && CT_HAS(cuGraphChildGraphNodeGetGraph)) {
@@ -128,24 +150,68 @@ static uint32_t settle(struct ct_graph *g)
     return n;
 }
 
+/* Makes g, or the same topology met before, that of an executable graph. */
+static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
+{
+    ct_spin_lock(&all->lock);
+    uint32_t index = settle(g);
+    bool kept = index != UINT32_MAX && all->graph[index] == g;
+    ct_spin_unlock(&all->lock);
+    if (index != UINT32_MAX)
+        ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | index);
+    if (!kept)
+        ct_unmap(g, sizeof(*g));
+}
+
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
 {
     struct ct_graph *g = all && exec ? ct_map(sizeof(*g)) : NULL;
-    if (!g || !CT_HAS(cuGraphGetNodes) || !CT_HAS(cuGraphNodeGetType)) {
+    if (!g)
+        return;
+    if (!CT_HAS(cuGraphGetNodes) || !CT_HAS(cuGraphNodeGetType)) {
         ct_unmap(g, sizeof(*g));
         return;
     }
     CUstreamCaptureMode mode = ct_relaxed_enter();
     add_nodes(g, graph, 0);
     ct_relaxed_leave(mode);
-    ct_spin_lock(&all->lock);
-    uint32_t index = settle(g);
-    bool kept = index != UINT32_MAX && all->graph[index] == g;
-    ct_spin_unlock(&all->lock);
-    if (index != UINT32_MAX)
-        ct_table_put(&all->index, (uintptr_t)exec, index);
-    if (!kept)
-        ct_unmap(g, sizeof(*g));
+    uint64_t before = 0;
+    ct_table_find(&all->index, (uintptr_t)exec, &before);
+    assign(exec, (before >> 32) + 1, g);
+}
+
+/*
+ * The kernel of a node now: the one it was given since the last instantiation or update, else the
+ * graph's, which a change of the executable graph does not touch.
+ */
+static const char *current_name(uint64_t key, CUgraphNode node)
+{
+    uint64_t given;
+    if (ct_table_find(&all->named, key, &given))
+        return (const char *)(uintptr_t)given;
+    return original_name(node);
+}
+
+void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f)
+{
+    uint64_t value;
+    if (!all || !ct_table_find(&all->index, (uintptr_t)exec, &value))
+        return;
+    uint64_t key = ((uintptr_t)exec * 31 + (uintptr_t)node) * 31 + (value >> 32);
+    CUstreamCaptureMode mode = ct_relaxed_enter();
+    const char *old = current_name(key, node), *new = ct_kernel_name(f);
+    ct_relaxed_leave(mode);
+    if (!old || !new || ct_streq(old, new))
+        return;
+    struct ct_graph *g = ct_map(sizeof(*g));
+    const char *copy = ct_intern(new, ct_strlen(new));
+    if (!g || !copy)
+        return;
+    *g = *ct_graph((uint32_t)value);
+    remove_kernel(g, old);
+    add_kernel(g, copy);
+    assign(exec, value >> 32, g);
+    ct_table_put(&all->named, key, (uintptr_t)copy);
 }
 
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device)

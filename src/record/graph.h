@@ -32,8 +32,14 @@ void ct_graphs_forget(void);
 uint32_t ct_graphs_count(void);
 const struct ct_graph *ct_graph(uint32_t index);
 
-/* The program has instantiated a graph. Reads the graph; changes nothing in it. */
+/*
+ * The program has instantiated a graph, or updated an executable one from it. Reads the graph;
+ * changes nothing in it.
+ */
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph);
+
+/* The program has given a kernel node of an executable graph another function. */
+void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f);
 
 /* The row for launches of an executable graph. */
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device);

@@ -72,7 +72,7 @@ static void let_go(struct ct_stream *s, const struct ct_op *op)
 
 static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
 {
-    ct_row_lose(op->row, loss, op->bytes);
+    ct_row_lose(op->row, loss, op->operations, op->bytes);
     give_event(op->context, op->start_event);
     give_event(op->context, op->stop_event);
     drop_reference(s);

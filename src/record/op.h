@@ -29,7 +29,8 @@ struct ct_op {
     uint64_t sequence;   /* of the bracket on its stream, from 1 */
     uint64_t call_ticks; /* host ticks around the real call: after the start record, */
     uint64_t done_ticks; /* before the stop record */
-    uint64_t bytes;
+    uint64_t bytes;       /* of all copies of a batch */
+    uint64_t operations;  /* copies of a batch; otherwise 1 */
     struct ct_shape shape;
 };
 

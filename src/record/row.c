@@ -147,12 +147,13 @@ uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char 
     return known - 1;
 }
 
-static void add_sum(struct ct_sums *s, uint64_t ns)
+static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations)
 {
-    s->total_ns += ns;
-    s->min_ns = ct_min(s->min_ns, ns);
-    s->max_ns = ct_max(s->max_ns, ns);
-    s->square_ns2 += (double)ns * (double)ns;
+    uint64_t each_ns = total_ns / operations;
+    s->total_ns += total_ns;
+    s->min_ns = ct_min(s->min_ns, each_ns);
+    s->max_ns = ct_max(s->max_ns, each_ns);
+    s->square_ns2 += (double)each_ns * (double)each_ns * (double)operations;
 }
 
 static bool same_shape(const struct ct_shape *a, const struct ct_shape *b)
@@ -183,19 +184,19 @@ static void add_shape(struct ct_row *r, const struct ct_shape *shape)
 
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns)
 {
-    r->timed++;
-    add_sum(&r->time, time_ns);
-    add_sum(&r->raw, raw_ns);
+    r->timed += op->operations;
+    add_sum(&r->time, time_ns, op->operations);
+    add_sum(&r->raw, raw_ns, op->operations);
     if (op->bytes) {
         atomic_fetch_add_explicit(&r->bytes, op->bytes, memory_order_relaxed);
         r->timed_bytes += op->bytes;
     }
     if (op->flags & CT_OP_OVERLAPPED)
-        r->overlapped++;
+        r->overlapped += op->operations;
     if (r->kind == CT_ROW_KERNEL)
         add_shape(r, &op->shape);
     if (!r->buckets)
         r->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
     if (r->buckets)
-        r->buckets[ct_hist_bucket(time_ns)]++;
+        r->buckets[ct_hist_bucket(time_ns / op->operations)] += (uint32_t)op->operations;
 }

@@ -66,16 +66,16 @@ uint32_t ct_rows_count(void);
  */
 uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char *name);
 
-/* Counts an operation that ran, or was captured, without a duration. Any thread. */
-static inline void ct_row_lose(uint32_t row, enum ct_loss loss, uint64_t bytes)
+/* Counts operations that ran, or were captured, without a duration. Any thread. */
+static inline void ct_row_lose(uint32_t row, enum ct_loss loss, uint64_t operations, uint64_t bytes)
 {
     struct ct_row *r = ct_row(row);
-    atomic_fetch_add_explicit(&r->lost[loss], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->lost[loss], operations, memory_order_relaxed);
     if (bytes && loss != CT_LOSS_CAPTURED)
         atomic_fetch_add_explicit(&r->bytes, bytes, memory_order_relaxed);
 }
 
-/* Adds a timed operation. Drain thread. */
+/* Adds a timed operation, or a batch, whose copies get equal shares of it. Drain thread. */
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns);
 
 #endif
