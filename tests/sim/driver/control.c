@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* The environment variables of README.md. */
+#include "driver/sim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cudasim.h"
+#include "driver/entry.h"
+
+#define RULES 32
+#define KERNELS 64
+#define NAME 128
+
+enum action { FAIL, SLOW, HANG };
+
+struct rule {
+    enum action action;
+    uint32_t id;
+    long nth; /* FAIL, HANG: which call, from 1; SLOW: microseconds */
+    int code;
+    bool sticky;
+    atomic_long calls;
+};
+
+struct timing {
+    char name[NAME];
+    int64_t ns;
+};
+
+struct sim_settings sim_settings;
+
+static struct rule rules[RULES];
+static unsigned rule_count;
+static struct timing timings[KERNELS];
+static unsigned timing_count;
+static atomic_int sticky_code;
+static int log_file = -1;
+
+cudasim_set_fn cudasim_set;
+
+static void complain(const char *what, const char *item)
+{
+    fprintf(stderr, "simulated device: %s: %s\n", what, item);
+}
+
+/* A twin counts as its function. */
+static bool find_id(const char *name, uint32_t *id)
+{
+    size_t length = strlen(name);
+    if (length > 5 && (!strcmp(name + length - 5, "_ptsz") || !strcmp(name + length - 5, "_ptds")))
+        length -= 5;
+    for (*id = 0; *id < SIM_ID_COUNT; ++*id)
+        if (strlen(sim_names[*id]) == length && !strncmp(sim_names[*id], name, length))
+            return true;
+    return false;
+}
+
+/* function:n[:code[:sticky]] */
+static void add_rule(enum action action, char *item)
+{
+    struct rule r = {.action = action};
+    char *save = NULL, *name = strtok_r(item, ":", &save), *n = strtok_r(NULL, ":", &save);
+    char *code = strtok_r(NULL, ":", &save), *sticky = strtok_r(NULL, ":", &save);
+    if (!name || !n || rule_count == RULES || !find_id(name, &r.id)) {
+        complain("not understood", item);
+        return;
+    }
+    r.nth = atol(n);
+    r.code = code ? atoi(code) : CUDA_ERROR_UNKNOWN;
+    r.sticky = sticky && !strcmp(sticky, "sticky");
+    rules[rule_count] = r;
+    rule_count++;
+}
+
+static void add_timing(char *item)
+{
+    char *equals = strrchr(item, '=');
+    if (!equals || equals - item >= NAME || timing_count == KERNELS) {
+        complain("not understood", item);
+        return;
+    }
+    *equals = 0;
+    strcpy(timings[timing_count].name, item);
+    timings[timing_count++].ns = atoll(equals + 1);
+}
+
+static void each_item(const char *list, void (*add)(enum action, char *), enum action action)
+{
+    char *copy = strdup(list ? list : ""), *save = NULL;
+    for (char *i = strtok_r(copy, ",", &save); i; i = strtok_r(NULL, ",", &save))
+        if (add)
+            add(action, i);
+        else
+            add_timing(i);
+    free(copy);
+}
+
+static long number(const char *variable, long otherwise)
+{
+    const char *text = getenv(variable);
+    return text && *text ? atol(text) : otherwise;
+}
+
+/* %p is the process id, for programs that make children. */
+static const char *path(const char *variable)
+{
+    const char *text = getenv(variable), *mark = text ? strstr(text, "%p") : NULL;
+    char *whole;
+    if (!mark)
+        return text && *text ? strdup(text) : NULL;
+    if (asprintf(&whole, "%.*s%d%s", (int)(mark - text), text, (int)getpid(), mark + 2) < 0)
+        return NULL;
+    return whole;
+}
+
+static void read_rules(void)
+{
+    rule_count = timing_count = 0;
+    sticky_code = 0;
+    each_item(getenv("CUDASIM_FAIL"), add_rule, FAIL);
+    each_item(getenv("CUDASIM_SLOW"), add_rule, SLOW);
+    each_item(getenv("CUDASIM_HANG"), add_rule, HANG);
+    each_item(getenv("CUDASIM_KERNELS"), NULL, FAIL);
+}
+
+static void read_settings(void)
+{
+    free((char *)(uintptr_t)sim_settings.truth_path);
+    free((char *)(uintptr_t)sim_settings.log_path);
+    sim_settings = (struct sim_settings){
+        .devices = (int)number("CUDASIM_DEVICES", 1),
+        .driver_version = (int)number("CUDASIM_DRIVER_VERSION", sim_form_version),
+        .strict = number("CUDASIM_STRICT", 1) != 0,
+        .latency_ns = 1000u * (uint64_t)number("CUDASIM_LATENCY_US", 0),
+        .truth_path = path("CUDASIM_TRUTH"),
+        .log_path = path("CUDASIM_LOG"),
+    };
+    if (sim_settings.devices < 0 || sim_settings.devices > SIM_DEVICES)
+        sim_settings.devices = 1;
+    read_rules();
+    if (log_file >= 0)
+        close(log_file);
+    log_file = -1;
+    if (sim_settings.log_path)
+        log_file = open(sim_settings.log_path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    read_settings();
+}
+
+void cudasim_set(const char *variable, const char *value)
+{
+    sim_lock();
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+    read_settings();
+    sim_unlock();
+}
+
+static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
+static bool applies(struct rule *r, uint32_t id)
+{
+    if (r->id != id)
+        return false;
+    if (r->action == SLOW)
+        return true;
+    return atomic_fetch_add(&r->calls, 1) + 1 == r->nth;
+}
+
+static bool act(const struct rule *r, CUresult *result)
+{
+    if (r->action == HANG)
+        hang();
+    if (r->action == SLOW) {
+        usleep((useconds_t)r->nth);
+        return false;
+    }
+    *result = (CUresult)r->code;
+    if (r->sticky)
+        sticky_code = r->code;
+    return true;
+}
+
+bool sim_control_intercept(uint32_t id, const char *name, CUresult *result)
+{
+    (void)name;
+    int sticky = atomic_load_explicit(&sticky_code, memory_order_relaxed);
+    if (sticky && !sim_survives_error(id)) {
+        *result = (CUresult)sticky;
+        return true;
+    }
+    for (unsigned i = 0; i < rule_count; i++)
+        if (applies(&rules[i], id) && act(&rules[i], result))
+            return true;
+    return false;
+}
+
+int64_t sim_control_kernel_ns(const char *name)
+{
+    for (unsigned i = 0; i < timing_count; i++)
+        if (!strcmp(timings[i].name, name))
+            return timings[i].ns;
+    return -1;
+}
+
+bool sim_log_on(void)
+{
+    return log_file >= 0;
+}
+
+void sim_log(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    int saved = errno;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof(line) - 1, format, arguments);
+    va_end(arguments);
+    if (length > (int)sizeof(line) - 2)
+        length = (int)sizeof(line) - 2;
+    line[length++] = '\n';
+    if (log_file >= 0 && write(log_file, line, (size_t)length) < 0)
+        log_file = -1;
+    errno = saved;
+}
