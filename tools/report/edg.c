@@ -150,14 +150,18 @@ static bool take_operator(struct respelling *r)
     return true;
 }
 
-/* Qualifiers keep a blank behind them: "float const *", "Tensor<float const >". */
+/*
+ * Qualifiers of types keep a blank behind them: "float const *", "Tensor<float const >". Those of
+ * member functions, which follow the parameters, do not.
+ */
 static bool take_qualifier(struct respelling *r, size_t len)
 {
     if (!(len == 5 && starts(r, "const")) && !(len == 8 && starts(r, "volatile")))
         return false;
+    bool of_function = r->out->len > 1 && !memcmp(r->out->data + r->out->len - 2, ") ", 2);
     pass(r, len);
     char next = next_of(r, r->at);
-    if (next && strchr("*&,)>", next))
+    if (!of_function && next && strchr("*&,)>", next))
         ct_string_put(r->out, " ");
     return true;
 }

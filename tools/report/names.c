@@ -15,7 +15,7 @@
  * than its input, as the mangled form refers back to parts of itself.
  */
 #define LONGEST_NAME 16384
-#define LONGEST_TEXT ((size_t)1 << 20)
+#define LONGEST_TEXT ((size_t)1 << 17)
 #define DEMANGLE_OPTIONS (DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT)
 
 struct sink {
