@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The command line of cutrace-report: exit statuses, messages, and that failing output is noticed.
+# Runs in the build directory.
+report=$PWD/cutrace-report
+make_profile=$PWD/tests/golden/make_profile
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 99
+failed=0
+
+fail()
+{
+    echo "FAIL: $*"
+    failed=1
+}
+
+# status STATUS WORDS COMMAND...: exits with STATUS and says WORDS on standard error, in one line
+status()
+{
+    expected=$1 words=$2
+    shift 2
+    "$@" >out 2>err
+    got=$?
+    [ $got -eq "$expected" ] || fail "$*: status $got, not $expected"
+    if [ -z "$words" ]; then
+        [ ! -s err ] || fail "$*: says $(cat err)"
+    else
+        grep -qF -- "$words" err || fail "$*: '$words' is not in: $(cat err)"
+        [ "$(wc -l <err)" -eq 1 ] || fail "$*: says more than one line"
+    fi
+}
+
+"$make_profile" basic basic.bin && "$make_profile" multi multi.bin || exit 99
+
+status 0 "" "$report" --help
+grep -q -- '--print-summary-per-gpu' out || fail "--help does not name the options"
+grep -q 'CUTRACE_OUTPUT=FILE' out || fail "--help does not name the variables"
+[ "$(awk 'length > 79' out | wc -l)" -eq 0 ] || fail "--help is too wide"
+grep -q ' $' out && fail "--help has blanks at line ends"
+status 0 "" "$report" --version
+grep -q '^cutrace-report [0-9]' out || fail "--version: $(cat out)"
+
+status 2 "unrecognized option '--nonsense'" "$report" --nonsense basic.bin
+status 2 "invalid option -- 'x'" "$report" -x basic.bin
+status 2 "requires an argument" "$report" basic.bin -u
+status 2 "'weeks' is no value of --normalized-time-unit" "$report" -u weeks basic.bin
+status 2 "'maybe' is no value of --demangling" "$report" --demangling maybe basic.bin
+status 2 "no file is given" "$report"
+status 2 "--csv and --details exclude each other" "$report" --csv --details basic.bin
+
+status 1 "nothere: cannot be opened: No such file or directory" "$report" nothere
+status 1 ".: is a directory" "$report" .
+status 1 "/dev/zero: is not a regular file" "$report" /dev/zero
+: >empty
+status 1 "empty: is empty" "$report" empty
+echo hello >text
+status 1 "text: is not a summary of cutrace" "$report" text
+head -c 5000 basic.bin >short
+status 1 "short: is truncated" "$report" short
+mkfifo pipe
+status 1 "pipe: is a pipe" "$report" pipe
+printf 'x' >'a
+b'
+status 1 'a\x0ab: is not a summary' "$report" 'a
+b'
+
+# What can be read is shown beside what cannot.
+status 1 "empty: is empty" "$report" basic.bin empty multi.bin
+grep -q '17 operations: 17 timed, 0 not' out || fail "the good files are not shown"
+status 0 "" "$report" -- basic.bin
+status 0 "" "$report" basic.bin --csv
+grep -q '^"GPU activities"' out || fail "options after the file are not taken"
+
+# Output that fails.
+if [ -w /dev/full ]; then
+    "$report" basic.bin >/dev/full 2>err
+    [ $? -eq 1 ] || fail "a full disk is not noticed"
+    grep -q 'cannot be written' err || fail "a full disk is not named"
+    status 1 "cannot be written" "$report" -o /dev/full basic.bin
+fi
+"$report" basic.bin >&- 2>err
+[ $? -eq 1 ] || fail "a closed standard output is not noticed"
+"$report" --help >&- 2>err
+[ $? -eq 1 ] || fail "a closed standard output is not noticed by --help"
+
+status 0 "" "$report" -o log basic.bin
+[ -s out ] && fail "-o writes to standard output"
+"$report" basic.bin | cmp -s - log || fail "-o writes something else"
+status 0 "" "$report" --log-file log multi.bin
+"$report" multi.bin | cmp -s - log || fail "-o does not replace the file"
+status 1 "is a profile, which the report would overwrite" "$report" -o multi.bin basic.bin
+"$report" multi.bin | cmp -s - log || fail "-o has damaged a profile"
+status 1 "No such file or directory" "$report" -o no/such/dir basic.bin
+
+# At the end of a program.
+"$report" --live basic.bin >out 2>err || fail "--live: status $?"
+[ -s out ] && fail "--live writes to standard output"
+head -n 3 err | cut -d' ' -f1 | sort -u | grep -qx '==4711==' || fail "--live: $(head -n 3 err)"
+tail -n 1 err | grep -qx "==4711== Generated result file: $PWD/basic.bin" ||
+    fail "--live does not say where the profile is"
+
+# Order of the files does not matter.
+"$report" basic.bin multi.bin >one
+"$report" multi.bin basic.bin >two
+cmp -s one two || fail "the order of the files matters"
+exit $failed

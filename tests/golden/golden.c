@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cutrace-report's table against nvprof's, byte for byte. What stands below the table is ours: it
+ * begins with the line that counts the operations.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiles.h"
+
+#define MOST_BYTES 65536
+
+static const struct golden {
+    const char *profile, *arguments, *file;
+} goldens[] = {
+    {"basic", "", "basic.summary.txt"},
+    {"basic", "--csv", "basic.summary.csv"},
+    {"basic", "--demangling off", "basic.nodemangle.txt"},
+    {"basic", "-u s", "basic.summary.u-s.txt"},
+    {"basic", "-u ms", "basic.summary.u-ms.txt"},
+    {"basic", "--normalized-time-unit us", "basic.summary.u-us.txt"},
+    {"basic", "-uns", "basic.summary.u-ns.txt"},
+    {"basic", "-u col", "basic.summary.u-col.txt"},
+    {"names", "", "names.summary.txt"},
+    {"none", "", "none.summary.txt"},
+    {"none", "--csv", "none.summary.txt"},
+    {"gpuonly", "", "gpuonly.summary.txt"},
+    {"apionly", "", "apionly.summary.txt"},
+    {"multi", "", "multi.summary.txt"},
+    {"multi", "--print-summary-per-gpu", "multi.per-gpu.txt"},
+};
+
+static void read_all(FILE *f, char *text)
+{
+    ck_assert_ptr_nonnull(f);
+    size_t len = fread(text, 1, MOST_BYTES - 1, f);
+    ck_assert(feof(f));
+    text[len] = 0;
+}
+
+static void run_report(const char *arguments, const char *path, char *text)
+{
+    char command[512];
+    snprintf(command, sizeof(command), "./cutrace-report %s %s", arguments, path);
+    FILE *f = popen(command, "r");
+    read_all(f, text);
+    ck_assert_int_eq(pclose(f), 0);
+}
+
+static void read_golden(const char *file, char *text)
+{
+    char path[512];
+    const char *srcdir = getenv("srcdir");
+    snprintf(path, sizeof(path), "%s/tests/golden/data/%s", srcdir ? srcdir : ".", file);
+    FILE *f = fopen(path, "r");
+    read_all(f, text);
+    fclose(f);
+}
+
+/* Cuts off what is below the table, with the empty line before it, and returns it. */
+static char *cut(char *text)
+{
+    char *below = strstr(text, " timed, ");
+    ck_assert_ptr_nonnull(below);
+    while (below > text && below[-1] != '\n')
+        below--;
+    char *copy = strdup(below);
+    if (below - text > 1 && below[-2] == '\n')
+        below--;
+    *below = 0;
+    return copy;
+}
+
+START_TEST(is_what_nvprof_printed)
+{
+    const struct golden *g = &goldens[_i];
+    char path[] = "golden-XXXXXX";
+    static char ours[MOST_BYTES], theirs[MOST_BYTES];
+    struct ct_build b;
+    ct_build_start(&b);
+    ck_assert(ct_profile_fill(&b, g->profile));
+    close(mkstemp(path));
+    ck_assert(ct_build_save(&b, path));
+    ct_build_free(&b);
+    run_report(g->arguments, path, ours);
+    unlink(path);
+    char *below = cut(ours);
+    read_golden(g->file, theirs);
+    ck_assert_str_eq(ours, theirs);
+    ck_assert_ptr_nonnull(strstr(below, " timed, 0 not\n"));
+    free(below);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("golden");
+    TCase *tests = tcase_create("nvprof");
+    tcase_add_loop_test(tests, is_what_nvprof_printed, 0, sizeof(goldens) / sizeof(goldens[0]));
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "profiles.h"
+
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A row of operations with the given durations. */
+static void add_row(struct ct_build *b, struct ct_file_row row, const uint64_t *ns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ct_build_time(&row, ns[i]);
+    ct_build_add(b, CT_SECTION_ROWS, &row);
+}
+
+#define ROW(b, kind, detail, device, name, ...)                                                    \
+    do {                                                                                           \
+        const uint64_t ns[] = {__VA_ARGS__};                                                       \
+        uint32_t text = *(name) ? ct_build_text(b, name) : 0;                                      \
+        add_row(b, ct_build_row(kind, detail, device, text), ns, COUNT(ns));                       \
+    } while (0)
+#define KERNEL(b, device, name, ...) ROW(b, CT_ROW_KERNEL, 0, device, name, __VA_ARGS__)
+#define COPY(b, device, way, ...) ROW(b, CT_ROW_COPY, CT_##way, device, "", __VA_ARGS__)
+#define API(b, name, ...)                                                                          \
+    do {                                                                                           \
+        const uint64_t ns[] = {__VA_ARGS__};                                                       \
+        ct_build_api(b, name, ns, COUNT(ns));                                                      \
+    } while (0)
+
+static void fill_basic(struct ct_build *b)
+{
+    KERNEL(b, 0, "_Z6vecAddPKfS0_Pfi", 521270, 521271, 521272);
+    KERNEL(b, 0, "_Z4foo1IfLi32EEvPT_i", 999);
+    COPY(b, 0, HTOD, 1000, 40000);
+    COPY(b, 0, DTOH, 310117);
+    COPY(b, 0, DTOD, 500);
+    ROW(b, CT_ROW_SET, 0, 0, "", 1050);
+    API(b, "cudaMalloc", 123456);
+    API(b, "cudaMemcpy", 100000, 100001);
+    API(b, "cudaLaunchKernel", 5999);
+    API(b, "cudaFree", 351, 352);
+    API(b, "cuDeviceGet", 500);
+}
+
+static void fill_names(struct ct_build *b)
+{
+    static const char *const kernels[] = {
+        "f",
+        "ab",
+        "abc",
+        "abcd",
+        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEvi"
+        "fT0_",
+    };
+    static const char *const apis[] = {
+        "__cudaLaunchKernel",
+        "cudaLaunchKernel_ptsz",
+        "cudaMalloc",
+        "cudaMemcpy_ptds",
+        "cudaMemcpyAsync",
+        "cudaDeviceSynchronize",
+        "cudaGetLastError",
+        "cudaLaunch",
+        "cudaDeviceGetAttribute",
+        "cudaWaitExternalSemaphoresAsync_v2_ptsz",
+        "cudaLaunchKernelExC",
+    };
+    static const char *const driver[] = {
+        "cuDeviceGet",
+        "cuInit",
+        "cuMemcpyHtoD_v2",
+        "cuMemcpyHtoDAsync_v2",
+        "cuMemcpyDtoH_v2_ptds",
+        "cuLaunchKernel",
+        "cuLaunchKernelEx",
+        "cuMemcpyDtoHAsync_v2_ptsz",
+        "cuSignalExternalSemaphoresAsync",
+        "cuLaunchKernel_ptsz",
+        "cuGraphLaunch",
+        "cuGraphLaunch_ptsz",
+    };
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        KERNEL(b, 0, kernels[i], 10000 - i);
+    KERNEL(b, 0, "loop", 511);
+    for (uint32_t way = 0; way < CT_DIRECTION_COUNT; way++)
+        ROW(b, CT_ROW_COPY, way, 0, "", 501 + way);
+    for (size_t i = 0; i < COUNT(apis); i++)
+        API(b, apis[i], 90 - i);
+    for (size_t i = 0; i < COUNT(driver); i++)
+        API(b, driver[i], 70 - i);
+}
+
+static void fill_none(struct ct_build *b)
+{
+    (void)b;
+}
+
+static void fill_gpuonly(struct ct_build *b)
+{
+    KERNEL(b, 0, "_Z1fv", 1000);
+}
+
+static void fill_apionly(struct ct_build *b)
+{
+    API(b, "cudaMalloc", 1000);
+}
+
+static void fill_multi(struct ct_build *b)
+{
+    ct_build_device(b, 1, "Tesla V100-SXM2-16GB");
+    KERNEL(b, 1, "_Z6kernelPf", 2000, 4000);
+    KERNEL(b, 0, "_Z6kernelPf", 1000, 2000);
+    for (uint32_t device = 0; device < 2; device++) {
+        COPY(b, device, HTOD, 40000);
+        COPY(b, device, PTOP, 6710800);
+    }
+    API(b, "cudaMemcpy", 500, 501, 502);
+}
+
+bool ct_profile_fill(struct ct_build *b, const char *name)
+{
+    static const struct {
+        const char *name;
+        void (*fill)(struct ct_build *b);
+    } profiles[] = {
+        {"basic", fill_basic},     {"names", fill_names},     {"none", fill_none},
+        {"gpuonly", fill_gpuonly}, {"apionly", fill_apionly}, {"multi", fill_multi},
+    };
+    ct_build_process(b, 4711, "./app arg");
+    ct_build_device(b, 0, "Tesla V100-SXM2-16GB");
+    for (size_t i = 0; i < COUNT(profiles); i++) {
+        if (!strcmp(profiles[i].name, name)) {
+            profiles[i].fill(b);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The profiles whose nvprof output is in data/, as summary files. */
+#ifndef CT_GOLDEN_PROFILES_H
+#define CT_GOLDEN_PROFILES_H
+
+#include "build_file.h"
+
+/* Fills a started file with the profile of that name; false: there is none. */
+bool ct_profile_fill(struct ct_build *b, const char *name);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over several files, estimates, losses, graphs, quantiles, and what is said below the table.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hist.h"
+#include "build_file.h"
+#include "report/hist.h"
+#include "report/merge.h"
+#include "report/names.h"
+#include "report/report.h"
+#include "report/view.h"
+#include "report_main.h"
+
+static struct ct_merged merged;
+static const struct ct_view_options plain = {.demangle = true};
+
+static void set_up(void)
+{
+    memset(&merged, 0, sizeof(merged));
+    merged.details = true;
+}
+
+static void tear_down(void)
+{
+    ct_merge_free(&merged);
+}
+
+static void start(struct ct_build *b)
+{
+    ct_build_start(b);
+    ct_build_process(b, 10, "./app");
+    ct_build_device(b, 0, "GPU");
+}
+
+/* Adds what was built to the merged, by way of a file. */
+static void merge(struct ct_build *b)
+{
+    char path[] = "unit_merge-XXXXXX";
+    struct ct_summary s = {0};
+    struct ct_read_error error;
+    close(mkstemp(path));
+    ck_assert(ct_build_save(b, path));
+    ck_assert_msg(!ct_summary_read(&s, path, &error), "%s", error.text);
+    ct_merge_add(&merged, &s);
+    ct_summary_free(&s);
+    ct_build_free(b);
+    unlink(path);
+}
+
+static void add_row(struct ct_build *b, struct ct_file_row row)
+{
+    ct_build_add(b, CT_SECTION_ROWS, &row);
+}
+
+static struct ct_file_row kernel(struct ct_build *b, uint32_t device, const char *name)
+{
+    return ct_build_row(CT_ROW_KERNEL, 0, device, ct_build_text(b, name));
+}
+
+/* What the report prints; freed by the caller. */
+static char *print(struct ct_options o)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    ct_report_print(out, &merged, &o);
+    fclose(out);
+    return text;
+}
+
+static void expect_line(struct ct_options o, const char *line)
+{
+    char *text = print(o);
+    ck_assert_msg(strstr(text, line) != NULL, "'%s' is not in\n%s", line, text);
+    free(text);
+}
+
+START_TEST(files_add_up)
+{
+    struct ct_build b;
+    struct ct_view gpu, apis;
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t calls[] = {10 + i, 20};
+        start(&b);
+        ct_build_text(&b, "moves the offsets" + i);
+        struct ct_file_row row = kernel(&b, 0, i % 2 ? "_Z1gv" : "_Z1fv");
+        ct_build_time(&row, 1000 * (i + 1));
+        ct_build_time(&row, 500);
+        add_row(&b, row);
+        ct_build_api(&b, "cudaMalloc", calls, 2);
+        merge(&b);
+    }
+    ct_view_gpu(&gpu, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ct_view_apis(&apis, &merged);
+    ck_assert_uint_eq(gpu.count, 2);
+    ck_assert_str_eq(gpu.lines[0].name, "f(void)");
+    ck_assert_uint_eq(gpu.lines[0].calls, 4);
+    ck_assert_uint_eq(gpu.lines[0].total_ns, 5000);
+    ck_assert_uint_eq(gpu.lines[0].avg_ns, 1250);
+    ck_assert_uint_eq(gpu.lines[0].min_ns, 500);
+    ck_assert_uint_eq(gpu.lines[0].max_ns, 3000);
+    ck_assert_uint_eq(gpu.total_ns, 7500);
+    ck_assert_uint_eq(apis.count, 1);
+    ck_assert_uint_eq(apis.lines[0].calls, 6);
+    ck_assert_uint_eq(apis.lines[0].total_ns, 93);
+    ck_assert_uint_eq(apis.lines[0].avg_ns, 15);
+    ck_assert_uint_eq(merged.device_keys.count, 1);
+    ct_view_free(&gpu);
+    ct_view_free(&apis);
+}
+END_TEST
+
+START_TEST(losses_and_estimates)
+{
+    struct ct_build b;
+    struct ct_view v;
+    start(&b);
+    struct ct_file_row row = kernel(&b, 0, "half");
+    ct_build_time(&row, 100);
+    ct_build_time(&row, 201);
+    row.lost[CT_LOSS_SAMPLED] = 2;
+    row.lost[CT_LOSS_CAPTURED] = 7;
+    row.lost[CT_LOSS_EXCLUDED] = 5;
+    row.errors = 3;
+    add_row(&b, row);
+    row = kernel(&b, 0, "never");
+    row.lost[CT_LOSS_RING_FULL] = 4;
+    add_row(&b, row);
+    row = kernel(&b, 0, "captured");
+    row.lost[CT_LOSS_CAPTURED] = 9;
+    add_row(&b, row);
+    row = kernel(&b, 0, "excluded");
+    row.lost[CT_LOSS_EXCLUDED] = 1;
+    add_row(&b, row);
+    row = kernel(&b, 0, "from a newer library");
+    row.lost[CT_LOSS_COUNT] = 1;
+    add_row(&b, row);
+    merge(&b);
+    ct_view_gpu(&v, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ck_assert_uint_eq(v.count, 3);
+    ck_assert_uint_eq(v.lines[0].calls, 4);
+    ck_assert_uint_eq(v.lines[0].timed, 2);
+    ck_assert_uint_eq(v.lines[0].total_ns, 602);
+    ck_assert_uint_eq(v.lines[0].avg_ns, 150);
+    ck_assert_str_eq(v.lines[1].name, "never");
+    ck_assert_uint_eq(v.lines[1].timed, 0);
+    ct_view_free(&v);
+    struct ct_options o = {0};
+    expect_line(
+        o, "                        -         -         4         -         -         -  never\n");
+    expect_line(o, "======== 31 operations: 2 timed, 29 not (16 captured into a graph, 2 sampled "
+                   "out, 6 excluded by CUTRACE_KERNELS, 4 ring full, 1 for a reason that this "
+                   "program does not know)\n");
+    expect_line(o, "======== The time of 1 row is estimated");
+    expect_line(o, "======== 3 more operations failed to start\n");
+    expect_line((struct ct_options){.csv = true}, "\"GPU activities\",,,4,,,,\"never\"\n");
+}
+END_TEST
+
+START_TEST(estimates_do_not_overflow)
+{
+    struct ct_build b;
+    struct ct_view v;
+    start(&b);
+    struct ct_file_row row = kernel(&b, 0, "long");
+    row.timed = 2;
+    row.total_ns = UINT64_MAX - 1;
+    row.lost[CT_LOSS_SAMPLED] = UINT64_MAX - 1;
+    add_row(&b, row);
+    merge(&b);
+    ct_view_gpu(&v, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ck_assert_uint_eq(v.lines[0].calls, UINT64_MAX);
+    ck_assert_uint_eq(v.lines[0].total_ns, UINT64_MAX);
+    ck_assert_uint_eq(v.lines[0].avg_ns, UINT64_MAX / 2);
+    ct_view_free(&v);
+}
+END_TEST
+
+START_TEST(devices_are_known_by_uuid)
+{
+    struct ct_build b;
+    struct ct_view v;
+    for (uint32_t i = 0; i < 4; i++) {
+        start(&b);
+        struct ct_file_device *d = (struct ct_file_device *)b.parts[CT_SECTION_DEVICES].data;
+        d->ordinal = i; /* the number differs from process to process */
+        d->uuid[5] = (uint8_t)(i % 2);
+        if (i == 3)
+            d->calibration = CT_CALIBRATION_NONE;
+        struct ct_file_row row = kernel(&b, 0, "k");
+        ct_build_time(&row, 1000);
+        add_row(&b, row);
+        merge(&b);
+    }
+    ck_assert_uint_eq(merged.device_keys.count, 2);
+    ct_view_gpu(&v, &merged, 1, &plain);
+    ck_assert_uint_eq(v.lines[0].calls, 2);
+    ct_view_free(&v);
+    ct_view_gpu(&v, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ck_assert_uint_eq(v.count, 1);
+    ck_assert_uint_eq(v.lines[0].calls, 4);
+    ct_view_free(&v);
+    expect_line((struct ct_options){0},
+                "Warning: Device \"GPU (1)\" has no calibration: its durations are raw brackets\n");
+}
+END_TEST
+
+static void add_graph(struct ct_build *b, const char *first, const char *second, uint64_t ns)
+{
+    struct ct_file_row row = ct_build_row(CT_ROW_GRAPH, 4, 0, 0);
+    ct_build_time(&row, ns);
+    row.lost[CT_LOSS_NO_EVENT] = 2;
+    uint32_t at = ct_build_add(b, CT_SECTION_ROWS, &row);
+    struct ct_file_node node = {at, ct_build_text(b, first), 3};
+    ct_build_add(b, CT_SECTION_NODES, &node);
+    node = (struct ct_file_node){at, ct_build_text(b, second), 1};
+    ct_build_add(b, CT_SECTION_NODES, &node);
+}
+
+START_TEST(graphs_are_known_by_content)
+{
+    struct ct_build b;
+    start(&b);
+    add_graph(&b, "_Z1fv", "_Z1gv", 9000);
+    add_graph(&b, "_Z1fv", "_Z1hv", 8000);
+    merge(&b);
+    start(&b);
+    add_graph(&b, "_Z1fv", "_Z1gv", 7000);
+    merge(&b);
+    ck_assert_uint_eq(merged.row_keys.count, 2);
+    expect_line((struct ct_options){0}, "[CUDA graph 4 nodes]\n");
+    expect_line((struct ct_options){0}, "[CUDA graph 4 nodes #2]\n");
+    expect_line((struct ct_options){0}, "\n======== Kernels in graphs:\n"
+                                        "     Nodes        Runs  Name\n"
+                                        "[CUDA graph 4 nodes], launched 6 times:\n"
+                                        "         3          18  f(void)\n"
+                                        "         1           6  g(void)\n"
+                                        "[CUDA graph 4 nodes #2], launched 3 times:\n"
+                                        "         3           9  f(void)\n"
+                                        "         1           3  h(void)\n");
+}
+END_TEST
+
+START_TEST(shapes_and_histograms_add_up)
+{
+    struct ct_build b;
+    for (uint64_t i = 0; i < 2; i++) {
+        start(&b);
+        struct ct_file_row row = kernel(&b, 0, "k");
+        struct ct_file_shape shape = {{1, 1, 1}, {32, 1, 1}, 0, 1};
+        uint64_t ns[] = {100, 200, 300 + i};
+        for (int k = 0; k < 3; k++) {
+            struct ct_file_bucket bucket = {ct_hist_bucket(ns[2 - k]), 1}; /* out of order */
+            ct_build_time(&row, ns[k]);
+            ct_build_add(&b, CT_SECTION_BUCKETS, &bucket);
+        }
+        row.bucket_count = 3;
+        row.shape_count = 2;
+        ct_build_add(&b, CT_SECTION_SHAPES, &shape);
+        shape.grid[0] = 2 + (uint32_t)i;
+        ct_build_add(&b, CT_SECTION_SHAPES, &shape);
+        add_row(&b, row);
+        merge(&b);
+    }
+    ck_assert_uint_eq(merged.rows[0].shape_count, 3);
+    ck_assert_uint_eq(merged.rows[0].shapes[0].count, 2);
+    const struct ct_merged_hist *h = &merged.rows[0].hist;
+    uint64_t all = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        all += h->buckets[i].count;
+        ck_assert(!i || h->buckets[i - 1].bucket < h->buckets[i].bucket);
+    }
+    ck_assert_uint_eq(all, 6);
+    ck_assert_uint_eq(ct_hist_quantile(h, 0.5, 100, 301), ct_hist_middle(ct_hist_bucket(200)));
+    ck_assert_uint_eq(ct_hist_quantile(h, 0.01, 100, 301), 100);
+    ck_assert_uint_eq(ct_hist_quantile(h, 1, 100, 301), 301);
+}
+END_TEST
+
+/* Against the plain way, for every kind of overlap of two sets of buckets. */
+START_TEST(histograms_merge_like_arrays)
+{
+    uint64_t expected[64] = {0};
+    uint32_t random = 1;
+    struct ct_merged_hist h = {0};
+    for (int round = 0; round < 200; round++) {
+        struct ct_file_bucket b[64];
+        size_t count = 0;
+        for (uint64_t i = 0; i < 64; i++) {
+            random = random * 1664525 + 1013904223;
+            if (random >> 24 < (unsigned)round + 20) {
+                b[count++] = (struct ct_file_bucket){i, random >> 16 & 7};
+                expected[i] += random >> 16 & 7;
+            }
+        }
+        ct_hist_merge(&h, b, count);
+        for (size_t i = 0, at = 0; i < 64; i++) {
+            uint64_t here = at < h.count && h.buckets[at].bucket == i ? h.buckets[at++].count : 0;
+            ck_assert_uint_eq(here, expected[i]);
+        }
+    }
+    free(h.buckets);
+}
+END_TEST
+
+START_TEST(deviation_is_that_of_a_sample)
+{
+    ck_assert_uint_eq(ct_hist_deviation(0, 0, 0), 0);
+    ck_assert_uint_eq(ct_hist_deviation(1, 7, 49), 0);
+    ck_assert_uint_eq(ct_hist_deviation(2, 300, 100.0 * 100 + 200 * 200), 71);
+    ck_assert_uint_eq(ct_hist_deviation(3, 3000, 3e6 - 1), 0); /* rounding below zero */
+    ck_assert_uint_eq(ct_hist_deviation(2, 0, 1e300), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(what_is_not_as_it_should_be)
+{
+    struct ct_build b;
+    struct ct_file_note notes[] = {{CT_NOTE_WARNING, 0, 1}, {CT_NOTE_NOT_WRAPPED, 0, 2}};
+    start(&b);
+    struct ct_file_process *p = (struct ct_file_process *)b.parts[CT_SECTION_PROCESS].data;
+    p->flags = 0;
+    p->off_operations = 12;
+    notes[0].text = ct_build_text(&b, "The \x1b[1mclock\nstood still");
+    notes[1].text = ct_build_text(&b, "cuLaunchNewThing");
+    ct_build_add(&b, CT_SECTION_NOTES, &notes[0]);
+    ct_build_add(&b, CT_SECTION_NOTES, &notes[1]);
+    merge(&b);
+    struct ct_options o = {0};
+    expect_line(o, "======== 0 operations: 0 timed, 0 not\n");
+    expect_line(o, "======== 12 more operations came while recording was off\n");
+    expect_line(o, "======== Warning: Process 10 did not end normally: this is what it did up to "
+                   "1.23457s (./app)\n");
+    expect_line(o, "======== Warning: The \\x1b[1mclock\\x0astood still\n");
+    expect_line(o, "======== Warning: Not wrapped: cuLaunchNewThing (2)\n");
+}
+END_TEST
+
+START_TEST(lines_at_the_end_of_a_program)
+{
+    struct ct_build b;
+    start(&b);
+    merge(&b);
+    expect_line((struct ct_options){.live = true},
+                "==10== CUTRACE is profiling process 10, command: ./app\n"
+                "==10== Profiling application: ./app\n"
+                "==10== Profiling result:\n"
+                "No kernels were profiled.\n"
+                "No API activities were profiled.\n"
+                "\n==10== 0 operations: 0 timed, 0 not\n");
+}
+END_TEST
+
+START_TEST(raw_durations)
+{
+    struct ct_build b;
+    start(&b);
+    struct ct_file_row row = kernel(&b, 0, "k");
+    ct_build_time(&row, 1000);
+    ct_build_time(&row, 3000);
+    add_row(&b, row);
+    merge(&b);
+    expect_line(
+        (struct ct_options){.raw = true},
+        " GPU activities:  100.00%  6.0000us         2  3.0000us  2.0000us  4.0000us     k\n");
+}
+END_TEST
+
+START_TEST(details_show_the_rest)
+{
+    struct ct_build b;
+    start(&b);
+    struct ct_file_row row = ct_build_row(CT_ROW_COPY, CT_HTOD, 0, 0);
+    struct ct_file_stream stream = {
+        .id = 3, .operations = 9, .waits = 2, .flags = 1, .priority = -5};
+    ct_build_time(&row, 1000);
+    row.lost[CT_LOSS_DEEP_QUEUE] = 1;
+    row.bytes = 2048000;
+    row.timed_bytes = 1024000;
+    add_row(&b, row);
+    row = kernel(&b, 0, "k");
+    struct ct_file_shape shape = {{7, 8, 9}, {32, 2, 1}, 512, 42};
+    row.shape_first = ct_build_add(&b, CT_SECTION_SHAPES, &shape);
+    row.shape_count = 1;
+    row.shape_other = 2;
+    row.registers = 37;
+    row.static_shared_bytes = UINT32_MAX;
+    ct_build_time(&row, 5);
+    add_row(&b, row);
+    ct_build_add(&b, CT_SECTION_STREAMS, &stream);
+    merge(&b);
+    struct ct_options o = {.details = true};
+    expect_line(o, "     0      2  1.9531MB   0.9766MB  953.67GB/s  [CUDA memcpy HtoD]\n");
+    expect_line(o, "      42    (7 8 9)    (32 2 1)   512B    37      -  k\n");
+    expect_line(o, "       2      other       other      -    37      -  k\n");
+    expect_line(o, "     0          1  stream queue deep  [CUDA memcpy HtoD]\n");
+    expect_line(o, "     3       0           9      2        -5  created, non-blocking\n");
+    expect_line(o, "2023-11-14T22:13:20Z");
+    expect_line(o, "GPU-c0000000-0000-0000-0000-000000000000  GPU\n");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("merge");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, files_add_up);
+    tcase_add_test(tests, losses_and_estimates);
+    tcase_add_test(tests, estimates_do_not_overflow);
+    tcase_add_test(tests, devices_are_known_by_uuid);
+    tcase_add_test(tests, graphs_are_known_by_content);
+    tcase_add_test(tests, shapes_and_histograms_add_up);
+    tcase_add_test(tests, histograms_merge_like_arrays);
+    tcase_add_test(tests, deviation_is_that_of_a_sample);
+    tcase_add_test(tests, what_is_not_as_it_should_be);
+    tcase_add_test(tests, lines_at_the_end_of_a_program);
+    tcase_add_test(tests, raw_durations);
+    tcase_add_test(tests, details_show_the_rest);
+    return ct_report_run("merge", tests);
+}
