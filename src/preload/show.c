@@ -72,20 +72,50 @@ static bool find_report(struct ct_text *t)
     return try_beside(t, CT_BINDIR "/", "cutrace-report") || try_path_variable(t, name);
 }
 
-struct child {
+/* Shared with the children below, whose memory is ours until they exec. */
+struct job {
     const char *program;
     char *const *argv;
     char *const *envp;
     const sigset_t *mask;
+    char *stack; /* of the child of the child */
+    bool ok;
 };
 
-/* Shares our memory until exec: nothing here writes to it. */
-static int run_child(void *arg)
+static int run_report(void *arg)
 {
-    const struct child *c = arg;
-    sigprocmask(SIG_SETMASK, c->mask, NULL);
-    execve(c->program, c->argv, c->envp);
+    const struct job *j = arg;
+    sigprocmask(SIG_SETMASK, j->mask, NULL);
+    execve(j->program, j->argv, j->envp);
     _exit(127);
+}
+
+static bool wait_for(pid_t pid)
+{
+    for (unsigned ms = 0; ms < LONGEST_WAIT_MS; ms++) {
+        int status;
+        pid_t r = waitpid(pid, &status, __WALL | WNOHANG);
+        if (r == pid)
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (r < 0 && errno != EINTR)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return false;
+}
+
+/*
+ * The report's parent: a process that has called exec sends its parent a SIGCHLD, which the
+ * program could be handling or waiting for. This one never does.
+ */
+static int run_parent(void *arg)
+{
+    struct job *j = arg;
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &standard, NULL); /* ignored, it would make the report's status vanish */
+    pid_t pid = clone(run_report, j->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, j);
+    j->ok = pid > 0 && wait_for(pid);
+    _exit(0);
 }
 
 /* What a terminal program may look at; nothing of the loader's or ours. */
@@ -101,38 +131,24 @@ static void keep_environment(char **envp)
     envp[n < KEPT_VARIABLES ? n : KEPT_VARIABLES - 1] = NULL;
 }
 
-/* The child ends without a SIGCHLD, which the program could be handling or waiting for. */
-static bool wait_for(pid_t pid)
-{
-    for (unsigned ms = 0; ms < LONGEST_WAIT_MS; ms++) {
-        int status;
-        pid_t r = waitpid(pid, &status, __WCLONE | WNOHANG);
-        if (r == pid)
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        if (r < 0 && errno != EINTR)
-            return false;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    return false;
-}
-
 static bool run(const char *program, const char *path)
 {
-    char *stack = ct_map(STACK_BYTES);
+    char *stacks = ct_map(2 * STACK_BYTES);
     char *envp[KEPT_VARIABLES];
     char *argv[] = {(char *)"cutrace-report", (char *)"--live", (char *)path, NULL};
     sigset_t everything, mask;
-    if (!stack)
+    if (!stacks)
         return false;
     keep_environment(envp);
     sigfillset(&everything);
     pthread_sigmask(SIG_SETMASK, &everything, &mask);
-    struct child c = {program, argv, envp, &mask};
-    pid_t pid = clone(run_child, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, &c);
+    struct job j = {program, argv, envp, &mask, stacks, false};
+    pid_t pid = clone(run_parent, stacks + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK, &j);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    bool ok = pid > 0 && wait_for(pid);
-    ct_unmap(stack, STACK_BYTES);
-    return ok;
+    if (pid > 0)
+        waitpid(pid, NULL, __WCLONE);
+    ct_unmap(stacks, 2 * STACK_BYTES);
+    return j.ok;
 }
 
 void ct_show(void)

@@ -37,7 +37,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
             return ct_f(arguments); \
         ct_t->runtime_depth++; \
         const uint64_t ct_t0 = ct_ticks(); \
-        const type ct_r = ct_f(arguments); \
+        type const ct_r = ct_f(arguments); \
         const uint64_t ct_t1 = ct_ticks(); \
         ct_t->runtime_depth--; \
         ct_thread_count(ct_t, CT_ID_##fn, ct_t1 - ct_t0, failure); \

@@ -8,11 +8,14 @@
 #include "record/thread.h"
 
 /*
- * Brackets recorded between two looks at whether the stream moves. A stream takes about 1,020
- * entries (an H200, driver 580), a bracket has two records, and up to four looks may pass before
- * a gate is noticed: 120 records leave a program the 900 launches it could queue without us.
+ * A stream takes about 1,020 entries (an H200, driver 580) and then the launching thread waits; a
+ * bracket has up to two records. Pending in a stream that does not move: ALLOWED brackets, then
+ * every MARKER_EVERYth, so that it shows when it moves again. 2 * (30 + 870 / 32) = 114 records
+ * leave a program the 900 launches that it could queue behind a gate without us. Each sign that
+ * the stream moves allows as many again.
  */
-#define WATCH_EVERY 15
+#define ALLOWED 30
+#define MARKER_EVERY 32
 
 struct streams {
     struct ct_stream stream[CT_STREAMS];
@@ -174,18 +177,18 @@ static CT_COLD struct ct_stream *meet(CUstream handle)
 {
     CUcontext context = NULL;
     struct ct_context *c;
+    CUstreamCaptureMode mode = ct_relaxed_enter();
     if (CT_HAS(cuStreamGetCtx) && CT_REAL(cuStreamGetCtx)(handle, &context) == CUDA_SUCCESS)
         c = ct_context_get(context);
     else
         c = current_context();
     struct ct_stream *s = c ? add_keyed(handle, c, CT_STREAM_CREATED) : NULL;
-    if (!s)
-        return NULL;
     unsigned flags;
-    if (CT_HAS(cuStreamGetFlags) && CT_REAL(cuStreamGetFlags)(handle, &flags) == CUDA_SUCCESS)
+    if (s && CT_HAS(cuStreamGetFlags) && CT_REAL(cuStreamGetFlags)(handle, &flags) == CUDA_SUCCESS)
         s->flags = flags;
-    if (CT_HAS(cuStreamGetPriority))
+    if (s && CT_HAS(cuStreamGetPriority))
         CT_REAL(cuStreamGetPriority)(handle, &s->priority);
+    ct_relaxed_leave(mode);
     return s;
 }
 
@@ -239,8 +242,7 @@ static bool is_through(struct ct_stream *s, uint64_t sequence, uint32_t event)
     CUstreamCaptureMode mode = ct_relaxed_enter();
     CUresult r = CT_REAL(cuEventQuery)(ct_event(ct_context(s->context), event));
     ct_relaxed_leave(mode);
-    return r == CUDA_SUCCESS ||
-           atomic_load_explicit(&s->done, memory_order_acquire) >= sequence;
+    return r == CUDA_SUCCESS || atomic_load_explicit(&s->done, memory_order_acquire) >= sequence;
 }
 
 static uint64_t pack(uint64_t sequence, uint32_t event)
@@ -256,29 +258,36 @@ static bool is_packed_through(struct ct_stream *s, uint64_t packed)
     return !packed || is_through(s, sequence, (uint32_t)packed);
 }
 
+/* From here on a sign is the end of the oldest bracket, or of the newest one where the drain */
+/* thread is behind with the oldest. */
 static void watch(struct ct_stream *s, uint64_t newest)
 {
     uint64_t head = atomic_load_explicit(&s->head, memory_order_acquire);
     uint64_t target = head;
-    if (is_packed_through(s, head)) /* the drain thread is behind: wait for the newest */
+    if (is_packed_through(s, head))
         target = pack(newest, s->trail[newest % CT_STREAM_TRAIL]);
     atomic_store_explicit(&s->watched, target, memory_order_relaxed);
     atomic_store_explicit(&s->watch_head, head, memory_order_relaxed);
-    atomic_store_explicit(&s->watch_sequence, newest, memory_order_relaxed);
+    atomic_store_explicit(&s->allowed, newest + ALLOWED, memory_order_relaxed);
+}
+
+static bool has_moved(struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->head, memory_order_acquire) !=
+               atomic_load_explicit(&s->watch_head, memory_order_relaxed) ||
+           is_packed_through(s, atomic_load_explicit(&s->watched, memory_order_relaxed));
 }
 
 bool ct_stream_is_deep(struct ct_stream *s)
 {
     uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
-    uint64_t since = newest - atomic_load_explicit(&s->watch_sequence, memory_order_relaxed);
-    if (ct_likely(since < WATCH_EVERY))
+    if (ct_likely(newest < atomic_load_explicit(&s->allowed, memory_order_relaxed)))
         return false;
-    bool moved = is_packed_through(s, atomic_load_explicit(&s->watched, memory_order_relaxed)) ||
-                 atomic_load_explicit(&s->head, memory_order_acquire) !=
-                     atomic_load_explicit(&s->watch_head, memory_order_relaxed);
-    if (moved)
+    if (newest - atomic_load_explicit(&s->done, memory_order_relaxed) < ALLOWED || has_moved(s)) {
         watch(s, newest);
-    return !moved;
+        return false;
+    }
+    return atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed) % MARKER_EVERY != 0;
 }
 
 bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t)
