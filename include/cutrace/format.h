@@ -161,7 +161,8 @@ enum ct_direction {
     X(UNSAFE, 1, "stream could not be asked")                                                      \
     X(EVENT_ERROR, 1, "event call failed")                                                         \
     X(CONTEXT_GONE, 1, "context destroyed")                                                        \
-    X(UNFINISHED, 1, "unfinished at exit")
+    X(UNFINISHED, 1, "unfinished at exit")                                                         \
+    X(MIXED_BATCH, 1, "in a batch of several directions")
 
 enum ct_loss {
 #define X(id, ran, text) CT_LOSS_##id,

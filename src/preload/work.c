@@ -3,8 +3,7 @@
 
 static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
 {
-    return (struct ct_work){
-        .kind = kind, .stream = stream ? stream : null_stream, .operations = 1};
+    return (struct ct_work){.kind = kind, .stream = stream ? stream : null_stream, .operations = 1};
 }
 
 /* Nothing reaches the GPU where nothing is to be moved or set. */
@@ -21,8 +20,8 @@ struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3
 {
     struct ct_work w = work(CT_ROW_KERNEL, null_stream, stream);
     w.function = f;
-    w.shape = (struct ct_shape){
-        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+    w.shape =
+        (struct ct_shape){{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
     return w;
 }
 
@@ -40,11 +39,10 @@ struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *con
 {
     if (!config)
         return (struct ct_work){0};
-    struct ct_work w =
-        ct_work_kernel(null_stream, f,
-                       (struct ct_dim3){config->gridDimX, config->gridDimY, config->gridDimZ},
-                       (struct ct_dim3){config->blockDimX, config->blockDimY, config->blockDimZ},
-                       config->sharedMemBytes, config->hStream);
+    struct ct_work w = ct_work_kernel(
+        null_stream, f, (struct ct_dim3){config->gridDimX, config->gridDimY, config->gridDimZ},
+        (struct ct_dim3){config->blockDimX, config->blockDimY, config->blockDimZ},
+        config->sharedMemBytes, config->hStream);
     w.programmatic = config->attrs && is_programmatic(config);
     return w;
 }
@@ -149,37 +147,6 @@ static size_t sum(const size_t *bytes, size_t count)
     return total;
 }
 
-/* A batch has one bracket and the direction of its first copy. */
-struct ct_work ct_work_copy_batch(CUstream null_stream, const CUdeviceptr *to,
-                                  const CUdeviceptr *from, const size_t *bytes, size_t count,
-                                  CUstream stream)
-{
-    if (!to || !from || !bytes || !count)
-        return (struct ct_work){0};
-    struct ct_work w = ct_work_copy_any(null_stream, to[0], from[0], sum(bytes, count), stream);
-    w.operations = count;
-    return w;
-}
-
-static enum place place_of_operand(const CUmemcpy3DOperand *o)
-{
-    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? ARRAY : place_of(o->op.ptr.ptr);
-}
-
-struct ct_work ct_work_copy_3d_batch(CUstream null_stream, size_t count,
-                                     const CUDA_MEMCPY3D_BATCH_OP *ops, CUstream stream)
-{
-    size_t bytes = 0;
-    if (!ops || !count)
-        return (struct ct_work){0};
-    for (size_t i = 0; i < count; i++)
-        bytes += ops[i].extent.width * ops[i].extent.height * ops[i].extent.depth;
-    enum place from = place_of_operand(&ops[0].src), to = place_of_operand(&ops[0].dst);
-    struct ct_work w = ct_work_copy(null_stream, directions[from][to], bytes, stream);
-    w.operations = count;
-    return w;
-}
-
 struct ct_work ct_work_set(CUstream null_stream, size_t bytes, CUstream stream)
 {
     return sized(work(CT_ROW_SET, null_stream, stream), bytes);
@@ -196,6 +163,12 @@ struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes,
     return ct_work_prefetch(null_stream, sum(bytes, count), stream);
 }
 
+static void open_all(struct ct_multi *m, struct ct_thread *t)
+{
+    for (unsigned i = 0; i < m->count; i++)
+        ct_bracket_open(&m->bracket[i], &m->work[i], t);
+}
+
 void ct_multi_open(struct ct_multi *m, const CUDA_LAUNCH_PARAMS *list, unsigned count,
                    struct ct_thread *t)
 {
@@ -206,8 +179,67 @@ void ct_multi_open(struct ct_multi *m, const CUDA_LAUNCH_PARAMS *list, unsigned 
                                     (struct ct_dim3){p->gridDimX, p->gridDimY, p->gridDimZ},
                                     (struct ct_dim3){p->blockDimX, p->blockDimY, p->blockDimZ},
                                     p->sharedMemBytes, p->hStream);
-        ct_bracket_open(&m->bracket[i], &m->work[i], t);
     }
+    open_all(m, t);
+}
+
+static void batch_start(struct ct_multi *m, CUstream null_stream, CUstream stream)
+{
+    m->count = 0;
+    m->work[0] = work(CT_ROW_COPY, null_stream, stream);
+}
+
+/* The directions met so far are few. */
+static void batch_add(struct ct_multi *m, enum place from, enum place to, uint64_t bytes)
+{
+    unsigned i = 0;
+    if (!bytes)
+        return;
+    while (i < m->count && m->work[i].detail != directions[from][to])
+        i++;
+    if (i == m->count) {
+        m->work[i] = m->work[0];
+        m->work[i].detail = directions[from][to];
+        m->work[i].operations = m->work[i].bytes = 0;
+        m->count++;
+    }
+    m->work[i].operations++;
+    m->work[i].bytes += bytes;
+}
+
+/* A batch can only be timed as a whole, which tells nothing of one of its directions. */
+static void batch_open(struct ct_multi *m, struct ct_thread *t)
+{
+    for (unsigned i = 0; m->count > 1 && i < m->count; i++)
+        m->work[i].mixed = true;
+    open_all(m, t);
+}
+
+void ct_batch_open(struct ct_multi *m, CUstream null_stream, const CUdeviceptr *to,
+                   const CUdeviceptr *from, const size_t *bytes, size_t count, CUstream stream,
+                   struct ct_thread *t)
+{
+    batch_start(m, null_stream, stream);
+    for (size_t i = 0; to && from && bytes && i < count; i++)
+        batch_add(m, place_of(from[i]), place_of(to[i]), bytes[i]);
+    batch_open(m, t);
+}
+
+static enum place place_of_operand(const CUmemcpy3DOperand *o)
+{
+    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? ARRAY : place_of(o->op.ptr.ptr);
+}
+
+void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
+                      const CUDA_MEMCPY3D_BATCH_OP *ops, CUstream stream, struct ct_thread *t)
+{
+    batch_start(m, null_stream, stream);
+    for (size_t i = 0; ops && i < count; i++) {
+        const CUextent3D *e = &ops[i].extent;
+        batch_add(m, place_of_operand(&ops[i].src), place_of_operand(&ops[i].dst),
+                  (uint64_t)e->width * e->height * e->depth);
+    }
+    batch_open(m, t);
 }
 
 void ct_multi_close(struct ct_multi *m, CUresult result, uint64_t call_ticks, uint64_t done_ticks)

@@ -26,24 +26,17 @@ struct ct_work ct_work_copy_any(CUstream null_stream, CUdeviceptr to, CUdevicept
 struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext from, size_t bytes,
                                  CUstream stream);
 struct ct_work ct_work_copy_2d(CUstream null_stream, const CUDA_MEMCPY2D *p, CUstream stream);
-struct ct_work ct_work_copy_2d_v1(CUstream null_stream, const CUDA_MEMCPY2D_v1 *p,
-                                  CUstream stream);
+struct ct_work ct_work_copy_2d_v1(CUstream null_stream, const CUDA_MEMCPY2D_v1 *p, CUstream stream);
 struct ct_work ct_work_copy_3d(CUstream null_stream, const CUDA_MEMCPY3D *p, CUstream stream);
-struct ct_work ct_work_copy_3d_v1(CUstream null_stream, const CUDA_MEMCPY3D_v1 *p,
-                                  CUstream stream);
+struct ct_work ct_work_copy_3d_v1(CUstream null_stream, const CUDA_MEMCPY3D_v1 *p, CUstream stream);
 struct ct_work ct_work_copy_3d_peer(CUstream null_stream, const CUDA_MEMCPY3D_PEER *p,
                                     CUstream stream);
-struct ct_work ct_work_copy_batch(CUstream null_stream, const CUdeviceptr *to,
-                                  const CUdeviceptr *from, const size_t *bytes, size_t count,
-                                  CUstream stream);
-struct ct_work ct_work_copy_3d_batch(CUstream null_stream, size_t count,
-                                     const CUDA_MEMCPY3D_BATCH_OP *ops, CUstream stream);
 struct ct_work ct_work_set(CUstream null_stream, size_t bytes, CUstream stream);
 struct ct_work ct_work_prefetch(CUstream null_stream, size_t bytes, CUstream stream);
 struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes, size_t count,
                                       CUstream stream);
 
-/* A launch on several devices at once: a bracket for each of the first CT_MULTI. */
+/* Several operations in one call: a bracket for each, of a launch on many devices for the first. */
 #define CT_MULTI 16
 
 struct ct_multi {
@@ -54,6 +47,12 @@ struct ct_multi {
 
 void ct_multi_open(struct ct_multi *m, const CUDA_LAUNCH_PARAMS *list, unsigned count,
                    struct ct_thread *t);
+/* A batch of copies: an operation for each direction. */
+void ct_batch_open(struct ct_multi *m, CUstream null_stream, const CUdeviceptr *to,
+                   const CUdeviceptr *from, const size_t *bytes, size_t count, CUstream stream,
+                   struct ct_thread *t);
+void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
+                      const CUDA_MEMCPY3D_BATCH_OP *ops, CUstream stream, struct ct_thread *t);
 void ct_multi_close(struct ct_multi *m, CUresult result, uint64_t call_ticks, uint64_t done_ticks);
 
 #endif

@@ -41,8 +41,6 @@ static inline bool is_failure(CUresult r)
 #define OPEN_COPY_3D(...) OPEN_WORK(ct_work_copy_3d(ct_null, __VA_ARGS__))
 #define OPEN_COPY_3D_V1(...) OPEN_WORK(ct_work_copy_3d_v1(ct_null, __VA_ARGS__))
 #define OPEN_COPY_3D_PEER(...) OPEN_WORK(ct_work_copy_3d_peer(ct_null, __VA_ARGS__))
-#define OPEN_COPY_BATCH(...) OPEN_WORK(ct_work_copy_batch(ct_null, __VA_ARGS__))
-#define OPEN_COPY_3D_BATCH(...) OPEN_WORK(ct_work_copy_3d_batch(ct_null, __VA_ARGS__))
 #define OPEN_SET(...) OPEN_WORK(ct_work_set(ct_null, __VA_ARGS__))
 #define OPEN_PREFETCH(...) OPEN_WORK(ct_work_prefetch(ct_null, __VA_ARGS__))
 #define OPEN_PREFETCH_BATCH(...) OPEN_WORK(ct_work_prefetch_batch(ct_null, __VA_ARGS__))
@@ -57,15 +55,17 @@ static inline bool is_failure(CUresult r)
 #define CLOSE_COPY_3D(...) CLOSE_WORK
 #define CLOSE_COPY_3D_V1(...) CLOSE_WORK
 #define CLOSE_COPY_3D_PEER(...) CLOSE_WORK
-#define CLOSE_COPY_BATCH(...) CLOSE_WORK
-#define CLOSE_COPY_3D_BATCH(...) CLOSE_WORK
 #define CLOSE_SET(...) CLOSE_WORK
 #define CLOSE_PREFETCH(...) CLOSE_WORK
 #define CLOSE_PREFETCH_BATCH(...) CLOSE_WORK
 
-/* Each launch of the list has a stream of its own. */
-#define OPEN_KERNEL_MULTI(list, count) struct ct_multi ct_m; ct_multi_open(&ct_m, list, count, ct_t);
-#define CLOSE_KERNEL_MULTI(list, count) ct_multi_close(&ct_m, ct_r, ct_t0, ct_t1);
+#define CLOSE_MULTI ct_multi_close(&ct_m, ct_r, ct_t0, ct_t1);
+#define OPEN_KERNEL_MULTI(...) struct ct_multi ct_m; ct_multi_open(&ct_m, __VA_ARGS__, ct_t);
+#define OPEN_COPY_BATCH(...) struct ct_multi ct_m; ct_batch_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
+#define OPEN_COPY_3D_BATCH(...) struct ct_multi ct_m; ct_batch_3d_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
+#define CLOSE_KERNEL_MULTI(...) CLOSE_MULTI
+#define CLOSE_COPY_BATCH(...) CLOSE_MULTI
+#define CLOSE_COPY_3D_BATCH(...) CLOSE_MULTI
 
 #define HOOK(hook, result, ...) do { \
         const struct ct_hook ct_h = {ct_t, ct_null, result}; \

@@ -118,6 +118,8 @@ static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
         lose(b, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
     else if (b->row != CT_ROW_NONE && ct_row(b->row)->excluded)
         lose(b, CT_LOSS_EXCLUDED);
+    else if (w->mixed)
+        lose(b, CT_LOSS_MIXED_BATCH);
     else if (is_programmatic(b, w))
         lose(b, CT_LOSS_PROGRAMMATIC);
     else if (is_sampled_out(b->thread))

@@ -19,11 +19,12 @@ struct ct_work {
     uint32_t kind;   /* enum ct_row_kind; 0: not an operation after all */
     uint32_t detail; /* copies: enum ct_direction */
     bool programmatic;
+    bool mixed;          /* one direction of a batch that has several */
     CUfunction function; /* kernels */
     CUgraphExec graph;   /* graphs */
     CUstream stream;     /* never NULL */
     uint64_t bytes;
-    uint64_t operations; /* copies of a batch; otherwise 1 */
+    uint64_t operations;   /* copies of a batch; otherwise 1 */
     struct ct_shape shape; /* kernels */
 };
 
