@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char device_name[] = "NVIDIA H200";
+static const char device_name[] = "Simulated H200";
 const size_t sim_device_bytes = 150121545728;
 
 struct attribute {

@@ -153,6 +153,13 @@ int64_t sim_kernel_ns(const char *name, const struct sim_launch *l);
 bool sim_name_starts(const char *kernel, const char *word); /* mangled names as well */
 bool sim_reads_argument(const char *kernel);
 void sim_plan_release(struct sim_plan *p);
+/* What calls and graph nodes ask for (launch.c, graph.c, copy.c, set.c). */
+CUresult sim_kernel_work(CUfunction handle, struct sim_launch l, void **parameters, void **extra,
+                         struct sim_work *out);
+CUresult sim_kernel_of_node(const CUDA_KERNEL_NODE_PARAMS *p, struct sim_work *out);
+CUresult sim_copy_of_node(const CUDA_MEMCPY3D *p, struct sim_work *out);
+struct sim_work sim_set_work(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element_bytes,
+                             size_t width, size_t height);
 
 /* ---- statistics of what ran (truth.c) ---- */
 
