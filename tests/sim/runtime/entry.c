@@ -28,7 +28,6 @@ static bool tells_last_error(const char *name)
 }
 
 /* clang-format off */
-#define EXPORT __attribute__((visibility("default")))
 #define ENTRY(symbol, twin, fn, ...) \
     EXPORT cudaError_t symbol(CT_PARAMS(__VA_ARGS__)) \
     { \

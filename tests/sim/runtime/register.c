@@ -127,7 +127,6 @@ void rt_forget_modules(void)
 
 /* ---- the interface to nvcc's output, which no public header declares ---- */
 
-#define EXPORT __attribute__((visibility("default")))
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper)

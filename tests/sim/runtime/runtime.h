@@ -23,6 +23,13 @@
 #define RT_VERSION 13000
 #endif
 
+/* A program with the static library in it exports nothing of it. */
+#ifdef RT_STATIC
+#define EXPORT __attribute__((visibility("hidden")))
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
 struct rt_driver {
 #define CALL(name, symbol) __typeof__(symbol) *name;
 #include "runtime/driver_calls.def"
