@@ -100,7 +100,7 @@ uint64_t rt_cudaStreamGetCaptureInfo(uint64_t s, uint64_t status, uint64_t id, u
 {
     (void)graph, (void)nodes, (void)edges, (void)count; /* of 13.0, all may be NULL */
     WITH_CONTEXT(DRV(cuStreamGetCaptureInfo, (CUstream)s, (CUstreamCaptureStatus *)status,
-                     (cuuint64_t *)id));
+                     (cuuint64_t *)id, NULL, NULL, NULL));
 }
 
 /* ---- events ---- */
@@ -273,7 +273,9 @@ cudaError_t rt_cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *co
 cudaError_t rt_cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t g,
                                              unsigned long long flags)
 {
-    WITH_CONTEXT(DRV(cuGraphInstantiate, out, g, flags));
+    if (!rt_driver()->cuGraphInstantiateWithFlags)
+        WITH_CONTEXT(DRV(cuGraphInstantiate, out, g, NULL, NULL, 0)); /* before 11.4 */
+    WITH_CONTEXT(DRV(cuGraphInstantiateWithFlags, out, g, flags));
 }
 
 /* 11: (exec, graph, error node, log, its size); from 12 on: (exec, graph, flags) */
