@@ -35,25 +35,31 @@ typedef void cudasim_set_fn(const char *variable, const char *value);
  *   cudasim_set_fn    cudasim_set
  */
 
-/* The echo libraries: what one call brought. */
-#define CUDASIM_ECHO_WORDS 12
+/* The echo libraries: what one call brought, argument by argument, as it lay in memory. */
+#define CUDASIM_ECHO_ARGUMENTS 18
+#define CUDASIM_ECHO_BYTES 64
 
 struct cudasim_echo {
     const char *name;
-    uint64_t words[CUDASIM_ECHO_WORDS];
+    unsigned count;
+    struct {
+        unsigned bytes;
+        unsigned char value[CUDASIM_ECHO_BYTES];
+    } argument[CUDASIM_ECHO_ARGUMENTS];
     int result;
 };
 
-/* The calling thread's last call; its last call of that name among its last 64; how many calls. */
-typedef const struct cudasim_echo *cudasim_echo_last_fn(void);
+/* The calling thread's last call of that name among its last 64; how many calls in all. */
 typedef const struct cudasim_echo *cudasim_echo_find_fn(const char *name);
 typedef uint64_t cudasim_echo_count_fn(void);
-/* What every later call returns; -1 (the default): 100000 + the place of the function's row. */
-typedef void cudasim_echo_answer_fn(int result);
+/* Forgets the calling thread's calls. */
+typedef void cudasim_echo_forget_fn(void);
 
 /*
- *   libcuda.so.1:   cudasim_echo_last     cudasim_echo_find     cudasim_echo_count     cudasim_echo_answer
- *   libcudart.so.*: cudasim_echo_rt_last  cudasim_echo_rt_find  cudasim_echo_rt_count  cudasim_echo_rt_answer
+ * Results are tokens: 100000 + the place of the function's row. In libcuda.so.1 and libcudart.so.*:
+ *   cudasim_echo_find_fn    cudasim_echo_find     cudasim_echo_rt_find
+ *   cudasim_echo_count_fn   cudasim_echo_count    cudasim_echo_rt_count
+ *   cudasim_echo_forget_fn  cudasim_echo_forget   cudasim_echo_rt_forget
  */
 
 #endif
