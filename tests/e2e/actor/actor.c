@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "actor.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cudasim.h"
+
+void actor_must(CUresult r, const char *call, const char *file, int line)
+{
+    if (r == CUDA_SUCCESS)
+        return;
+    fprintf(stderr, "%s:%d: %s = %d\n", file, line, call, (int)r);
+    exit(3);
+}
+
+CUresult actor_say(const char *what, CUresult r)
+{
+    printf("%s = %d\n", what, (int)r);
+    return r;
+}
+
+CUcontext actor_begin(void)
+{
+    CUcontext c;
+    MUST(cuInit(0));
+    MUST(cuDevicePrimaryCtxRetain(&c, 0));
+    MUST(cuCtxSetCurrent(c));
+    return c;
+}
+
+CUfunction actor_function(const char *name)
+{
+    static CUmodule module;
+    CUfunction f;
+    if (!module)
+        MUST(cuModuleLoadData(&module, "image"));
+    MUST(cuModuleGetFunction(&f, module, name));
+    return f;
+}
+
+CUresult actor_launch_with(CUfunction f, CUstream s, uint64_t argument)
+{
+    void *arguments[] = {&argument};
+    return cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, 0, s, arguments, NULL);
+}
+
+CUresult actor_launch(CUfunction f, CUstream s)
+{
+    return actor_launch_with(f, s, 0);
+}
+
+CUstream actor_stream(void)
+{
+    CUstream s;
+    MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    return s;
+}
+
+uint64_t actor_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void actor_sleep_ms(unsigned ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (nanosleep(&t, &t))
+        ;
+}
+
+uint64_t actor_sim(const char *function)
+{
+    cudasim_count_fn *f = (cudasim_count_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, function);
+    return f ? f() : 0;
+}
+
+long actor_number(int argc, char **argv, int i, long otherwise)
+{
+    return i < argc ? atol(argv[i]) : otherwise;
+}
+
+const char *actor_word(int argc, char **argv, int i, const char *otherwise)
+{
+    return i < argc ? argv[i] : otherwise;
+}
+
+static const struct {
+    const char *name;
+    actor_fn *play;
+} parts[] = {
+#define X(name, fn) {name, actor_##fn},
+    ACTOR_PARTS(X)
+#undef X
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (!strcmp(argv[1], parts[i].name))
+            return parts[i].play(argc - 1, argv + 1);
+    fprintf(stderr, "usage: actor PART [ARGUMENT...]\n");
+    return 2;
+}

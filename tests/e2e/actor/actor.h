@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program that the tests of process life run with and without cutrace. It speaks the driver's
+ * API, is linked with the simulated driver as a program of its own would be, and plays one part:
+ *
+ *     actor PART [ARGUMENT...]
+ *
+ * What it prints on stdout is the same with and without cutrace.
+ */
+#ifndef ACTOR_H
+#define ACTOR_H
+
+#include <cuda.h>
+#include <cudaProfiler.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef int actor_fn(int argc, char **argv);
+
+/* One row a part: its name and the function that plays it. */
+#define ACTOR_PARTS(X)                                                                             \
+    X("small", small)                                                                              \
+    X("profiler", profiler)                                                                        \
+    X("capture-beside", capture_beside)                                                            \
+    X("capture-legacy", capture_legacy)                                                            \
+    X("capture-fork", capture_fork)                                                                \
+    X("devices", devices)                                                                          \
+    X("green", green)                                                                              \
+    X("depth", depth)                                                                              \
+    X("ahead", ahead)                                                                              \
+    X("reset", reset)                                                                              \
+    X("recreate", recreate)                                                                        \
+    X("unload", unload)                                                                            \
+    X("stream-gone", stream_gone)                                                                  \
+    X("events-gone", events_gone)                                                                  \
+    X("end", end)                                                                                  \
+    X("child", child)                                                                              \
+    X("sticky", sticky)                                                                            \
+    X("errors", errors)                                                                            \
+    X("busy", busy)                                                                                \
+    X("hammer", hammer)                                                                            \
+    X("many", many)                                                                                \
+    X("idle", idle)                                                                                \
+    X("reaper", reaper)                                                                            \
+    X("files", files)
+
+#define X(name, fn) actor_fn actor_##fn;
+ACTOR_PARTS(X)
+#undef X
+
+/* Ends the process with status 3 and a line on stderr when the call failed. */
+#define MUST(call) actor_must(call, #call, __FILE__, __LINE__)
+void actor_must(CUresult r, const char *call, const char *file, int line);
+
+/* Prints "what = result" and passes the result on. */
+CUresult actor_say(const char *what, CUresult r);
+
+/* cuInit, and the primary context of device 0 made current. */
+CUcontext actor_begin(void);
+/* A function of a module of the current context, loaded at first use. */
+CUfunction actor_function(const char *name);
+CUresult actor_launch(CUfunction f, CUstream s);
+CUresult actor_launch_with(CUfunction f, CUstream s, uint64_t argument);
+CUstream actor_stream(void); /* non-blocking */
+void actor_sleep_ms(unsigned ms);
+uint64_t actor_now_ns(void);
+/* A number the simulated driver knows, 0 where it is not the simulated one. */
+uint64_t actor_sim(const char *function);
+long actor_number(int argc, char **argv, int i, long otherwise);
+const char *actor_word(int argc, char **argv, int i, const char *otherwise);
+
+#endif

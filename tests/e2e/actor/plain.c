@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts that do a little of everything, for the options. */
+#include "actor.h"
+
+#include <stdio.h>
+
+/* small [LAUNCHES]: that many of alpha, half of beta, ten copies and ten sets */
+int actor_small(int argc, char **argv)
+{
+    long n = actor_number(argc, argv, 1, 100);
+    char host[4096] = {0};
+    CUdeviceptr p;
+    actor_begin();
+    CUfunction alpha = actor_function("alpha"), beta = actor_function("beta");
+    CUstream s = actor_stream();
+    MUST(cuMemAlloc(&p, sizeof(host)));
+    for (long i = 0; i < n; i++) {
+        MUST(actor_launch(alpha, s));
+        if (i % 2)
+            MUST(actor_launch(beta, s));
+    }
+    for (int i = 0; i < 10; i++) {
+        MUST(cuMemsetD8Async(p, (unsigned char)i, sizeof(host), s));
+        MUST(cuMemcpyDtoHAsync(host, p, sizeof(host), s));
+    }
+    MUST(cuStreamSynchronize(s));
+    printf("small: %ld launches, last byte %d\n", n, host[sizeof(host) - 1]);
+    return 0;
+}
+
+static void launches(CUfunction f, CUstream s, int n)
+{
+    for (int i = 0; i < n; i++)
+        MUST(actor_launch(f, s));
+    MUST(cuStreamSynchronize(s));
+}
+
+/* 10 launches, profiler on, 20, off, 30, on, 40 */
+int actor_profiler(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    actor_begin();
+    CUfunction f = actor_function("alpha");
+    CUstream s = actor_stream();
+    launches(f, s, 10);
+    actor_say("start", cuProfilerStart());
+    launches(f, s, 20);
+    actor_say("stop", cuProfilerStop());
+    launches(f, s, 30);
+    actor_say("start", cuProfilerStart());
+    launches(f, s, 40);
+    return 0;
+}
