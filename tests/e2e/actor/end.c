@@ -261,6 +261,7 @@ static void *reap(void *unused)
             atomic_fetch_add(&reaped, 1);
         else
             actor_sleep_ms(1);
+    return NULL;
 }
 
 /* Registered before cuInit, so it runs after cutrace has shown its table. */

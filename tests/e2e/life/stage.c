@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "stage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUILD_TREE LIFE_BUILD_TREE /* of the build, absolute */
+
+static char directory[64];
+
+/* ---- the directory ---- */
+
+void stage_open(void)
+{
+    strcpy(directory, "/tmp/cutrace-life-XXXXXX");
+    ck_assert(mkdtemp(directory) != NULL);
+    ck_assert_int_eq(chdir(directory), 0);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+void stage_close(void)
+{
+    if (chdir("/") == 0)
+        nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *stage_path_of(const char *below)
+{
+    static char paths[8][4096];
+    static unsigned next;
+    char *p = paths[next++ % 8];
+    snprintf(p, sizeof(paths[0]), "%s/%s", BUILD_TREE, below);
+    return p;
+}
+
+bool stage_exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+char *stage_read(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_msg(fd >= 0 && fstat(fd, &st) == 0, "%s: %s", path, strerror(errno));
+    char *text = calloc(1, (size_t)st.st_size + 1);
+    ck_assert(text && read(fd, text, (size_t)st.st_size) == st.st_size);
+    close(fd);
+    return text;
+}
+
+/* ---- running ---- */
+
+/* gcc's sanitizers want to be the first library of all: ours, if there is one, is named. */
+static void sanitizer_runtime(char *out, size_t size)
+{
+    char line[4096];
+    FILE *f = fopen("/proc/self/maps", "r");
+    *out = '\0';
+    while (f && fgets(line, sizeof(line), f)) {
+        char *path = strchr(line, '/');
+        if (!path || *out || !(strstr(path, "/libasan.so") || strstr(path, "/libtsan.so")))
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        snprintf(out, size, "%s:", path);
+    }
+    if (f)
+        fclose(f);
+}
+
+struct environment {
+    char *text[512];
+    unsigned count;
+};
+
+static void put(struct environment *e, const char *assignment)
+{
+    size_t name = strcspn(assignment, "=") + 1;
+    unsigned i = 0;
+    while (i < e->count && strncmp(e->text[i], assignment, name))
+        i++;
+    ck_assert_uint_lt(i, 510);
+    e->text[i] = strdup(assignment);
+    if (i == e->count)
+        e->count++;
+}
+
+static void putf(struct environment *e, const char *format, const char *a, const char *b)
+{
+    char text[9000];
+    snprintf(text, sizeof(text), format, a, b);
+    put(e, text);
+}
+
+static bool is_ours(const char *assignment)
+{
+    return !strncmp(assignment, "CUTRACE_", 8) || !strncmp(assignment, "CUDASIM_", 8) ||
+           !strncmp(assignment, "LD_PRELOAD=", 11);
+}
+
+static void make_environment(struct environment *e, const struct stage_scene *scene)
+{
+    extern char **environ;
+    char runtime[4096];
+    for (char **p = environ; *p; p++)
+        if (!is_ours(*p))
+            put(e, *p);
+    putf(e, "LD_LIBRARY_PATH=%s%s", stage_path_of("tests/sim/lib"), "");
+    putf(e, "CUTRACE_REPORT=%s%s", stage_path_of("cutrace-report"), "");
+    put(e, "CUTRACE_PRINT=off");
+    sanitizer_runtime(runtime, sizeof(runtime));
+    if (!scene->bare)
+        putf(e, "LD_PRELOAD=%s%s", runtime, stage_path_of(".libs/libcutrace.so"));
+    for (unsigned i = 0; i < STAGE_ENV && scene->env[i]; i++)
+        put(e, scene->env[i]);
+}
+
+static void redirect(int to, const char *path)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
+    if (fd < 0 || dup2(fd, to) != to)
+        _exit(126);
+    close(fd);
+}
+
+static pid_t start(const struct stage_scene *scene)
+{
+    struct environment e = {0};
+    char *argv[STAGE_ARGS + 2] = {0};
+    const char *program = scene->program ? scene->program : stage_path_of("tests/e2e/actor/actor");
+    make_environment(&e, scene);
+    argv[0] = (char *)(uintptr_t)program;
+    for (unsigned i = 0; i < STAGE_ARGS && scene->argv[i]; i++)
+        argv[i + 1] = (char *)(uintptr_t)scene->argv[i];
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (!pid) {
+        setpgid(0, 0);
+        redirect(1, ".out");
+        redirect(2, ".err");
+        execve(program, argv, e.text);
+        _exit(127);
+    }
+    for (unsigned i = 0; i < e.count; i++)
+        free(e.text[i]);
+    return pid;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void wait_for(const struct stage_scene *scene, struct stage_run *r)
+{
+    uint64_t begin_ns = now_ns(), kill_ns = (uint64_t)scene->kill_after_ms * 1000000u;
+    uint64_t limit_ns = (uint64_t)(scene->timeout_s ? scene->timeout_s : 30) * 1000000000u;
+    while (waitpid(r->pid, &r->status, WNOHANG) != r->pid) {
+        uint64_t passed_ns = now_ns() - begin_ns;
+        if (kill_ns && !r->killed_ns && passed_ns >= kill_ns) {
+            r->killed_ns = now_ns();
+            kill(r->pid, SIGKILL);
+        }
+        if (passed_ns > limit_ns) {
+            kill(-r->pid, SIGKILL);
+            waitpid(r->pid, &r->status, 0);
+            ck_abort_msg("%s %s %s: still runs after %llu s", scene->argv[0],
+                         scene->argv[1] ? scene->argv[1] : "", scene->bare ? "(bare)" : "",
+                         (unsigned long long)(limit_ns / 1000000000u));
+        }
+        nap();
+    }
+    r->seconds = (double)(now_ns() - begin_ns) / 1e9;
+}
+
+struct stage_run stage_play(const struct stage_scene *scene)
+{
+    struct stage_run r = {.pid = start(scene)};
+    wait_for(scene, &r);
+    r.out = stage_read(".out");
+    r.err = stage_read(".err");
+    return r;
+}
+
+void stage_drop(struct stage_run *r)
+{
+    free(r->out);
+    free(r->err);
+    r->out = r->err = NULL;
+}
+
+int stage_exit(const struct stage_run *r)
+{
+    return WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 128 + WTERMSIG(r->status);
+}
+
+unsigned stage_said(const struct stage_run *r)
+{
+    unsigned n = 0;
+    for (const char *p = r->err; (p = strstr(p, "== cutrace: ")); p++)
+        n++;
+    return n;
+}
+
+/* ---- comparing ---- */
+
+/* Lines of cutrace's own are taken out, in place. */
+static void remove_ours(char *text)
+{
+    char *to = text;
+    for (char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        length += line[length] == '\n';
+        if (strncmp(line, "==", 2)) {
+            memmove(to, line, length);
+            to += length;
+        }
+        line += length;
+    }
+    *to = '\0';
+}
+
+void stage_compare(struct stage_scene scene)
+{
+    scene.bare = true;
+    struct stage_run without = stage_play(&scene);
+    scene.bare = false;
+    struct stage_run with = stage_play(&scene);
+    remove_ours(with.err);
+    ck_assert_str_eq(with.out, without.out);
+    ck_assert_str_eq(with.err, without.err);
+    ck_assert_int_eq(with.status, without.status);
+    stage_drop(&with);
+    stage_drop(&without);
+}
+
+/* ---- profiles ---- */
+
+void stage_profile(struct ct_summary *s, const char *path)
+{
+    struct ct_read_error error;
+    memset(s, 0, sizeof(*s));
+    ck_assert_msg(ct_summary_read(s, path, &error) == 0, "%s %s", path, error.text);
+    ck_assert_uint_eq(s->process_count, 1);
+}
+
+static void add_row(struct stage_sum *sum, const struct ct_file_row *r)
+{
+    sum->timed += r->timed;
+    sum->errors += r->errors;
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++) {
+        sum->by_loss[i] += r->lost[i];
+        if (i == CT_LOSS_CAPTURED)
+            sum->captured += r->lost[i];
+        else
+            sum->lost += r->lost[i];
+    }
+}
+
+struct stage_sum stage_rows_on(const struct ct_summary *s, uint32_t kind, const char *name,
+                               uint32_t ordinal)
+{
+    struct stage_sum sum = {0};
+    for (size_t i = 0; i < s->rows_count; i++) {
+        const struct ct_file_row *r = &s->rows[i];
+        if (r->kind != kind || (name && strcmp(ct_summary_text(s, r->name), name)))
+            continue;
+        if (ordinal != UINT32_MAX && s->devices[r->device].ordinal != ordinal)
+            continue;
+        add_row(&sum, r);
+    }
+    return sum;
+}
+
+struct stage_sum stage_rows(const struct ct_summary *s, uint32_t kind, const char *name)
+{
+    return stage_rows_on(s, kind, name, UINT32_MAX);
+}
+
+uint64_t stage_calls(const struct ct_summary *s, const char *name)
+{
+    for (size_t i = 0; i < s->apis_count; i++)
+        if (!strcmp(ct_summary_text(s, s->apis[i].name), name))
+            return s->apis[i].calls;
+    return 0;
+}
+
+/* ---- the program ---- */
+
+long stage_number(const char *variable, long otherwise)
+{
+    const char *text = getenv(variable);
+    return text && *text ? atol(text) : otherwise;
+}
+
+int stage_main(const char *name, TCase *tests)
+{
+    Suite *suite = suite_create(name);
+    tcase_set_timeout(tests, 300);
+    tcase_add_checked_fixture(tests, stage_open, stage_close);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

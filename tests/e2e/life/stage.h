@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a program with or without cutrace in an empty directory, and reads what was left behind.
+ * Every function ends the test when it cannot do its work.
+ */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "format/read.h"
+
+#define STAGE_ENV 16
+#define STAGE_ARGS 12
+
+struct stage_scene {
+    const char *program;          /* NULL: the actor */
+    const char *argv[STAGE_ARGS]; /* without the program's name */
+    const char *env[STAGE_ENV];   /* NAME=value, over the standard ones */
+    bool bare;                    /* without cutrace */
+    unsigned timeout_s;           /* 0: 30; the program is killed then, and the test fails */
+    unsigned kill_after_ms;       /* SIGKILL after that time; 0: never */
+};
+
+struct stage_run {
+    pid_t pid;
+    int status; /* as of waitpid */
+    double seconds;
+    uint64_t killed_ns; /* CLOCK_MONOTONIC just before SIGKILL */
+    char *out, *err;    /* all that came on stdout and stderr */
+};
+
+/* A fixture: makes the directory, makes it the working one, and removes it. */
+void stage_open(void);
+void stage_close(void);
+
+struct stage_run stage_play(const struct stage_scene *scene);
+#define PLAY(...) stage_play(&(const struct stage_scene){__VA_ARGS__})
+void stage_drop(struct stage_run *r);
+
+/* exit status as the shell would say it */
+int stage_exit(const struct stage_run *r);
+/* Lines of cutrace's own on stderr (==pid== cutrace: ...). */
+unsigned stage_said(const struct stage_run *r);
+char *stage_read(const char *path);
+bool stage_exists(const char *path);
+const char *stage_path_of(const char *below_build_tree);
+
+/* The same scene with and without cutrace: output, exit status and stderr but for our lines. */
+void stage_compare(struct stage_scene scene);
+
+/* ---- profiles ---- */
+
+void stage_profile(struct ct_summary *s, const char *path);
+
+struct stage_sum {
+    uint64_t timed, lost, captured, errors;
+    uint64_t by_loss[CT_LOSS_COUNT];
+};
+/* Over the rows of a kind; name NULL: all. lost: without captured. */
+struct stage_sum stage_rows(const struct ct_summary *s, uint32_t kind, const char *name);
+/* Those on one device. */
+struct stage_sum stage_rows_on(const struct ct_summary *s, uint32_t kind, const char *name,
+                               uint32_t ordinal);
+static inline struct stage_sum stage_kernel(const struct ct_summary *s, const char *name)
+{
+    return stage_rows(s, CT_ROW_KERNEL, name);
+}
+/* Calls of an API; 0: no row. */
+uint64_t stage_calls(const struct ct_summary *s, const char *name);
+
+/* timed and lost add up to `ran`, of which `timed` have a duration */
+#define CHECK_TIMED(sum, ran)                                                                      \
+    do {                                                                                           \
+        const struct stage_sum sum_ = (sum);                                                       \
+        ck_assert_uint_eq(sum_.timed, (ran));                                                      \
+        ck_assert_uint_eq(sum_.lost, 0);                                                           \
+    } while (0)
+#define CHECK_SUM(sum, ran)                                                                        \
+    do {                                                                                           \
+        const struct stage_sum sum_ = (sum);                                                       \
+        ck_assert_uint_eq(sum_.timed + sum_.lost, (ran));                                          \
+    } while (0)
+
+/* A number of the environment, to make tests longer or shorter. */
+long stage_number(const char *variable, long otherwise);
+int stage_main(const char *name, TCase *tests);
+
+#endif
