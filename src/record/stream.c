@@ -9,12 +9,12 @@
 
 /*
  * A stream takes about 1,020 entries (an H200, driver 580) and then the launching thread waits; a
- * bracket has up to two records. Pending in a stream that does not move: ALLOWED brackets, then
- * every MARKER_EVERYth, so that it shows when it moves again. 2 * (30 + 870 / 32) = 114 records
- * leave a program the 900 launches that it could queue behind a gate without us. Each sign that
- * the stream moves allows as many again.
+ * bracket has up to two records. Pending in a stream that does not move: ALLOWED brackets, once
+ * more as many when a sign was stale, then every MARKER_EVERYth, so that it shows when it moves
+ * again. 2 * (15 + 15 + 870 / 32) = 116 records leave a program the 900 launches that it could
+ * queue behind a gate without us. Each sign that the stream moves allows as many again.
  */
-#define ALLOWED 30
+#define ALLOWED 15
 #define MARKER_EVERY 32
 
 struct streams {
@@ -258,24 +258,46 @@ static bool is_packed_through(struct ct_stream *s, uint64_t packed)
     return !packed || is_through(s, sequence, (uint32_t)packed);
 }
 
-/* From here on a sign is the end of the oldest bracket, or of the newest one where the drain */
-/* thread is behind with the oldest. */
-static void watch(struct ct_stream *s, uint64_t newest)
+/*
+ * From here on the end of the oldest bracket is a sign that the stream moves, or of the newest one
+ * where the drain thread is behind with the oldest. Only what is incomplete now can be a sign: a
+ * gate may have closed since the others ended. False: there is no such thing, all is through.
+ */
+static bool watch(struct ct_stream *s, uint64_t newest)
 {
     uint64_t head = atomic_load_explicit(&s->head, memory_order_acquire);
     uint64_t target = head;
-    if (is_packed_through(s, head))
+    if (is_packed_through(s, target))
         target = pack(newest, s->trail[newest % CT_STREAM_TRAIL]);
+    if (is_packed_through(s, target))
+        target = 0;
     atomic_store_explicit(&s->watched, target, memory_order_relaxed);
     atomic_store_explicit(&s->watch_head, head, memory_order_relaxed);
-    atomic_store_explicit(&s->allowed, newest + ALLOWED, memory_order_relaxed);
+    return target != 0;
 }
 
-static bool has_moved(struct ct_stream *s)
+/* A head that the drain thread has found incomplete since the watch was set is one to aim at. */
+static bool has_head_moved(struct ct_stream *s)
 {
-    return atomic_load_explicit(&s->head, memory_order_acquire) !=
-               atomic_load_explicit(&s->watch_head, memory_order_relaxed) ||
-           is_packed_through(s, atomic_load_explicit(&s->watched, memory_order_relaxed));
+    uint64_t head = atomic_load_explicit(&s->head, memory_order_acquire);
+    if (!head || head == atomic_load_explicit(&s->watch_head, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&s->watch_head, head, memory_order_relaxed);
+    if (is_packed_through(s, head))
+        return true;
+    atomic_store_explicit(&s->watched, head, memory_order_relaxed);
+    return false;
+}
+
+static bool has_moved(struct ct_stream *s, uint64_t newest)
+{
+    uint64_t watched = atomic_load_explicit(&s->watched, memory_order_relaxed);
+    if (!watched)
+        return !watch(s, newest);
+    if (!is_packed_through(s, watched) && !has_head_moved(s))
+        return false;
+    watch(s, newest);
+    return true;
 }
 
 bool ct_stream_is_deep(struct ct_stream *s)
@@ -283,8 +305,14 @@ bool ct_stream_is_deep(struct ct_stream *s)
     uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
     if (ct_likely(newest < atomic_load_explicit(&s->allowed, memory_order_relaxed)))
         return false;
-    if (newest - atomic_load_explicit(&s->done, memory_order_relaxed) < ALLOWED || has_moved(s)) {
-        watch(s, newest);
+    uint64_t done = atomic_load_explicit(&s->done, memory_order_relaxed);
+    if (newest - done < ALLOWED) {
+        atomic_store_explicit(&s->watched, 0, memory_order_relaxed);
+        atomic_store_explicit(&s->allowed, done + ALLOWED, memory_order_relaxed);
+        return false;
+    }
+    if (has_moved(s, newest)) {
+        atomic_store_explicit(&s->allowed, newest + ALLOWED, memory_order_relaxed);
         return false;
     }
     return atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed) % MARKER_EVERY != 0;

@@ -56,7 +56,7 @@ struct ct_stream {
     /* The watch for a queue that does not move; see ct_stream_is_deep(). */
     _Atomic uint64_t head;           /* sequence << 32 | event: oldest pending, by the drain thread */
     _Atomic uint64_t watched;        /* the same: its end would be a sign that the stream moves */
-    _Atomic uint64_t watch_head;     /* head when the watch was set */
+    _Atomic uint64_t watch_head;     /* the last head that was seen since the watch was set */
     _Atomic uint64_t allowed;        /* sequence up to which brackets need no look */
     _Atomic uint32_t refused;        /* brackets not opened for a queue that does not move */
 
