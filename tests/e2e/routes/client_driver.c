@@ -18,7 +18,6 @@
     CALL(cuDeviceGet, cuDeviceGet)                                                                 \
     CALL(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)                                       \
     CALL(cuCtxSetCurrent, cuCtxSetCurrent)                                                         \
-    CALL(cuCtxSynchronize, cuCtxSynchronize)                                                       \
     CALL(cuModuleLoadData, cuModuleLoadData)                                                       \
     CALL(cuModuleGetFunction, cuModuleGetFunction)                                                 \
     CALL(cuStreamCreate, cuStreamCreate)                                                           \
@@ -46,14 +45,6 @@ static struct {
         }                                                                                          \
     } while (0)
 
-static void need(const void *p, const char *name)
-{
-    if (p)
-        return;
-    fprintf(stderr, "%s was not found\n", name);
-    exit(1);
-}
-
 #ifdef CLIENT_LINKED
 static void find(const char *route)
 {
@@ -69,6 +60,14 @@ typedef CUresult get_v2(const char *, void **, int, cuuint64_t, CUdriverProcAddr
 /* cudaGetDriverEntryPoint, cudaGetDriverEntryPointByVersion */
 typedef int entry_point(const char *, void **, unsigned long long, int *);
 typedef int entry_point_by_version(const char *, void **, unsigned, unsigned long long, int *);
+
+static void need(const void *p, const char *name)
+{
+    if (p)
+        return;
+    fprintf(stderr, "%s was not found\n", name);
+    exit(1);
+}
 
 static void *library, *scope;
 static get_v1 *first;
@@ -183,7 +182,7 @@ int main(int argc, char **argv)
     CHECK(cu.cuModuleGetFunction(&beta, module, "beta"));
     CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     work(alpha, beta, stream);
-    CHECK(cu.cuCtxSynchronize());
+    CHECK(cu.cuStreamSynchronize(NULL));
     puts("done");
     return 0;
 }

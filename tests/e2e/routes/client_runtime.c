@@ -100,9 +100,11 @@ static void launches(float *device, cudaStream_t stream)
         LAUNCH(beta, example_dim(2, 2), example_dim(32, 2), 128, stream, device, 1);
     }
     void *arguments[] = {&device};
+#if CLIENT_CUDART >= 12
     cudaLaunchConfig_t config = {.gridDim = example_dim(1, 1), .blockDim = example_dim(32, 1),
                                  .stream = stream};
     CHECK(cudaLaunchKernelExC(&config, (const void *)(uintptr_t)alpha, arguments));
+#endif
     CHECK(cudaLaunchCooperativeKernel((const void *)(uintptr_t)alpha, example_dim(1, 1),
                                       example_dim(32, 1), arguments, 0, stream));
 }

@@ -20,14 +20,13 @@ struct route {
 };
 
 static const struct route routes[] = {
-    {"client_shared13", NULL, NULL, "cudaLaunchKernel", 80},
-    {"client_shared12", NULL, NULL, "cudaLaunchKernel", 80},
-    {"client_shared11", NULL, NULL, "cudaLaunchKernel", 80},
-    {"client_shared13_ptds", NULL, NULL, "cudaLaunchKernel_ptsz", 80},
-    {"client_static", NULL, NULL, "cuLaunchKernel", 80},
-    {"client_static_ptds", NULL, NULL, "cuLaunchKernel_ptsz", 80},
-    {"client_shared12", NULL, "v1", "cudaLaunchKernel", 80},
-    {"client_shared11", NULL, "v1", "cudaLaunchKernel", 80},
+    {"client_shared13", NULL, NULL, "cudaLaunchKernel", 82},
+    {"client_shared12", NULL, NULL, "cudaLaunchKernel", 82},
+    {"client_shared11", NULL, NULL, "cudaLaunchKernel", 82},
+    {"client_shared13_ptds", NULL, NULL, "cudaLaunchKernel_ptsz", 82},
+    {"client_static", NULL, NULL, "cuLaunchKernel", 82},
+    {"client_static_ptds", NULL, NULL, "cuLaunchKernel_ptsz", 82},
+    {"client_shared11", NULL, "v1", "cudaLaunchKernel", 82},
     {"client_linked", NULL, NULL, "cuLaunchKernel", 60},
     {"client_linked", NULL, "v1", "cuLaunchKernel", 60},
     {"client_linked", NULL, "noproc", "cuLaunchKernel", 60},
@@ -118,6 +117,47 @@ START_TEST(is_as_without)
 }
 END_TEST
 
+/* ---- the arguments of each function, bit by bit ---- */
+
+static const struct {
+    const char *program, *argument;
+    bool is_driver;
+} echoes[] = {
+    {"echo_driver", "linked", true},     {"echo_driver", "dlsym", true},
+    {"echo_driver", "first", true},      {"echo_driver", "second", true},
+    {"echo_runtime11", "linked", false}, {"echo_runtime11", "dlsym", false},
+    {"echo_runtime12", "linked", false}, {"echo_runtime12", "dlsym", false},
+    {"echo_runtime13", "linked", false}, {"echo_runtime13", "dlsym", false},
+};
+#define ECHOES (sizeof(echoes) / sizeof(echoes[0]))
+
+static void check_arguments(int i, bool bare)
+{
+    char program[128], path[1024];
+    sprintf(program, "tests/e2e/routes/%s", echoes[i].program);
+    sprintf(path, "LD_LIBRARY_PATH=%s", stage_path_of("tests/sim/echo"));
+    struct stage_run run = PLAY(.program = stage_path_of(program), .argv = {echoes[i].argument},
+                                .env = {path, "CUTRACE_PRINT=off"}, .bare = bare);
+    ck_assert_msg(stage_exit(&run) == 0, "%s %s: %s%s", echoes[i].program, echoes[i].argument,
+                  run.out, run.err);
+    unsigned calls = (unsigned)strtoul(run.out, NULL, 10);
+    ck_assert_uint_gt(calls, echoes[i].is_driver ? 600 : 300);
+    stage_drop(&run);
+}
+
+START_TEST(arguments_arrive)
+{
+    check_arguments(_i, false);
+}
+END_TEST
+
+/* That the test itself is right. */
+START_TEST(arguments_arrive_without)
+{
+    check_arguments(_i, true);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("routes");
@@ -125,5 +165,7 @@ int main(void)
     tcase_add_loop_test(tests, table_is_the_truth, 0, ROUTES);
     tcase_add_loop_test(tests, calls_are_counted, 0, ROUTES);
     tcase_add_loop_test(tests, is_as_without, 0, ROUTES);
+    tcase_add_loop_test(tests, arguments_arrive, 0, ECHOES);
+    tcase_add_loop_test(tests, arguments_arrive_without, 0, ECHOES);
     return stage_main("routes", tests);
 }
