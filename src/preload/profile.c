@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/proc.h"
 #include "base/text.h"
 #include "format/write.h"
 #include "record/snapshot.h"
@@ -132,12 +134,26 @@ static void complain(const char *path, enum ct_file_error error)
                                       : ": input/output error");
 }
 
+/*
+ * A file written since this process began is of the same run: of a child that has ended, or of this
+ * process before it called exec. The margin is one tick of the clock that says when it began.
+ */
+static bool is_of_this_run(const char *path)
+{
+    struct stat st;
+    uint64_t start_ns = ct_proc_start_unix_ns();
+    if (!start_ns || lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+        return false;
+    uint64_t written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    return written_ns > start_ns + 10000000u;
+}
+
 /* A file that a living process writes is an ancestor's or a sibling's: ours gets the pid. */
 static void open_file(void)
 {
     char path[4096];
     struct ct_text t = ct_text_in(path, sizeof(path));
-    enum ct_file_error error = CT_FILE_ERROR;
+    enum ct_file_error error = CT_FILE_BUSY;
     opened = true;
     if (!expand(&t, ct_config.output)) {
         ct_log(1, "CUTRACE_OUTPUT='", ct_config.output,
@@ -145,7 +161,8 @@ static void open_file(void)
         t = ct_text_in(path, sizeof(path));
         ct_text_add(&t, "summary.bin");
     }
-    error = ct_file_open(&file, path, ct_config.force);
+    if (!is_of_this_run(path))
+        error = ct_file_open(&file, path, ct_config.force);
     if (error == CT_FILE_BUSY) {
         add_pid(path, sizeof(path));
         error = ct_file_open(&file, path, ct_config.force);

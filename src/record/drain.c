@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/proc.h"
 #include "record/api_stats.h"
 #include "record/harvest.h"
 #include "record/thread.h"
 
 #define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS 10000000u
+#define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
 
 enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
@@ -78,11 +80,25 @@ uint64_t ct_drain_once(void)
     return n;
 }
 
-static bool is_over(void)
+/* `p`: the phase before the round that was just done, which took all that was in the queues. */
+static bool is_over(uint32_t p)
 {
-    if (atomic_load(&phase) != STOPPING)
+    if (p != STOPPING)
         return false;
     return !ct_harvest_pending() || ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
+}
+
+/*
+ * A program whose main thread ended by pthread_exit ends with its last thread. That must not be
+ * this one: when only the main thread's remains are left beside it, it goes as well.
+ */
+static bool is_last_thread(uint64_t now_ns)
+{
+    static uint64_t looked_ns;
+    if (now_ns - looked_ns < LAST_THREAD_LOOK_NS)
+        return false;
+    looked_ns = now_ns;
+    return ct_proc_self(CT_PROC_STATE) == 'Z' && ct_proc_self(CT_PROC_THREADS) == 2;
 }
 
 static void finish(void)
@@ -99,11 +115,14 @@ static void loop(void)
 {
     uint64_t nap_ns = NAP_SHORTEST_NS, written_ns = 0;
     bool dirty = true;
-    while (!is_over()) {
+    for (;;) {
         uint64_t n;
+        uint32_t p = atomic_load(&phase);
         bool changed = run_round(&n);
         dirty |= changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
+        if (is_over(p) || (!changed && is_last_thread(now_ns)))
+            break;
         if (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS) {
             ct_clock_update();
             write_profile(false);
@@ -111,7 +130,6 @@ static void loop(void)
             dirty = false;
         }
         nap_ns = n ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
-        uint32_t p = atomic_load(&phase);
         nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
     }
 }
