@@ -12,14 +12,14 @@ static atomic_bool over;
 static CUstreamCaptureMode mode_of(int argc, char **argv)
 {
     const char *word = actor_word(argc, argv, 1, "global");
-    return !strcmp(word, "relaxed") ? CU_STREAM_CAPTURE_MODE_RELAXED
+    return !strcmp(word, "relaxed")  ? CU_STREAM_CAPTURE_MODE_RELAXED
            : !strcmp(word, "thread") ? CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
                                      : CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
 /* The form without edge data, which every driver has. */
-CUresult dependencies(CUgraphNode node, CUgraphNode *from, size_t *count)
-    __asm__("cuGraphNodeGetDependencies");
+CUresult dependencies(CUgraphNode node, CUgraphNode *from,
+                      size_t *count) __asm__("cuGraphNodeGetDependencies");
 
 static void describe(const char *what, CUgraph g)
 {

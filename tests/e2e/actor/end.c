@@ -117,6 +117,7 @@ static void fork_first(void)
     pid_t pid = fork();
     if (!pid) {
         work(20);
+        actor_sleep_ms(100);
         exit(5);
     }
     wait_for(pid);
@@ -232,6 +233,7 @@ static const struct way {
 int actor_end(int argc, char **argv)
 {
     const char *how = actor_word(argc, argv, 1, "return");
+    actor_sleep_ms(50); /* about what a real cuInit takes */
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (strcmp(ways[i].name, how))
             continue;

@@ -34,8 +34,7 @@ int actor_busy(int argc, char **argv)
 {
     pthread_t t;
     int fd = open(actor_word(argc, argv, 1, ""), O_RDWR);
-    struct busy_page *page =
-        mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct busy_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED)
         return 3;
     pthread_create(&t, NULL, measure_gaps, page);

@@ -85,8 +85,7 @@ START_TEST(two_devices)
     CHECK_TIMED(stage_rows(&s, CT_ROW_KERNEL, NULL), 600);
     ct_summary_free(&s);
     stage_drop(&r);
-    stage_compare(
-        (struct stage_scene){.argv = {"devices", "200"}, .env = {"CUDASIM_DEVICES=2"}});
+    stage_compare((struct stage_scene){.argv = {"devices", "200"}, .env = {"CUDASIM_DEVICES=2"}});
 }
 END_TEST
 
@@ -108,8 +107,8 @@ static const struct {
     uint64_t launches;
     const char *kernel;
 } going[] = {
-    {"reset", 1500, "again"},   {"recreate", 1500, "again"},   {"unload", 200, "even"},
-    {"unload", 200, "odd"},     {"stream-gone", 200, "kernel"}, {"events-gone", 250, "kernel"},
+    {"reset", 1500, "again"}, {"recreate", 1500, "again"},    {"unload", 200, "even"},
+    {"unload", 200, "odd"},   {"stream-gone", 200, "kernel"}, {"events-gone", 250, "kernel"},
 };
 
 /* What is not timed is lost with a reason; nothing is counted twice or under another's name. */
@@ -145,8 +144,7 @@ START_TEST(depth_behind_a_gate)
     ck_assert_uint_eq(sum.timed + sum.lost, 2700 + strtoul(first, NULL, 10));
     ck_assert_uint_le(sum.by_loss[CT_LOSS_DEEP_QUEUE], 2700);
     /* what came before was not behind a gate; a machine at its limit may leave the ring full */
-    ck_assert_uint_eq(sum.lost,
-                      sum.by_loss[CT_LOSS_DEEP_QUEUE] + sum.by_loss[CT_LOSS_RING_FULL]);
+    ck_assert_uint_eq(sum.lost, sum.by_loss[CT_LOSS_DEEP_QUEUE] + sum.by_loss[CT_LOSS_RING_FULL]);
     ck_assert_uint_ge(sum.timed + sum.by_loss[CT_LOSS_RING_FULL], strtoul(first, NULL, 10));
     ct_summary_free(&s);
     stage_drop(&r);

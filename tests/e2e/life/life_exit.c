@@ -45,11 +45,16 @@ static const struct {
     bool handled;
     uint64_t launches;
 } ways[] = {
-    {"return", 6, true, 100},       {"thread", 7, true, 10},
-    {"pthread_exit", 0, true, 110}, {"_exit", 7, false, 100},
-    {"quick_exit", 7, false, 100},  {"abort", 128 + SIGABRT, false, 100},
-    {"term", 128 + SIGTERM, false, 100}, {"kill", 128 + SIGKILL, false, 100},
-    {"fork-after", 6, true, 100},   {"fork-after-_exit", 6, true, 100},
+    {"return", 6, true, 100},
+    {"thread", 7, true, 10},
+    {"pthread_exit", 0, true, 110},
+    {"_exit", 7, false, 100},
+    {"quick_exit", 7, false, 100},
+    {"abort", 128 + SIGABRT, false, 100},
+    {"term", 128 + SIGTERM, false, 100},
+    {"kill", 128 + SIGKILL, false, 100},
+    {"fork-after", 6, true, 100},
+    {"fork-after-_exit", 6, true, 100},
     {"system", 6, true, 100},
 };
 
@@ -75,7 +80,7 @@ static const struct {
     const char *how;
     uint64_t alpha, worked; /* in both together */
 } families[] = {
-    {"exec", 30, 100}, {"fork-before", 0, 120}, {"fork-first", 0, 120},
+    {"exec", 30, 100},  {"fork-before", 0, 120}, {"fork-first", 0, 120},
     {"vfork", 30, 100}, {"spawn", 30, 100},
 };
 
@@ -192,8 +197,8 @@ END_TEST
 /* A report that fails, one that never ends, one that is not there: said in one line. */
 START_TEST(report_that_fails)
 {
-    struct stage_run r = PLAY(.argv = {"end", "return"},
-                              .env = {"CUTRACE_PRINT=on", "CUTRACE_REPORT=/bin/false"});
+    struct stage_run r =
+        PLAY(.argv = {"end", "return"}, .env = {"CUTRACE_PRINT=on", "CUTRACE_REPORT=/bin/false"});
     ck_assert_int_eq(stage_exit(&r), 6);
     ck_assert_uint_eq(stage_said(&r), 1);
     ck_assert_ptr_nonnull(strstr(r.err, "could not be printed; the profile is in "));
@@ -277,9 +282,9 @@ START_TEST(killed_at_random_instants)
             check_killed(&r, page);
             with_data++;
         } else {
-            ck_assert_uint_eq(complete_at(page, r.killed_ns - 100000000u -
-                                                    4 * atomic_load(&page->worst_gap_ns)),
-                              0);
+            ck_assert_uint_eq(
+                complete_at(page, r.killed_ns - 100000000u - 4 * atomic_load(&page->worst_gap_ns)),
+                0);
         }
         stage_drop(&r);
     }
