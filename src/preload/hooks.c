@@ -138,7 +138,7 @@ void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
     struct ct_stream *known = ct_stream_find(s);
     if (!known)
         return;
-    atomic_fetch_add_explicit(&known->breaks, 1, memory_order_relaxed);
+    ct_stream_break(known);
     atomic_fetch_add_explicit(&known->waits, 1, memory_order_relaxed);
 }
 

@@ -14,6 +14,7 @@ static _Atomic uint64_t off_operations;
 void ct_recording_set(bool on)
 {
     atomic_store_explicit(&recording, on, memory_order_relaxed);
+    ct_streams_break();
 }
 
 bool ct_recording(void)
@@ -230,6 +231,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
     uint32_t slot;
     if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot)) {
         abandon(b, CT_LOSS_RING_FULL); /* several brackets were open in one call */
+        ct_stream_break(s);
         ct_row_lose(b->row, CT_LOSS_RING_FULL, w->operations, w->bytes);
         return;
     }
@@ -244,7 +246,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .flags = b->flags,
         .start_event = b->start_event,
         .stop_event = b->stop_event,
-        .sequence = ct_stream_recorded(s, b->thread, b->stop_event),
+        .sequence = ct_stream_recorded(s, b->thread, b->stop_event, b->flags & CT_OP_SHARED_START),
         .call_ticks = call_ticks,
         .done_ticks = done_ticks,
         .bytes = w->bytes,
@@ -287,6 +289,8 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
             publish(b, w, call_ticks, done_ticks);
         else
             ct_row_lose(b->row, b->loss, w->operations, w->bytes);
+        if (b->stream && !timed)
+            ct_stream_break(b->stream);
         if (b->stream) {
             atomic_store_explicit(&b->stream->last_row,
                                   w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE,

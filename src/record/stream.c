@@ -9,13 +9,13 @@
 
 /*
  * A stream takes about 1,020 entries (an H200, driver 580) and then the launching thread waits; a
- * bracket has up to two records. Pending in a stream that does not move: ALLOWED brackets, once
- * more as many when a sign was stale, then every MARKER_EVERYth, so that it shows when it moves
- * again. 2 * (15 + 15 + 870 / 32) = 116 records leave a program the 900 launches that it could
- * queue behind a gate without us. Each sign that the stream moves allows as many again.
+ * bracket has one record or two. Pending in a stream that does not move: ALLOWED records, once more
+ * as many when a sign was stale, then every MARKER_EVERYth bracket, so that it shows when it moves
+ * again. 45 + 45 + 2 * 820 / 64 = 116 records leave a program the 900 launches that it could queue
+ * behind a gate without us. Each sign that the stream moves allows as many again.
  */
-#define ALLOWED 15
-#define MARKER_EVERY 32
+#define ALLOWED 45
+#define MARKER_EVERY 64
 
 struct streams {
     struct ct_stream stream[CT_STREAMS];
@@ -226,6 +226,17 @@ void ct_stream_destroyed(CUstream handle)
         ct_stream_gone(ct_stream_index(s));
 }
 
+void ct_stream_break(struct ct_stream *s)
+{
+    atomic_fetch_add_explicit(&s->breaks, 1, memory_order_relaxed);
+}
+
+void ct_streams_break(void)
+{
+    for (uint32_t i = 0; i < ct_streams_count(); i++)
+        ct_stream_break(&all->stream[i]);
+}
+
 void ct_streams_of_context_gone(uint32_t context)
 {
     for (uint32_t i = 0; i < ct_streams_count(); i++)
@@ -300,19 +311,25 @@ static bool has_moved(struct ct_stream *s, uint64_t newest)
     return true;
 }
 
+static uint64_t records(struct ct_stream *s, uint64_t brackets)
+{
+    return 2 * brackets - atomic_load_explicit(&s->shared, memory_order_relaxed);
+}
+
 bool ct_stream_is_deep(struct ct_stream *s)
 {
     uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
-    if (ct_likely(newest < atomic_load_explicit(&s->allowed, memory_order_relaxed)))
+    uint64_t made = records(s, newest);
+    if (ct_likely(made < atomic_load_explicit(&s->allowed, memory_order_relaxed)))
         return false;
-    uint64_t done = atomic_load_explicit(&s->done, memory_order_relaxed);
-    if (newest - done < ALLOWED) {
+    uint64_t pending = 2 * (newest - atomic_load_explicit(&s->done, memory_order_relaxed));
+    if (pending < ALLOWED) {
         atomic_store_explicit(&s->watched, 0, memory_order_relaxed);
-        atomic_store_explicit(&s->allowed, done + ALLOWED, memory_order_relaxed);
+        atomic_store_explicit(&s->allowed, made + ALLOWED - pending, memory_order_relaxed);
         return false;
     }
     if (has_moved(s, newest)) {
-        atomic_store_explicit(&s->allowed, newest + ALLOWED, memory_order_relaxed);
+        atomic_store_explicit(&s->allowed, made + ALLOWED, memory_order_relaxed);
         return false;
     }
     return atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed) % MARKER_EVERY != 0;
@@ -334,8 +351,11 @@ bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t)
     return atomic_load(&s->released) < newest;
 }
 
-uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event)
+uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
+                            bool shared)
 {
+    if (shared)
+        ct_count_bump(&s->shared, 1);
     uint64_t n = atomic_fetch_add_explicit(&s->sequence, 1, memory_order_acq_rel) + 1;
     s->trail[n % CT_STREAM_TRAIL] = stop_event;
     s->last_breaks = atomic_load_explicit(&s->breaks, memory_order_relaxed);

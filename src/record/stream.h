@@ -46,7 +46,8 @@ struct ct_stream {
     _Atomic uint64_t sequence; /* of the newest stop record */
     _Atomic uint64_t done;     /* sequence up to which the drain thread is through */
     _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
-    _Atomic uint64_t breaks;   /* waits, host functions, captures: no sharing across them */
+    _Atomic uint64_t breaks;   /* waits, host functions, untimed operations: no sharing across */
+    _Atomic uint64_t shared;   /* brackets whose start was another one's stop */
 
     /* Of the thread that recorded last; another thread never uses them. */
     struct ct_thread *_Atomic last_thread;
@@ -54,11 +55,11 @@ struct ct_stream {
     _Atomic uint32_t trail[CT_STREAM_TRAIL]; /* stop events by sequence */
 
     /* The watch for a queue that does not move; see ct_stream_is_deep(). */
-    _Atomic uint64_t head;           /* sequence << 32 | event: oldest pending, by the drain thread */
-    _Atomic uint64_t watched;        /* the same: its end would be a sign that the stream moves */
-    _Atomic uint64_t watch_head;     /* the last head that was seen since the watch was set */
-    _Atomic uint64_t allowed;        /* sequence up to which brackets need no look */
-    _Atomic uint32_t refused;        /* brackets not opened for a queue that does not move */
+    _Atomic uint64_t head;       /* sequence << 32 | event: oldest pending, by the drain thread */
+    _Atomic uint64_t watched;    /* the same: its end would be a sign that the stream moves */
+    _Atomic uint64_t watch_head; /* the last head that was seen since the watch was set */
+    _Atomic uint64_t allowed;    /* records that may have been made before a look */
+    _Atomic uint32_t refused;    /* brackets not opened for a queue that does not move */
 
     /* Of the drain thread. */
     struct ct_pending *first_pending;
@@ -104,6 +105,11 @@ bool ct_stream_is_deep(struct ct_stream *s);
 bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t);
 
 /* A stop event was recorded; returns the bracket's sequence number. */
-uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event);
+uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
+                            bool shared);
+
+/* Something runs in the stream, or in all, that no bracket is around. */
+void ct_stream_break(struct ct_stream *s);
+void ct_streams_break(void);
 
 #endif
