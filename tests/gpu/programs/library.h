@@ -38,6 +38,7 @@ static inline void library_print(const char *what, const float *device, size_t c
     float *host = (float *)malloc(count * sizeof(float));
     double sum = 0;
 
+    OK(cudaDeviceSynchronize()); /* the stream may be a non-blocking one */
     OK(cudaMemcpy(host, device, count * sizeof(float), cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < count; i++)
         sum += fabs((double)host[i]);
