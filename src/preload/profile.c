@@ -25,6 +25,7 @@ static bool complained;
 static struct ct_buffer payload;
 static struct ct_process_info process;
 
+static char directory[2048]; /* working one when CUDA started; the program may change it */
 static char host[256];
 static char command[COMMAND_BYTES];
 static char memory_path[64];
@@ -47,6 +48,8 @@ void ct_profile_start(uint32_t driver_version)
 {
     if (gethostname(host, sizeof(host) - 1))
         host[0] = '\0';
+    if (!getcwd(directory, sizeof(directory)) || directory[0] != '/')
+        directory[0] = '\0';
     read_command();
     process = (struct ct_process_info){
         .command = command,
@@ -76,6 +79,10 @@ static const char *add_variable(struct ct_text *t, const char *p)
 /* False: the pattern makes no sense, or is too long. */
 static bool expand(struct ct_text *t, const char *p)
 {
+    if (p && *p != '/' && directory[0]) {
+        ct_text_add(t, directory);
+        ct_text_add(t, "/");
+    }
     while (p && *p) {
         if (*p != '%') {
             ct_text_add_char(t, *p++);
@@ -159,7 +166,7 @@ static void open_file(void)
         ct_log(1, "CUTRACE_OUTPUT='", ct_config.output,
                "' is not possible (%p %h %q{VAR} %%), using summary.bin");
         t = ct_text_in(path, sizeof(path));
-        ct_text_add(&t, "summary.bin");
+        expand(&t, "summary.bin");
     }
     if (!is_of_this_run(path))
         error = ct_file_open(&file, path, ct_config.force);
