@@ -32,12 +32,24 @@ static void check_small(const char *path)
 
 /* Said once, and the standard value holds: the profile is as without the variable. */
 static const char *const wrong[] = {
-    "CUTRACE_PRINT=maybe",     "CUTRACE_SAMPLE=0",         "CUTRACE_SAMPLE=two",
-    "CUTRACE_SAMPLE=-1",       "CUTRACE_SAMPLE=99999999999", "CUTRACE_START=later",
-    "CUTRACE_KERNELS=",        "CUTRACE_LOG=3",            "CUTRACE_LOG=loud",
-    "CUTRACE_EXIT_TIMEOUT=1s", "CUTRACE_EXIT_TIMEOUT=3601", "CUTRACE_EVENTS=63",
-    "CUTRACE_EVENTS=many",     "CUTRACE_FORCE=perhaps",    "CUTRACE_OUTPUT=",
-    "CUTRACE_REPORT=",         "CUTRACE_OUTPUT=%z.bin",    "CUTRACE_OUTPUT=%q{HOME.bin",
+    "CUTRACE_PRINT=maybe",
+    "CUTRACE_SAMPLE=0",
+    "CUTRACE_SAMPLE=two",
+    "CUTRACE_SAMPLE=-1",
+    "CUTRACE_SAMPLE=99999999999",
+    "CUTRACE_START=later",
+    "CUTRACE_KERNELS=",
+    "CUTRACE_LOG=3",
+    "CUTRACE_LOG=loud",
+    "CUTRACE_EXIT_TIMEOUT=1s",
+    "CUTRACE_EXIT_TIMEOUT=3601",
+    "CUTRACE_EVENTS=63",
+    "CUTRACE_EVENTS=many",
+    "CUTRACE_FORCE=perhaps",
+    "CUTRACE_OUTPUT=",
+    "CUTRACE_REPORT=",
+    "CUTRACE_OUTPUT=%z.bin",
+    "CUTRACE_OUTPUT=%q{HOME.bin",
 };
 
 START_TEST(wrong_value)
@@ -58,10 +70,19 @@ START_TEST(wrong_value)
 END_TEST
 
 static const char *const right[] = {
-    "CUTRACE_PRINT=0",  "CUTRACE_PRINT=off",       "CUTRACE_SAMPLE=1",  "CUTRACE_START=on",
-    "CUTRACE_START=1",  "CUTRACE_KERNELS=*",       "CUTRACE_KERNELS=alpha,beta,gamma",
-    "CUTRACE_LOG=0",    "CUTRACE_LOG=1",           "CUTRACE_EXIT_TIMEOUT=0",
-    "CUTRACE_FORCE=0",  "CUTRACE_EVENTS=1048576",  "CUTRACE_OUTPUT=summary.bin",
+    "CUTRACE_PRINT=0",
+    "CUTRACE_PRINT=off",
+    "CUTRACE_SAMPLE=1",
+    "CUTRACE_START=on",
+    "CUTRACE_START=1",
+    "CUTRACE_KERNELS=*",
+    "CUTRACE_KERNELS=alpha,beta,gamma",
+    "CUTRACE_LOG=0",
+    "CUTRACE_LOG=1",
+    "CUTRACE_EXIT_TIMEOUT=0",
+    "CUTRACE_FORCE=0",
+    "CUTRACE_EVENTS=1048576",
+    "CUTRACE_OUTPUT=summary.bin",
     "CUTRACE_FORCE=on",
 };
 
@@ -103,9 +124,9 @@ static const struct {
     const char *list;
     bool alpha, beta;
 } lists[] = {
-    {"CUTRACE_KERNELS=alpha", true, false},    {"CUTRACE_KERNELS=!alpha", false, true},
-    {"CUTRACE_KERNELS=a*", true, false},       {"CUTRACE_KERNELS=?eta", false, true},
-    {"CUTRACE_KERNELS=*,!beta", true, false},  {"CUTRACE_KERNELS=gamma", false, false},
+    {"CUTRACE_KERNELS=alpha", true, false},   {"CUTRACE_KERNELS=!alpha", false, true},
+    {"CUTRACE_KERNELS=a*", true, false},      {"CUTRACE_KERNELS=?eta", false, true},
+    {"CUTRACE_KERNELS=*,!beta", true, false}, {"CUTRACE_KERNELS=gamma", false, false},
 };
 
 START_TEST(kernels)
@@ -182,8 +203,11 @@ START_TEST(output_in_a_directory)
 END_TEST
 
 static const char *const unwritable[] = {
-    "CUTRACE_OUTPUT=/nonexistent/directory/x.bin", "CUTRACE_OUTPUT=/proc/x.bin",
-    "CUTRACE_OUTPUT=/dev/null", "CUTRACE_OUTPUT=/dev/full", "CUTRACE_OUTPUT=.",
+    "CUTRACE_OUTPUT=/nonexistent/directory/x.bin",
+    "CUTRACE_OUTPUT=/proc/x.bin",
+    "CUTRACE_OUTPUT=/dev/null",
+    "CUTRACE_OUTPUT=/dev/full",
+    "CUTRACE_OUTPUT=.",
 };
 
 /* One line; the program runs on, and the table is there. */
@@ -273,9 +297,9 @@ static const struct {
     bool has_file, shows; /* the profile is in the file; the table appears on stderr */
     uint64_t launches;
 } circumstances[] = {
-    {"close-std", true, false, 100},  {"close-stderr", true, false, 100},
-    {"few-files", true, true, 100},   {"small-files", false, true, 100},
-    {"close-all", false, true, 100},  {"use-up", false, false, 100},
+    {"close-std", true, false, 100}, {"close-stderr", true, false, 100},
+    {"few-files", true, true, 100},  {"small-files", false, true, 100},
+    {"close-all", false, true, 100}, {"use-up", false, false, 100},
     {"chdir", true, true, 100},
 };
 
