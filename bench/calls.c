@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calls WHAT: nanoseconds of one driver call, the median over bursts. Between bursts there is time
+ * for the drain thread to take what was recorded, so that no burst finds its ring full.
+ *
+ *   count     a call that is only counted
+ *   launch    a kernel launch
+ *   record    an event record
+ *   drain     launches as fast as the drain thread takes them; prints its CPU time for each
+ */
+#include <cuda.h>
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BURST 1000
+#define BURSTS 101
+#define DRAINED 500000
+
+static CUfunction function;
+static CUstream stream;
+static CUevent event;
+
+static double now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static void launch(void)
+{
+    cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL);
+}
+
+static void count(void)
+{
+    int n;
+    cuDeviceGetCount(&n);
+}
+
+static void record(void)
+{
+    cuEventRecord(event, stream);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_ns(void (*call)(void))
+{
+    double ns[BURSTS];
+    for (int b = -10; b < BURSTS; b++) { /* the first ones warm up */
+        double begin = now_ns(CLOCK_MONOTONIC);
+        for (int i = 0; i < BURST; i++)
+            call();
+        if (b >= 0)
+            ns[b] = (now_ns(CLOCK_MONOTONIC) - begin) / BURST;
+        pause_ms(2);
+    }
+    qsort(ns, BURSTS, sizeof(ns[0]), compare);
+    return ns[BURSTS / 2];
+}
+
+/* CPU time of this process's thread of that name. */
+static double thread_ns(const char *name)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    double ns = 0;
+    for (struct dirent *d; tasks && (d = readdir(tasks));) {
+        char path[300], text[64] = "";
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", d->d_name);
+        FILE *f = fopen(path, "r");
+        if (f && fgets(text, sizeof(text), f) && !strncmp(text, name, strlen(name))) {
+            snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", d->d_name);
+            FILE *s = fopen(path, "r");
+            if (s && fscanf(s, "%lf", &ns) != 1)
+                ns = 0;
+            if (s)
+                fclose(s);
+        }
+        if (f)
+            fclose(f);
+    }
+    if (tasks)
+        closedir(tasks);
+    return ns;
+}
+
+static double drain_ns(void)
+{
+    double begin = thread_ns("cutrace");
+    for (int i = 0; i < DRAINED; i++) {
+        launch();
+        if (i % BURST == BURST - 1)
+            pause_ms(1);
+    }
+    pause_ms(20);
+    return (thread_ns("cutrace") - begin) / DRAINED;
+}
+
+static void set_up(void)
+{
+    CUcontext context;
+    CUmodule module;
+    CUdevice device;
+    cuInit(0);
+    cuDeviceGet(&device, 0);
+    cuDevicePrimaryCtxRetain(&context, device);
+    cuCtxSetCurrent(context);
+    cuModuleLoadData(&module, "image");
+    cuModuleGetFunction(&function, module, "kernel");
+    cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    cuEventCreate(&event, CU_EVENT_DEFAULT);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc == 2 ? argv[1] : "";
+    set_up();
+    if (!strcmp(what, "count"))
+        printf("%.2f\n", median_ns(count));
+    else if (!strcmp(what, "launch"))
+        printf("%.2f\n", median_ns(launch));
+    else if (!strcmp(what, "record"))
+        printf("%.2f\n", median_ns(record));
+    else if (!strcmp(what, "drain"))
+        printf("%.2f\n", drain_ns());
+    else
+        return 2;
+    return 0;
+}
