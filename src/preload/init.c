@@ -111,7 +111,7 @@ void ct_cuda_started(void)
     ct_profile_start((uint32_t)version);
     note_serialised_streams();
     atexit(finish);
-    if (!ct_drain_start(ct_profile_write))
+    if (!ct_drain_start(ct_profile_take, ct_profile_write))
         ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
     errno = saved_errno;
 }

@@ -21,6 +21,7 @@
 
 static struct ct_file file = {.fd = -1};
 static bool opened;
+static bool taken; /* the payload is whole */
 static bool complained;
 static struct ct_buffer payload;
 static struct ct_process_info process;
@@ -192,12 +193,19 @@ static void commit(void)
         ct_file_commit(&file, payload.data, payload.len_bytes);
 }
 
-void ct_profile_write(bool finished)
+void ct_profile_take(bool finished)
+{
+    int saved_errno = errno;
+    taken = ct_snapshot(&payload, &process, finished);
+    errno = saved_errno;
+}
+
+void ct_profile_write(void)
 {
     int saved_errno = errno;
     if (!opened)
         open_file();
-    if (ct_snapshot(&payload, &process, finished))
+    if (taken)
         commit();
     errno = saved_errno;
 }

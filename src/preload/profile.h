@@ -8,8 +8,11 @@
 /* Remembers what the profile says of the process. */
 void ct_profile_start(uint32_t driver_version);
 
-/* Writes the figures as they stand; opens the file the first time. Drain thread. */
-void ct_profile_write(bool finished);
+/* Takes the figures as they stand, in memory. Drain thread. */
+void ct_profile_take(bool finished);
+
+/* Writes what was taken last; opens the file the first time. Drain thread. */
+void ct_profile_write(void);
 
 /* Path under which another process can read the profile; NULL: there is none. */
 const char *ct_profile_path(void);

@@ -25,7 +25,8 @@ enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
 static _Atomic uint32_t phase;
 static _Atomic uint64_t deadline_ns;
-static void (*write_profile)(bool finished);
+static void (*take_figures)(bool finished);
+static void (*write_figures)(void);
 
 /*
  * Held by whoever deals with brackets: the drain thread for a round, a thread that ends a context
@@ -101,6 +102,14 @@ static bool is_last_thread(uint64_t now_ns)
     return ct_proc_self(CT_PROC_STATE) == 'Z' && ct_proc_self(CT_PROC_THREADS) == 2;
 }
 
+static void write_profile(bool finished)
+{
+    pthread_mutex_lock(&round_lock);
+    take_figures(finished);
+    pthread_mutex_unlock(&round_lock);
+    write_figures();
+}
+
 static void finish(void)
 {
     uint64_t n;
@@ -146,12 +155,13 @@ static void *run(void *unused)
     return NULL;
 }
 
-bool ct_drain_start(void (*write)(bool finished))
+bool ct_drain_start(void (*take)(bool finished), void (*write)(void))
 {
     pthread_t thread;
     pthread_attr_t attr;
     sigset_t everything, before;
-    write_profile = write;
+    take_figures = take;
+    write_figures = write;
     if (pthread_attr_init(&attr))
         return false;
     pthread_attr_setstacksize(&attr, STACK_BYTES);

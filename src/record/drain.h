@@ -10,9 +10,12 @@
 #include "base/base.h"
 #include "record/context.h"
 
-/* Starts the thread; `write` is called on it, at most every CT_DRAIN_WRITE_NS, when figures have
- * changed, and once more in ct_drain_stop(). False: no thread could be made. */
-bool ct_drain_start(void (*write)(bool finished));
+/*
+ * Starts the thread; `take` and then `write` are called on it, at most every CT_DRAIN_WRITE_NS,
+ * when figures have changed, and once more in ct_drain_stop(). No figure changes during `take`,
+ * which must not wait for anything; `write` may take its time. False: no thread could be made.
+ */
+bool ct_drain_start(void (*take)(bool finished), void (*write)(void));
 #define CT_DRAIN_WRITE_NS 50000000u
 
 /*

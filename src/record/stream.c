@@ -67,10 +67,8 @@ static bool is_idle(struct ct_stream *s)
 static struct ct_stream *free_entry_locked(void)
 {
     uint32_t n = atomic_load_explicit(&all->count, memory_order_relaxed);
-    if (n < CT_STREAMS) {
-        atomic_store_explicit(&all->count, n + 1, memory_order_release);
+    if (n < CT_STREAMS)
         return &all->stream[n];
-    }
     for (struct ct_stream *s = all->stream; s < all->stream + CT_STREAMS; s++)
         if (atomic_load_explicit(&s->gone, memory_order_acquire) && is_idle(s))
             return s;
@@ -99,6 +97,8 @@ static struct ct_stream *add(CUstream handle, uint32_t context, uint32_t special
     struct ct_stream *s = free_entry_locked();
     if (s)
         start(s, handle, context, special);
+    if (s == &all->stream[ct_streams_count()])
+        atomic_fetch_add_explicit(&all->count, 1, memory_order_release);
     ct_spin_unlock(&all->lock);
     return s;
 }
@@ -186,8 +186,10 @@ static CT_COLD struct ct_stream *meet(CUstream handle)
     unsigned flags;
     if (s && CT_HAS(cuStreamGetFlags) && CT_REAL(cuStreamGetFlags)(handle, &flags) == CUDA_SUCCESS)
         s->flags = flags;
-    if (s && CT_HAS(cuStreamGetPriority))
-        CT_REAL(cuStreamGetPriority)(handle, &s->priority);
+    int priority;
+    if (s && CT_HAS(cuStreamGetPriority) &&
+        CT_REAL(cuStreamGetPriority)(handle, &priority) == CUDA_SUCCESS)
+        s->priority = priority;
     ct_relaxed_leave(mode);
     return s;
 }

@@ -30,11 +30,12 @@ struct ct_thread;
 
 struct ct_stream {
     CUstream handle;
-    uint64_t id; /* ordinal, from 1 */
-    uint32_t context;
-    uint32_t special; /* enum ct_stream_special */
-    uint32_t flags;   /* UINT32_MAX: not seen being created */
-    int32_t priority;
+    /* Atomic for the drain thread, which lists a stream while its entry is being used anew. */
+    _Atomic uint64_t id; /* ordinal, from 1 */
+    _Atomic uint32_t context;
+    _Atomic uint32_t special; /* enum ct_stream_special */
+    _Atomic uint32_t flags;   /* UINT32_MAX: not seen being created */
+    _Atomic int32_t priority;
     uint32_t generation; /* of the use of this entry */
     atomic_bool gone;
     _Atomic uint64_t operations;
