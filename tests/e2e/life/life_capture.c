@@ -76,7 +76,7 @@ START_TEST(two_devices)
 {
     struct ct_summary s;
     struct stage_run r = PLAY(.argv = {"devices", "200"}, .env = {"CUDASIM_DEVICES=2"});
-    ck_assert_msg(r.status == 0, "%s%s", r.out, r.err);
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(s.devices_count, 2);
     CHECK_TIMED(stage_rows_on(&s, CT_ROW_KERNEL, "on_zero", 0), 200);
@@ -93,7 +93,7 @@ START_TEST(green_context)
 {
     struct ct_summary s;
     struct stage_run r = PLAY(.argv = {"green", "100"});
-    ck_assert_msg(r.status == 0, "%s%s", r.out, r.err);
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     stage_profile(&s, "summary.bin");
     CHECK_TIMED(stage_kernel(&s, "greens"), 201);
     ct_summary_free(&s);
@@ -116,7 +116,7 @@ START_TEST(things_that_go_away)
 {
     struct ct_summary s;
     struct stage_run r = PLAY(.argv = {going[_i].part});
-    ck_assert_msg(r.status == 0, "%s%s", r.out, r.err);
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     ck_assert_ptr_null(strstr(r.out, "same context: 0"));
     ck_assert_ptr_null(strstr(r.out, "same function: 0"));
     stage_profile(&s, "summary.bin");
@@ -138,7 +138,7 @@ START_TEST(depth_behind_a_gate)
     struct ct_summary s;
     const char *gate = gates[_i % 3], *first = before[_i / 3];
     struct stage_run r = PLAY(.argv = {"depth", gate, "900", first, "3"}, .timeout_s = 20);
-    ck_assert_msg(r.status == 0, "%s%s", r.out, r.err);
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     stage_profile(&s, "summary.bin");
     struct stage_sum sum = stage_kernel(&s, "queued");
     ck_assert_uint_eq(sum.timed + sum.lost, 2700 + strtoul(first, NULL, 10));
@@ -160,7 +160,7 @@ START_TEST(host_ahead_of_the_device)
     struct ct_summary s;
     struct stage_run r =
         PLAY(.argv = {"ahead", "20000"}, .env = {"CUDASIM_LATENCY_US=1000"}, .timeout_s = 60);
-    ck_assert_msg(r.status == 0, "%s%s", r.out, r.err);
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     stage_profile(&s, "summary.bin");
     CHECK_SUM(stage_kernel(&s, "bound"), 20000);
     ck_assert_uint_ge(stage_kernel(&s, "bound").timed, 8000);
