@@ -35,13 +35,13 @@ enum ct_context_state {
 };
 
 struct ct_context {
-    CUcontext handle;
-    _Atomic uint32_t state;   /* enum ct_context_state */
-    uint32_t device;          /* index into the devices */
-    _Atomic uint32_t users;   /* brackets open or pending */
-    struct ct_event *events;  /* ct_config.events of them */
+    _Atomic(CUcontext) handle;
+    _Atomic uint32_t state;  /* enum ct_context_state */
+    _Atomic uint32_t device; /* index into the devices */
+    _Atomic uint32_t users;  /* brackets open or pending */
+    struct ct_event *events; /* ct_config.events of them */
     uint32_t event_limit;
-    _Atomic uint32_t made;    /* events that exist */
+    _Atomic uint32_t made;                         /* events that exist */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t free; /* tag << 32 | index + 1 of the first free */
 };
 

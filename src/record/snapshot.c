@@ -187,7 +187,7 @@ static void add_stream(const struct ct_stream *s)
         .id = s->id,
         .operations = atomic_load_explicit(&s->operations, memory_order_relaxed),
         .waits = atomic_load_explicit(&s->waits, memory_order_relaxed),
-        .device = ct_context(s->context)->device,
+        .device = s->device,
         .flags = s->flags,
         .priority = s->priority,
         .special = s->special,

@@ -80,6 +80,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     s->handle = handle;
     s->id = ++all->ids;
     s->context = context;
+    s->device = ct_context(context)->device;
     s->special = special;
     s->flags = UINT32_MAX;
     s->priority = 0;

@@ -33,6 +33,7 @@ struct ct_stream {
     /* Atomic for the drain thread, which lists a stream while its entry is being used anew. */
     _Atomic uint64_t id; /* ordinal, from 1 */
     _Atomic uint32_t context;
+    _Atomic uint32_t device;  /* the context's, which may be gone */
     _Atomic uint32_t special; /* enum ct_stream_special */
     _Atomic uint32_t flags;   /* UINT32_MAX: not seen being created */
     _Atomic int32_t priority;
