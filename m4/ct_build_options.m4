@@ -6,6 +6,7 @@ CT_SANITIZER([ubsan], [undefined])
 CT_SANITIZER([tsan], [thread])
 AC_ARG_ENABLE([fuzz], [AS_HELP_STRING([--enable-fuzz], [build the libFuzzer targets (clang)])],
     [], [enable_fuzz=no])
+AS_IF([test "x$enable_fuzz" = xyes], [ct_sanitize="$ct_sanitize,fuzzer-no-link"])
 AM_CONDITIONAL([ENABLE_FUZZ], [test "x$enable_fuzz" = xyes])
 AS_IF([test "x$enable_asan$enable_tsan" = xyesyes],
     [AC_MSG_ERROR([--enable-asan and --enable-tsan exclude each other])])

@@ -122,7 +122,7 @@ static void put_spread(struct details *d, struct ct_grid *g, const struct ct_mer
     const struct ct_file_row *sum = &row->sum;
     bool known = sum->timed && !d->o->raw;
     if (known)
-        ct_grid_time(g, ct_hist_deviation(sum->timed, sum->total_ns, sum->square_ns2));
+        ct_grid_time(g, ct_hist_deviation(sum->timed, (double)sum->total_ns, sum->square_ns2));
     else
         ct_grid_put(g, "-");
     put_quantiles(g, known ? &row->hist : NULL, sum->min_ns, sum->max_ns);
@@ -257,8 +257,7 @@ static void print_losses(struct details *d)
 static uint64_t api_deviation(const struct ct_file_api *sum)
 {
     double share = (double)sum->sampled / (double)sum->calls;
-    return ct_hist_deviation(sum->sampled, (uint64_t)((double)sum->total_ns * share),
-                             sum->square_ns2);
+    return ct_hist_deviation(sum->sampled, (double)sum->total_ns * share, sum->square_ns2);
 }
 
 static void add_api(struct details *d, struct ct_grid *g, const struct ct_merged_api *api)

@@ -159,6 +159,14 @@ static bool same_shape(const struct ct_file_shape *a, const struct ct_file_shape
            a->dynamic_shared_bytes == b->dynamic_shared_bytes;
 }
 
+/* A file without a histogram has no array to point into. */
+static void add_buckets(struct ct_merged_hist *to, const struct ct_summary *s, uint32_t first,
+                        uint32_t count)
+{
+    if (count)
+        ct_hist_merge(to, s->buckets + first, count);
+}
+
 static void add_shape(struct ct_merged_row *to, const struct ct_file_shape *shape)
 {
     for (size_t i = 0; i < to->shape_count; i++) {
@@ -182,7 +190,7 @@ static void add_row_details(struct ct_merged_row *to, const struct ct_summary *s
     to->sum.shape_other = ct_merge_sum(to->sum.shape_other, from->shape_other);
     for (uint32_t i = 0; i < from->shape_count; i++)
         add_shape(to, &s->shapes[from->shape_first + i]);
-    ct_hist_merge(&to->hist, s->buckets + from->bucket_first, from->bucket_count);
+    add_buckets(&to->hist, s, from->bucket_first, from->bucket_count);
 }
 
 static void add_rows(struct ct_merged *m, const struct ct_summary *s)
@@ -228,7 +236,7 @@ static void add_apis(struct ct_merged *m, const struct ct_summary *s)
         to->sum.min_ns = least(to->sum.min_ns, from->min_ns);
         to->sum.max_ns = most(to->sum.max_ns, from->max_ns);
         if (m->details)
-            ct_hist_merge(&to->hist, s->buckets + from->bucket_first, from->bucket_count);
+            add_buckets(&to->hist, s, from->bucket_first, from->bucket_count);
     }
 }
 

@@ -1,0 +1,3 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+exec tests/fuzz/replay "${srcdir:-.}"/tests/fuzz/corpus/*
