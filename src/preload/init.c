@@ -116,18 +116,22 @@ void ct_cuda_started(void)
     errno = saved_errno;
 }
 
-static bool is_driver_loaded(const struct ct_object *o, void *unused)
+/* Whether somebody has started CUDA: loading the library alone, as dependencies do, is no use. */
+static bool is_driver_in_use(const struct ct_object *o, void *unused)
 {
     (void)unused;
-    return o->name && ct_contains(o->name, "/libcuda.so");
+    int count;
+    __typeof__(cuDeviceGetCount) *ask = NULL;
+    if (o->name && ct_contains(o->name, "/libcuda.so"))
+        ask = (__typeof__(ask))(uintptr_t)ct_object_symbol(o, "cuDeviceGetCount");
+    return ask && ask(&count) != CUDA_ERROR_NOT_INITIALIZED;
 }
 
 /* RTLD_DEEPBIND, dlmopen: routes that interposition does not reach should not look like silence. */
 __attribute__((destructor)) static void say_if_blind(void)
 {
-    if (atomic_load(&ct_state) != CT_NEW || !ct_objects_visit(is_driver_loaded, NULL))
+    if (atomic_load(&ct_state) != CT_NEW || !ct_objects_visit(is_driver_in_use, NULL))
         return;
     ct_options_read();
-    ct_log(1, "libcuda was loaded, but none of its calls came by here: there is no profile", NULL,
-           NULL);
+    ct_log(1, "CUDA was used, but none of its calls came by here: there is no profile", NULL, NULL);
 }
