@@ -61,11 +61,37 @@ static void *substitute(uint32_t id, const char *name, void *address)
     return ct_driver_substitute(name, address);
 }
 
+struct order {
+    const void *caller;
+    bool is_before_us;
+};
+
+static bool is_caller_or_us(const struct ct_object *o, void *arg)
+{
+    struct order *order = arg;
+    order->is_before_us = ct_object_has(o, order->caller);
+    return order->is_before_us || ct_object_has(o, (const void *)(uintptr_t)is_caller_or_us);
+}
+
+/*
+ * From the program, or from an object preloaded before us, RTLD_NEXT finds our export: without a
+ * driver behind us that must be the NULL it would be without us. From elsewhere it does not.
+ */
+static struct ct_answer look_next(const char *name, const char *version, void *caller)
+{
+    struct order order = {.caller = caller};
+    ct_objects_visit(is_caller_or_us, &order);
+    bool ours_alone = order.is_before_us && !ask(RTLD_NEXT, name, version);
+    return (struct ct_answer){NULL, ours_alone};
+}
+
 struct ct_answer ct_lookup(void *handle, const char *name, const char *version, void *caller)
 {
     uint32_t id = ct_api_find(name);
-    if (handle == RTLD_NEXT || (id == CT_API_NONE && !ct_api_looks_like_work(name)))
+    if (id == CT_API_NONE && (handle == RTLD_NEXT || !ct_api_looks_like_work(name)))
         return (struct ct_answer){NULL, 0};
+    if (handle == RTLD_NEXT)
+        return look_next(name, version, caller);
     if (id == CT_API_NONE && handle == RTLD_DEFAULT)
         return (struct ct_answer){NULL, 0};
     void *p = handle == RTLD_DEFAULT ? own_export(id) : ask(handle, name, version);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* dlsym as others use it: callers, versions, other interposers, heaps, locks, names of no concern. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "life/stage.h"
+
+#define BELOW(name) stage_path_of("tests/e2e/lookup/" name)
+#define PROBER BELOW("prober")
+
+static char *variable(const char *name, const char *first, const char *second)
+{
+    char *text = malloc(2048);
+    snprintf(text, 2048, "%s=%s%s%s", name, first, second ? ":" : "", second ? second : "");
+    return text;
+}
+
+/* The prober with and without cutrace, in the order it is preloaded with another library. */
+static void same(const char *what, const char *file)
+{
+    stage_compare((struct stage_scene){.program = PROBER, .argv = {what, file},
+                                       .env = {"LD_LIBRARY_PATH="}});
+}
+
+START_TEST(the_caller_stays_the_caller)
+{
+    struct stage_run run = PLAY(.program = PROBER, .argv = {"chain"});
+    ck_assert_str_eq(run.out, "A\nB\nC\n"); /* -O0, -O2, -O0 */
+    stage_drop(&run);
+    same("chain", NULL);
+    same("plugin", BELOW("plugin.so"));
+}
+END_TEST
+
+START_TEST(versions_of_dlsym)
+{
+    char command[1024];
+    same("versions", NULL);
+    sprintf(command, "readelf --dyn-syms -W %s | grep -E ' dlv?sym$' >found",
+            stage_path_of(".libs/libcutrace.so"));
+    ck_assert_int_eq(system(command), 0); /* both without a version */
+    char *found = stage_read("found");
+    ck_assert_ptr_nonnull(strstr(found, " dlsym\n"));
+    ck_assert_ptr_nonnull(strstr(found, " dlvsym\n"));
+    free(found);
+}
+END_TEST
+
+/* Both tools see what is looked up, and the profile is whole. */
+START_TEST(another_interposer)
+{
+    const char *cutrace = stage_path_of(".libs/libcutrace.so"), *spy = BELOW("spy.so");
+    char *preload = _i ? variable("LD_PRELOAD", cutrace, spy) : variable("LD_PRELOAD", spy, cutrace);
+    struct ct_summary s;
+    struct stage_run run = PLAY(.program = stage_path_of("tests/e2e/routes/client_found"),
+                                .argv = {"dlsym"}, .env = {preload, "CUTRACE_PRINT=off"});
+    ck_assert_msg(stage_exit(&run) == 0, "%s", run.err);
+    ck_assert_ptr_nonnull(strstr(run.err, "spy: saw look-ups"));
+    stage_profile(&s, "summary.bin");
+    CHECK_TIMED(stage_kernel(&s, "beta"), 31);
+    ct_summary_free(&s);
+    stage_drop(&run);
+    free(preload);
+}
+END_TEST
+
+START_TEST(a_heap_that_uses_dlsym)
+{
+    const char *cutrace = stage_path_of(".libs/libcutrace.so"), *heap = BELOW("lazy_malloc.so");
+    char *preload = _i ? variable("LD_PRELOAD", cutrace, heap)
+                       : variable("LD_PRELOAD", heap, cutrace);
+    struct ct_summary s;
+    struct stage_run run = PLAY(.program = stage_path_of("tests/e2e/routes/client_shared13"),
+                                .env = {preload, "CUTRACE_PRINT=off"});
+    ck_assert_msg(stage_exit(&run) == 0, "%s", run.err);
+    stage_profile(&s, "summary.bin");
+    ct_summary_free(&s);
+    stage_drop(&run);
+    free(preload);
+}
+END_TEST
+
+START_TEST(locks_of_the_loader)
+{
+    struct stage_run run = PLAY(.program = PROBER, .argv = {"threads", BELOW("slow_plugin.so")});
+    ck_assert_str_eq(run.out, "done\n");
+    stage_drop(&run);
+}
+END_TEST
+
+START_TEST(names_of_no_concern)
+{
+    same("strangers", NULL);
+}
+END_TEST
+
+START_TEST(what_is_not_seen_is_said)
+{
+    struct stage_run run = PLAY(.program = PROBER, .argv = {"deepbind", BELOW("deep_plugin.so")});
+    ck_assert_str_eq(run.out, "1 devices\n");
+    ck_assert_ptr_nonnull(strstr(run.err, "none of its calls came by here"));
+    ck_assert(!stage_exists("summary.bin"));
+    stage_drop(&run);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("lookup");
+    tcase_add_checked_fixture(tests, stage_open, stage_close);
+    tcase_add_test(tests, the_caller_stays_the_caller);
+    tcase_add_test(tests, versions_of_dlsym);
+    tcase_add_loop_test(tests, another_interposer, 0, 2);
+    if (!*LOOKUP_SANITIZERS) /* which bring a heap of their own */
+        tcase_add_loop_test(tests, a_heap_that_uses_dlsym, 0, 2);
+    tcase_add_test(tests, locks_of_the_loader);
+    tcase_add_test(tests, names_of_no_concern);
+    if (!*LOOKUP_SANITIZERS) /* ASan refuses RTLD_DEEPBIND */
+        tcase_add_test(tests, what_is_not_seen_is_said);
+    return stage_main("lookup", tests);
+}
