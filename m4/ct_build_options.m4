@@ -43,6 +43,12 @@ do
 done
 AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
+
+# gcc makes calls of memset and strlen out of loops; code that may call nothing says no.
+PLAIN_LOOPS_CFLAGS=
+CT_CHECK_FLAG([-fno-tree-loop-distribute-patterns],
+    [PLAIN_LOOPS_CFLAGS=-fno-tree-loop-distribute-patterns])
+AC_SUBST([PLAIN_LOOPS_CFLAGS])
 ])
 
 AC_DEFUN([CT_CHECK_FLAG], [
