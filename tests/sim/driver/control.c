@@ -23,7 +23,7 @@ enum action { FAIL, SLOW, HANG };
 struct rule {
     enum action action;
     uint32_t id;
-    long nth; /* FAIL, HANG: which call, from 1; SLOW: microseconds */
+    long nth, last; /* FAIL, HANG: which calls, from 1; SLOW: nth microseconds each time */
     int code;
     bool sticky;
     atomic_long calls;
@@ -62,7 +62,15 @@ static bool find_id(const char *name, uint32_t *id)
     return false;
 }
 
-/* function:n[:code[:sticky]] */
+/* n or n-m */
+static void read_range(struct rule *r, const char *text)
+{
+    const char *dash = strchr(text, '-');
+    r->nth = atol(text);
+    r->last = dash ? atol(dash + 1) : r->nth;
+}
+
+/* function:n[-m][:code[:sticky]] */
 static void add_rule(enum action action, char *item)
 {
     struct rule r = {.action = action};
@@ -72,7 +80,7 @@ static void add_rule(enum action action, char *item)
         complain("not understood", item);
         return;
     }
-    r.nth = atol(n);
+    read_range(&r, n);
     r.code = code ? atoi(code) : CUDA_ERROR_UNKNOWN;
     r.sticky = sticky && !strcmp(sticky, "sticky");
     rules[rule_count] = r;
@@ -180,7 +188,8 @@ static bool applies(struct rule *r, uint32_t id)
         return false;
     if (r->action == SLOW)
         return true;
-    return atomic_fetch_add(&r->calls, 1) + 1 == r->nth;
+    long call = atomic_fetch_add(&r->calls, 1) + 1;
+    return call >= r->nth && call <= r->last;
 }
 
 static bool act(const struct rule *r, CUresult *result)

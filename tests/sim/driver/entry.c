@@ -188,14 +188,6 @@ static bool enter(uint32_t id, bool per_thread, CUresult *result)
 
 /* ---- start and end of the process ---- */
 
-static void log_open_things(void)
-{
-    for (struct sim_capture *c = sim_captures; c; c = c->next)
-        sim_log("open at exit: capture %llu", (unsigned long long)c->id);
-    if (sim_self.depth)
-        sim_log("open at exit: %d contexts pushed by thread %u", sim_self.depth, sim_self.id);
-}
-
 static void shut(void)
 {
     if (getpid() != initialised_in)
@@ -203,7 +195,7 @@ static void shut(void)
     sim_lock();
     sim_progress();
     if (sim_log_on())
-        log_open_things();
+        sim_log_open_things();
     if (sim_settings.truth_path)
         sim_truth_write(sim_settings.truth_path);
     atomic_store_explicit(&shut_down, true, memory_order_release);

@@ -43,10 +43,12 @@ CUresult sim_cuEventRecord(CUevent e, CUstream handle)
     CUresult r = sim_check(SIM_EVENT, e);
     if (r == CUDA_SUCCESS)
         r = sim_stream_of(handle, &s);
-    if (r == CUDA_SUCCESS && s->context != e->context)
-        r = CUDA_ERROR_INVALID_HANDLE;
     if (r != CUDA_SUCCESS)
         return r;
+    if (s->context != e->context) {
+        sim_breach("event recorded in a stream of another context");
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     if (s->capture)
         return sim_capture_record(e, s);
     struct sim_work w = {.kind = SIM_WORK_RECORD, .event = e};

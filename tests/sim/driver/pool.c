@@ -147,6 +147,11 @@ uint64_t sim_alive(enum sim_type type)
     return pools[type].alive;
 }
 
+const char *sim_type_name(enum sim_type type)
+{
+    return pools[type].what;
+}
+
 void *sim_each(enum sim_type type, bool (*visit)(void *object, void *arg), void *arg)
 {
     const struct pool *p = &pools[type];

@@ -49,10 +49,11 @@ void sim_give(enum sim_type type, void *object);
 CUresult sim_check(enum sim_type type, const void *handle);
 bool sim_is(enum sim_type type, const void *handle);
 uint64_t sim_alive(enum sim_type type);
+const char *sim_type_name(enum sim_type type);
 /* Calls visit for each living object until it returns true; returns that object or NULL. */
 void *sim_each(enum sim_type type, bool (*visit)(void *object, void *arg), void *arg);
 
-/* Misuse that CUDA leaves undefined: reports it and ends the process, unless CUDASIM_STRICT=0. */
+/* Misuse that no sound program makes: reports it and ends the process, unless CUDASIM_STRICT=0. */
 void sim_breach(const char *what);
 
 /* ---- what work is (work.c) ---- */
@@ -466,5 +467,6 @@ bool sim_control_intercept(uint32_t id, const char *name, CUresult *result);
 int64_t sim_control_kernel_ns(const char *name); /* -1: not named in CUDASIM_KERNELS */
 void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool sim_log_on(void);
+void sim_log_open_things(void); /* leaks.c */
 
 #endif
