@@ -217,7 +217,7 @@ bool ct_profile_is_kept(void)
 
 const char *ct_profile_path(void)
 {
-    if (file.fd < 0)
+    if (file.fd < 0 || !file.sequence)
         return NULL;
     if (!file.in_memory)
         return file.path;

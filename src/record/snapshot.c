@@ -198,7 +198,7 @@ static void add_stream(const struct ct_stream *s)
 /* A topology has a row on each device it was launched on. */
 static void add_nodes(const struct ct_graph *g)
 {
-    for (uint32_t row = 0; row < ct_rows_count(); row++) {
+    for (uint32_t row = 0; row < count(CT_SECTION_ROWS); row++) {
         const struct ct_row *r = ct_row(row);
         if (r->kind != CT_ROW_GRAPH || !ct_streq(r->name, g->name))
             continue;
@@ -223,14 +223,14 @@ static void fill(const struct ct_process_info *process, bool finished)
 {
     add_string("");
     add_process(process, finished);
-    for (uint32_t i = 0; i < ct_devices_count(); i++)
-        add_device(ct_device(i));
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         add_row(ct_row(i));
     for (uint32_t id = 0; id < CT_API_COUNT; id++)
         add_api(id);
     for (uint32_t i = 0; i < ct_min(ct_streams_count(), STREAMS_LISTED); i++)
         add_stream(ct_stream(i));
+    for (uint32_t i = 0; i < ct_devices_count(); i++)
+        add_device(ct_device(i)); /* after whatever refers to them: more may come meanwhile */
     for (uint32_t i = 0; i < ct_graphs_count(); i++)
         add_nodes(ct_graph(i));
     for (uint32_t i = 0; i < ct_notes_count(); i++)

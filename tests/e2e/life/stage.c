@@ -134,6 +134,7 @@ static void make_environment(struct environment *e, const struct stage_scene *sc
     putf(e, "CUTRACE_REPORT=%s%s", stage_path_of("cutrace-report"), "");
     put(e, "CUTRACE_PRINT=off");
     put(e, "ASAN_OPTIONS=detect_leaks=0"); /* of programs that have no such function */
+    put(e, "TSAN_OPTIONS=die_after_fork=0");
     sanitizer_runtime(runtime, sizeof(runtime));
     if (!scene->bare)
         putf(e, "LD_PRELOAD=%s%s", runtime, stage_path_of(".libs/libcutrace.so"));

@@ -174,7 +174,7 @@ static cudaError_t entry_point(const char *name, void **out, int version, unsign
         return r != cudaSuccess ? r : cudaErrorNotSupported;
     if (rt_self.per_thread && !flags)
         flags = cudaEnablePerThreadDefaultStream;
-    r = DRV(cuGetProcAddress, name, out, version, flags);
+    r = DRV(cuGetProcAddress, name, out, version, flags, NULL); /* NULL: no matter to the first form */
     if (status)
         *status = r == cudaSuccess && *out ? cudaDriverEntryPointSuccess
                                            : cudaDriverEntryPointSymbolNotFound;
