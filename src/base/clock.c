@@ -50,3 +50,9 @@ uint64_t ct_ticks_to_ns(uint64_t ticks)
     uint64_t r = atomic_load_explicit(&rate, memory_order_relaxed);
     return (uint64_t)(((unsigned __int128)ticks * r + ((uint64_t)1 << 31)) >> 32);
 }
+
+uint64_t ct_ns_to_ticks(uint64_t ns)
+{
+    uint64_t r = atomic_load_explicit(&rate, memory_order_relaxed);
+    return r ? (uint64_t)(((unsigned __int128)ns << 32) / r) : 0;
+}

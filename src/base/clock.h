@@ -34,5 +34,6 @@ void ct_clock_start(void);
 void ct_clock_update(void);
 /* A difference of ticks in nanoseconds. */
 uint64_t ct_ticks_to_ns(uint64_t ticks);
+uint64_t ct_ns_to_ticks(uint64_t ns);
 
 #endif

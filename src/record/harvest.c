@@ -225,10 +225,21 @@ static bool is_complete(struct ct_stream *s)
     return false;
 }
 
+/* One question for all that waits: what comes last in a stream is complete last. */
+static bool is_all_complete(const struct ct_stream *s)
+{
+    if (s->first_pending == s->last_pending)
+        return false;
+    const struct ct_op *op = &s->last_pending->op;
+    CUevent last = ct_event(ct_context(op->context), op->stop_event);
+    return CT_REAL(cuEventQuery)(last) == CUDA_SUCCESS;
+}
+
 static uint64_t harvest_stream(struct ct_stream *s)
 {
     uint64_t n = 0;
-    while (s->first_pending && is_complete(s)) {
+    bool all = s->first_pending && is_all_complete(s);
+    while (s->first_pending && (all || is_complete(s))) {
         struct ct_pending *p = unlink_first(s);
         settle(s, &p->op);
         give_pending(p);

@@ -17,7 +17,7 @@
 
 #define CT_STREAMS 32768
 #define CT_STREAM_NONE UINT32_MAX
-#define CT_STREAM_TRAIL 4 /* stop events remembered to tell whether the stream is busy */
+#define CT_STREAM_TRAIL 32 /* stop events remembered to tell whether the stream is busy */
 
 enum ct_stream_special {
     CT_STREAM_CREATED = 0,
@@ -55,6 +55,8 @@ struct ct_stream {
     struct ct_thread *_Atomic last_thread;
     _Atomic uint64_t last_breaks;
     _Atomic uint32_t trail[CT_STREAM_TRAIL]; /* stop events by sequence */
+    _Atomic uint64_t busy_until;             /* ticks: the stream has work ahead till then */
+    _Atomic uint32_t look_skips;             /* launches that take it for idle without a look */
 
     /* The watch for a queue that does not move; see ct_stream_is_deep(). */
     _Atomic uint64_t head;       /* sequence << 32 | event: oldest pending, by the drain thread */
