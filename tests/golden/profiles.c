@@ -49,8 +49,8 @@ static void fill_names(struct ct_build *b)
         "ab",
         "abc",
         "abcd",
-        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEvi"
-        "fT0_",
+        ("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEvi"
+         "fT0_"),
     };
     static const char *const apis[] = {
         "__cudaLaunchKernel",

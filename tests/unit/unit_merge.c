@@ -85,7 +85,7 @@ START_TEST(files_add_up)
     for (uint64_t i = 0; i < 3; i++) {
         uint64_t calls[] = {10 + i, 20};
         start(&b);
-        ct_build_text(&b, "moves the offsets" + i);
+        ct_build_text(&b, &"moves the offsets"[i]);
         struct ct_file_row row = kernel(&b, 0, i % 2 ? "_Z1gv" : "_Z1fv");
         ct_build_time(&row, 1000 * (i + 1));
         ct_build_time(&row, 500);

@@ -82,7 +82,7 @@ cudaError_t rt_function_of(const void *stub, CUfunction *out)
     const struct item *i = find(stub, false);
     CUlibrary library;
     CUmodule module;
-    CUkernel kernel;
+    CUkernel kernel = NULL;
     if (!i)
         return cudaErrorInvalidDeviceFunction;
     cudaError_t r = rt_need_context();
