@@ -52,8 +52,8 @@ static struct sim_capture *find(uint64_t id)
 static bool forbids(const struct sim_capture *c)
 {
     bool own = c->thread == sim_self.id && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
-    bool global = c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
-                  sim_self.mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+    bool global =
+        c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && sim_self.mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
     return own || global;
 }
 
@@ -111,6 +111,17 @@ CUresult sim_capture_add(CUstream s, const struct sim_work *w, CUgraphNodeType t
     n->work = sim_work_clone(w);
     set_leaves(s, sim_nodes_of(&n, 1));
     return CUDA_SUCCESS;
+}
+
+CUresult sim_capture_graph(CUstream s, CUgraphExec e)
+{
+    struct sim_work none = {.kind = SIM_WORK_EMPTY};
+    CUresult r = sim_capture_add(s, &none, CU_GRAPH_NODE_TYPE_GRAPH);
+    if (r == CUDA_SUCCESS) {
+        s->leaves->node[0]->child = sim_graph_of_exec(e);
+        s->leaves->node[0]->child->owned_by_node = true;
+    }
+    return r;
 }
 
 CUresult sim_capture_record(CUevent e, CUstream s)

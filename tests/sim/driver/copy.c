@@ -34,8 +34,8 @@ static struct sim_work copy_work(const char *name, struct sim_rect rect)
 
 static struct sim_rect line(uintptr_t to, uintptr_t from, size_t bytes)
 {
-    return (struct sim_rect){.to = (char *)to, .from = (const char *)from, .width = bytes,
-                             .height = 1, .depth = 1};
+    return (struct sim_rect){
+        .to = (char *)to, .from = (const char *)from, .width = bytes, .height = 1, .depth = 1};
 }
 
 /* ---- linear ---- */
@@ -58,8 +58,8 @@ static bool is_known(uintptr_t p, size_t bytes)
     return b && p + bytes <= b->start + b->bytes;
 }
 
-static CUresult linear(uintptr_t to, uintptr_t from, size_t bytes, bool to_device,
-                       bool from_device, CUstream stream, enum sort sort)
+static CUresult linear(uintptr_t to, uintptr_t from, size_t bytes, bool to_device, bool from_device,
+                       CUstream stream, enum sort sort)
 {
     if ((bytes && (!to || !from)) || (to_device && bytes && !is_known(to, bytes)) ||
         (from_device && bytes && !is_known(from, bytes)))
@@ -108,8 +108,8 @@ CUresult sim_cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes
     return linear(to, from, bytes, true, true, s, ASYNC);
 }
 
-static CUresult peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                     CUcontext from_context, size_t bytes, CUstream stream, enum sort sort)
+static CUresult peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                     size_t bytes, CUstream stream, enum sort sort)
 {
     if (sim_check(SIM_CONTEXT, to_context) || sim_check(SIM_CONTEXT, from_context))
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -192,8 +192,10 @@ CUresult sim_cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *shape)
 {
     if (!shape)
         return CUDA_ERROR_INVALID_VALUE;
-    CUDA_ARRAY3D_DESCRIPTOR whole = {.Width = shape->Width, .Height = shape->Height,
-                                     .Format = shape->Format, .NumChannels = shape->NumChannels};
+    CUDA_ARRAY3D_DESCRIPTOR whole = {.Width = shape->Width,
+                                     .Height = shape->Height,
+                                     .Format = shape->Format,
+                                     .NumChannels = shape->NumChannels};
     return sim_cuArray3DCreate_v2(out, &whole);
 }
 
@@ -302,8 +304,8 @@ static CUresult side_of(struct side *out, CUmemorytype type, const void *host, C
     size_t slice = pitch * height;
     if (!start || type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
-    *out = (struct side){(char *)start + at[0] + at[1] * pitch + at[2] * slice, pitch, slice,
-                         letter};
+    *out =
+        (struct side){(char *)start + at[0] + at[1] * pitch + at[2] * slice, pitch, slice, letter};
     return CUDA_SUCCESS;
 }
 
@@ -321,7 +323,7 @@ static CUresult box_work(const CUDA_MEMCPY3D *p, bool is_peer, struct sim_work *
                     p->dstHeight ? p->dstHeight : p->Height, to_at);
     if (r != CUDA_SUCCESS)
         return r;
-    struct sim_rect rect = {to.start,  from.start, p->WidthInBytes, p->Height, p->Depth,
+    struct sim_rect rect = {to.start, from.start, p->WidthInBytes, p->Height, p->Depth,
                             to.pitch, from.pitch, to.slice,        from.slice};
     *out = copy_work(is_peer ? sim_intern("PtoP") : direction(from.letter, to.letter), rect);
     return CUDA_SUCCESS;
@@ -346,13 +348,23 @@ static CUresult plane(const CUDA_MEMCPY2D *p, CUstream stream, enum sort sort)
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
     CUDA_MEMCPY3D whole = {
-        .srcXInBytes = p->srcXInBytes,     .srcY = p->srcY,           .srcHost = p->srcHost,
-        .srcMemoryType = p->srcMemoryType, .srcDevice = p->srcDevice, .srcArray = p->srcArray,
-        .srcPitch = p->srcPitch,           .dstXInBytes = p->dstXInBytes,
-        .dstY = p->dstY,                   .dstHost = p->dstHost,
-        .dstMemoryType = p->dstMemoryType, .dstDevice = p->dstDevice, .dstArray = p->dstArray,
-        .dstPitch = p->dstPitch,           .WidthInBytes = p->WidthInBytes,
-        .Height = p->Height,               .Depth = 1,
+        .srcXInBytes = p->srcXInBytes,
+        .srcY = p->srcY,
+        .srcHost = p->srcHost,
+        .srcMemoryType = p->srcMemoryType,
+        .srcDevice = p->srcDevice,
+        .srcArray = p->srcArray,
+        .srcPitch = p->srcPitch,
+        .dstXInBytes = p->dstXInBytes,
+        .dstY = p->dstY,
+        .dstHost = p->dstHost,
+        .dstMemoryType = p->dstMemoryType,
+        .dstDevice = p->dstDevice,
+        .dstArray = p->dstArray,
+        .dstPitch = p->dstPitch,
+        .WidthInBytes = p->WidthInBytes,
+        .Height = p->Height,
+        .Depth = 1,
     };
     return box(&whole, false, stream, sort);
 }
@@ -410,4 +422,65 @@ CUresult sim_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p)
 CUresult sim_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream s)
 {
     return box_peer(p, s, ASYNC);
+}
+
+/* Lengths of rows and heights of layers are in elements of the array on the other side, or bytes.
+ */
+static CUresult operand(const CUmemcpy3DOperand *o, size_t unit, CUmemorytype *type, CUarray *array,
+                        CUdeviceptr *p, size_t *pitch, size_t *height, size_t *x)
+{
+    if (o->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
+        *type = CU_MEMORYTYPE_UNIFIED;
+        *p = o->op.ptr.ptr;
+        *pitch = o->op.ptr.rowLength * unit;
+        *height = o->op.ptr.layerHeight;
+        return CUDA_SUCCESS;
+    }
+    *type = CU_MEMORYTYPE_ARRAY;
+    *array = o->op.array.array;
+    *x = o->op.array.offset.x * unit;
+    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static size_t unit_of(const CUmemcpy3DOperand *o)
+{
+    bool is_array = o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY && sim_is(SIM_ARRAY, o->op.array.array);
+    return is_array ? o->op.array.array->element_bytes : 1;
+}
+
+static CUresult batch_box(const CUDA_MEMCPY3D_BATCH_OP *o, CUstream stream)
+{
+    CUDA_MEMCPY3D q;
+    size_t unit = unit_of(&o->src) > 1 ? unit_of(&o->src) : unit_of(&o->dst);
+    memset(&q, 0, sizeof(q));
+    q.WidthInBytes = o->extent.width * unit;
+    q.Height = o->extent.height;
+    q.Depth = o->extent.depth;
+    if (o->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+        q.srcY = o->src.op.array.offset.y, q.srcZ = o->src.op.array.offset.z;
+    if (o->dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+        q.dstY = o->dst.op.array.offset.y, q.dstZ = o->dst.op.array.offset.z;
+    CUresult r = operand(&o->src, unit, &q.srcMemoryType, &q.srcArray, &q.srcDevice, &q.srcPitch,
+                         &q.srcHeight, &q.srcXInBytes);
+    if (r == CUDA_SUCCESS)
+        r = operand(&o->dst, unit, &q.dstMemoryType, &q.dstArray, &q.dstDevice, &q.dstPitch,
+                    &q.dstHeight, &q.dstXInBytes);
+    return r == CUDA_SUCCESS ? box(&q, false, stream, ASYNC) : r;
+}
+
+CUresult sim_cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *list,
+                                     unsigned long long flags, CUstream stream)
+{
+    CUresult r = count && list && !flags && stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
+        r = batch_box(&list[i], stream);
+    return r;
+}
+
+CUresult sim_cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed,
+                                  unsigned long long flags, CUstream stream)
+{
+    if (failed)
+        *failed = SIZE_MAX;
+    return sim_cuMemcpy3DBatchAsync_v2(count, list, flags, stream);
 }

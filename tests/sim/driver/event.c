@@ -37,7 +37,8 @@ CUresult sim_cuEventDestroy(CUevent e)
     return sim_cuEventDestroy_v2(e);
 }
 
-CUresult sim_cuEventRecord(CUevent e, CUstream handle)
+/* Into a capture an external record goes as a node, another one as a mark. */
+static CUresult record(CUevent e, CUstream handle, bool external)
 {
     CUstream s;
     CUresult r = sim_check(SIM_EVENT, e);
@@ -49,16 +50,22 @@ CUresult sim_cuEventRecord(CUevent e, CUstream handle)
         sim_breach("event recorded in a stream of another context");
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    if (s->capture)
+    if (s->capture && !external)
         return sim_capture_record(e, s);
     struct sim_work w = {.kind = SIM_WORK_RECORD, .event = e};
     return sim_submit(s, &w);
 }
 
+CUresult sim_cuEventRecord(CUevent e, CUstream stream)
+{
+    return record(e, stream, false);
+}
+
 CUresult sim_cuEventRecordWithFlags(CUevent e, CUstream stream, unsigned int flags)
 {
-    return flags > CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_INVALID_VALUE
-                                            : sim_cuEventRecord(e, stream);
+    if (flags > CU_EVENT_RECORD_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return record(e, stream, flags == CU_EVENT_RECORD_EXTERNAL);
 }
 
 static CUresult may_look(CUevent e)

@@ -25,15 +25,23 @@ static bool flatten(CUgraph g, CUgraphExec e)
         if (order[i]->child)
             ok = flatten(order[i]->child, e);
         else
-            e->nodes[e->count++] = (struct sim_exec_node){
-                .node = order[i], .enabled = true, .work = sim_work_clone(&order[i]->work)};
+            e->nodes[e->count++] = (struct sim_exec_node){.node = order[i],
+                                                          .type = order[i]->type,
+                                                          .enabled = true,
+                                                          .work = sim_work_clone(&order[i]->work)};
     }
     free(order);
     return ok;
 }
 
+static bool is_event(const struct sim_work *w)
+{
+    return w->kind == SIM_WORK_RECORD || w->kind == SIM_WORK_WAIT;
+}
+
 static void make_plan(CUgraphExec e)
 {
+    unsigned runs = 0; /* nodes that take time before this one */
     struct sim_plan *p = calloc(1, sizeof(*p));
     p->references = 1;
     p->works = calloc(e->count + 1, sizeof(*p->works));
@@ -42,8 +50,11 @@ static void make_plan(CUgraphExec e)
         if (!n->enabled || n->work.kind == SIM_WORK_EMPTY)
             continue;
         p->works[p->count] = sim_work_clone(&n->work);
+        p->has_events |= is_event(&n->work);
+        p->works[p->count].graph_offset_ns = p->duration_ns;
         p->has_host_work |= n->work.kind == SIM_WORK_HOST || n->work.kind == SIM_WORK_CALLBACK;
-        p->duration_ns += n->work.duration_ns + (p->count ? NODE_NS : 0);
+        p->duration_ns += n->work.duration_ns + (runs && !is_event(&n->work) ? NODE_NS : 0);
+        runs += !is_event(&n->work);
         p->count++;
     }
     sim_plan_release(e->plan);
@@ -117,6 +128,30 @@ CUresult sim_cuGraphExecDestroy(CUgraphExec e)
     return CUDA_SUCCESS;
 }
 
+/* A graph keeps no event alive. */
+static CUresult events_are_alive(const struct sim_plan *p)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (size_t i = 0; p->has_events && r == CUDA_SUCCESS && i < p->count; i++)
+        if (is_event(&p->works[i]))
+            r = sim_check(SIM_EVENT, p->works[i].event);
+    return r;
+}
+
+CUgraph sim_graph_of_exec(CUgraphExec e)
+{
+    CUgraph g = sim_graph_new();
+    struct sim_nodes *before = sim_nodes_of(NULL, 0);
+    for (size_t i = 0; i < e->count; i++) {
+        CUgraphNode n = sim_node_add(g, e->nodes[i].type, before);
+        n->work = sim_work_clone(&e->nodes[i].work);
+        free(before);
+        before = sim_nodes_of(&n, 1);
+    }
+    free(before);
+    return g;
+}
+
 CUresult sim_cuGraphLaunch(CUgraphExec e, CUstream handle)
 {
     CUstream s;
@@ -124,10 +159,14 @@ CUresult sim_cuGraphLaunch(CUgraphExec e, CUstream handle)
     if (r == CUDA_SUCCESS)
         r = sim_stream_of(handle, &s);
     if (r == CUDA_SUCCESS && s->capture)
-        r = sim_capture_forbid(s); /* a child node instead: not modelled */
+        return sim_capture_graph(s, e);
+    if (r == CUDA_SUCCESS)
+        r = events_are_alive(e->plan);
     if (r != CUDA_SUCCESS)
         return r;
-    struct sim_work w = {.kind = SIM_WORK_GRAPH, .name = "graph", .plan = e->plan,
+    struct sim_work w = {.kind = SIM_WORK_GRAPH,
+                         .name = "graph",
+                         .plan = e->plan,
                          .duration_ns = e->plan->duration_ns};
     e->plan->references++;
     return sim_submit(s, &w);
@@ -150,13 +189,15 @@ static struct sim_exec_node *node_of(CUgraphExec e, CUgraphNode n)
     return NULL;
 }
 
-static CUresult replace(CUgraphExec e, CUgraphNode n, CUresult r, struct sim_work w)
+static CUresult replace(CUgraphExec e, CUgraphNode n, CUresult r, struct sim_content *c)
 {
-    struct sim_exec_node *x = node_of(e, n);
-    if (r != CUDA_SUCCESS || !x)
+    if (r == CUDA_SUCCESS)
+        r = sim_check(SIM_EXEC, e);
+    struct sim_exec_node *x = r == CUDA_SUCCESS ? node_of(e, n) : NULL;
+    if (!x || x->type != c->type)
         return r != CUDA_SUCCESS ? r : CUDA_ERROR_INVALID_VALUE;
     sim_work_drop(&x->work);
-    x->work = w;
+    x->work = c->work;
     make_plan(e);
     return CUDA_SUCCESS;
 }
@@ -164,17 +205,16 @@ static CUresult replace(CUgraphExec e, CUgraphNode n, CUresult r, struct sim_wor
 CUresult sim_cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode n,
                                                const CUDA_KERNEL_NODE_PARAMS *p)
 {
-    struct sim_work w = {0};
-    CUresult r = sim_check(SIM_EXEC, e);
-    if (r == CUDA_SUCCESS)
-        r = p ? sim_kernel_of_node(p, &w) : CUDA_ERROR_INVALID_VALUE;
-    return replace(e, n, r, w);
+    struct sim_content c = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
+    return replace(e, n, p ? sim_kernel_of_node(p, &c.work) : CUDA_ERROR_INVALID_VALUE, &c);
 }
 
 CUresult sim_cuGraphExecKernelNodeSetParams(CUgraphExec e, CUgraphNode n,
                                             const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 {
     CUDA_KERNEL_NODE_PARAMS q;
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
     memset(&q, 0, sizeof(q));
     memcpy(&q, p, sizeof(*p));
     return sim_cuGraphExecKernelNodeSetParams_v2(e, n, &q);
@@ -183,12 +223,63 @@ CUresult sim_cuGraphExecKernelNodeSetParams(CUgraphExec e, CUgraphNode n,
 CUresult sim_cuGraphExecMemcpyNodeSetParams(CUgraphExec e, CUgraphNode n, const CUDA_MEMCPY3D *p,
                                             CUcontext context)
 {
-    struct sim_work w = {0};
+    struct sim_content c = {0};
     (void)context;
+    return replace(e, n, sim_content_of_copy(p, &c), &c);
+}
+
+CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec e, CUgraphNode n,
+                                            const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
+{
+    struct sim_content c = {0};
+    (void)context;
+    return replace(e, n, sim_content_of_set(p, &c), &c);
+}
+
+CUresult sim_cuGraphExecHostNodeSetParams(CUgraphExec e, CUgraphNode n,
+                                          const CUDA_HOST_NODE_PARAMS *p)
+{
+    struct sim_content c = {0};
+    return replace(e, n, sim_content_of_host(p, &c), &c);
+}
+
+CUresult sim_cuGraphExecEventRecordNodeSetEvent(CUgraphExec e, CUgraphNode n, CUevent event)
+{
+    struct sim_content c = {0};
+    return replace(e, n, sim_content_of_event(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, &c), &c);
+}
+
+CUresult sim_cuGraphExecEventWaitNodeSetEvent(CUgraphExec e, CUgraphNode n, CUevent event)
+{
+    struct sim_content c = {0};
+    return replace(e, n, sim_content_of_event(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, &c), &c);
+}
+
+CUresult sim_cuGraphExecNodeSetParams(CUgraphExec e, CUgraphNode n, CUgraphNodeParams *p)
+{
+    struct sim_content c = {0};
+    CUresult r = sim_content_of(p, &c);
+    if (r == CUDA_SUCCESS && c.child)
+        return sim_cuGraphExecChildGraphNodeSetParams(e, n, c.child);
+    return replace(e, n, r, &c);
+}
+
+CUresult sim_cuGraphNodeGetEnabled(CUgraphExec e, CUgraphNode n, unsigned int *out)
+{
+    CUresult r = sim_check(SIM_EXEC, e);
+    struct sim_exec_node *x = r ? NULL : node_of(e, n);
+    if (!x)
+        return r ? r : CUDA_ERROR_INVALID_VALUE;
+    *out = x->enabled;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphExecGetFlags(CUgraphExec e, cuuint64_t *out)
+{
     CUresult r = sim_check(SIM_EXEC, e);
     if (r == CUDA_SUCCESS)
-        r = p ? sim_copy_of_node(p, &w) : CUDA_ERROR_INVALID_VALUE;
-    return replace(e, n, r, w);
+        *out = e->flags;
+    return r;
 }
 
 CUresult sim_cuGraphNodeSetEnabled(CUgraphExec e, CUgraphNode n, unsigned int enabled)
@@ -208,9 +299,40 @@ static bool same_topology(CUgraphExec a, CUgraphExec b)
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++)
-        if (a->nodes[i].node->type != b->nodes[i].node->type)
+        if (a->nodes[i].type != b->nodes[i].type)
             return false;
     return true;
+}
+
+static bool unfold(CUgraph g, CUgraphExec e)
+{
+    e->nodes = calloc(leaf_count(g) + 1, sizeof(*e->nodes));
+    return flatten(g, e);
+}
+
+CUresult sim_cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgraphNode n, CUgraph child)
+{
+    struct CUgraphExec_st before = {0}, after = {0};
+    CUresult r = sim_check(SIM_EXEC, e);
+    if (r == CUDA_SUCCESS)
+        r = sim_node_has_type(n, CU_GRAPH_NODE_TYPE_GRAPH);
+    if (r == CUDA_SUCCESS)
+        r = sim_check(SIM_GRAPH, child);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!unfold(n->child, &before) || !unfold(child, &after) || !same_topology(&before, &after))
+        r = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < before.count; i++) {
+        struct sim_exec_node *x = node_of(e, before.nodes[i].node);
+        if (x) {
+            sim_work_drop(&x->work);
+            x->work = sim_work_clone(&after.nodes[i].work);
+        }
+    }
+    drop_nodes(&before);
+    drop_nodes(&after);
+    make_plan(e);
+    return r;
 }
 
 CUresult sim_cuGraphExecUpdate_v2(CUgraphExec e, CUgraph g, CUgraphExecUpdateResultInfo *info)
@@ -231,8 +353,9 @@ CUresult sim_cuGraphExecUpdate_v2(CUgraphExec e, CUgraph g, CUgraphExecUpdateRes
     make_plan(e);
     sim_cuGraphExecDestroy(fresh);
     if (info)
-        *info = (CUgraphExecUpdateResultInfo){.result = same ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-                                                             : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED};
+        *info = (CUgraphExecUpdateResultInfo){
+            .result =
+                same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED};
     return same ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 

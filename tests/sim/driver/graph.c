@@ -56,7 +56,6 @@ CUgraph sim_graph_clone(CUgraph g)
         m->original = n;
         m->work = sim_work_clone(&n->work);
         m->child = n->child ? sim_graph_clone(n->child) : NULL;
-        m->event = n->event;
         m->copy = n->copy;
         m->set = n->set;
     }
@@ -178,45 +177,62 @@ CUresult sim_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
     return sim_cuGraphAddKernelNode_v2(out, g, from, count, &q);
 }
 
+static CUresult add_content(CUgraphNode *out, CUgraph g, const CUgraphNode *from, size_t count,
+                            CUresult r, struct sim_content *c)
+{
+    if (r == CUDA_SUCCESS && c->child)
+        r = sim_check(SIM_GRAPH, c->child);
+    if (r == CUDA_SUCCESS)
+        r = add(out, g, c->type, from, count, c->work);
+    if (r != CUDA_SUCCESS)
+        return r;
+    (*out)->copy = c->copy;
+    (*out)->set = c->set;
+    if (c->child) {
+        (*out)->child = sim_graph_clone(c->child);
+        (*out)->child->owned_by_node = true;
+    }
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
                                   size_t count, const CUDA_MEMCPY3D *p, CUcontext context)
 {
-    struct sim_work w;
+    struct sim_content c = {0};
     (void)context;
-    CUresult r = p ? sim_copy_of_node(p, &w) : CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        r = add(out, g, CU_GRAPH_NODE_TYPE_MEMCPY, from, count, w);
-    if (r == CUDA_SUCCESS)
-        (*out)->copy = *p;
-    return r;
+    return add_content(out, g, from, count, sim_content_of_copy(p, &c), &c);
 }
 
 CUresult sim_cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
-                                  size_t count, const CUDA_MEMSET_NODE_PARAMS *p,
-                                  CUcontext context)
+                                  size_t count, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
 {
+    struct sim_content c = {0};
     (void)context;
-    if (!p || !p->dst || !p->width || !p->height)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct sim_work w =
-        sim_set_work(p->dst, p->pitch, p->value, p->elementSize, p->width, p->height);
-    CUresult r = add(out, g, CU_GRAPH_NODE_TYPE_MEMSET, from, count, w);
-    if (r == CUDA_SUCCESS)
-        (*out)->set = *p;
-    return r;
+    return add_content(out, g, from, count, sim_content_of_set(p, &c), &c);
 }
 
 CUresult sim_cuGraphAddHostNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from, size_t count,
                                 const CUDA_HOST_NODE_PARAMS *p)
 {
-    if (!p || !p->fn)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct sim_work w = {.kind = SIM_WORK_HOST, .host = {.function = p->fn, .data = p->userData}};
-    return add(out, g, CU_GRAPH_NODE_TYPE_HOST, from, count, w);
+    struct sim_content c = {0};
+    return add_content(out, g, from, count, sim_content_of_host(p, &c), &c);
 }
 
-CUresult sim_cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
-                                 size_t count)
+CUresult sim_cuGraphAddNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from, size_t count,
+                            CUgraphNodeParams *p)
+{
+    struct sim_content c = {0};
+    return add_content(out, g, from, count, sim_content_of(p, &c), &c);
+}
+
+CUresult sim_cuGraphAddNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
+                               const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *p)
+{
+    (void)edges;
+    return sim_cuGraphAddNode(out, g, from, count, p);
+}
+
+CUresult sim_cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from, size_t count)
 {
     return add(out, g, CU_GRAPH_NODE_TYPE_EMPTY, from, count, (struct sim_work){0});
 }
@@ -224,37 +240,48 @@ CUresult sim_cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode 
 CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
                                       size_t count, CUgraph child)
 {
-    CUresult r = sim_check(SIM_GRAPH, child);
-    if (r == CUDA_SUCCESS)
-        r = add(out, g, CU_GRAPH_NODE_TYPE_GRAPH, from, count, (struct sim_work){0});
-    if (r == CUDA_SUCCESS) {
-        (*out)->child = sim_graph_clone(child);
-        (*out)->child->owned_by_node = true;
-    }
-    return r;
-}
-
-static CUresult add_event(CUgraphNode *out, CUgraph g, CUgraphNodeType type,
-                          const CUgraphNode *from, size_t count, CUevent e)
-{
-    CUresult r = sim_check(SIM_EVENT, e);
-    if (r == CUDA_SUCCESS)
-        r = add(out, g, type, from, count, (struct sim_work){0});
-    if (r == CUDA_SUCCESS)
-        (*out)->event = e;
-    return r;
+    struct sim_content c = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .child = child};
+    return add_content(out, g, from, count, sim_check(SIM_GRAPH, child), &c);
 }
 
 CUresult sim_cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
                                        size_t count, CUevent e)
 {
-    return add_event(out, g, CU_GRAPH_NODE_TYPE_EVENT_RECORD, from, count, e);
+    struct sim_content c = {0};
+    CUresult r = sim_content_of_event(CU_GRAPH_NODE_TYPE_EVENT_RECORD, e, &c);
+    return add_content(out, g, from, count, r, &c);
 }
 
 CUresult sim_cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
                                      size_t count, CUevent e)
 {
-    return add_event(out, g, CU_GRAPH_NODE_TYPE_WAIT_EVENT, from, count, e);
+    struct sim_content c = {0};
+    CUresult r = sim_content_of_event(CU_GRAPH_NODE_TYPE_WAIT_EVENT, e, &c);
+    return add_content(out, g, from, count, r, &c);
+}
+
+static void remove_from(struct sim_nodes *nodes, CUgraphNode n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < nodes->count; i++)
+        if (nodes->node[i] != n)
+            nodes->node[kept++] = nodes->node[i];
+    nodes->count = kept;
+}
+
+CUresult sim_cuGraphDestroyNode(CUgraphNode n)
+{
+    CUresult r = sim_check(SIM_NODE, n);
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUgraphNode *at = &n->graph->first;
+    while (*at != n)
+        at = &(*at)->next;
+    *at = n->next;
+    for (CUgraphNode m = n->graph->first; m; m = m->next)
+        remove_from(m->dependencies, n);
+    node_free(n);
+    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
@@ -262,6 +289,8 @@ CUresult sim_cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CU
 {
     CUresult r = sim_check(SIM_GRAPH, g);
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) {
+        if (sim_check(SIM_NODE, from[i]) || sim_check(SIM_NODE, to[i]))
+            return CUDA_ERROR_INVALID_VALUE;
         struct sim_nodes *one = sim_nodes_of(&from[i], 1), *before = to[i]->dependencies;
         to[i]->dependencies = sim_nodes_join(before, one);
         free(before);
@@ -277,136 +306,21 @@ CUresult sim_cuGraphAddDependencies_v2(CUgraph g, const CUgraphNode *from, const
     return sim_cuGraphAddDependencies(g, from, to, count);
 }
 
-/* ---- questions ---- */
-
-CUresult sim_cuGraphGetNodes(CUgraph g, CUgraphNode *out, size_t *count)
-{
-    CUresult r = count ? sim_check(SIM_GRAPH, g) : CUDA_ERROR_INVALID_VALUE;
-    size_t i = 0;
-    if (r != CUDA_SUCCESS)
-        return r;
-    for (CUgraphNode n = g->first; out && n && i < *count; n = n->next)
-        out[i++] = n;
-    *count = out ? i : sim_graph_count(g);
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphGetRootNodes(CUgraph g, CUgraphNode *out, size_t *count)
+CUresult sim_cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                                       size_t count)
 {
     CUresult r = sim_check(SIM_GRAPH, g);
-    size_t i = 0;
-    for (CUgraphNode n = r ? NULL : g->first; n; n = n->next)
-        if (!n->dependencies->count) {
-            if (out && i < *count)
-                out[i] = n;
-            i++;
-        }
-    *count = i;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) {
+        r = sim_check(SIM_NODE, to[i]);
+        if (r == CUDA_SUCCESS)
+            remove_from(to[i]->dependencies, from[i]);
+    }
     return r;
 }
 
-CUresult sim_cuGraphNodeGetDependencies(CUgraphNode n, CUgraphNode *out, size_t *count)
+CUresult sim_cuGraphRemoveDependencies_v2(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                                          const CUgraphEdgeData *edges, size_t count)
 {
-    CUresult r = sim_check(SIM_NODE, n);
-    if (r != CUDA_SUCCESS)
-        return r;
-    for (size_t i = 0; out && i < *count && i < n->dependencies->count; i++)
-        out[i] = n->dependencies->node[i];
-    *count = n->dependencies->count;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphNodeGetType(CUgraphNode n, CUgraphNodeType *out)
-{
-    CUresult r = sim_check(SIM_NODE, n);
-    if (r == CUDA_SUCCESS)
-        *out = n->type;
-    return r;
-}
-
-CUresult sim_cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode original, CUgraph clone)
-{
-    CUresult r = sim_check(SIM_GRAPH, clone);
-    if (r == CUDA_SUCCESS)
-        *out = clone_of(clone, original);
-    return r == CUDA_SUCCESS && !*out ? CUDA_ERROR_INVALID_VALUE : r;
-}
-
-static CUresult of_type(CUgraphNode n, CUgraphNodeType type)
-{
-    CUresult r = sim_check(SIM_NODE, n);
-    return r == CUDA_SUCCESS && n->type != type ? CUDA_ERROR_INVALID_VALUE : r;
-}
-
-CUresult sim_cuGraphKernelNodeGetParams_v2(CUgraphNode n, CUDA_KERNEL_NODE_PARAMS *p)
-{
-    CUresult r = of_type(n, CU_GRAPH_NODE_TYPE_KERNEL);
-    if (r != CUDA_SUCCESS)
-        return r;
-    struct sim_launch *l = &n->work.launch;
-    memset(p, 0, sizeof(*p));
-    p->func = l->function;
-    p->kern = l->kernel;
-    p->gridDimX = l->grid[0], p->gridDimY = l->grid[1], p->gridDimZ = l->grid[2];
-    p->blockDimX = l->block[0], p->blockDimY = l->block[1], p->blockDimZ = l->block[2];
-    p->sharedMemBytes = l->shared_bytes;
-    l->arguments[0] = &l->argument;
-    p->kernelParams = l->arguments;
-    return CUDA_SUCCESS;
-}
-
-/* The first form has no room for a kernel's handle: it tells the function. */
-CUresult sim_cuGraphKernelNodeGetParams(CUgraphNode n, CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-    CUDA_KERNEL_NODE_PARAMS q;
-    CUresult r = sim_cuGraphKernelNodeGetParams_v2(n, &q);
-    if (r == CUDA_SUCCESS && !q.func)
-        r = sim_cuKernelGetFunction(&q.func, q.kern);
-    if (r == CUDA_SUCCESS)
-        memcpy(p, &q, sizeof(*p));
-    return r;
-}
-
-CUresult sim_cuGraphKernelNodeSetParams_v2(CUgraphNode n, const CUDA_KERNEL_NODE_PARAMS *p)
-{
-    CUresult r = of_type(n, CU_GRAPH_NODE_TYPE_KERNEL);
-    return r == CUDA_SUCCESS ? sim_kernel_of_node(p, &n->work) : r;
-}
-
-CUresult sim_cuGraphKernelNodeSetParams(CUgraphNode n, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-    CUDA_KERNEL_NODE_PARAMS q = newer(p);
-    return sim_cuGraphKernelNodeSetParams_v2(n, &q);
-}
-
-CUresult sim_cuGraphMemcpyNodeGetParams(CUgraphNode n, CUDA_MEMCPY3D *p)
-{
-    CUresult r = of_type(n, CU_GRAPH_NODE_TYPE_MEMCPY);
-    if (r == CUDA_SUCCESS)
-        *p = n->copy;
-    return r;
-}
-
-CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode n, CUDA_MEMSET_NODE_PARAMS *p)
-{
-    CUresult r = of_type(n, CU_GRAPH_NODE_TYPE_MEMSET);
-    if (r == CUDA_SUCCESS)
-        *p = n->set;
-    return r;
-}
-
-CUresult sim_cuGraphHostNodeGetParams(CUgraphNode n, CUDA_HOST_NODE_PARAMS *p)
-{
-    CUresult r = of_type(n, CU_GRAPH_NODE_TYPE_HOST);
-    if (r == CUDA_SUCCESS)
-        *p = (CUDA_HOST_NODE_PARAMS){n->work.host.function, n->work.host.data};
-    return r;
-}
-
-CUresult sim_cuGraphChildGraphNodeGetGraph(CUgraphNode n, CUgraph *out)
-{
-    CUresult r = of_type(n, CU_GRAPH_NODE_TYPE_GRAPH);
-    if (r == CUDA_SUCCESS)
-        *out = n->child;
-    return r;
+    (void)edges;
+    return sim_cuGraphRemoveDependencies(g, from, to, count);
 }

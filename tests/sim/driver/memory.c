@@ -71,12 +71,16 @@ CUresult sim_memory_new(size_t bytes, enum sim_place place, unsigned flags, void
     size_t whole = (bytes + 4095) & ~(size_t)4095;
     if (place == SIM_DEVICE && whole > sim_device_bytes - sim_memory_used(c->device))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    void *p = mmap(NULL, whole, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     if (p == MAP_FAILED)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    add((struct sim_block){.start = (uintptr_t)p, .bytes = whole, .place = place, .ours = true,
-                           .flags = flags, .context = c});
+    add((struct sim_block){.start = (uintptr_t)p,
+                           .bytes = whole,
+                           .place = place,
+                           .ours = true,
+                           .flags = flags,
+                           .context = c});
     *out = p;
     return CUDA_SUCCESS;
 }
@@ -98,10 +102,17 @@ void sim_memory_of_context_gone(CUcontext c)
             release(i);
 }
 
+/* Allocating may be unsafe beside a capture; in a stream it is not. */
+static CUresult allocate(size_t bytes, enum sim_place place, unsigned flags, void **out)
+{
+    CUresult r = sim_unsafe();
+    return r == CUDA_SUCCESS ? sim_memory_new(bytes, place, flags, out) : r;
+}
+
 CUresult sim_cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
     void *p = NULL;
-    CUresult r = sim_memory_new(bytes, SIM_DEVICE, 0, &p);
+    CUresult r = allocate(bytes, SIM_DEVICE, 0, &p);
     if (r == CUDA_SUCCESS)
         *out = (CUdeviceptr)(uintptr_t)p;
     return r;
@@ -110,7 +121,7 @@ CUresult sim_cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 CUresult sim_cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned int flags)
 {
     void *p = NULL;
-    CUresult r = flags ? sim_memory_new(bytes, SIM_MANAGED, flags, &p) : CUDA_ERROR_INVALID_VALUE;
+    CUresult r = flags ? allocate(bytes, SIM_MANAGED, flags, &p) : CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         *out = (CUdeviceptr)(uintptr_t)p;
     return r;
@@ -146,7 +157,7 @@ CUresult sim_cuMemFree_v2(CUdeviceptr p)
 
 CUresult sim_cuMemHostAlloc(void **out, size_t bytes, unsigned int flags)
 {
-    return flags > 7 ? CUDA_ERROR_INVALID_VALUE : sim_memory_new(bytes, SIM_HOST, flags, out);
+    return flags > 7 ? CUDA_ERROR_INVALID_VALUE : allocate(bytes, SIM_HOST, flags, out);
 }
 
 CUresult sim_cuMemAllocHost_v2(void **out, size_t bytes)
@@ -169,8 +180,8 @@ CUresult sim_cuMemHostRegister_v2(void *p, size_t bytes, unsigned int flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (sim_block_of((uintptr_t)p))
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    add((struct sim_block){.start = (uintptr_t)p, .bytes = bytes, .place = SIM_HOST,
-                           .flags = flags, .context = c});
+    add((struct sim_block){
+        .start = (uintptr_t)p, .bytes = bytes, .place = SIM_HOST, .flags = flags, .context = c});
     return CUDA_SUCCESS;
 }
 
@@ -238,8 +249,8 @@ CUresult sim_cuPointerGetAttribute(void *out, CUpointer_attribute which, CUdevic
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        *(CUdeviceptr *)out = b->place == SIM_DEVICE && which == CU_POINTER_ATTRIBUTE_HOST_POINTER
-                                  ? 0 : p;
+        *(CUdeviceptr *)out =
+            b->place == SIM_DEVICE && which == CU_POINTER_ATTRIBUTE_HOST_POINTER ? 0 : p;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         *(unsigned *)out = b->place == SIM_MANAGED;
@@ -278,7 +289,12 @@ CUresult sim_cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream handle)
     CUresult r = sim_stream_of(handle, &s);
     if (r == CUDA_SUCCESS && s->capture)
         r = sim_capture_forbid(s); /* memory nodes are not modelled */
-    return r == CUDA_SUCCESS ? sim_cuMemAlloc_v2(out, bytes) : r;
+    void *p = NULL;
+    if (r == CUDA_SUCCESS)
+        r = sim_memory_new(bytes, SIM_DEVICE, 0, &p);
+    if (r == CUDA_SUCCESS)
+        *out = (CUdeviceptr)(uintptr_t)p;
+    return r;
 }
 
 CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool,

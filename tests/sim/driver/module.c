@@ -151,6 +151,15 @@ CUresult sim_cuModuleGetFunctionCount(unsigned int *out, CUmodule m)
     return r;
 }
 
+CUresult sim_cuModuleEnumerateFunctions(CUfunction *out, unsigned int count, CUmodule m)
+{
+    CUresult r = sim_check(SIM_MODULE, m);
+    unsigned i = 0;
+    for (CUfunction f = r ? NULL : m->functions; f && i < count; f = f->next)
+        out[i++] = f;
+    return r;
+}
+
 CUresult sim_cuModuleGetLoadingMode(CUmoduleLoadingMode *out)
 {
     *out = CU_MODULE_LAZY_LOADING;
@@ -393,6 +402,15 @@ CUresult sim_cuLibraryGetKernelCount(unsigned int *out, CUlibrary l)
     return r;
 }
 
+CUresult sim_cuLibraryEnumerateKernels(CUkernel *out, unsigned int count, CUlibrary l)
+{
+    CUresult r = sim_check(SIM_LIBRARY, l);
+    unsigned i = 0;
+    for (CUkernel k = r ? NULL : l->kernels; k && i < count; k = k->next)
+        out[i++] = k;
+    return r;
+}
+
 CUresult sim_cuKernelGetFunction(CUfunction *out, CUkernel k)
 {
     CUmodule m;
@@ -430,7 +448,7 @@ CUresult sim_cuKernelGetAttribute(int *out, CUfunction_attribute which, CUkernel
     if (r == CUDA_SUCCESS && (!out || which >= CU_FUNC_ATTRIBUTE_MAX || !sim_valid_device(device)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        *out = k->functions[device] ? k->functions[device]->attribute[which]
+        *out = k->functions[device]                  ? k->functions[device]->attribute[which]
                : (size_t)which < SIM_COUNT(defaults) ? defaults[which]
                                                      : 0;
     return r;

@@ -47,15 +47,36 @@ static void record(CUstream s, CUevent e, int64_t t)
     e->mark = (struct sim_mark){s, s->id, s->submitted + 1};
 }
 
+/* Events in a graph: it begins behind all it waits for, and its records are where it passes them.
+ */
+static int64_t graph_start_ns(const struct sim_plan *p, int64_t t)
+{
+    for (size_t i = 0; p->has_events && i < p->count; i++)
+        if (p->works[i].kind == SIM_WORK_WAIT)
+            t = later(t, p->works[i].event->stamp_ns);
+    return t + LAUNCH_NS;
+}
+
+static void graph_records(CUstream s, const struct sim_plan *p, int64_t t)
+{
+    for (size_t i = 0; p->has_events && i < p->count; i++)
+        if (p->works[i].kind == SIM_WORK_RECORD)
+            record(s, p->works[i].event, t + p->works[i].graph_offset_ns);
+}
+
 static void set_times(CUstream s, const struct sim_work *w)
 {
     int64_t t = start_ns(s);
     switch (w->kind) {
+    case SIM_WORK_GRAPH:
+        t = graph_start_ns(w->plan, t);
+        graph_records(s, w->plan, t);
+        t += w->duration_ns;
+        break;
     case SIM_WORK_KERNEL:
     case SIM_WORK_COPY:
     case SIM_WORK_SET:
     case SIM_WORK_PREFETCH:
-    case SIM_WORK_GRAPH:
         t += LAUNCH_NS + w->duration_ns;
         break;
     case SIM_WORK_RECORD:
@@ -93,10 +114,20 @@ static void add_wait(struct sim_op *op, struct sim_mark m)
     op->waits[op->wait_count++] = m;
 }
 
+static void add_waits_of_plan(struct sim_op *op)
+{
+    const struct sim_plan *p = op->work.plan;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->works[i].kind == SIM_WORK_WAIT)
+            add_wait(op, p->works[i].event->mark);
+}
+
 static void add_waits(CUstream s, struct sim_op *op)
 {
     if (op->work.kind == SIM_WORK_WAIT)
         add_wait(op, op->work.event->mark);
+    if (op->work.kind == SIM_WORK_GRAPH && op->work.plan->has_events)
+        add_waits_of_plan(op);
     if (!active)
         return;
     if (s->kind == SIM_STREAM_LEGACY) {
@@ -237,8 +268,8 @@ static void put(CUstream s, struct sim_work *w)
     struct sim_op op = {.work = *w, .with_worker = needs_worker(w)};
     if (s->first)
         sim_wait_until(has_room, s);
-    set_times(s, w);
     add_waits(s, &op);
+    set_times(s, w);
     s->submitted++;
     if (s->first || op.wait_count || op.with_worker || sim_settings.latency_ns ||
         !sim_work_gate_open(w)) {
@@ -268,6 +299,10 @@ static CUgraphNodeType node_type(const struct sim_work *w)
     case SIM_WORK_WAIT_VALUE:
     case SIM_WORK_WRITE_VALUE:
         return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    case SIM_WORK_RECORD:
+        return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    case SIM_WORK_WAIT:
+        return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
     default:
         return CU_GRAPH_NODE_TYPE_EMPTY;
     }

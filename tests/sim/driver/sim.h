@@ -107,6 +107,7 @@ struct sim_work {
     enum sim_work_kind kind;
     const char *name; /* what the statistics call it; interned or a constant */
     int64_t duration_ns;
+    int64_t graph_offset_ns; /* in a plan: when it begins */
     uint64_t bytes;
     union {
         struct sim_launch launch;
@@ -139,7 +140,7 @@ struct sim_plan {
     size_t count;
     struct sim_work *works;
     int64_t duration_ns;
-    bool has_host_work;
+    bool has_host_work, has_events;
 };
 
 bool sim_work_gate_open(const struct sim_work *w);
@@ -401,6 +402,7 @@ CUresult sim_legacy_use(CUcontext c, bool invalidate);
 CUresult sim_capture_add(CUstream s, const struct sim_work *w, CUgraphNodeType type);
 CUresult sim_capture_record(CUevent e, CUstream s);
 CUresult sim_capture_wait(CUstream s, CUevent e);
+CUresult sim_capture_graph(CUstream s, CUgraphExec e); /* becomes a child graph */
 /* What synchronising with a capturing stream does: 900 and an invalid capture. */
 CUresult sim_capture_forbid(CUstream s);
 void sim_capture_leave(CUstream s);
@@ -418,7 +420,6 @@ struct CUgraphNode_st {
     struct sim_nodes *dependencies;
     struct sim_work work;
     CUgraph child;
-    CUevent event;
     bool visited;
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS set;
@@ -434,7 +435,8 @@ struct CUgraphExec_st {
     struct sim_object object;
     size_t count;
     struct sim_exec_node {
-        CUgraphNode node;
+        CUgraphNode node; /* of the graph it was made from, which may have gone: only compared */
+        CUgraphNodeType type;
         bool enabled;
         struct sim_work work;
     } *nodes;
@@ -449,6 +451,22 @@ CUgraph sim_graph_clone(CUgraph g);
 CUgraphNode sim_node_add(CUgraph g, CUgraphNodeType type, const struct sim_nodes *dependencies);
 size_t sim_graph_order(CUgraph g, CUgraphNode *out, size_t room); /* 0: a cycle */
 size_t sim_graph_count(CUgraph g);
+/* What a node is made of, by the calls for one type or for any; unmodelled types NOT_SUPPORTED. */
+struct sim_content {
+    CUgraphNodeType type;
+    struct sim_work work;
+    CUgraph child; /* the caller's, to be cloned */
+    CUDA_MEMCPY3D copy;
+    CUDA_MEMSET_NODE_PARAMS set;
+};
+CUresult sim_content_of(const CUgraphNodeParams *p, struct sim_content *out);
+CUresult sim_content_of_set(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_content *out);
+CUresult sim_content_of_copy(const CUDA_MEMCPY3D *p, struct sim_content *out);
+CUresult sim_content_of_host(const CUDA_HOST_NODE_PARAMS *p, struct sim_content *out);
+CUresult sim_content_of_event(CUgraphNodeType type, CUevent e, struct sim_content *out);
+CUresult sim_node_has_type(CUgraphNode n, CUgraphNodeType type);
+/* A graph with the nodes of the exec, one after the other. */
+CUgraph sim_graph_of_exec(CUgraphExec e);
 
 /* ---- settings (control.c) ---- */
 

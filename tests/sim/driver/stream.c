@@ -213,13 +213,19 @@ CUresult sim_cuStreamSynchronize(CUstream handle)
 CUresult sim_cuStreamWaitEvent(CUstream handle, CUevent e, unsigned int flags)
 {
     CUstream s;
-    CUresult r = flags > CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_INVALID_VALUE : sim_stream_of(handle, &s);
+    CUresult r =
+        flags > CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_INVALID_VALUE : sim_stream_of(handle, &s);
     if (r == CUDA_SUCCESS)
         r = sim_check(SIM_EVENT, e);
     if (r != CUDA_SUCCESS)
         return r;
-    if (e->captured || s->capture)
+    bool external = s->capture && flags == CU_EVENT_WAIT_EXTERNAL;
+    if (!external && (e->captured || s->capture))
         return sim_capture_wait(s, e);
+    if (external) {
+        struct sim_work node = {.kind = SIM_WORK_WAIT, .event = e};
+        return sim_submit(s, &node);
+    }
     if (!e->recorded)
         return CUDA_SUCCESS;
     struct sim_work w = {.kind = SIM_WORK_WAIT, .event = e};
@@ -243,9 +249,9 @@ CUresult sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, voi
 {
     if (flags)
         return CUDA_ERROR_INVALID_VALUE;
-    return submit_host(stream, (struct sim_work){.kind = SIM_WORK_CALLBACK,
-                                                 .host = {.callback = callback,
-                                                          .stream = stream, .data = data}});
+    return submit_host(
+        stream, (struct sim_work){.kind = SIM_WORK_CALLBACK,
+                                  .host = {.callback = callback, .stream = stream, .data = data}});
 }
 
 static CUresult submit_value(CUstream stream, enum sim_work_kind kind, CUdeviceptr address,
@@ -269,6 +275,44 @@ VALUE_CALL(cuStreamWaitValue32_v2, SIM_WORK_WAIT_VALUE, cuuint32_t, 4)
 VALUE_CALL(cuStreamWaitValue64_v2, SIM_WORK_WAIT_VALUE, cuuint64_t, 8)
 VALUE_CALL(cuStreamWriteValue32_v2, SIM_WORK_WRITE_VALUE, cuuint32_t, 4)
 VALUE_CALL(cuStreamWriteValue64_v2, SIM_WORK_WRITE_VALUE, cuuint64_t, 8)
+
+static CUresult submit_batch(CUstream stream, const CUstreamBatchMemOpParams *p)
+{
+    switch (p->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        return submit_value(stream, SIM_WORK_WAIT_VALUE, p->waitValue.address, p->waitValue.value,
+                            p->waitValue.flags, 4);
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        return submit_value(stream, SIM_WORK_WAIT_VALUE, p->waitValue.address, p->waitValue.value64,
+                            p->waitValue.flags, 8);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        return submit_value(stream, SIM_WORK_WRITE_VALUE, p->writeValue.address,
+                            p->writeValue.value, p->writeValue.flags, 4);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        return submit_value(stream, SIM_WORK_WRITE_VALUE, p->writeValue.address,
+                            p->writeValue.value64, p->writeValue.flags, 8);
+    case CU_STREAM_MEM_OP_BARRIER:
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult sim_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
+                                   CUstreamBatchMemOpParams *list, unsigned int flags)
+{
+    CUresult r = list && count && count <= 256 && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < count; i++)
+        r = submit_batch(stream, &list[i]);
+    return r;
+}
+
+CUresult sim_cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *list,
+                                unsigned int flags)
+{
+    return sim_cuStreamBatchMemOp_v2(stream, count, list, flags);
+}
 
 CUresult sim_cuStreamAttachMemAsync(CUstream handle, CUdeviceptr p, size_t bytes,
                                     unsigned int flags)
