@@ -54,13 +54,13 @@ static void make_condition(void)
     pthread_condattr_destroy(&attributes);
 }
 
-/* CUDA does not survive a fork. */
+/* CUDA does not survive a fork. The lock is the forking thread's, others may have been waiting. */
 static void after_fork(void)
 {
-    pthread_mutex_init(&lock, NULL);
     make_condition();
     if (initialised)
         in_child = true;
+    sim_unlock();
 }
 
 __attribute__((constructor)) static void start(void)
