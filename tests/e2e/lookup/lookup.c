@@ -108,7 +108,6 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("lookup");
-    tcase_add_checked_fixture(tests, stage_open, stage_close);
     tcase_add_test(tests, the_caller_stays_the_caller);
     tcase_add_test(tests, versions_of_dlsym);
     if (!*LOOKUP_SANITIZERS) /* whose runtime must come first */

@@ -161,7 +161,6 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("routes");
-    tcase_add_checked_fixture(tests, stage_open, stage_close);
     tcase_add_loop_test(tests, table_is_the_truth, 0, ROUTES);
     tcase_add_loop_test(tests, calls_are_counted, 0, ROUTES);
     tcase_add_loop_test(tests, is_as_without, 0, ROUTES);
