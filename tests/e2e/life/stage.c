@@ -50,9 +50,9 @@ void stage_close(void)
 
 const char *stage_path_of(const char *below)
 {
-    static char paths[8][4096];
+    static char paths[64][1024]; /* outlive the runs of one scene */
     static unsigned next;
-    char *p = paths[next++ % 8];
+    char *p = paths[next++ % 64];
     snprintf(p, sizeof(paths[0]), "%s/%s", BUILD_TREE, below);
     return p;
 }
@@ -76,8 +76,7 @@ char *stage_read(const char *path)
 
 /* ---- running ---- */
 
-/* gcc's sanitizers want to be the first library of all: ours, if there is one, is named. */
-static void sanitizer_runtime(char *out, size_t size)
+void stage_sanitizer(char *out, size_t size)
 {
     char line[4096];
     FILE *f = fopen("/proc/self/maps", "r");
@@ -135,7 +134,7 @@ static void make_environment(struct environment *e, const struct stage_scene *sc
     put(e, "CUTRACE_PRINT=off");
     put(e, "ASAN_OPTIONS=detect_leaks=0"); /* of programs that have no such function */
     put(e, "TSAN_OPTIONS=die_after_fork=0");
-    sanitizer_runtime(runtime, sizeof(runtime));
+    stage_sanitizer(runtime, sizeof(runtime));
     if (!scene->bare)
         putf(e, "LD_PRELOAD=%s%s", runtime, stage_path_of(".libs/libcutrace.so"));
     for (unsigned i = 0; i < STAGE_ENV && scene->env[i]; i++)

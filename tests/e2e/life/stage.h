@@ -48,6 +48,8 @@ unsigned stage_said(const struct stage_run *r);
 char *stage_read(const char *path);
 bool stage_exists(const char *path);
 const char *stage_path_of(const char *below_build_tree);
+/* gcc's sanitizers want to be preloaded first: their library and a colon, or nothing. */
+void stage_sanitizer(char *out, size_t size);
 
 /* The same scene with and without cutrace: output, exit status and stderr but for our lines. */
 void stage_compare(struct stage_scene scene);
