@@ -40,6 +40,14 @@ static struct sim_rect line(uintptr_t to, uintptr_t from, size_t bytes)
 
 /* ---- linear ---- */
 
+CUresult sim_copy_line(uintptr_t to, uintptr_t from, size_t bytes, struct sim_work *out)
+{
+    if (bytes && (!to || !from))
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = copy_work(direction(letter_of(from), letter_of(to)), line(to, from, bytes));
+    return CUDA_SUCCESS;
+}
+
 enum sort { SYNC, ASYNC };
 
 static CUresult submit(struct sim_work w, CUstream stream, enum sort sort)
@@ -61,11 +69,12 @@ static bool is_known(uintptr_t p, size_t bytes)
 static CUresult linear(uintptr_t to, uintptr_t from, size_t bytes, bool to_device, bool from_device,
                        CUstream stream, enum sort sort)
 {
-    if ((bytes && (!to || !from)) || (to_device && bytes && !is_known(to, bytes)) ||
+    struct sim_work w;
+    if ((to_device && bytes && !is_known(to, bytes)) ||
         (from_device && bytes && !is_known(from, bytes)))
         return CUDA_ERROR_INVALID_VALUE;
-    const char *name = direction(letter_of(from), letter_of(to));
-    return submit(copy_work(name, line(to, from, bytes)), stream, sort);
+    CUresult r = sim_copy_line(to, from, bytes, &w);
+    return r == CUDA_SUCCESS ? submit(w, stream, sort) : r;
 }
 
 CUresult sim_cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
@@ -129,28 +138,6 @@ CUresult sim_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr
                                CUcontext from_context, size_t bytes, CUstream s)
 {
     return peer(to, to_context, from, from_context, bytes, s, ASYNC);
-}
-
-CUresult sim_cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
-                                   CUmemcpyAttributes *attributes, size_t *first, size_t n,
-                                   CUstream stream)
-{
-    CUstream s;
-    if (!to || !from || !bytes || !count || !attributes || !first || !n || !stream)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult r = sim_stream_of(stream, &s);
-    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
-        r = linear(to[i], from[i], bytes[i], false, false, stream, ASYNC);
-    return r;
-}
-
-CUresult sim_cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
-                                CUmemcpyAttributes *attributes, size_t *first, size_t n,
-                                size_t *failed, CUstream stream)
-{
-    if (failed)
-        *failed = SIZE_MAX;
-    return sim_cuMemcpyBatchAsync_v2(to, from, bytes, count, attributes, first, n, stream);
 }
 
 /* ---- arrays ---- */
@@ -422,65 +409,4 @@ CUresult sim_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p)
 CUresult sim_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream s)
 {
     return box_peer(p, s, ASYNC);
-}
-
-/* Lengths of rows and heights of layers are in elements of the array on the other side, or bytes.
- */
-static CUresult operand(const CUmemcpy3DOperand *o, size_t unit, CUmemorytype *type, CUarray *array,
-                        CUdeviceptr *p, size_t *pitch, size_t *height, size_t *x)
-{
-    if (o->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
-        *type = CU_MEMORYTYPE_UNIFIED;
-        *p = o->op.ptr.ptr;
-        *pitch = o->op.ptr.rowLength * unit;
-        *height = o->op.ptr.layerHeight;
-        return CUDA_SUCCESS;
-    }
-    *type = CU_MEMORYTYPE_ARRAY;
-    *array = o->op.array.array;
-    *x = o->op.array.offset.x * unit;
-    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static size_t unit_of(const CUmemcpy3DOperand *o)
-{
-    bool is_array = o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY && sim_is(SIM_ARRAY, o->op.array.array);
-    return is_array ? o->op.array.array->element_bytes : 1;
-}
-
-static CUresult batch_box(const CUDA_MEMCPY3D_BATCH_OP *o, CUstream stream)
-{
-    CUDA_MEMCPY3D q;
-    size_t unit = unit_of(&o->src) > 1 ? unit_of(&o->src) : unit_of(&o->dst);
-    memset(&q, 0, sizeof(q));
-    q.WidthInBytes = o->extent.width * unit;
-    q.Height = o->extent.height;
-    q.Depth = o->extent.depth;
-    if (o->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
-        q.srcY = o->src.op.array.offset.y, q.srcZ = o->src.op.array.offset.z;
-    if (o->dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
-        q.dstY = o->dst.op.array.offset.y, q.dstZ = o->dst.op.array.offset.z;
-    CUresult r = operand(&o->src, unit, &q.srcMemoryType, &q.srcArray, &q.srcDevice, &q.srcPitch,
-                         &q.srcHeight, &q.srcXInBytes);
-    if (r == CUDA_SUCCESS)
-        r = operand(&o->dst, unit, &q.dstMemoryType, &q.dstArray, &q.dstDevice, &q.dstPitch,
-                    &q.dstHeight, &q.dstXInBytes);
-    return r == CUDA_SUCCESS ? box(&q, false, stream, ASYNC) : r;
-}
-
-CUresult sim_cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *list,
-                                     unsigned long long flags, CUstream stream)
-{
-    CUresult r = count && list && !flags && stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
-        r = batch_box(&list[i], stream);
-    return r;
-}
-
-CUresult sim_cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed,
-                                  unsigned long long flags, CUstream stream)
-{
-    if (failed)
-        *failed = SIZE_MAX;
-    return sim_cuMemcpy3DBatchAsync_v2(count, list, flags, stream);
 }

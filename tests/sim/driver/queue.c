@@ -77,6 +77,7 @@ static void set_times(CUstream s, const struct sim_work *w)
     case SIM_WORK_COPY:
     case SIM_WORK_SET:
     case SIM_WORK_PREFETCH:
+    case SIM_WORK_BATCH:
         t += LAUNCH_NS + w->duration_ns;
         break;
     case SIM_WORK_RECORD:

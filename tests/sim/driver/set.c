@@ -49,15 +49,22 @@ SET_CALLS(8, unsigned char)
 SET_CALLS(16, unsigned short)
 SET_CALLS(32, unsigned int)
 
-static CUresult prefetch(CUdeviceptr p, size_t bytes, bool to_host, CUstream stream)
+CUresult sim_prefetch_work(CUdeviceptr p, size_t bytes, bool to_host, struct sim_work *out)
 {
     const struct sim_block *b = sim_block_of((uintptr_t)p);
-    struct sim_work w = {
-        .kind = SIM_WORK_PREFETCH, .name = to_host ? "DtoH" : "HtoD", .bytes = bytes};
-    w.duration_ns = sim_copy_ns(w.name, bytes);
     if (!b || b->place != SIM_MANAGED || !bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    return sim_submit_to(stream, &w);
+    *out = (struct sim_work){
+        .kind = SIM_WORK_PREFETCH, .name = to_host ? "DtoH" : "HtoD", .bytes = bytes};
+    out->duration_ns = sim_copy_ns(out->name, bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult prefetch(CUdeviceptr p, size_t bytes, bool to_host, CUstream stream)
+{
+    struct sim_work w;
+    CUresult r = sim_prefetch_work(p, bytes, to_host, &w);
+    return r == CUDA_SUCCESS ? sim_submit_to(stream, &w) : r;
 }
 
 CUresult sim_cuMemPrefetchAsync(CUdeviceptr p, size_t bytes, CUdevice to, CUstream stream)
@@ -70,21 +77,6 @@ CUresult sim_cuMemPrefetchAsync_v2(CUdeviceptr p, size_t bytes, CUmemLocation to
 {
     return flags ? CUDA_ERROR_INVALID_VALUE
                  : prefetch(p, bytes, to.type != CU_MEM_LOCATION_TYPE_DEVICE, stream);
-}
-
-CUresult sim_cuMemPrefetchBatchAsync(CUdeviceptr *p, size_t *bytes, size_t count, CUmemLocation *to,
-                                     size_t *first, size_t locations, unsigned long long flags,
-                                     CUstream stream)
-{
-    CUresult r = p && bytes && count && to && first && locations && !first[0] && !flags
-                     ? CUDA_SUCCESS
-                     : CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0, at = 0; r == CUDA_SUCCESS && i < count; i++) {
-        while (at + 1 < locations && first[at + 1] <= i)
-            at++;
-        r = prefetch(p[i], bytes[i], to[at].type != CU_MEM_LOCATION_TYPE_DEVICE, stream);
-    }
-    return r;
 }
 
 static CUresult advise(CUdeviceptr p)

@@ -65,6 +65,7 @@ enum sim_work_kind {
     SIM_WORK_SET,
     SIM_WORK_PREFETCH,
     SIM_WORK_GRAPH,
+    SIM_WORK_BATCH,
     SIM_WORK_HOST,
     SIM_WORK_CALLBACK,
     SIM_WORK_RECORD,
@@ -134,7 +135,8 @@ struct sim_work {
     };
 };
 
-/* What a graph became when it was instantiated; shared by the exec and its pending launches. */
+/* What a graph became when it was instantiated, shared by the exec and its pending launches; or the
+ * parts of a batch. */
 struct sim_plan {
     uint32_t references;
     size_t count;
@@ -160,6 +162,8 @@ CUresult sim_kernel_work(CUfunction handle, struct sim_launch l, void **paramete
                          struct sim_work *out);
 CUresult sim_kernel_of_node(const CUDA_KERNEL_NODE_PARAMS *p, struct sim_work *out);
 CUresult sim_copy_of_node(const CUDA_MEMCPY3D *p, struct sim_work *out);
+CUresult sim_copy_line(uintptr_t to, uintptr_t from, size_t bytes, struct sim_work *out);
+CUresult sim_prefetch_work(CUdeviceptr p, size_t bytes, bool to_host, struct sim_work *out);
 struct sim_work sim_set_work(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element_bytes,
                              size_t width, size_t height);
 

@@ -175,6 +175,11 @@ void sim_work_perform_in_graph(struct sim_work *w)
 
 void sim_work_perform(struct sim_work *w)
 {
+    if (w->kind == SIM_WORK_BATCH) {
+        for (size_t i = 0; i < w->plan->count; i++)
+            sim_work_perform(&w->plan->works[i]);
+        return;
+    }
     if (w->kind != SIM_WORK_GRAPH) {
         perform(w, "kernel", "copy", "set");
         return;
@@ -198,7 +203,7 @@ void sim_work_drop(struct sim_work *w)
 {
     if (w->kind == SIM_WORK_COPY)
         free(w->copy.rects);
-    else if (w->kind == SIM_WORK_GRAPH)
+    else if (w->kind == SIM_WORK_GRAPH || w->kind == SIM_WORK_BATCH)
         sim_plan_release(w->plan);
     w->kind = SIM_WORK_EMPTY;
 }

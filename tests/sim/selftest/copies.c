@@ -127,7 +127,10 @@ START_TEST(batches)
     CUdeviceptr target[] = {p, p + 64};
     size_t bytes[] = {64, 32}, first = 0;
     CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    CUevent a = self_event(0), b = self_event(0);
+    OK(cuEventRecord(a, s));
     OK(cuMemcpyBatchAsync(target, source, bytes, 2, &attributes, &first, 1, s));
+    OK(cuEventRecord(b, s));
     CUDA_MEMCPY3D_BATCH_OP box = {.extent = {8, 2, 2}};
     box.src.type = box.dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
     box.src.op.ptr.ptr = p;
@@ -140,6 +143,7 @@ START_TEST(batches)
     ck_assert_mem_eq(to + 16, from + 32, 8);
     ck_counts("copy", "HtoD", 2, 96);
     ck_counts("copy", "DtoH", 1, 32);
+    ck_assert_int_eq(self_ns(a, b), 2910 + 1202 + 1201); /* one operation */
 }
 END_TEST
 
