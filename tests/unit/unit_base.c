@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* The containers and texts of src/base, and the estimate. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hist.h"
+#include "base/mem.h"
+#include "base/ring.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "cutrace/format.h"
+#include "record/estimate.h"
+#include "report_main.h"
+
+/* ---- histogram ---- */
+
+START_TEST(buckets_are_narrow)
+{
+    uint32_t last = 0;
+    for (uint64_t ns = 1; ns < (uint64_t)1 << 42; ns += 1 + ns / 300) {
+        uint32_t bucket = ct_hist_bucket(ns);
+        uint64_t middle = ct_hist_middle(bucket);
+        uint64_t off = middle > ns ? middle - ns : ns - middle;
+        ck_assert_uint_ge(bucket, last);
+        ck_assert_uint_le(off * 200, ns); /* half a per cent */
+        ck_assert_uint_eq(ct_hist_bucket(middle), bucket);
+        last = bucket;
+    }
+    ck_assert_uint_eq(ct_hist_bucket(0), 0);
+    ck_assert_uint_eq(ct_hist_bucket(UINT64_MAX), CT_HIST_BUCKETS - 1);
+}
+END_TEST
+
+/* ---- ring ---- */
+
+#define CAPACITY 64
+#define ITEMS 1000000
+
+static struct {
+    struct ct_ring ring;
+    uint64_t item[CAPACITY];
+} queue;
+
+static void *produce(void *unused)
+{
+    uint32_t at;
+    for (uint64_t i = 1; i <= ITEMS;)
+        if (ct_ring_reserve(&queue.ring, CAPACITY, &at)) {
+            queue.item[at] = i++;
+            ct_ring_publish(&queue.ring);
+        }
+    return unused;
+}
+
+START_TEST(a_ring_keeps_order_and_loses_nothing)
+{
+    pthread_t producer;
+    uint64_t expected = 1;
+    memset(&queue, 0, sizeof(queue));
+    pthread_create(&producer, NULL, produce, NULL);
+    while (expected <= ITEMS) {
+        uint32_t first, n = ct_ring_waiting(&queue.ring, CAPACITY, &first);
+        ck_assert_uint_le(n, CAPACITY);
+        for (uint32_t i = 0; i < n; i++)
+            ck_assert_uint_eq(queue.item[(first + i) % CAPACITY], expected++);
+        ct_ring_consume(&queue.ring, n);
+    }
+    pthread_join(producer, NULL);
+}
+END_TEST
+
+START_TEST(a_full_ring_says_so)
+{
+    struct ct_ring ring = {0};
+    uint32_t at;
+    for (uint32_t i = 0; i < CAPACITY; i++) {
+        ck_assert(ct_ring_reserve(&ring, CAPACITY, &at));
+        ck_assert_uint_eq(at, i);
+        ct_ring_publish(&ring);
+    }
+    ck_assert(!ct_ring_reserve(&ring, CAPACITY, &at));
+    ct_ring_consume(&ring, 1);
+    ck_assert(ct_ring_reserve(&ring, CAPACITY, &at));
+    ck_assert_uint_eq(at, 0);
+}
+END_TEST
+
+/* ---- table ---- */
+
+static struct ct_table table;
+
+/* What is found is always what was put, also while others put. */
+static void *find_all(void *unused)
+{
+    for (unsigned round = 0; round < 200; round++)
+        for (uint64_t key = 1; key <= 1000; key++) {
+            uint64_t value;
+            if (ct_table_find(&table, key * 8, &value) && value != key * 3)
+                abort();
+        }
+    return unused;
+}
+
+START_TEST(a_table_finds_what_was_put)
+{
+    pthread_t reader;
+    uint64_t value;
+    ck_assert(ct_table_init(&table, 11));
+    pthread_create(&reader, NULL, find_all, NULL);
+    for (uint64_t key = 1; key <= 1000; key++)
+        ct_table_put(&table, key * 8, key * 3);
+    pthread_join(reader, NULL);
+    for (uint64_t key = 1; key <= 1000; key++) {
+        ck_assert(ct_table_find(&table, key * 8, &value));
+        ck_assert_uint_eq(value, key * 3);
+    }
+    ck_assert(!ct_table_find(&table, 7, &value));
+    ct_table_put(&table, 8, 42);
+    ck_assert(ct_table_find(&table, 8, &value));
+    ck_assert_uint_eq(value, 42);
+    ct_table_clear(&table);
+    ck_assert(!ct_table_find(&table, 8, &value));
+}
+END_TEST
+
+/* ---- text ---- */
+
+static const struct {
+    const char *pattern, *text;
+    bool matches;
+} globs[] = {
+    {"*", "", true},          {"*", "anything", true},   {"", "", true},
+    {"", "a", false},         {"gemm", "gemm", true},    {"gemm", "gemm2", false},
+    {"gemm*", "gemm2", true}, {"*gemm", "sgemm", true},  {"*gemm", "sgemm2", false},
+    {"*a*b*", "xaxbx", true}, {"*a*b*", "xbxax", false}, {"?", "a", true},
+    {"?", "", false},         {"a?c", "abc", true},      {"a?c", "ac", false},
+    {"**x", "aaax", true},    {"*aab", "aaaaab", true},  {"_Z*v", "_Z4spinv", true},
+};
+
+START_TEST(patterns)
+{
+    const char *p = globs[_i].pattern;
+    ck_assert(ct_glob(p, strlen(p), globs[_i].text) == globs[_i].matches);
+}
+END_TEST
+
+START_TEST(numbers)
+{
+    uint64_t n = 0;
+    ck_assert(ct_parse_u64("0", &n) && n == 0);
+    ck_assert(ct_parse_u64("1000000000000000000", &n) && n == 1000000000000000000);
+    ck_assert(!ct_parse_u64("18446744073709551616", &n));
+    ck_assert(!ct_parse_u64("", &n) && !ct_parse_u64("-1", &n) && !ct_parse_u64("1x", &n));
+    ck_assert(!ct_parse_u64(" 1", &n) && !ct_parse_u64("1e3", &n));
+}
+END_TEST
+
+START_TEST(texts_are_cut_and_terminated)
+{
+    char room[8];
+    struct ct_text t = ct_text_in(room, sizeof(room));
+    ct_text_add(&t, "abc");
+    ct_text_add_u64(&t, 12);
+    ck_assert_str_eq(room, "abc12");
+    ck_assert(!ct_text_full(&t));
+    ct_text_add(&t, "much too long");
+    ck_assert_uint_eq(strlen(room), sizeof(room) - 1);
+    ck_assert(ct_text_full(&t));
+}
+END_TEST
+
+START_TEST(kept_texts_are_copies)
+{
+    char text[] = "kernel and more";
+    const char *kept = ct_intern(text, 6);
+    memset(text, '?', sizeof(text));
+    ck_assert_str_eq(kept, "kernel");
+}
+END_TEST
+
+/* ---- estimate ---- */
+
+START_TEST(durations)
+{
+    const struct ct_calibration *c = ct_calibration_of("NVIDIA H200");
+    const struct ct_calibration *none = ct_calibration_of("Another GPU");
+    ck_assert_uint_eq(c->source, CT_CALIBRATION_TABLE);
+    ck_assert_uint_eq(none->source, CT_CALIBRATION_NONE);
+    ck_assert_uint_eq(ct_estimate_ns(none, 5000, CT_GAP_UNKNOWN, 9000, true), 5000);
+    /* busy: the constant; idle: the host's delay as well, but not of calls that wait */
+    ck_assert_uint_eq(ct_estimate_ns(c, 12910, 1280, 9000, true), 10000);
+    ck_assert_uint_eq(ct_estimate_ns(c, 12910, 5000, 3300, true), 8000);
+    ck_assert_uint_eq(ct_estimate_ns(c, 12910, 5000, 3300, false), 10000);
+    ck_assert_uint_eq(ct_estimate_ns(c, 12910, CT_GAP_UNKNOWN, 3300, true), 8000);
+    ck_assert_uint_eq(ct_estimate_ns(c, 1000, 1280, 0, true), 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("base");
+    tcase_add_test(tests, buckets_are_narrow);
+    tcase_add_test(tests, a_ring_keeps_order_and_loses_nothing);
+    tcase_add_test(tests, a_full_ring_says_so);
+    tcase_add_test(tests, a_table_finds_what_was_put);
+    tcase_add_loop_test(tests, patterns, 0, sizeof(globs) / sizeof(globs[0]));
+    tcase_add_test(tests, numbers);
+    tcase_add_test(tests, texts_are_cut_and_terminated);
+    tcase_add_test(tests, kept_texts_are_copies);
+    tcase_add_test(tests, durations);
+    return ct_report_run("base", tests);
+}
