@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The entries of dlsym on aarch64, where the cross compiler and qemu are: the library is made from
+# the same sources, and the prober must say the same with it and without.
+set -eu
+srcdir=$(cd "${srcdir:-.}" && pwd)
+cc=aarch64-linux-gnu-gcc qemu=qemu-aarch64
+for tool in $cc $qemu; do
+    command -v $tool >/dev/null || { echo "$tool was not found"; exit 77; }
+done
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+flags=(-std=gnu11 -D_GNU_SOURCE -fPIC -I"$srcdir/include" -I"$srcdir/src" $CUDA_CFLAGS -fvisibility=hidden)
+early=(-fno-builtin -fno-tree-loop-distribute-patterns -fno-stack-protector)
+cd "$dir"
+
+for file in "$srcdir"/src/{base,cuda,record,format,preload}/*.c; do
+    case $file in
+    */read.c | */payload.c) continue ;; # the tools'
+    */elf.c | */text.c | */api.c | */dlsym.c) options=(-O2 "${early[@]}") ;;
+    *) options=(-O2 -ftls-model=initial-exec) ;;
+    esac
+    $cc "${flags[@]}" "${options[@]}" -DCT_BINDIR='"/usr/bin"' -DPACKAGE_VERSION='"test"' -c "$file" \
+        -o "$(basename "$(dirname "$file")")_$(basename "$file" .c).o"
+done
+$cc -shared -o libcutrace.so ./*.o -lpthread -ldl -Wl,-z,now -Wl,-z,max-page-size=65536
+
+for level in 0 2; do
+    for name in a b c; do
+        $cc -O$level -shared -fPIC -DCHAIN_NAME="\"${name^^}\"" -Wl,-soname,libchain_$name.so \
+            "$srcdir/tests/e2e/lookup/chain.c" -o libchain_$name.so -ldl
+    done
+    $cc -O$level -shared -fPIC -D_GNU_SOURCE "$srcdir/tests/e2e/lookup/plugin.c" -o plugin.so
+    $cc -O$level -D_GNU_SOURCE "$srcdir/tests/e2e/lookup/prober.c" -o prober -Wl,--no-as-needed \
+        ./libchain_a.so ./libchain_b.so ./libchain_c.so -lpthread -ldl -Wl,-rpath,"$dir"
+    for what in chain versions strangers "plugin $dir/plugin.so"; do
+        run() { $qemu -L /usr/aarch64-linux-gnu "$@" ./prober $what; }
+        run >without
+        run -E LD_PRELOAD="$dir/libcutrace.so" >with
+        diff without with || { echo "-O$level, $what: differs with cutrace"; exit 1; }
+        [ -s with ] || { echo "-O$level, $what: says nothing"; exit 1; }
+    done
+    run() { $qemu -L /usr/aarch64-linux-gnu "$@" ./prober chain; }
+    run -E LD_PRELOAD="$dir/libcutrace.so" -E LD_TRACE_LOADED_OBJECTS=1 | grep -q libcutrace
+    [ "$(run -E LD_PRELOAD="$dir/libcutrace.so" | tr '\n' ' ')" = 'A B C ' ] || exit 1
+done

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows, event pools, kernels and brackets on a driver of a few functions: events complete when the
+ * test says so. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "record/api_stats.h"
+#include "record/bracket.h"
+#include "record/drain.h"
+#include "record/graph.h"
+#include "record/kernel.h"
+#include "record/row.h"
+#include "report_main.h"
+
+/* ---- the driver ---- */
+
+static char context[1];
+static char handles[1 << 16];
+static _Atomic uint32_t made, records, complete; /* events by number, from 1 */
+static CUresult record_answer;
+static bool capturing;
+static const char *function_name = "kernel";
+
+static CUresult fake_current(CUcontext *out)
+{
+    *out = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_push(CUcontext c)
+{
+    return c ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static CUresult fake_device(CUdevice *out)
+{
+    *out = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_create(CUevent *out, unsigned flags)
+{
+    (void)flags;
+    *out = (CUevent)&handles[++made];
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_record(CUevent e, CUstream s)
+{
+    (void)e, (void)s;
+    records++;
+    return record_answer;
+}
+
+static CUresult fake_query(CUevent e)
+{
+    return (uint32_t)((char *)e - handles) <= complete ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static CUresult fake_elapsed(float *ms, CUevent from, CUevent to)
+{
+    *ms = from == to ? 0 : 0.012910f; /* 10 us in a bracket on a busy H200 */
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_capturing(CUstream s, CUstreamCaptureStatus *out)
+{
+    (void)s;
+    *out = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_name(const char **out, CUfunction f)
+{
+    (void)f;
+    *out = function_name;
+    return CUDA_SUCCESS;
+}
+
+#define FAKE(name, function) ct_driver_real[CT_ID_##name] = (ct_function)(function)
+
+static void set_up(void)
+{
+    FAKE(cuCtxGetCurrent, fake_current);
+    FAKE(cuCtxPushCurrent_v2, fake_push);
+    FAKE(cuCtxPopCurrent_v2, fake_current);
+    FAKE(cuCtxGetDevice, fake_device);
+    FAKE(cuEventCreate, fake_create);
+    FAKE(cuEventRecord, fake_record);
+    FAKE(cuEventQuery, fake_query);
+    FAKE(cuEventElapsedTime, fake_elapsed);
+    FAKE(cuStreamIsCapturing, fake_capturing);
+    FAKE(cuFuncGetName, fake_name);
+    ct_config.sample = 1;
+    ct_config.events = 256;
+    complete = UINT32_MAX / 2;
+    ct_clock_start();
+    ck_assert(ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_kernels_init() &&
+              ct_graphs_init() && ct_api_stats_init() && ct_threads_init());
+    ct_recording_set(true);
+}
+
+static struct ct_work launch_of(int function)
+{
+    return (struct ct_work){.kind = CT_ROW_KERNEL,
+                            .stream = (CUstream)&handles[60000],
+                            .function = (CUfunction)&handles[50000 + function],
+                            .operations = 1};
+}
+
+/* One launch: opened, called, closed with the result. */
+static void launch(int function, CUresult result)
+{
+    struct ct_bracket b;
+    const struct ct_work w = launch_of(function);
+    ct_bracket_open(&b, &w, ct_thread_self());
+    uint64_t now = ct_ticks();
+    ct_bracket_close(&b, &w, result, now, now);
+}
+
+static uint64_t lost(const struct ct_row *r)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
+        n += r->lost[i];
+    return n;
+}
+
+static void drain(void)
+{
+    while (ct_drain_once())
+        ;
+}
+
+/* ---- rows ---- */
+
+START_TEST(a_row_for_each_thing)
+{
+    uint32_t a = ct_row_get(CT_ROW_KERNEL, 0, 0, "a"), b = ct_row_get(CT_ROW_KERNEL, 0, 0, "b");
+    ck_assert_uint_ne(a, b);
+    ck_assert_uint_eq(ct_row_get(CT_ROW_KERNEL, 0, 0, "a"), a);
+    ck_assert_uint_ne(ct_row_get(CT_ROW_KERNEL, 0, 1, "a"), a);
+    ck_assert_uint_ne(ct_row_get(CT_ROW_COPY, CT_HTOD, 0, NULL),
+                      ct_row_get(CT_ROW_COPY, CT_DTOH, 0, NULL));
+}
+END_TEST
+
+/* Beyond the limit things share a row: counted, if not told apart. */
+START_TEST(rows_are_bounded)
+{
+    char name[32];
+    uint32_t last = 0;
+    for (unsigned i = 0; i < 40000; i++) {
+        snprintf(name, sizeof(name), "kernel_%u", i);
+        last = ct_row_get(CT_ROW_KERNEL, 0, 0, name);
+        ck_assert_uint_lt(last, ct_rows_count());
+    }
+    ck_assert_uint_lt(ct_rows_count(), 40000);
+    ck_assert_uint_eq(ct_row_get(CT_ROW_KERNEL, 0, 0, "one more"), last);
+}
+END_TEST
+
+/* ---- events ---- */
+
+#define THREADS 4
+
+static _Atomic uint32_t holder[512];
+
+static void *take_and_give(void *c)
+{
+    for (unsigned i = 0; i < 50000; i++) {
+        uint32_t e = ct_event_take(c);
+        if (e == CT_EVENT_NONE)
+            continue;
+        if (atomic_fetch_add(&holder[e], 1)) /* two have the same */
+            abort();
+        atomic_fetch_sub(&holder[e], 1);
+        ct_event_give(c, e);
+    }
+    return NULL;
+}
+
+START_TEST(an_event_has_one_holder)
+{
+    pthread_t thread[THREADS];
+    struct ct_context *c = ct_context_get((CUcontext)context);
+    ck_assert_ptr_nonnull(c);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, take_and_give, c);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    ck_assert_uint_le(made, 256);
+}
+END_TEST
+
+START_TEST(pools_are_bounded)
+{
+    struct ct_context *c = ct_context_get((CUcontext)context);
+    unsigned taken = 0;
+    while (ct_event_take(c) != CT_EVENT_NONE)
+        taken++;
+    ck_assert_uint_eq(taken, 256);
+    ct_event_give(c, 7);
+    ck_assert_uint_eq(ct_event_take(c), 7);
+}
+END_TEST
+
+/* ---- kernels ---- */
+
+START_TEST(handles_are_forgotten)
+{
+    CUfunction f = (CUfunction)&handles[50000];
+    ck_assert_uint_eq(ct_kernel_find(f, 0), CT_ROW_NONE);
+    uint32_t before = ct_kernel_resolve(f, 0, false);
+    ck_assert_uint_eq(ct_kernel_find(f, 0), before);
+    ct_kernels_unloaded();
+    function_name = "another";
+    ck_assert_uint_eq(ct_kernel_find(f, 0), CT_ROW_NONE);
+    ck_assert_uint_ne(ct_kernel_resolve(f, 0, false), before);
+    ck_assert_str_eq(ct_row(ct_kernel_find(f, 0))->name, "another");
+}
+END_TEST
+
+/* ---- brackets ---- */
+
+START_TEST(launches_are_timed)
+{
+    for (int i = 0; i < 100; i++) {
+        launch(0, CUDA_SUCCESS);
+        drain();
+    }
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_eq(r->timed, 100);
+    ck_assert_uint_eq(lost(r), 0);
+    ck_assert_uint_eq(r->raw.total_ns, 1291000);
+    ck_assert_uint_eq(r->raw.min_ns, 12910);
+    ck_assert_uint_eq(records, 200);
+}
+END_TEST
+
+START_TEST(what_is_not_timed_has_a_reason)
+{
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    launch(0, CUDA_ERROR_INVALID_VALUE);
+    launch(0, CUDA_SUCCESS);
+    capturing = true;
+    launch(0, CUDA_SUCCESS);
+    capturing = false;
+    ck_assert_uint_eq(records, 3); /* nothing touched the capture */
+    record_answer = CUDA_ERROR_UNKNOWN;
+    launch(0, CUDA_SUCCESS);
+    record_answer = CUDA_SUCCESS;
+    ct_config.sample = 1000000;
+    launch(0, CUDA_SUCCESS); /* the first is taken */
+    launch(0, CUDA_SUCCESS);
+    drain();
+    ck_assert_uint_eq(r->lost[CT_LOSS_CAPTURED], 1);
+    ck_assert_uint_eq(r->lost[CT_LOSS_EVENT_ERROR], 1);
+    ck_assert_uint_eq(r->lost[CT_LOSS_SAMPLED], 1);
+    ck_assert_uint_eq(r->timed + lost(r), 5);
+    ck_assert_uint_le(r->errors, 1);
+}
+END_TEST
+
+/* A queue that stands still keeps room for the program; everything is counted. */
+START_TEST(a_standing_queue_is_left_room)
+{
+    complete = 0;
+    for (int i = 0; i < 900; i++)
+        launch(0, CUDA_SUCCESS);
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_le(records, 1021 - 900);
+    ck_assert_uint_gt(r->lost[CT_LOSS_DEEP_QUEUE], 700);
+    complete = UINT32_MAX / 2;
+    drain();
+    ck_assert_uint_eq(r->timed + lost(r), 900);
+    launch(0, CUDA_SUCCESS);
+    drain();
+    ck_assert_uint_eq(r->timed + lost(r), 901);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("record");
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, a_row_for_each_thing);
+    tcase_add_test(tests, rows_are_bounded);
+    tcase_add_test(tests, an_event_has_one_holder);
+    tcase_add_test(tests, pools_are_bounded);
+    tcase_add_test(tests, handles_are_forgotten);
+    tcase_add_test(tests, launches_are_timed);
+    tcase_add_test(tests, what_is_not_timed_has_a_reason);
+    tcase_add_test(tests, a_standing_queue_is_left_room);
+    return ct_report_run("record", tests);
+}
