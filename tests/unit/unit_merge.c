@@ -208,9 +208,10 @@ START_TEST(devices_are_known_by_uuid)
 }
 END_TEST
 
-static void add_graph(struct ct_build *b, const char *first, const char *second, uint64_t ns)
+static void add_graph(struct ct_build *b, const char *ordinal, const char *first,
+                      const char *second, uint64_t ns)
 {
-    struct ct_file_row row = ct_build_row(CT_ROW_GRAPH, 4, 0, 0);
+    struct ct_file_row row = ct_build_row(CT_ROW_GRAPH, 4, 0, ct_build_text(b, ordinal));
     ct_build_time(&row, ns);
     row.lost[CT_LOSS_NO_EVENT] = 2;
     uint32_t at = ct_build_add(b, CT_SECTION_ROWS, &row);
@@ -224,11 +225,11 @@ START_TEST(graphs_are_known_by_content)
 {
     struct ct_build b;
     start(&b);
-    add_graph(&b, "_Z1fv", "_Z1gv", 9000);
-    add_graph(&b, "_Z1fv", "_Z1hv", 8000);
+    add_graph(&b, "2", "_Z1fv", "_Z1gv", 9000);
+    add_graph(&b, "1", "_Z1fv", "_Z1hv", 8000);
     merge(&b);
     start(&b);
-    add_graph(&b, "_Z1fv", "_Z1gv", 7000);
+    add_graph(&b, "1", "_Z1fv", "_Z1gv", 7000);
     merge(&b);
     ck_assert_uint_eq(merged.row_keys.count, 2);
     expect_line((struct ct_options){0}, "[CUDA graph 4 nodes]\n");

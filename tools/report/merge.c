@@ -105,12 +105,19 @@ struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content
     return node;
 }
 
+/* A graph's name is its ordinal in its own process: its content, where known, tells it better. */
+static uint32_t row_name(struct ct_merged *m, const struct ct_summary *s, size_t i)
+{
+    bool known = m->content_map[i] != CT_MERGE_NONE;
+    return known ? ct_intern_text(&m->names, "") : name_of(m, s, s->rows[i].name);
+}
+
 /* The entry of a row, with its identity filled in and zero figures when it is new. */
 static struct ct_merged_row *row_of(struct ct_merged *m, const struct ct_summary *s, size_t i)
 {
     const struct ct_file_row *from = &s->rows[i];
-    uint32_t key[] = {from->kind, from->detail, m->device_map[from->device],
-                      name_of(m, s, from->name), m->content_map[i]};
+    uint32_t key[] = {from->kind, from->detail, m->device_map[from->device], row_name(m, s, i),
+                      m->content_map[i]};
     uint32_t known = m->row_keys.count, at = ct_intern_add(&m->row_keys, key, sizeof(key));
     m->rows = ct_memory_grow(m->rows, &m->rows_size, at + 1, sizeof(*m->rows));
     struct ct_merged_row *to = &m->rows[at];
