@@ -24,7 +24,7 @@ static void add_kernel(struct ct_build *b, unsigned number, uint32_t *random)
 {
     char name[128];
     snprintf(name, sizeof(name),
-             "_ZN5bench14kernel_no_%05uILi%uEfSt5arrayIPcLm3EENS_7FunctorIffEEEEvT0_PKfPfl",
+             "_ZN5bench15kernel_no_%05uILi%uEfSt5arrayIPcLm3EENS_7FunctorIffEEEEvT0_PKfPfl",
              number % 100000, number);
     struct ct_file_row row = {.kind = CT_ROW_KERNEL, .name = ct_build_text(b, name)};
     for (uint32_t i = 0; i < BUCKETS; i++) {
