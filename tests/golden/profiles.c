@@ -49,7 +49,8 @@ static void fill_names(struct ct_build *b)
         "ab",
         "abc",
         "abcd",
-        ("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEvi"
+        ("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
+         "11FillFunctorIfEESt5arrayIPcLm1EEEEvi"
          "fT0_"),
     };
     static const char *const apis[] = {
@@ -117,6 +118,38 @@ static void fill_multi(struct ct_build *b)
     API(b, "cudaMemcpy", 500, 501, 502);
 }
 
+/* What nvprof has no text for, for cutrace-report's other tests: something in every section. */
+static void fill_full(struct ct_build *b)
+{
+    struct ct_file_shape shape = {{3907, 1, 1}, {256, 1, 1}, 1024, 3};
+    struct ct_file_bucket bucket = {900, 3};
+    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
+    for (int i = 0; i < 3; i++)
+        ct_build_time(&row, 5000);
+    row.lost[CT_LOSS_CAPTURED] = 1;
+    row.lost[CT_LOSS_SAMPLED] = 4;
+    row.errors = 2;
+    row.registers = UINT32_MAX;
+    row.shape_other = 1;
+    row.shape_first = ct_build_add(b, CT_SECTION_SHAPES, &shape);
+    row.bucket_first = ct_build_add(b, CT_SECTION_BUCKETS, &bucket);
+    row.shape_count = row.bucket_count = 1;
+    ct_build_add(b, CT_SECTION_ROWS, &row);
+    ROW(b, CT_ROW_PREFETCH, 0, 0, "", 700);
+    for (uint32_t i = 0; i < 2; i++) {
+        row = ct_build_row(CT_ROW_GRAPH, 4, 0, ct_build_text(b, i ? "2" : "1"));
+        ct_build_time(&row, 9000);
+        struct ct_file_node node = {ct_build_add(b, CT_SECTION_ROWS, &row),
+                                    ct_build_text(b, i ? "_Z1gv" : "_Z1hv"), 3};
+        ct_build_add(b, CT_SECTION_NODES, &node);
+        struct ct_file_stream stream = {1 + i, 4, 1, 0, i, -1, i};
+        ct_build_add(b, CT_SECTION_STREAMS, &stream);
+        struct ct_file_note note = {CT_NOTE_WARNING + i, ct_build_text(b, "cuNewCall"), 2};
+        ct_build_add(b, CT_SECTION_NOTES, &note);
+    }
+    API(b, "cudaGraphLaunch", 5000, 6000);
+}
+
 bool ct_profile_fill(struct ct_build *b, const char *name)
 {
     static const struct {
@@ -125,6 +158,7 @@ bool ct_profile_fill(struct ct_build *b, const char *name)
     } profiles[] = {
         {"basic", fill_basic},     {"names", fill_names},     {"none", fill_none},
         {"gpuonly", fill_gpuonly}, {"apionly", fill_apionly}, {"multi", fill_multi},
+        {"full", fill_full},
     };
     ct_build_process(b, 4711, "./app arg");
     ct_build_device(b, 0, "Tesla V100-SXM2-16GB");
