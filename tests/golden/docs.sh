@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# doc/format.md lists every member of the file's structures where format.h puts it, every section,
+# loss and direction; the manual page of the report has the options and variables of its help.
+srcdir=${srcdir:-.}
+header=$srcdir/include/cutrace/format.h
+page=$srcdir/doc/cutrace-report.1
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# same WHAT: $dir/code and $dir/text are equal, and there was something to compare
+same()
+{
+    [ -s "$dir/code" ] || { echo "FAIL: $1: nothing found in the code"; failed=1; }
+    diff "$dir/code" "$dir/text" || { echo "FAIL: $1: < code, > text"; failed=1; }
+}
+
+# Offsets by adding up: the format has no padding, which its assertions make sure of.
+awk '
+    BEGIN { split("char 1 uint8_t 1 uint16_t 2 uint32_t 4 int32_t 4 uint64_t 8 double 8", w)
+            for (i = 1; i in w; i += 2) size[w[i]] = w[i + 1]
+            size["ct_file_commit"] = 32
+            count["CT_FILE_MAGIC_BYTES"] = 8; count["CT_FILE_LOSSES"] = 16 }
+    /^struct ct_file_[a-z]* \{/ { name = $2; at = 0; next }
+    /^}/ { name = "" }
+    name && match($0, /^    (struct )?[a-z0-9_]+ [a-z0-9_]+(\[[^;]*\])?;/) {
+        line = substr($0, 5, RLENGTH - 5); sub(/^struct /, "", line)
+        split(line, part, / /); type = part[1]; member = part[2]; n = 1
+        if (match(line, /\[.*\]/)) {
+            n = substr(line, RSTART + 1, RLENGTH - 2); sub(/\[.*/, "", member)
+            if (n in count) n = count[n]
+        }
+        print name, at, member, type
+        at += size[type] * (n + 0) }' "$header" >"$dir/code"
+awk -F'|' '/^### `ct_file_/ { split($0, h, "`"); name = h[2] }
+    name && $2 ~ /^ [0-9]+ $/ && $3 ~ /^ `/ {
+        gsub(/[ `]/, "", $2); gsub(/[ `]/, "", $3); gsub(/[ `]|\[.*/, "", $4)
+        print name, $2, $3, $4 }' "$srcdir/doc/format.md" >"$dir/text"
+sort -o "$dir/code" "$dir/code"
+sort -o "$dir/text" "$dir/text"
+same "members in format.md"
+
+sed -n 's/^    CT_SECTION_\([A-Z]*\) = \([0-9]*\),.*/\2 \1/p' "$header" | tr A-Z a-z >"$dir/code"
+sed -n 's/^| \([0-9]*\) | \([a-z]*\) | `.*/\1 \2/p' "$srcdir/doc/format.md" >"$dir/text"
+same "sections in format.md"
+
+sed -n '/^#define CT_LOSSES/,/^$/s/^    X([A-Z_]*, \([01]\), "\(.*\)").*/\1 \2/p' "$header" |
+    awk '{ print NR - 1, $0 }' >"$dir/code"
+sed -n 's/^| \([0-9]*\) | \([^|]*[a-zA-Z]\) | \(yes\|no\) |$/\1 \3 \2/p' "$srcdir/doc/format.md" |
+    sed 's/^\([0-9]*\) yes /\1 1 /; s/^\([0-9]*\) no /\1 0 /' >"$dir/text"
+same "losses in format.md"
+
+help=$(./cutrace-report --help) || exit 99
+printf '%s\n' "$help" | grep -o -- '--[a-z][a-z-]*' | sort >"$dir/code"
+sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$page" | sed 's/\\-/-/g' | grep '^\.B' |
+    grep -o -- '--[a-z][a-z-]*' | sort >"$dir/text"
+same "options in cutrace-report.1"
+
+# NAME=ARGUMENT help (default: VALUE)
+sed -n 's/^CT_OPTION([A-Z_]*, "\([A-Z_]*\)", "\([^"]*\)", "\([^"]*\)", "\(.*\)")$/\1=\2 \4 (default: \3)/p' \
+    "$srcdir/src/preload/options.def" >"$dir/code"
+sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/p' "$page" | sed 's/\\-/-/g; s/\\f[IR]//g' |
+    awk '/^\.BR CUTRACE_/ { sub(/^\.BR /, ""); gsub(/ /, ""); name = $0; getline; print name, $0 }' \
+        >"$dir/text"
+same "variables in cutrace-report.1"
+exit $failed
