@@ -58,6 +58,23 @@ echo hello >text
 status 1 "text: is not a summary of cutrace" "$report" text
 head -c 5000 basic.bin >short
 status 1 "short: is truncated" "$report" short
+# overwrite FILE OFFSET TEXT: TEXT in printf's notation
+overwrite()
+{
+    printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+cp basic.bin version && overwrite version 12 '\2'
+status 1 "version: has format version 2.0, this program reads 1" "$report" version
+payload=$((($(wc -c <basic.bin) - 4096) / 2)) # the two are equal, the newest is the first
+cp basic.bin corrupt && overwrite corrupt 4200 'xxxxxxxx'
+"$report" corrupt >out 2>err || fail "the older data are not taken"
+grep -q 'Warning: The newest data of 1 file are damaged' out || fail "old data are not named"
+overwrite corrupt $((4200 + payload)) 'xxxxxxxx'
+status 1 "corrupt: is damaged: the checksum of its data is wrong" "$report" corrupt
+cp basic.bin locked && chmod 000 locked
+if ! [ -r locked ]; then # root reads everything
+    status 1 "locked: cannot be opened: Permission denied" "$report" locked
+fi
 mkfifo pipe
 status 1 "pipe: is a pipe" "$report" pipe
 printf 'x' >'a
@@ -99,6 +116,13 @@ status 1 "No such file or directory" "$report" -o no/such/dir basic.bin
 head -n 3 err | cut -d' ' -f1 | sort -u | grep -qx '==4711==' || fail "--live: $(head -n 3 err)"
 tail -n 1 err | grep -qx "==4711== Generated result file: $PWD/basic.bin" ||
     fail "--live does not say where the profile is"
+# The program may have closed anything: that is no failure of the report, and harms no file.
+cp basic.bin live.bin
+"$report" --live live.bin 2>err <&- >&- || fail "--live without input and output: status $?"
+[ "$(wc -l <err)" -gt 10 ] || fail "--live without input and output prints nothing"
+"$report" --live live.bin 2>&- <&- >&- || fail "--live without descriptors: status $?"
+[ ! -w /dev/full ] || "$report" --live live.bin 2>/dev/full || fail "--live, disk full: status $?"
+cmp -s basic.bin live.bin || fail "--live has changed the profile"
 
 # Order of the files does not matter.
 "$report" basic.bin multi.bin >one
