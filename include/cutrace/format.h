@@ -66,7 +66,7 @@ enum ct_section_type {
     CT_SECTION_DEVICES = 3,  /* struct ct_file_device, by ct_file_row.device */
     CT_SECTION_ROWS = 4,     /* struct ct_file_row: kernels, copies, sets, graphs, prefetches */
     CT_SECTION_SHAPES = 5,   /* struct ct_file_shape, by ct_file_row.shape_first */
-    CT_SECTION_BUCKETS = 6,  /* struct ct_file_bucket, by ct_file_row/api.bucket_first */
+    CT_SECTION_BUCKETS = 6,  /* struct ct_file_bucket, by ct_file_row/api.*bucket_first */
     CT_SECTION_APIS = 7,     /* struct ct_file_api */
     CT_SECTION_STREAMS = 8,  /* struct ct_file_stream */
     CT_SECTION_NODES = 9,    /* struct ct_file_node: kernels inside graphs */
@@ -189,7 +189,7 @@ struct ct_file_row {
     uint64_t raw_max_ns;
     uint64_t bytes;       /* copies, sets and prefetches: of all that ran, timed or not */
     uint64_t timed_bytes; /* of those with a duration, for the throughput */
-    uint64_t overlapped;  /* of the timed: another thread's bracket on the stream interleaved */
+    uint64_t overlapped;  /* of the marked: another thread's bracket on the stream interleaved */
     uint32_t registers;   /* per thread; UINT32_MAX: unknown */
     uint32_t static_shared_bytes; /* per block; UINT32_MAX: unknown */
     uint32_t shape_first;
@@ -197,6 +197,12 @@ struct ct_file_row {
     uint64_t shape_other; /* launches in shapes that found no room */
     uint32_t bucket_first;
     uint32_t bucket_count;
+    double raw_square_ns2; /* sum of squared raw brackets */
+    uint64_t doubt_ns;     /* sum of what each duration may be wrong by, either way */
+    uint64_t marked;       /* of the timed: durations that are only upper bounds */
+    uint64_t legacy_waits; /* of the marked: the legacy default stream waited, or was waited for */
+    uint32_t raw_bucket_first; /* histogram of the raw brackets */
+    uint32_t raw_bucket_count;
 };
 
 struct ct_file_shape {
@@ -264,7 +270,7 @@ CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 56);
 CT_FILE_CHECK(ct_file_device, 64);
-CT_FILE_CHECK(ct_file_row, 272);
+CT_FILE_CHECK(ct_file_row, 312);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);
 CT_FILE_CHECK(ct_file_api, 72);

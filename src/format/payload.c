@@ -196,9 +196,10 @@ static const char *check_rows(const struct ct_summary *s)
         if (!is_string(s, r->name))
             return "the name of an operation is out of bounds";
         if (!is_range(r->shape_first, r->shape_count, s->shapes_count) ||
-            !is_range(r->bucket_first, r->bucket_count, s->buckets_count))
-            return "the shapes or the histogram of an operation are out of bounds";
-        if (!is_square(r->square_ns2))
+            !is_range(r->bucket_first, r->bucket_count, s->buckets_count) ||
+            !is_range(r->raw_bucket_first, r->raw_bucket_count, s->buckets_count))
+            return "the shapes or a histogram of an operation are out of bounds";
+        if (!is_square(r->square_ns2) || !is_square(r->raw_square_ns2))
             return "a sum of squares is not a number";
     }
     return NULL;
@@ -210,7 +211,7 @@ static const char *check_ranges(const struct ct_summary *s)
     uint64_t shapes = 0, buckets = 0;
     for (size_t i = 0; i < s->rows_count; i++) {
         shapes += s->rows[i].shape_count;
-        buckets += s->rows[i].bucket_count;
+        buckets += (uint64_t)s->rows[i].bucket_count + s->rows[i].raw_bucket_count;
     }
     for (size_t i = 0; i < s->apis_count; i++)
         buckets += s->apis[i].bucket_count;

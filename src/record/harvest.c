@@ -183,7 +183,7 @@ static void settle(struct ct_stream *s, const struct ct_op *op)
     const struct ct_calibration *c = ct_device(ct_context(op->context)->device)->calibration;
     uint64_t host_ns = ct_ticks_to_ns(op->done_ticks - op->call_ticks);
     bool subtract = r->kind != CT_ROW_COPY; /* its call may return only when it is done */
-    ct_row_add(r, op, m.raw_ns, ct_estimate_ns(c, m.raw_ns, m.gap_ns, host_ns, subtract));
+    ct_row_add(r, op, m.raw_ns, ct_estimate_ns(c, m.raw_ns, m.gap_ns, host_ns, subtract), 0);
     give_event(op->context, op->start_event);
     keep_reference(s, op);
     let_go(s, op);

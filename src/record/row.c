@@ -154,6 +154,10 @@ static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations)
     s->min_ns = ct_min(s->min_ns, each_ns);
     s->max_ns = ct_max(s->max_ns, each_ns);
     s->square_ns2 += (double)each_ns * (double)each_ns * (double)operations;
+    if (!s->buckets)
+        s->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
+    if (s->buckets)
+        s->buckets[ct_hist_bucket(each_ns)] += (uint32_t)operations;
 }
 
 static bool same_shape(const struct ct_shape *a, const struct ct_shape *b)
@@ -182,21 +186,28 @@ static void add_shape(struct ct_row *r, const struct ct_shape *shape)
     r->shape_other++;
 }
 
-void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns)
+static void add_marks(struct ct_row *r, const struct ct_op *op)
+{
+    if (op->flags & CT_OP_OVERLAPPED)
+        r->overlapped += op->operations;
+    if (op->flags & CT_OP_LEGACY_WAIT)
+        r->legacy_waits += op->operations;
+    if (op->flags & CT_OP_MARKS)
+        r->marked += op->operations;
+}
+
+void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
+                uint64_t doubt_ns)
 {
     r->timed += op->operations;
+    r->doubt_ns += doubt_ns;
     add_sum(&r->time, time_ns, op->operations);
     add_sum(&r->raw, raw_ns, op->operations);
     if (op->bytes) {
         atomic_fetch_add_explicit(&r->bytes, op->bytes, memory_order_relaxed);
         r->timed_bytes += op->bytes;
     }
-    if (op->flags & CT_OP_OVERLAPPED)
-        r->overlapped += op->operations;
+    add_marks(r, op);
     if (r->kind == CT_ROW_KERNEL)
         add_shape(r, &op->shape);
-    if (!r->buckets)
-        r->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
-    if (r->buckets)
-        r->buckets[ct_hist_bucket(time_ns / op->operations)] += (uint32_t)op->operations;
 }

@@ -20,12 +20,13 @@
 #define CT_ROW_SHAPES 8
 #define CT_ROW_NONE UINT32_MAX
 
-/* Sums over durations, corrected or raw. */
+/* Figures of durations, corrected or raw. */
 struct ct_sums {
     uint64_t total_ns;
     uint64_t min_ns;
     uint64_t max_ns;
     double square_ns2;
+    uint32_t *buckets; /* CT_HIST_BUCKETS; NULL until the first duration */
 };
 
 struct ct_row {
@@ -45,13 +46,15 @@ struct ct_row {
     struct ct_sums time;
     struct ct_sums raw;
     uint64_t timed_bytes;
+    uint64_t doubt_ns;
     uint64_t overlapped;
+    uint64_t legacy_waits;
+    uint64_t marked;
     struct {
         struct ct_shape shape;
         uint64_t count;
     } shapes[CT_ROW_SHAPES];
     uint64_t shape_other;
-    uint32_t *buckets; /* CT_HIST_BUCKETS; NULL until the first duration */
 };
 
 bool ct_rows_init(void);
@@ -75,7 +78,11 @@ static inline void ct_row_lose(uint32_t row, enum ct_loss loss, uint64_t operati
         atomic_fetch_add_explicit(&r->bytes, bytes, memory_order_relaxed);
 }
 
-/* Adds a timed operation, or a batch, whose copies get equal shares of it. Drain thread. */
-void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns);
+/*
+ * Adds a timed operation, or a batch, whose copies get equal shares of it: the raw bracket, the
+ * duration, and what the duration may be wrong by, either way. Drain thread.
+ */
+void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
+                uint64_t doubt_ns);
 
 #endif

@@ -96,16 +96,21 @@ static void add_device(const struct ct_device *d)
     append(CT_SECTION_DEVICES, &f, sizeof(f));
 }
 
-/* Only buckets that hold something; returns how many. */
-static uint32_t add_buckets(const uint32_t *buckets)
+/* Of the buckets from first to last those that hold something; returns how many. */
+static uint32_t add_buckets(const uint32_t *buckets, uint32_t first, uint32_t last)
 {
     uint32_t before = count(CT_SECTION_BUCKETS);
-    for (uint32_t i = 0; buckets && i < CT_HIST_BUCKETS; i++) {
+    for (uint32_t i = first; buckets && i <= last; i++) {
         struct ct_file_bucket f = {i, buckets[i]};
         if (buckets[i])
             append(CT_SECTION_BUCKETS, &f, sizeof(f));
     }
     return count(CT_SECTION_BUCKETS) - before;
+}
+
+static uint32_t add_sums(const struct ct_sums *s)
+{
+    return add_buckets(s->buckets, ct_hist_bucket(s->min_ns), ct_hist_bucket(s->max_ns));
 }
 
 static uint32_t add_shapes(const struct ct_row *r)
@@ -127,7 +132,8 @@ static uint32_t add_shapes(const struct ct_row *r)
 static void add_row(struct ct_row *r)
 {
     uint32_t shape_first = count(CT_SECTION_SHAPES), shape_count = add_shapes(r);
-    uint32_t bucket_first = count(CT_SECTION_BUCKETS), bucket_count = add_buckets(r->buckets);
+    uint32_t bucket_first = count(CT_SECTION_BUCKETS), bucket_count = add_sums(&r->time);
+    uint32_t raw_first = count(CT_SECTION_BUCKETS), raw_count = add_sums(&r->raw);
     struct ct_file_row f = {
         .kind = r->kind,
         .detail = r->detail,
@@ -152,6 +158,12 @@ static void add_row(struct ct_row *r)
         .shape_other = r->shape_other,
         .bucket_first = bucket_first,
         .bucket_count = bucket_count,
+        .raw_square_ns2 = r->raw.square_ns2,
+        .doubt_ns = r->doubt_ns,
+        .marked = r->marked,
+        .legacy_waits = r->legacy_waits,
+        .raw_bucket_first = raw_first,
+        .raw_bucket_count = raw_count,
     };
     for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
         f.lost[i] = atomic_load_explicit(&r->lost[i], memory_order_relaxed);
@@ -164,7 +176,8 @@ static void add_api(uint32_t id)
     if (!t.calls)
         return;
     const struct ct_api_stats *s = ct_api_stats(id);
-    uint32_t bucket_first = count(CT_SECTION_BUCKETS), bucket_count = add_buckets(s->buckets);
+    uint32_t bucket_first = count(CT_SECTION_BUCKETS);
+    uint32_t bucket_count = add_buckets(s->buckets, 0, CT_HIST_BUCKETS - 1);
     struct ct_file_api f = {
         .name = add_string(ct_api_names[id]),
         .flags = id >= CT_RUNTIME_FIRST ? CT_API_RUNTIME : 0,

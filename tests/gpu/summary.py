@@ -31,11 +31,12 @@ LAYOUTS = {
               "driver_version off_operations written"),
     DEVICES: ("II16sQIIIIIIII", "ordinal $name uuid memory_bytes sm_count clock_khz "
               "compute_major compute_minor calibration bias_busy_ns gap_busy_ns submit_ns"),
-    ROWS: ("IIIIQQ%dQQQQdQQQQQQIIIIQII" % ROOM_FOR_LOSSES, "kind detail device $name timed errors "
+    ROWS: ("IIIIQQ%dQQQQdQQQQQQIIIIQIIdQQQII" % ROOM_FOR_LOSSES, "kind detail device $name timed errors "
            + " ".join("lost%d" % i for i in range(ROOM_FOR_LOSSES)) +
            " total_ns min_ns max_ns square_ns2 raw_total_ns raw_min_ns raw_max_ns bytes "
            "timed_bytes overlapped registers static_shared_bytes shape_first shape_count "
-           "shape_other bucket_first bucket_count"),
+           "shape_other bucket_first bucket_count raw_square_ns2 doubt_ns marked legacy_waits "
+           "raw_bucket_first raw_bucket_count"),
     SHAPES: ("IIIIIIQQ", "grid_x grid_y grid_z block_x block_y block_z dynamic_shared_bytes count"),
     APIS: ("IIQQQQQQdII", "$name flags calls errors total_ns min_ns max_ns sampled square_ns2 "
            "bucket_first bucket_count"),

@@ -92,6 +92,7 @@ void ct_build_time(struct ct_file_row *row, uint64_t ns)
     row->total_ns += ns;
     row->raw_total_ns += raw_ns;
     row->square_ns2 += (double)ns * (double)ns;
+    row->raw_square_ns2 += (double)raw_ns * (double)raw_ns;
 }
 
 void ct_build_api(struct ct_build *b, const char *name, const uint64_t *ns, size_t calls)

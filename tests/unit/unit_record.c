@@ -209,6 +209,30 @@ START_TEST(pools_are_bounded)
 }
 END_TEST
 
+/* ---- rows ---- */
+
+START_TEST(rows_add_up)
+{
+    struct ct_row *r = ct_row(ct_row_get(CT_ROW_COPY, CT_HTOD, 0, NULL));
+    static const uint32_t flags[] = {0, CT_OP_OVERLAPPED, CT_OP_LEGACY_WAIT, CT_OP_BOUND,
+                                     CT_OP_MARKS};
+    for (unsigned i = 0; i < ct_countof(flags); i++) {
+        struct ct_op op = {.flags = flags[i] | CT_OP_SHARED_START, .operations = 2, .bytes = 8};
+        ct_row_add(r, &op, 2000, 200, 20);
+    }
+    ck_assert_uint_eq(r->timed, 10);
+    ck_assert_uint_eq(r->time.total_ns, 1000);
+    ck_assert_uint_eq(r->raw.total_ns, 10000);
+    ck_assert_uint_eq(r->doubt_ns, 100);
+    ck_assert(r->time.square_ns2 == 10 * 1e4 && r->raw.square_ns2 == 10 * 1e6);
+    ck_assert_uint_eq(r->time.buckets[ct_hist_bucket(100)], 10);
+    ck_assert_uint_eq(r->raw.buckets[ct_hist_bucket(1000)], 10);
+    ck_assert_uint_eq(r->overlapped, 4);
+    ck_assert_uint_eq(r->legacy_waits, 4);
+    ck_assert_uint_eq(r->marked, 8);
+}
+END_TEST
+
 /* ---- kernels ---- */
 
 START_TEST(handles_are_forgotten)
@@ -290,6 +314,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, a_row_for_each_thing);
     tcase_add_test(tests, rows_are_bounded);
+    tcase_add_test(tests, rows_add_up);
     tcase_add_test(tests, an_event_has_one_holder);
     tcase_add_test(tests, pools_are_bounded);
     tcase_add_test(tests, handles_are_forgotten);

@@ -151,12 +151,16 @@ static void add_durations(struct ct_file_row *to, const struct ct_file_row *from
     to->total_ns = ct_merge_sum(to->total_ns, from->total_ns);
     to->raw_total_ns = ct_merge_sum(to->raw_total_ns, from->raw_total_ns);
     to->square_ns2 += from->square_ns2;
+    to->raw_square_ns2 += from->raw_square_ns2;
     to->min_ns = least(to->min_ns, from->min_ns);
     to->max_ns = most(to->max_ns, from->max_ns);
     to->raw_min_ns = least(to->raw_min_ns, from->raw_min_ns);
     to->raw_max_ns = most(to->raw_max_ns, from->raw_max_ns);
     to->timed_bytes = ct_merge_sum(to->timed_bytes, from->timed_bytes);
+    to->doubt_ns = ct_merge_sum(to->doubt_ns, from->doubt_ns);
+    to->marked = ct_merge_sum(to->marked, from->marked);
     to->overlapped = ct_merge_sum(to->overlapped, from->overlapped);
+    to->legacy_waits = ct_merge_sum(to->legacy_waits, from->legacy_waits);
 }
 
 static bool same_shape(const struct ct_file_shape *a, const struct ct_file_shape *b)
@@ -198,6 +202,7 @@ static void add_row_details(struct ct_merged_row *to, const struct ct_summary *s
     for (uint32_t i = 0; i < from->shape_count; i++)
         add_shape(to, &s->shapes[from->shape_first + i]);
     add_buckets(&to->hist, s, from->bucket_first, from->bucket_count);
+    add_buckets(&to->raw_hist, s, from->raw_bucket_first, from->raw_bucket_count);
 }
 
 static void add_rows(struct ct_merged *m, const struct ct_summary *s)
@@ -303,6 +308,7 @@ void ct_merge_free(struct ct_merged *m)
 {
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         free(m->rows[i].hist.buckets);
+        free(m->rows[i].raw_hist.buckets);
         free(m->rows[i].shapes);
     }
     for (uint32_t i = 0; i < m->api_keys.count; i++)

@@ -26,6 +26,7 @@ struct ct_merged_row {
     struct ct_file_row sum; /* name: of ct_merged.names; device: of ct_merged.devices */
     uint32_t content;       /* graphs: of ct_merged.contents; otherwise CT_MERGE_NONE */
     struct ct_merged_hist hist;
+    struct ct_merged_hist raw_hist;
     struct ct_file_shape *shapes;
     size_t shape_count;
     size_t shape_size;
