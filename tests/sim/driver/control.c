@@ -140,6 +140,7 @@ static void read_rules(void)
 
 static void read_settings(void)
 {
+    free((char *)(uintptr_t)sim_settings.name);
     free((char *)(uintptr_t)sim_settings.truth_path);
     free((char *)(uintptr_t)sim_settings.log_path);
     sim_settings = (struct sim_settings){
@@ -147,6 +148,7 @@ static void read_settings(void)
         .driver_version = (int)number("CUDASIM_DRIVER_VERSION", sim_form_version),
         .strict = number("CUDASIM_STRICT", 1) != 0,
         .latency_ns = 1000u * (uint64_t)number("CUDASIM_LATENCY_US", 0),
+        .name = strdup(getenv("CUDASIM_NAME") ? getenv("CUDASIM_NAME") : "Simulated H200"),
         .truth_path = path("CUDASIM_TRUTH"),
         .log_path = path("CUDASIM_LOG"),
     };

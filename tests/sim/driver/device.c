@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char device_name[] = "Simulated H200";
 const size_t sim_device_bytes = 150121545728;
 
 struct attribute {
@@ -94,7 +93,7 @@ CUresult sim_cuDeviceGetName(char *name, int size, CUdevice device)
         return CUDA_ERROR_INVALID_DEVICE;
     if (!name || size <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, (size_t)size, "%s", device_name);
+    snprintf(name, (size_t)size, "%s", sim_settings.name);
     return CUDA_SUCCESS;
 }
 

@@ -8,6 +8,14 @@ const char *sim_launched_name(const struct sim_launch *l)
     return l->function ? l->function->interned : l->kernel->interned;
 }
 
+static uint64_t second_argument(const char *name, void **parameters)
+{
+    uint64_t value = 0;
+    if (parameters && sim_is_selftimed(name))
+        memcpy(&value, parameters[1], sizeof(value));
+    return value;
+}
+
 static uint64_t first_argument(const char *name, void **parameters, void **extra)
 {
     uint64_t value = 0;
@@ -44,6 +52,7 @@ CUresult sim_kernel_work(CUfunction handle, struct sim_launch l, void **paramete
     out->kind = SIM_WORK_KERNEL;
     out->name = sim_launched_name(&l);
     l.argument = first_argument(out->name, parameters, extra);
+    l.second = second_argument(out->name, parameters);
     out->launch = l;
     out->duration_ns = sim_kernel_ns(out->name, &l);
     return CUDA_SUCCESS;

@@ -264,13 +264,24 @@ static bool has_room(void *stream)
     return pending < DEPTH;
 }
 
+static void note_owner(CUstream s, struct sim_work *w)
+{
+    if (w->kind == SIM_WORK_KERNEL && sim_is_selftimed(w->name)) {
+        s->is_profilers = true;
+        sim_selftimed_submit(w);
+    }
+    w->is_profilers = s->is_profilers;
+}
+
 static void put(CUstream s, struct sim_work *w)
 {
-    struct sim_op op = {.work = *w, .with_worker = needs_worker(w)};
     if (s->first)
         sim_wait_until(has_room, s);
+    note_owner(s, w);
+    struct sim_op op = {.work = *w, .with_worker = needs_worker(w)};
     add_waits(s, &op);
     set_times(s, w);
+    op.work.end_ns = w->end_ns = s->tail_ns;
     s->submitted++;
     if (s->first || op.wait_count || op.with_worker || sim_settings.latency_ns ||
         !sim_work_gate_open(w)) {

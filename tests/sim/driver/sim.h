@@ -94,6 +94,7 @@ struct sim_launch {
     CUkernel kernel; /* one of the two */
     uint32_t grid[3], block[3], shared_bytes;
     uint64_t argument; /* the first one, of kernels whose name says that it is read */
+    uint64_t second;   /* argument of the self-timed kernels */
     void *arguments[1]; /* points at it, for the graph calls that give it back */
 };
 
@@ -109,6 +110,8 @@ struct sim_work {
     const char *name; /* what the statistics call it; interned or a constant */
     int64_t duration_ns;
     int64_t graph_offset_ns; /* in a plan: when it begins */
+    int64_t end_ns;          /* virtual time; not in a plan */
+    bool is_profilers;       /* in a stream of its own: no truth */
     uint64_t bytes;
     union {
         struct sim_launch launch;
@@ -157,6 +160,11 @@ int64_t sim_kernel_ns(const char *name, const struct sim_launch *l);
 bool sim_name_starts(const char *kernel, const char *word); /* mangled names as well */
 bool sim_reads_argument(const char *kernel);
 void sim_plan_release(struct sim_plan *p);
+/* The kernels with which a profiler measures the device (selftimed.c). */
+bool sim_is_selftimed(const char *kernel);
+int64_t sim_selftimed_ns(const char *kernel, const struct sim_launch *l);
+void sim_selftimed_submit(struct sim_work *w);
+void sim_selftimed_perform(const struct sim_work *w);
 /* What calls and graph nodes ask for (launch.c, graph.c, copy.c, set.c). */
 CUresult sim_kernel_work(CUfunction handle, struct sim_launch l, void **parameters, void **extra,
                          struct sim_work *out);
@@ -235,6 +243,7 @@ struct CUstream_st {
     int priority;
     uint64_t id;
     bool doomed; /* destroyed with work pending */
+    bool is_profilers; /* a self-timed kernel was launched in it */
     int64_t tail_ns;
     uint64_t submitted, done;
     struct sim_op *first, *last;
@@ -479,6 +488,7 @@ struct sim_settings {
     int driver_version;
     bool strict;
     uint64_t latency_ns;
+    const char *name; /* of the devices */
     const char *truth_path, *log_path;
 };
 

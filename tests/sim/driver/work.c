@@ -27,7 +27,8 @@ bool sim_name_starts(const char *kernel, const char *word)
 
 bool sim_reads_argument(const char *kernel)
 {
-    return sim_name_starts(kernel, "spin") || sim_name_starts(kernel, "gate");
+    return sim_name_starts(kernel, "spin") || sim_name_starts(kernel, "gate") ||
+           sim_is_selftimed(kernel);
 }
 
 int64_t sim_copy_ns(const char *direction, uint64_t bytes)
@@ -52,6 +53,8 @@ int64_t sim_kernel_ns(const char *name, const struct sim_launch *l)
         return set;
     if (sim_name_starts(name, "spin"))
         return (int64_t)l->argument;
+    if (sim_is_selftimed(name))
+        return sim_selftimed_ns(name, l);
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     uint64_t warps = blocks * ((threads + 31) / 32);
@@ -148,19 +151,27 @@ static void write_value(const struct sim_work *w)
                               memory_order_release);
 }
 
+static void add_truth(const struct sim_work *w, const char *kind)
+{
+    if (!w->is_profilers)
+        sim_truth_add(kind, w->name, w->duration_ns, w->bytes);
+}
+
 static void perform(struct sim_work *w, const char *kernel, const char *copy_kind,
                     const char *set_kind)
 {
     if (w->kind == SIM_WORK_KERNEL) {
-        sim_truth_add(kernel, w->name, w->duration_ns, 0);
+        add_truth(w, kernel);
+        if (sim_is_selftimed(w->name))
+            sim_selftimed_perform(w);
     } else if (w->kind == SIM_WORK_COPY) {
         copy(w);
-        sim_truth_add(copy_kind, w->name, w->duration_ns, w->bytes);
+        add_truth(w, copy_kind);
     } else if (w->kind == SIM_WORK_SET) {
         fill(&w->fill);
-        sim_truth_add(set_kind, w->name, w->duration_ns, w->bytes);
+        add_truth(w, set_kind);
     } else if (w->kind == SIM_WORK_PREFETCH) {
-        sim_truth_add("prefetch", w->name, w->duration_ns, w->bytes);
+        add_truth(w, "prefetch");
     } else if (w->kind == SIM_WORK_WRITE_VALUE) {
         write_value(w);
     } else if (w->kind == SIM_WORK_FREE) {
