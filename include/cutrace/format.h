@@ -100,6 +100,7 @@ struct ct_file_process {
 enum ct_calibration_source {
     CT_CALIBRATION_NONE = 0,  /* no figures for this device: durations are raw brackets */
     CT_CALIBRATION_TABLE = 1, /* figures of the table of known devices */
+    CT_CALIBRATION_DEVICE = 2, /* measured on the device by this process */
 };
 
 struct ct_file_device {
@@ -115,6 +116,10 @@ struct ct_file_device {
     uint32_t bias_busy_ns;  /* taken off every bracket: see doc/internals.md */
     uint32_t gap_busy_ns;   /* previous stop to this start on a busy stream, at most */
     uint32_t submit_ns;     /* of the host time, what the GPU has back when it was idle */
+    uint32_t uncertainty_ns; /* of one duration on a busy stream, either way */
+    uint32_t idle_uncertainty_ns; /* the same on an idle stream; 0: unknown */
+    uint32_t copy_floor_ns;  /* shortest bracket of a 4-byte copy to the device; 0: unknown */
+    uint32_t set_floor_ns;   /* shortest bracket of a 4-byte set; 0: unknown */
 };
 
 /* What an operation is. */
@@ -269,7 +274,7 @@ CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
 CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 56);
-CT_FILE_CHECK(ct_file_device, 64);
+CT_FILE_CHECK(ct_file_device, 80);
 CT_FILE_CHECK(ct_file_row, 312);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);

@@ -15,6 +15,7 @@ struct ct_config {
     const char *kernels; /* list of patterns, NULL: all */
     const char *report;  /* path or name of the report tool */
     bool force;
+    bool calibrate; /* measure the device's figures on the device */
 };
 
 extern struct ct_config ct_config;

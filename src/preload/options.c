@@ -78,6 +78,11 @@ static bool set_FORCE(const char *s)
     return read_on_off(s, &ct_config.force);
 }
 
+static bool set_CALIBRATE(const char *s)
+{
+    return read_on_off(s, &ct_config.calibrate);
+}
+
 static const struct {
     const char *name;
     const char *standard;

@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include "base/config.h"
+#include "record/calibrate.h"
+#include "record/drain.h"
 #include "record/graph.h"
 #include "record/kernel.h"
 #include "record/row.h"
@@ -111,11 +113,28 @@ static bool is_programmatic(struct ct_bracket *b, const struct ct_work *w)
            atomic_load_explicit(&ct_row(b->row)->programmatic, memory_order_relaxed);
 }
 
+/*
+ * First work in a context: now its device can be calibrated. Not when operations went by unseen:
+ * one of them may be waiting on the GPU for something that this thread is to do after this.
+ */
+static CT_COLD bool begin_context(struct ct_context *c, uint32_t state)
+{
+    if (state != CT_CONTEXT_NEW)
+        return false;
+    if (atomic_compare_exchange_strong(&c->state, &state, CT_CONTEXT_LIVE) &&
+        !ct_recording_off_operations()) {
+        ct_calibrate_prepare(c);
+        ct_drain_wake();
+    }
+    return true;
+}
+
 static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
 {
     uint32_t slot; /* taken in publish(); nobody else can fill the ring meanwhile */
     uint32_t state = atomic_load_explicit(&b->context->state, memory_order_relaxed);
-    if (ct_unlikely(state != CT_CONTEXT_LIVE && state != CT_CONTEXT_PAUSED))
+    if (ct_unlikely(state != CT_CONTEXT_LIVE && state != CT_CONTEXT_PAUSED) &&
+        !begin_context(b->context, state))
         lose(b, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
     else if (b->row != CT_ROW_NONE && ct_row(b->row)->excluded)
         lose(b, CT_LOSS_EXCLUDED);

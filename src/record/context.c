@@ -51,6 +51,11 @@ const struct ct_device *ct_device(uint32_t index)
     return &all->device[index];
 }
 
+void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures)
+{
+    all->device[index].calibration = figures;
+}
+
 struct ct_context *ct_context_find(CUcontext handle)
 {
     for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS; c++) {
@@ -145,7 +150,7 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
         c->device = device;
         atomic_store_explicit(&c->made, 0, memory_order_relaxed);
         atomic_store_explicit(&c->free, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->state, CT_CONTEXT_LIVE, memory_order_release);
+        atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
         return c;
     }
     return NULL;

@@ -28,6 +28,7 @@ struct ct_event {
 
 enum ct_context_state {
     CT_CONTEXT_FREE,
+    CT_CONTEXT_NEW, /* alive; no work of the program was bracketed in it */
     CT_CONTEXT_LIVE,
     CT_CONTEXT_BROKEN, /* alive, but its calls fail: bracket nothing, touch nothing */
     CT_CONTEXT_PAUSED, /* may be about to go: the drain thread stays out */
@@ -54,7 +55,7 @@ struct ct_device {
     uint32_t clock_khz;
     uint32_t compute_major;
     uint32_t compute_minor;
-    const struct ct_calibration *calibration;
+    const struct ct_calibration *calibration; /* of the drain thread, or whoever has its lock */
 };
 
 bool ct_contexts_init(void);
@@ -69,6 +70,8 @@ uint32_t ct_context_index(const struct ct_context *c);
 
 uint32_t ct_devices_count(void);
 const struct ct_device *ct_device(uint32_t index);
+/* The device's figures have been measured; they stay where they are. */
+void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures);
 
 /*
  * An event of the pool, made if none is free and the limit allows; CT_EVENT_NONE otherwise. Any

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "record/api_stats.h"
+#include "record/calibrate.h"
 #include "record/harvest.h"
 #include "record/thread.h"
 
@@ -41,10 +42,15 @@ static void nap(uint32_t expected, uint64_t ns)
     syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, expected, &t, NULL, 0);
 }
 
+void ct_drain_wake(void)
+{
+    syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
 static void set_phase(uint32_t p)
 {
     atomic_store(&phase, p);
-    syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    ct_drain_wake();
 }
 
 static bool collect_threads(void)
@@ -64,21 +70,27 @@ static bool collect_threads(void)
     return any;
 }
 
-/* True: something changed. */
-static bool run_round(uint64_t *harvested)
+struct round {
+    uint64_t harvested;
+    bool changed;
+    bool calibrating;
+};
+
+static struct round run_round(void)
 {
+    struct round r;
     pthread_mutex_lock(&round_lock);
-    bool any = collect_threads();
-    *harvested = ct_harvest();
+    r.changed = collect_threads();
+    r.calibrating = ct_calibrate_step(ct_harvest_pending());
+    r.harvested = ct_harvest();
     pthread_mutex_unlock(&round_lock);
-    return any || *harvested;
+    r.changed |= r.harvested != 0;
+    return r;
 }
 
 uint64_t ct_drain_once(void)
 {
-    uint64_t n;
-    run_round(&n);
-    return n;
+    return run_round().harvested;
 }
 
 /* `p`: the phase before the round that was just done, which took all that was in the queues. */
@@ -112,8 +124,10 @@ static void write_profile(bool finished)
 
 static void finish(void)
 {
-    uint64_t n;
-    run_round(&n);
+    pthread_mutex_lock(&round_lock);
+    ct_calibrate_give_up();
+    pthread_mutex_unlock(&round_lock);
+    run_round();
     pthread_mutex_lock(&round_lock);
     ct_harvest_give_up();
     pthread_mutex_unlock(&round_lock);
@@ -125,12 +139,11 @@ static void loop(void)
     uint64_t nap_ns = NAP_SHORTEST_NS, written_ns = 0;
     bool dirty = true;
     for (;;) {
-        uint64_t n;
         uint32_t p = atomic_load(&phase);
-        bool changed = run_round(&n);
-        dirty |= changed;
+        struct round r = run_round();
+        dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
-        if (is_over(p) || (!changed && is_last_thread(now_ns)))
+        if (is_over(p) || (!r.changed && is_last_thread(now_ns)))
             break;
         if (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS) {
             ct_clock_update();
@@ -138,7 +151,8 @@ static void loop(void)
             written_ns = now_ns;
             dirty = false;
         }
-        nap_ns = n ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
+        bool soon = r.harvested || r.calibrating;
+        nap_ns = soon ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
         nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
     }
 }
@@ -211,6 +225,7 @@ static void leave_context(struct ct_context *c, uint32_t state)
     if (locked) {
         CUstreamCaptureMode mode = ct_relaxed_enter();
         collect_threads();
+        ct_calibrate_leave(c);
         ct_harvest_context(c);
         ct_relaxed_leave(mode);
     }
@@ -234,8 +249,12 @@ void ct_drain_context_pause(struct ct_context *c)
 
 void ct_drain_context_resume(struct ct_context *c, bool alive)
 {
+    bool is_new = !atomic_load_explicit(&c->made, memory_order_relaxed);
     if (lock_for_a_second()) {
-        atomic_store_explicit(&c->state, alive ? CT_CONTEXT_LIVE : CT_CONTEXT_GONE,
+        atomic_store_explicit(&c->state,
+                              !alive   ? CT_CONTEXT_GONE
+                              : is_new ? CT_CONTEXT_NEW
+                                       : CT_CONTEXT_LIVE,
                               memory_order_release);
         if (!alive)
             ct_harvest_lose_context(c);
@@ -248,4 +267,5 @@ void ct_drain_forget(void)
     atomic_store(&phase, NOT_STARTED);
     pthread_mutex_init(&round_lock, NULL);
     ct_harvest_forget();
+    ct_calibrate_forget();
 }

@@ -18,6 +18,9 @@
 bool ct_drain_start(void (*take)(bool finished), void (*write)(void));
 #define CT_DRAIN_WRITE_NS 50000000u
 
+/* There is something to do, or soon will be. Any thread. */
+void ct_drain_wake(void);
+
 /*
  * At exit: waits until everything has been dealt with, at most timeout_ns; counts what is left as
  * unfinished and has the profile written as finished. False: the thread did not answer.

@@ -13,11 +13,11 @@ static const struct {
     struct ct_calibration figures;
 } known[] = {
     /* Its virtual clock stands still while the host works: nothing of the host's is in a bracket. */
-    {"Simulated H200", {CT_CALIBRATION_TABLE, 2910, 1600, UINT32_MAX}},
-    {"H200", {CT_CALIBRATION_TABLE, 2910, 1600, 1300}},
+    {"Simulated H200", {CT_CALIBRATION_TABLE, 2910, 1600, UINT32_MAX, 0, 0, 4110, 3910}},
+    {"H200", {CT_CALIBRATION_TABLE, 2910, 1600, 1300, 200, 0, 0, 0}},
 };
 
-static const struct ct_calibration none = {CT_CALIBRATION_NONE, 0, 0, 0};
+static const struct ct_calibration none = {.source = CT_CALIBRATION_NONE};
 
 const struct ct_calibration *ct_calibration_of(const char *device_name)
 {

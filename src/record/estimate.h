@@ -15,10 +15,14 @@
 
 /* Figures of a device, in nanoseconds. */
 struct ct_calibration {
-    uint32_t source;       /* enum ct_calibration_source */
-    uint32_t bias_busy_ns; /* bracket minus duration on a busy stream */
-    uint32_t gap_busy_ns;  /* longest gap between two brackets on a busy stream */
-    uint32_t submit_ns;
+    uint32_t source;              /* enum ct_calibration_source */
+    uint32_t bias_busy_ns;        /* bracket minus duration on a busy stream */
+    uint32_t gap_busy_ns;         /* longest gap between two brackets on a busy stream */
+    uint32_t submit_ns;           /* UINT32_MAX: nothing of the host's time is ever in a bracket */
+    uint32_t uncertainty_ns;      /* half of the 5..95 % range of single brackets, busy stream */
+    uint32_t idle_uncertainty_ns; /* the same in an idle stream */
+    uint32_t copy_floor_ns;       /* shortest bracket of a 4-byte copy to the device; 0: unknown */
+    uint32_t set_floor_ns;        /* shortest bracket of a 4-byte set; 0: unknown */
 };
 
 #define CT_GAP_UNKNOWN UINT64_MAX

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/calibrate.h"
 #include "record/estimate.h"
 #include "record/row.h"
 #include "record/stream.h"
@@ -277,6 +278,8 @@ static uint64_t harvest_with_context(struct ct_stream *s)
     struct ct_context *c = ct_context(s->first_pending->op.context);
     uint32_t state = state_of(&s->first_pending->op);
     if (state == CT_CONTEXT_PAUSED)
+        return 0;
+    if (ct_calibrate_holds(c->device))
         return 0;
     if (state != CT_CONTEXT_LIVE) {
         lose_all(s, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);

@@ -91,6 +91,10 @@ static void add_device(const struct ct_device *d)
         .bias_busy_ns = d->calibration->bias_busy_ns,
         .gap_busy_ns = d->calibration->gap_busy_ns,
         .submit_ns = d->calibration->submit_ns,
+        .uncertainty_ns = d->calibration->uncertainty_ns,
+        .idle_uncertainty_ns = d->calibration->idle_uncertainty_ns,
+        .copy_floor_ns = d->calibration->copy_floor_ns,
+        .set_floor_ns = d->calibration->set_floor_ns,
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));

@@ -83,10 +83,34 @@ static void put_uuid(struct ct_grid *g, const uint8_t uuid[16])
     ct_grid_put(g, text);
 }
 
+static void put_figure(struct ct_grid *g, uint32_t ns, uint32_t unknown)
+{
+    if (ns == unknown)
+        ct_grid_put(g, "-");
+    else
+        ct_grid_time(g, ns);
+}
+
+/* Where the figures are from, and what they are. */
+static void put_calibration(struct ct_grid *g, const struct ct_merged_device *device)
+{
+    const struct ct_file_device *dev = &device->sum;
+    bool measured = dev->calibration == CT_CALIBRATION_DEVICE;
+    ct_grid_put(g, device->raw ? "none" : measured ? "device" : "table");
+    ct_grid_time(g, dev->bias_busy_ns);
+    put_figure(g, dev->gap_busy_ns, UINT32_MAX);
+    put_figure(g, dev->submit_ns, UINT32_MAX);
+    ct_grid_time(g, dev->uncertainty_ns);
+    put_figure(g, dev->idle_uncertainty_ns, 0);
+    put_figure(g, dev->copy_floor_ns, 0);
+    put_figure(g, dev->set_floor_ns, 0);
+}
+
 static void print_devices(struct details *d)
 {
     struct ct_grid g;
-    ct_grid_start(&g, "Device|Memory|SMs|Clock|Compute|Calibration|Bias|Gap|Submit|UUID|Name");
+    ct_grid_start(&g, "Device|Memory|SMs|Clock|Compute|Calibration|Bias|Gap|Submit|Uncertainty|"
+                      "Idle uncertainty|Copy floor|Set floor|UUID|Name");
     for (uint32_t i = 0; i < d->m->device_keys.count; i++) {
         const struct ct_file_device *dev = &d->m->devices[i].sum;
         ct_grid_count(&g, dev->ordinal);
@@ -94,10 +118,7 @@ static void print_devices(struct details *d)
         ct_grid_count(&g, dev->sm_count);
         ct_grid_printf(&g, "%uMHz", dev->clock_khz / 1000);
         ct_grid_printf(&g, "%u.%u", dev->compute_major, dev->compute_minor);
-        ct_grid_put(&g, d->m->devices[i].raw ? "none" : "table");
-        ct_grid_time(&g, dev->bias_busy_ns);
-        ct_grid_time(&g, dev->gap_busy_ns);
-        ct_grid_time(&g, dev->submit_ns);
+        put_calibration(&g, &d->m->devices[i]);
         put_uuid(&g, dev->uuid);
         put_safe(d, &g, dev->name);
     }

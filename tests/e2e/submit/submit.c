@@ -129,7 +129,7 @@ START_TEST(records_follow_the_work)
 {
     struct stage_run run =
         PLAY(.program = BELOW("submitter"), .argv = {"threads"},
-             .env = {KERNELS, "CUDASIM_DEVICES=2",
+             .env = {KERNELS, "CUDASIM_DEVICES=2", "CUTRACE_CALIBRATE=off",
                      preload(stage_path_of(".libs/libcutrace.so"), BELOW("record_spy.so"))});
     unsigned launches, right, elsewhere, others;
     struct ct_summary s;

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/calibrate.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/mem.h"
+#include "cutrace/format.h"
+#include "record/figures.h"
+#include "record/note.h"
+#include "record/op.h"
+#include "record/selftimed.h"
+
+#define BATCH 16       /* launches between two looks */
+#define FEWEST_BUSY 24 /* trials that the busy figures are taken from */
+#define BUSY_BATCHES 4
+#define LIMIT_NS 50000000u
+#define LOAD_LIMIT_NS 1000000000u
+#define LEAVE_NAP_NS 50000
+#define COARSEST_NS 2048 /* a kernel's clock with longer steps is no use */
+
+#define SPIN_NS 4000
+#define SPIN_MORE_NS 150 /* each launch of a batch spins longer: no phase of a clock is met twice  \
+                          */
+#define AHEAD_NS 250000  /* spun before a busy batch, while the host queues it */
+#define HOST_PAUSE_NS 3000 /* between start record and launch in an idle stream, at least */
+#define HOST_MORE_NS 400   /* and so much more with each launch */
+
+_Static_assert(BATCH *BUSY_BATCHES <= CT_SELFTIMED_SLOTS, "a slot for each launch");
+
+enum phase {
+    PHASE_LOADING, /* by the launching thread */
+    PHASE_READY,   /* the drain thread's from here on */
+    PHASE_BUSY,
+    PHASE_IDLE,
+    PHASE_FLOORS,
+    PHASE_OVER,
+};
+
+struct job {
+    _Atomic uint32_t phase;
+    uint64_t limit_ns; /* CLOCK_MONOTONIC; of the loading, then of the rest */
+    bool overdue;      /* loading takes too long: brackets wait no more */
+    struct ct_context *context;
+    CUstream stream;
+    CUfunction kernel, read;
+    /* Page-locked, goes with the context: where the stamps are on the device, then the stamps. */
+    const volatile uint64_t *shared;
+    CUdeviceptr shared_on_device;
+    uint32_t clock_khz;
+
+    uint32_t batches;                         /* busy ones that are through */
+    uint32_t launched;                        /* of the idle one */
+    uint32_t start[BATCH], stop[BATCH], last; /* events of the context's pool */
+    uint32_t awaited; /* the one that ends what was submitted; NONE: nothing was */
+    struct ct_trial trials[BATCH * BUSY_BATCHES];
+    struct ct_calibration figures;
+};
+
+/* By device. Made by the first thread that comes, never freed. */
+static struct job *_Atomic jobs[CT_DEVICES];
+static _Atomic uint32_t under_way;
+
+static const char too_slow[] =
+    "Calibration on the device did not end in 50 ms: the figures of known devices are used";
+static const char failed[] =
+    "Calibration on the device failed: the figures of known devices are used";
+
+void ct_calibrate_forget(void)
+{
+    for (uint32_t i = 0; i < CT_DEVICES; i++)
+        atomic_store_explicit(&jobs[i], NULL, memory_order_relaxed);
+    atomic_store_explicit(&under_way, 0, memory_order_relaxed);
+}
+
+/* ---- in the launching thread ---- */
+
+static bool can_calibrate(void)
+{
+    return CT_HAS(cuModuleLoadData) && CT_HAS(cuModuleGetFunction) && CT_HAS(cuLaunchKernel) &&
+           CT_HAS(cuStreamCreateWithPriority) && CT_HAS(cuMemHostAlloc) &&
+           CT_HAS(cuMemHostGetDevicePointer_v2) && CT_HAS(cuMemsetD32Async) &&
+           CT_HAS(cuMemcpyHtoDAsync_v2);
+}
+
+static bool launch(const struct job *j, CUfunction f, uint64_t a, uint64_t b)
+{
+    void *arguments[] = {&a, &b};
+    return CT_REAL(cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, j->stream, arguments, NULL) ==
+           CUDA_SUCCESS;
+}
+
+static bool share_memory(struct job *j)
+{
+    void *p = NULL;
+    size_t bytes = sizeof(uint64_t) * (1 + 2 * CT_SELFTIMED_SLOTS);
+    if (CT_REAL(cuMemHostAlloc)(&p, bytes, CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS || !p)
+        return false;
+    j->shared = p;
+    return CT_REAL(cuMemHostGetDevicePointer_v2)(&j->shared_on_device, p, 0) == CUDA_SUCCESS;
+}
+
+/*
+ * The stream has the highest priority: its one-warp kernels need not wait until the program's fill
+ * the GPU no more. The launches are there so that nothing is left to be loaded later.
+ */
+static bool load(struct job *j)
+{
+    CUmodule module = NULL;
+    return CT_REAL(cuModuleLoadData)(&module, ct_selftimed_ptx) == CUDA_SUCCESS &&
+           CT_REAL(cuModuleGetFunction)(&j->kernel, module, CT_SELFTIMED_KERNEL) == CUDA_SUCCESS &&
+           CT_REAL(cuModuleGetFunction)(&j->read, module, CT_SELFTIMED_READ) == CUDA_SUCCESS &&
+           share_memory(j) &&
+           CT_REAL(cuStreamCreateWithPriority)(&j->stream, CU_STREAM_NON_BLOCKING, INT16_MIN) ==
+               CUDA_SUCCESS &&
+           launch(j, j->kernel, 0, 0) && launch(j, j->read, j->shared_on_device, 1);
+}
+
+static bool load_in_context(struct job *j)
+{
+    CUcontext popped;
+    CUstreamCaptureMode mode = ct_relaxed_enter();
+    bool ok = CT_REAL(cuCtxPushCurrent_v2)(j->context->handle) == CUDA_SUCCESS;
+    if (ok) {
+        ok = load(j);
+        CT_REAL(cuCtxPopCurrent_v2)(&popped);
+    }
+    ct_relaxed_leave(mode);
+    return ok;
+}
+
+/* The context's entry must not serve another one meanwhile. */
+static void hold(struct ct_context *c)
+{
+    atomic_fetch_add_explicit(&c->users, 1, memory_order_acquire);
+    atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
+}
+
+static void let_go(struct job *j)
+{
+    atomic_store_explicit(&j->phase, PHASE_OVER, memory_order_release);
+    atomic_fetch_sub_explicit(&j->context->users, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
+}
+
+CT_COLD void ct_calibrate_prepare(struct ct_context *c)
+{
+    struct job *none = NULL, *j;
+    uint32_t device = c->device;
+    if (!ct_config.calibrate || !can_calibrate() || jobs[device] || !(j = ct_map(sizeof(*j))))
+        return;
+    __builtin_memset(j->start, 0xff, sizeof(j->start)); /* CT_EVENT_NONE */
+    __builtin_memset(j->stop, 0xff, sizeof(j->stop));
+    j->last = j->awaited = CT_EVENT_NONE;
+    j->context = c;
+    j->clock_khz = ct_device(device)->clock_khz;
+    j->limit_ns = ct_clock_monotonic_ns() + LOAD_LIMIT_NS;
+    hold(c);
+    if (!atomic_compare_exchange_strong(&jobs[device], &none, j)) {
+        let_go(j);
+        ct_unmap(j, sizeof(*j));
+        return;
+    }
+    if (load_in_context(j)) {
+        atomic_store_explicit(&j->phase, PHASE_READY, memory_order_release);
+    } else {
+        ct_note(CT_NOTE_WARNING, failed);
+        let_go(j);
+    }
+}
+
+/* ---- events ---- */
+
+static CUevent event(const struct job *j, uint32_t index)
+{
+    return ct_event(j->context, index);
+}
+
+static bool take_events(struct job *j)
+{
+    j->last = ct_event_take(j->context);
+    bool ok = j->last != CT_EVENT_NONE;
+    for (uint32_t i = 0; i < BATCH; i++) {
+        j->start[i] = ct_event_take(j->context);
+        j->stop[i] = ct_event_take(j->context);
+        ok = ok && j->start[i] != CT_EVENT_NONE && j->stop[i] != CT_EVENT_NONE;
+    }
+    return ok;
+}
+
+static void give_event(struct job *j, uint32_t index)
+{
+    if (index != CT_EVENT_NONE)
+        ct_event_give(j->context, index);
+}
+
+static void give_events(struct job *j)
+{
+    give_event(j, j->last);
+    for (uint32_t i = 0; i < BATCH; i++) {
+        give_event(j, j->start[i]);
+        give_event(j, j->stop[i]);
+    }
+}
+
+static bool record(const struct job *j, uint32_t index)
+{
+    return CT_REAL(cuEventRecord)(event(j, index), j->stream) == CUDA_SUCCESS;
+}
+
+static bool elapsed_ns(const struct job *j, uint32_t from, uint32_t to, int64_t *ns)
+{
+    float ms = 0;
+    CUresult r = CT_HAS(cuEventElapsedTime_v2)
+                     ? CT_REAL(cuEventElapsedTime_v2)(&ms, event(j, from), event(j, to))
+                     : CT_REAL(cuEventElapsedTime)(&ms, event(j, from), event(j, to));
+    *ns = (int64_t)((double)ms * 1e6 + (ms < 0 ? -0.5 : 0.5));
+    return r == CUDA_SUCCESS;
+}
+
+/* ---- what is submitted ---- */
+
+static uint64_t ticks_of(const struct job *j, uint64_t ns)
+{
+    uint64_t khz = j->clock_khz ? j->clock_khz : 1000000;
+    return ns * khz / 1000000;
+}
+
+static bool launch_spin(const struct job *j, uint64_t ns, uint32_t slot)
+{
+    return launch(j, j->kernel, ticks_of(j, ns), slot);
+}
+
+/* Everything after this waits in the stream until the host has queued it all. */
+static bool go_ahead(const struct job *j)
+{
+    return launch_spin(j, AHEAD_NS, CT_SELFTIMED_SLOTS - 1);
+}
+
+static bool end_with_read(struct job *j)
+{
+    j->awaited = j->last;
+    return launch(j, j->read, j->shared_on_device, BATCH) && record(j, j->last);
+}
+
+static bool submit_busy(struct job *j)
+{
+    bool ok = go_ahead(j);
+    for (uint32_t i = 0; ok && i < BATCH; i++)
+        ok = record(j, j->start[i]) && launch_spin(j, SPIN_NS + i * SPIN_MORE_NS, i) &&
+             record(j, j->stop[i]);
+    return ok && end_with_read(j);
+}
+
+static void pause_until(uint64_t ticks)
+{
+    while (ct_ticks() < ticks)
+        ;
+}
+
+/* One launch at a time: the stream has to be idle before each. */
+static bool submit_idle(struct job *j)
+{
+    uint32_t i = j->launched;
+    if (!record(j, j->start[i]))
+        return false;
+    uint64_t from = ct_ticks();
+    pause_until(from + ct_ns_to_ticks(HOST_PAUSE_NS + i * HOST_MORE_NS));
+    bool ok = launch_spin(j, SPIN_NS + i * SPIN_MORE_NS, i);
+    j->trials[i].host_ns = (int64_t)ct_ticks_to_ns(ct_ticks() - from);
+    j->launched++;
+    j->awaited = j->stop[i];
+    return ok && record(j, j->stop[i]) && (j->launched < BATCH || end_with_read(j));
+}
+
+/* The smallest set and the smallest copy there are, half of the batch each. */
+static bool submit_floors(struct job *j)
+{
+    CUdeviceptr at = j->shared[0];
+    const void *from = (const void *)(uintptr_t)&j->shared[1];
+    bool ok = go_ahead(j);
+    for (uint32_t i = 0; ok && i < BATCH; i++)
+        ok = record(j, j->start[i]) &&
+             (i < BATCH / 2
+                  ? CT_REAL(cuMemsetD32Async)(at, 0, 1, j->stream)
+                  : CT_REAL(cuMemcpyHtoDAsync_v2)(at, from, 4, j->stream)) == CUDA_SUCCESS &&
+             record(j, j->stop[i]);
+    j->awaited = j->last;
+    return ok && record(j, j->last);
+}
+
+/* ---- what was read ---- */
+
+/* The batch's trials, of which host_ns stays as it is. */
+static bool read_trials(struct job *j, struct ct_trial *t)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < BATCH; i++) {
+        uint64_t begin = j->shared[1 + 2 * i], end = j->shared[2 + 2 * i];
+        t[i].inside_ns = (int64_t)(end - begin);
+        t[i].gap_ns = -1;
+        ok = elapsed_ns(j, j->start[i], j->stop[i], &t[i].raw_ns) &&
+             (!i || elapsed_ns(j, j->stop[i - 1], j->start[i], &t[i].gap_ns));
+    }
+    return ok;
+}
+
+static bool is_timer_good(const struct job *j)
+{
+    uint64_t stamps[2 * BATCH];
+    for (uint32_t i = 0; i < 2 * BATCH; i++)
+        stamps[i] = j->shared[1 + i];
+    uint64_t step = ct_figures_timer_step(stamps, 2 * BATCH);
+    return step && step <= COARSEST_NS;
+}
+
+static bool read_floor(const struct job *j, uint32_t first, uint32_t *floor_ns)
+{
+    int64_t least_ns = INT64_MAX, ns;
+    for (uint32_t i = first; i < first + BATCH / 2; i++) {
+        if (!elapsed_ns(j, j->start[i], j->stop[i], &ns))
+            return false;
+        least_ns = ns < least_ns ? ns : least_ns;
+    }
+    *floor_ns = least_ns > 0 && least_ns < UINT32_MAX ? (uint32_t)least_ns : 0;
+    return true;
+}
+
+/* ---- one thing after the other ---- */
+
+static void enter(struct job *j, uint32_t phase)
+{
+    j->launched = 0;
+    j->awaited = CT_EVENT_NONE;
+    atomic_store_explicit(&j->phase, phase, memory_order_relaxed);
+}
+
+/* The busy batches: until enough were queued in time. */
+static bool go_on_busy(struct job *j)
+{
+    if (j->awaited != CT_EVENT_NONE) {
+        if (!is_timer_good(j) || !read_trials(j, &j->trials[j->batches * BATCH]))
+            return false;
+        j->batches++;
+        uint32_t n = j->batches * BATCH;
+        bool enough = ct_figures_count_busy(j->trials, n) >= FEWEST_BUSY;
+        if (enough || j->batches == BUSY_BATCHES) {
+            enter(j, PHASE_IDLE);
+            return ct_figures_busy(j->trials, n, &j->figures) && submit_idle(j);
+        }
+    }
+    return submit_busy(j);
+}
+
+static bool go_on_idle(struct job *j)
+{
+    if (j->launched < BATCH)
+        return submit_idle(j);
+    if (!read_trials(j, j->trials) || !ct_figures_idle(j->trials, BATCH, &j->figures))
+        return false;
+    enter(j, PHASE_FLOORS);
+    return submit_floors(j);
+}
+
+/* True: go on; *over: there is nothing left to do. */
+static bool go_on(struct job *j, bool *over)
+{
+    *over = false;
+    switch (atomic_load_explicit(&j->phase, memory_order_relaxed)) {
+    case PHASE_READY:
+        enter(j, PHASE_BUSY);
+        j->limit_ns = ct_clock_monotonic_ns() + LIMIT_NS;
+        return take_events(j) && go_on_busy(j);
+    case PHASE_BUSY:
+        return go_on_busy(j);
+    case PHASE_IDLE:
+        return go_on_idle(j);
+    default:
+        *over = true;
+        return read_floor(j, 0, &j->figures.set_floor_ns) &&
+               read_floor(j, BATCH / 2, &j->figures.copy_floor_ns);
+    }
+}
+
+/* A copy may stand behind one of the program's that waits: the rest is good without the floors. */
+static void finish(struct job *j, bool ok, const char *why)
+{
+    ok = ok || atomic_load_explicit(&j->phase, memory_order_relaxed) == PHASE_FLOORS;
+    if (ok) {
+        j->figures.source = CT_CALIBRATION_DEVICE;
+        ct_device_calibrated(j->context->device, &j->figures);
+    } else {
+        ct_note(CT_NOTE_WARNING, why);
+    }
+    give_events(j);
+    let_go(j);
+}
+
+/* With the context current. */
+static void look(struct job *j, bool too_late)
+{
+    bool over;
+    CUresult r =
+        j->awaited == CT_EVENT_NONE ? CUDA_SUCCESS : CT_REAL(cuEventQuery)(event(j, j->awaited));
+    if (r == CUDA_ERROR_NOT_READY && !too_late)
+        return;
+    if (r != CUDA_SUCCESS || too_late)
+        finish(j, false, too_late ? too_slow : failed);
+    else if (!go_on(j, &over) || over)
+        finish(j, over, failed);
+}
+
+static void step(struct job *j, bool crowded)
+{
+    CUcontext popped;
+    struct ct_context *c = j->context;
+    uint32_t phase = atomic_load_explicit(&j->phase, memory_order_acquire);
+    bool too_late = crowded || j->overdue || ct_clock_monotonic_ns() > j->limit_ns;
+    if (phase == PHASE_LOADING) {
+        j->overdue = too_late;
+        return;
+    }
+    if (phase == PHASE_OVER)
+        return;
+    if (atomic_load_explicit(&c->state, memory_order_acquire) != CT_CONTEXT_LIVE ||
+        CT_REAL(cuCtxPushCurrent_v2)(c->handle) != CUDA_SUCCESS) {
+        let_go(j);
+        return;
+    }
+    look(j, too_late);
+    CT_REAL(cuCtxPopCurrent_v2)(&popped);
+}
+
+/* Brackets that wait keep their events: with half of the pool in them it is time to go on. */
+static bool is_crowded(const struct job *j, uint64_t pending)
+{
+    return pending > j->context->event_limit / 4;
+}
+
+bool ct_calibrate_step(uint64_t pending)
+{
+    if (!atomic_load_explicit(&under_way, memory_order_relaxed))
+        return false;
+    for (uint32_t i = 0; i < ct_devices_count(); i++) {
+        struct job *j = atomic_load_explicit(&jobs[i], memory_order_acquire);
+        if (j)
+            step(j, is_crowded(j, pending));
+    }
+    return true;
+}
+
+static bool is_over(struct job *j)
+{
+    return atomic_load_explicit(&j->phase, memory_order_acquire) == PHASE_OVER;
+}
+
+bool ct_calibrate_holds(uint32_t device)
+{
+    struct job *j = atomic_load_explicit(&jobs[device], memory_order_acquire);
+    return j && !is_over(j) && !j->overdue;
+}
+
+void ct_calibrate_leave(struct ct_context *c)
+{
+    struct job *j = atomic_load_explicit(&jobs[c->device], memory_order_acquire);
+    if (!j || j->context != c)
+        return;
+    while (!is_over(j) && !j->overdue) {
+        step(j, false);
+        nanosleep(&(struct timespec){.tv_nsec = LEAVE_NAP_NS}, NULL);
+    }
+}
+
+void ct_calibrate_give_up(void)
+{
+    for (uint32_t i = 0; i < CT_DEVICES; i++) {
+        struct job *j = atomic_load_explicit(&jobs[i], memory_order_acquire);
+        if (j && !is_over(j) &&
+            atomic_load_explicit(&j->phase, memory_order_acquire) != PHASE_LOADING)
+            let_go(j);
+        else if (j)
+            j->overdue = true;
+    }
+}

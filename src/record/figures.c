@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/figures.h"
+
+#define FEWEST 12
+#define MOST 128
+#define HIGHEST_NS 20000        /* no figure can be above */
+#define WIDEST_NS 2000          /* half of the range of what was read, at most */
+#define SUBMIT_LOWEST_NS (-500) /* a little below 0 is noise */
+#define GAP_SLACK_NS 500        /* a gap longer than the shortest by that much was an idle one */
+
+static void sort(int64_t *x, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        int64_t v = x[i];
+        unsigned k = i;
+        for (; k && x[k - 1] > v; k--)
+            x[k] = x[k - 1];
+        x[k] = v;
+    }
+}
+
+/*
+ * Of sorted values: the mean of the half that lies closest together. What the program has on the
+ * GPU meanwhile makes some brackets longer and none shorter; a median would follow them.
+ */
+static int64_t centre(const int64_t *x, unsigned n)
+{
+    unsigned half = (n + 1) / 2, best = 0;
+    int64_t sum = 0;
+    for (unsigned i = 1; i + half <= n; i++)
+        if (x[i + half - 1] - x[i] < x[best + half - 1] - x[best])
+            best = i;
+    for (unsigned i = best; i < best + half; i++)
+        sum += x[i];
+    return sum / (int64_t)half;
+}
+
+/* Half of what lies between the 5 % and the 95 % quantile. */
+static int64_t half_range(const int64_t *x, unsigned n)
+{
+    return (x[n - 1 - n / 20] - x[n / 20]) / 2;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+uint64_t ct_figures_timer_step(const uint64_t *stamps, unsigned n)
+{
+    uint64_t step = 0;
+    for (unsigned i = 1; i < n; i++)
+        step = common_divisor(step, stamps[i] > stamps[0] ? stamps[i] - stamps[0]
+                                                          : stamps[0] - stamps[i]);
+    return step;
+}
+
+static int64_t shortest_gap(const struct ct_trial *trials, unsigned n)
+{
+    int64_t shortest = INT64_MAX;
+    for (unsigned i = 0; i < n; i++)
+        if (trials[i].gap_ns >= 0 && trials[i].gap_ns < shortest)
+            shortest = trials[i].gap_ns;
+    return shortest;
+}
+
+static bool is_busy(const struct ct_trial *t, int64_t shortest_ns)
+{
+    return t->gap_ns >= 0 && t->gap_ns <= shortest_ns + GAP_SLACK_NS;
+}
+
+unsigned ct_figures_count_busy(const struct ct_trial *trials, unsigned n)
+{
+    int64_t shortest_ns = shortest_gap(trials, n);
+    unsigned busy = 0;
+    for (unsigned i = 0; i < n; i++)
+        busy += is_busy(&trials[i], shortest_ns);
+    return busy;
+}
+
+bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibration *out)
+{
+    int64_t bias[MOST], gap[MOST], shortest_ns = shortest_gap(trials, n);
+    unsigned busy = 0;
+    for (unsigned i = 0; i < n && busy < MOST; i++) {
+        if (!is_busy(&trials[i], shortest_ns))
+            continue;
+        bias[busy] = trials[i].raw_ns - trials[i].inside_ns - CT_FIGURES_OUTSIDE_NS;
+        gap[busy++] = trials[i].gap_ns;
+    }
+    if (busy < FEWEST)
+        return false;
+    sort(bias, busy);
+    sort(gap, busy);
+    int64_t bias_ns = centre(bias, busy), width_ns = half_range(bias, busy);
+    int64_t gap_ns = centre(gap, busy) * 5 / 4; /* a quarter more: a limit, not an average */
+    if (bias_ns <= 0 || bias_ns > HIGHEST_NS || gap_ns > HIGHEST_NS || width_ns > WIDEST_NS)
+        return false;
+    out->bias_busy_ns = (uint32_t)bias_ns;
+    out->gap_busy_ns = (uint32_t)gap_ns;
+    out->uncertainty_ns = (uint32_t)width_ns;
+    return true;
+}
+
+bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibration *out)
+{
+    int64_t submit[MOST], excess_sum_ns = 0, host_sum_ns = 0;
+    n = n < MOST ? n : MOST;
+    for (unsigned i = 0; i < n; i++) {
+        const struct ct_trial *t = &trials[i];
+        int64_t excess_ns =
+            t->raw_ns - t->inside_ns - CT_FIGURES_OUTSIDE_NS - (int64_t)out->bias_busy_ns;
+        submit[i] = t->host_ns - excess_ns;
+        excess_sum_ns += excess_ns;
+        host_sum_ns += t->host_ns;
+    }
+    if (n < FEWEST)
+        return false;
+    if (excess_sum_ns < host_sum_ns / 8) {
+        out->submit_ns = UINT32_MAX;
+        out->idle_uncertainty_ns = 0;
+        return true;
+    }
+    sort(submit, n);
+    int64_t submit_ns = centre(submit, n), width_ns = half_range(submit, n);
+    if (submit_ns < SUBMIT_LOWEST_NS || submit_ns > HIGHEST_NS || width_ns > 2 * WIDEST_NS)
+        return false;
+    out->submit_ns = submit_ns > 0 ? (uint32_t)submit_ns : 0;
+    out->idle_uncertainty_ns = (uint32_t)width_ns;
+    return true;
+}
