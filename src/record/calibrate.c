@@ -16,14 +16,15 @@
 #define FEWEST_BUSY 24 /* trials that the busy figures are taken from */
 #define BUSY_BATCHES 4
 #define LIMIT_NS 50000000u
+#define FEWEST_LOOKS 400 /* a thread that got no time to look has not waited */
 #define LOAD_LIMIT_NS 1000000000u
 #define LEAVE_NAP_NS 50000
 #define COARSEST_NS 2048 /* a kernel's clock with longer steps is no use */
 
+/* Each launch of a batch spins longer than the one before: no phase of a clock is met twice. */
 #define SPIN_NS 4000
-#define SPIN_MORE_NS 150 /* each launch of a batch spins longer: no phase of a clock is met twice  \
-                          */
-#define AHEAD_NS 250000  /* spun before a busy batch, while the host queues it */
+#define SPIN_MORE_NS 150
+#define AHEAD_NS 250000    /* spun before a busy batch, while the host queues it */
 #define HOST_PAUSE_NS 3000 /* between start record and launch in an idle stream, at least */
 #define HOST_MORE_NS 400   /* and so much more with each launch */
 
@@ -50,6 +51,7 @@ struct job {
     CUdeviceptr shared_on_device;
     uint32_t clock_khz;
 
+    uint32_t looks;
     uint32_t batches;                         /* busy ones that are through */
     uint32_t launched;                        /* of the idle one */
     uint32_t start[BATCH], stop[BATCH], last; /* events of the context's pool */
@@ -411,12 +413,17 @@ static void look(struct job *j, bool too_late)
         finish(j, over, failed);
 }
 
+static bool is_late(struct job *j)
+{
+    return j->looks++ >= FEWEST_LOOKS && ct_clock_monotonic_ns() > j->limit_ns;
+}
+
 static void step(struct job *j, bool crowded)
 {
     CUcontext popped;
     struct ct_context *c = j->context;
     uint32_t phase = atomic_load_explicit(&j->phase, memory_order_acquire);
-    bool too_late = crowded || j->overdue || ct_clock_monotonic_ns() > j->limit_ns;
+    bool too_late = crowded || j->overdue || is_late(j);
     if (phase == PHASE_LOADING) {
         j->overdue = too_late;
         return;

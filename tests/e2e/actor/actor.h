@@ -22,6 +22,7 @@ typedef int actor_fn(int argc, char **argv);
     X("small", small)                                                                              \
     X("profiler", profiler)                                                                        \
     X("capture-beside", capture_beside)                                                            \
+    X("capture-only", capture_only)                                                                \
     X("capture-legacy", capture_legacy)                                                            \
     X("capture-fork", capture_fork)                                                                \
     X("devices", devices)                                                                          \

@@ -98,6 +98,21 @@ int actor_capture_beside(int argc, char **argv)
     return 0;
 }
 
+/* Ten launches are captured, and the graph is never launched */
+int actor_capture_only(int argc, char **argv)
+{
+    CUgraph g;
+    actor_begin();
+    CUfunction f = actor_function("captured");
+    CUstream s = actor_stream();
+    MUST(cuStreamBeginCapture(s, mode_of(argc, argv)));
+    for (int i = 0; i < 10; i++)
+        MUST(actor_launch(f, s));
+    MUST(cuStreamEndCapture(s, &g));
+    MUST(cuGraphDestroy(g));
+    return 0;
+}
+
 static void legacy_beside(unsigned flags, CUstreamCaptureMode mode, CUfunction f)
 {
     CUstream s;
