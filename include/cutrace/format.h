@@ -162,7 +162,7 @@ enum ct_direction {
     X(NO_EVENT, 1, "no event free")                                                                \
     X(RING_FULL, 1, "ring full")                                                                   \
     X(DEEP_QUEUE, 1, "stream queue deep")                                                          \
-    X(PROGRAMMATIC, 1, "programmatic dependent launch")                                            \
+    X(PROGRAMMATIC, 1, "in programmatic dependent launches, which timing would keep apart")        \
     X(UNSAFE, 1, "stream could not be asked")                                                      \
     X(EVENT_ERROR, 1, "event call failed")                                                         \
     X(CONTEXT_GONE, 1, "context destroyed")                                                        \
@@ -205,7 +205,7 @@ struct ct_file_row {
     double raw_square_ns2; /* sum of squared raw brackets */
     uint64_t doubt_ns;     /* sum of what each duration may be wrong by, either way */
     uint64_t marked;       /* of the timed: durations that are only upper bounds */
-    uint64_t legacy_waits; /* of the marked: the legacy default stream waited, or was waited for */
+    uint64_t legacy_waits; /* of the other marked: a wait for or by the legacy default stream */
     uint32_t raw_bucket_first; /* histogram of the raw brackets */
     uint32_t raw_bucket_count;
 };

@@ -11,7 +11,7 @@
 enum ct_op_flag {
     CT_OP_SHARED_START = 1u << 0, /* the previous bracket's stop event is this one's start */
     CT_OP_OVERLAPPED = 1u << 1,   /* another thread's bracket on the stream interleaved */
-    CT_OP_LEGACY_WAIT = 1u << 2,  /* the legacy default stream waited, or was waited for, inside */
+    CT_OP_LEGACY_WAIT = 1u << 2,  /* a wait for or by the legacy default stream inside */
     CT_OP_BOUND = 1u << 3,        /* for another reason the duration is only an upper bound */
 
     CT_OP_MARKS = CT_OP_OVERLAPPED | CT_OP_LEGACY_WAIT | CT_OP_BOUND,

@@ -186,14 +186,15 @@ static void add_shape(struct ct_row *r, const struct ct_shape *shape)
     r->shape_other++;
 }
 
+/* Of several reasons the first counts. */
 static void add_marks(struct ct_row *r, const struct ct_op *op)
 {
-    if (op->flags & CT_OP_OVERLAPPED)
-        r->overlapped += op->operations;
-    if (op->flags & CT_OP_LEGACY_WAIT)
-        r->legacy_waits += op->operations;
     if (op->flags & CT_OP_MARKS)
         r->marked += op->operations;
+    if (op->flags & CT_OP_OVERLAPPED)
+        r->overlapped += op->operations;
+    else if (op->flags & CT_OP_LEGACY_WAIT)
+        r->legacy_waits += op->operations;
 }
 
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,

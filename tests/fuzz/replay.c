@@ -86,7 +86,7 @@ static int write_seed(const char *directory, const char *profile, bool whole)
 int main(int argc, char **argv)
 {
     static const char *const profiles[] = {"basic",   "names", "none", "gpuonly",
-                                           "apionly", "multi", "full"};
+                                           "apionly", "multi", "full", "uncertain"};
     int failed = 0;
     if (argc == 3 && !strcmp(argv[1], "--write")) {
         for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++)

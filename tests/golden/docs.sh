@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # doc/format.md lists every member of the file's structures where format.h puts it, every section,
-# loss and direction; the manual page of the report has the options and variables of its help.
+# loss and direction; the manual page of the report has the losses, and the options and variables of
+# its help.
 srcdir=${srcdir:-.}
 header=$srcdir/include/cutrace/format.h
 page=$srcdir/doc/cutrace-report.1
@@ -50,6 +51,10 @@ sed -n '/^#define CT_LOSSES/,/^$/s/^    X([A-Z_]*, \([01]\), "\(.*\)").*/\1 \2/p
 sed -n 's/^| \([0-9]*\) | \([^|]*[a-zA-Z]\) | \(yes\|no\) |$/\1 \3 \2/p' "$srcdir/doc/format.md" |
     sed 's/^\([0-9]*\) yes /\1 1 /; s/^\([0-9]*\) no /\1 0 /' >"$dir/text"
 same "losses in format.md"
+
+sed -n '/^#define CT_LOSSES/,/^$/s/^    X([A-Z_]*, [01], "\(.*\)").*/\1/p' "$header" >"$dir/code"
+sed -n '/^\.SS Operations without a time/,/^\.SH/s/^\.I //p' "$page" >"$dir/text"
+same "losses in cutrace-report.1"
 
 help=$(./cutrace-report --help) || exit 99
 printf '%s\n' "$help" | grep -o -- '--[a-z][a-z-]*' | sort >"$dir/code"

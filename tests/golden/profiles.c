@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/hist.h"
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A row of operations with the given durations. */
@@ -150,15 +152,67 @@ static void fill_full(struct ct_build *b)
     API(b, "cudaGraphLaunch", 5000, 6000);
 }
 
+/* Durations in ascending order, each in a bucket of its own, and what each may be wrong by. */
+static void add_measured(struct ct_build *b, struct ct_file_row row, uint64_t doubt_ns,
+                         const uint64_t *ns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ct_file_bucket bucket = {ct_hist_bucket(ns[i]), 1};
+        uint32_t at = ct_build_add(b, CT_SECTION_BUCKETS, &bucket);
+        row.bucket_first = i ? row.bucket_first : at;
+        row.bucket_count++;
+        row.doubt_ns += doubt_ns;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ct_file_bucket bucket = {ct_hist_bucket(ns[i] + CT_BUILD_BIAS_NS), 1};
+        uint32_t at = ct_build_add(b, CT_SECTION_BUCKETS, &bucket);
+        row.raw_bucket_first = i ? row.raw_bucket_first : at;
+        row.raw_bucket_count++;
+    }
+    add_row(b, row, ns, count);
+}
+
+#define MEASURED(b, row, doubt_ns, ...)                                                            \
+    do {                                                                                           \
+        const uint64_t ns[] = {__VA_ARGS__};                                                       \
+        add_measured(b, row, doubt_ns, ns, COUNT(ns));                                             \
+    } while (0)
+
+/*
+ * Averages that are uncertain: in all, on one device only, and one which is just not, being twice
+ * what it may be wrong by. Times that are upper bounds, for every reason.
+ */
+static void fill_uncertain(struct ct_build *b)
+{
+    ct_build_device(b, 1, "Tesla V100-SXM2-16GB");
+    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z4longv"));
+    row.lost[CT_LOSS_PROGRAMMATIC] = 1;
+    MEASURED(b, row, 300, 5000, 5100, 5200, 9000);
+    row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z5shortPKc"));
+    row.marked = row.overlapped = 1;
+    MEASURED(b, row, 500, 400, 420);
+    row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z5twicev"));
+    MEASURED(b, row, 500, 800, 1200);
+    uint32_t other = ct_build_text(b, "_Z5otherv");
+    MEASURED(b, ct_build_row(CT_ROW_KERNEL, 0, 0, other), 400, 10000);
+    MEASURED(b, ct_build_row(CT_ROW_KERNEL, 0, 1, other), 400, 700);
+    MEASURED(b, ct_build_row(CT_ROW_COPY, CT_HTOD, 0, 0), 0, 40000);
+    row = ct_build_row(CT_ROW_SET, 0, 0, 0);
+    row.marked = 3;
+    row.legacy_waits = 2;
+    MEASURED(b, row, 900, 0, 150, 200);
+    API(b, "cudaMalloc", 1);
+}
+
 bool ct_profile_fill(struct ct_build *b, const char *name)
 {
     static const struct {
         const char *name;
         void (*fill)(struct ct_build *b);
     } profiles[] = {
-        {"basic", fill_basic},     {"names", fill_names},     {"none", fill_none},
-        {"gpuonly", fill_gpuonly}, {"apionly", fill_apionly}, {"multi", fill_multi},
-        {"full", fill_full},
+        {"basic", fill_basic},     {"names", fill_names},         {"none", fill_none},
+        {"gpuonly", fill_gpuonly}, {"apionly", fill_apionly},     {"multi", fill_multi},
+        {"full", fill_full},       {"uncertain", fill_uncertain},
     };
     ct_build_process(b, 4711, "./app arg");
     ct_build_device(b, 0, "Tesla V100-SXM2-16GB");

@@ -70,7 +70,7 @@ uint32_t ct_build_device(struct ct_build *b, uint32_t ordinal, const char *name)
                                .clock_khz = 1380000,
                                .compute_major = 7,
                                .calibration = CT_CALIBRATION_TABLE,
-                               .bias_busy_ns = 1000,
+                               .bias_busy_ns = CT_BUILD_BIAS_NS,
                                .gap_busy_ns = 500,
                                .submit_ns = 2000};
     return ct_build_add(b, CT_SECTION_DEVICES, &d);
@@ -83,7 +83,7 @@ struct ct_file_row ct_build_row(uint32_t kind, uint32_t detail, uint32_t device,
 
 void ct_build_time(struct ct_file_row *row, uint64_t ns)
 {
-    uint64_t raw_ns = ns + 1000;
+    uint64_t raw_ns = ns + CT_BUILD_BIAS_NS;
     row->min_ns = row->timed && row->min_ns < ns ? row->min_ns : ns;
     row->max_ns = row->max_ns > ns ? row->max_ns : ns;
     row->raw_min_ns = row->timed && row->raw_min_ns < raw_ns ? row->raw_min_ns : raw_ns;

@@ -40,7 +40,10 @@ void ct_build_process(struct ct_build *b, uint32_t pid, const char *command);
 uint32_t ct_build_device(struct ct_build *b, uint32_t ordinal, const char *name);
 struct ct_file_row ct_build_row(uint32_t kind, uint32_t detail, uint32_t device, uint32_t name);
 
-/* One timed operation more, with everything that follows from it but the histogram. */
+/* What a raw bracket is longer than the duration. */
+#define CT_BUILD_BIAS_NS 1000
+
+/* One timed operation more, with everything that follows from it but the histograms. */
 void ct_build_time(struct ct_file_row *row, uint64_t ns);
 void ct_build_api(struct ct_build *b, const char *name, const uint64_t *ns, size_t calls);
 

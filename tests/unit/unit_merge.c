@@ -370,6 +370,55 @@ START_TEST(raw_durations)
 }
 END_TEST
 
+/* A row of two files: doubts, marks and raw brackets are of both, the histograms are apart. */
+START_TEST(doubts_and_raw_brackets_add_up)
+{
+    struct ct_build b;
+    for (uint64_t i = 0; i < 2; i++) {
+        start(&b);
+        struct ct_file_row row = kernel(&b, 0, "k");
+        struct ct_file_bucket buckets[] = {{ct_hist_bucket(100 + i), 1},
+                                           {ct_hist_bucket(1100 + 100 * i), 1}};
+        ct_build_time(&row, 100 + i);
+        row.doubt_ns = 40;
+        row.marked = 1;
+        row.overlapped = i;
+        row.legacy_waits = 1 - i;
+        row.bucket_first = ct_build_add(&b, CT_SECTION_BUCKETS, &buckets[0]);
+        row.raw_bucket_first = ct_build_add(&b, CT_SECTION_BUCKETS, &buckets[1]);
+        row.bucket_count = row.raw_bucket_count = 1;
+        add_row(&b, row);
+        merge(&b);
+    }
+    const struct ct_merged_row *row = &merged.rows[0];
+    struct ct_durations time = ct_view_durations(row, false), raw = ct_view_durations(row, true);
+    ck_assert_uint_eq(row->sum.marked, 2);
+    ck_assert_uint_eq(ct_view_marked(&row->sum, CT_VIEW_OVERLAPPED), 1);
+    ck_assert_uint_eq(ct_view_marked(&row->sum, CT_VIEW_LEGACY_WAIT), 1);
+    ck_assert_uint_eq(ct_view_marked(&row->sum, CT_VIEW_OTHER_MARK), 0);
+    ck_assert_uint_eq(time.doubt_ns, 80);
+    ck_assert_uint_eq(raw.doubt_ns, 0);
+    ck_assert_uint_eq(time.total_ns, 201);
+    ck_assert_uint_eq(raw.total_ns, 2201);
+    ck_assert(time.square_ns2 == 100.0 * 100 + 101.0 * 101);
+    ck_assert(raw.square_ns2 == 1100.0 * 1100 + 1101.0 * 1101);
+    ck_assert_uint_eq(time.hist->buckets[1].bucket, ct_hist_bucket(101));
+    ck_assert_uint_eq(raw.hist->buckets[1].bucket, ct_hist_bucket(1200));
+}
+END_TEST
+
+START_TEST(twice_the_doubt_is_enough)
+{
+    ck_assert(!ct_view_uncertain(0, 0));
+    ck_assert(ct_view_uncertain(0, 1));
+    ck_assert(ct_view_uncertain(1, 1));
+    ck_assert(!ct_view_uncertain(2, 1));
+    ck_assert(ct_view_uncertain(3, 2));
+    ck_assert(!ct_view_uncertain(4, 2));
+    ck_assert(ct_view_uncertain(UINT64_MAX, UINT64_MAX));
+}
+END_TEST
+
 START_TEST(details_show_the_rest)
 {
     struct ct_build b;
@@ -419,6 +468,8 @@ int main(void)
     tcase_add_test(tests, what_is_not_as_it_should_be);
     tcase_add_test(tests, lines_at_the_end_of_a_program);
     tcase_add_test(tests, raw_durations);
+    tcase_add_test(tests, doubts_and_raw_brackets_add_up);
+    tcase_add_test(tests, twice_the_doubt_is_enough);
     tcase_add_test(tests, details_show_the_rest);
     return ct_report_run("merge", tests);
 }

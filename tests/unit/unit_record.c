@@ -228,7 +228,7 @@ START_TEST(rows_add_up)
     ck_assert_uint_eq(r->time.buckets[ct_hist_bucket(100)], 10);
     ck_assert_uint_eq(r->raw.buckets[ct_hist_bucket(1000)], 10);
     ck_assert_uint_eq(r->overlapped, 4);
-    ck_assert_uint_eq(r->legacy_waits, 4);
+    ck_assert_uint_eq(r->legacy_waits, 2);
     ck_assert_uint_eq(r->marked, 8);
 }
 END_TEST

@@ -34,6 +34,23 @@ static void print_section(FILE *out, const char *type, const struct ct_view *v,
         print_line(out, type, v, &v->lines[i], units);
 }
 
+/* The numbers stay numbers: names tell which averages are uncertain. */
+static void print_uncertain(FILE *out, const char *prefix, const struct ct_view *v)
+{
+    const char *before = ": ";
+    if (!ct_view_count_uncertain(v))
+        return;
+    fprintf(out, "%sAvg is less than twice what it may be wrong by", prefix);
+    for (size_t i = 0; i < v->count; i++) {
+        if (!v->lines[i].uncertain)
+            continue;
+        fputs(before, out);
+        print_quoted(out, v->lines[i].name);
+        before = ",";
+    }
+    putc('\n', out);
+}
+
 /* A line of names, then one of units: every number of a column is in the same. */
 static void print_heading(FILE *out, const enum ct_unit units[CT_COLUMN_COUNT])
 {
@@ -57,4 +74,5 @@ void ct_csv_print(FILE *out, const struct ct_table_sections *s, enum ct_unit uni
         fputs("No API activities were profiled.\n", out);
     else if (s->apis)
         print_section(out, "API calls", s->apis, units);
+    print_uncertain(out, s->prefix, s->gpu);
 }

@@ -125,58 +125,69 @@ static void print_devices(struct details *d)
     ct_grid_finish(&g, d->out, d->prefix, "Devices");
 }
 
+static void put_nothing(struct ct_grid *g, int cells)
+{
+    while (cells--)
+        ct_grid_put(g, "-");
+}
+
+/* Least, some in between, most. */
 static void put_quantiles(struct ct_grid *g, const struct ct_merged_hist *h, uint64_t min_ns,
                           uint64_t max_ns)
 {
-    static const double shares[] = {0.5, 0.9, 0.99};
+    static const double shares[] = {0.05, 0.5, 0.95, 0.99};
+    ct_grid_time(g, min_ns);
     for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
-        if (h && h->count)
+        if (h->count)
             ct_grid_time(g, ct_hist_quantile(h, shares[i], min_ns, max_ns));
         else
             ct_grid_put(g, "-");
     }
+    ct_grid_time(g, max_ns);
 }
 
-/* Deviation and quantiles, which are known of the corrected durations only. */
-static void put_spread(struct details *d, struct ct_grid *g, const struct ct_merged_row *row)
+static void put_mean(struct ct_grid *g, const struct ct_durations *t, uint64_t timed)
+{
+    char mean[CT_UNITS_BYTES];
+    ct_units_time(mean, t->total_ns / timed, 8);
+    ct_grid_printf(g, "%s%s", ct_view_uncertain(t->total_ns, t->doubt_ns) ? "~" : "", mean);
+    if (t->doubt_ns)
+        ct_grid_time(g, t->doubt_ns / timed);
+    else
+        ct_grid_put(g, "-"); /* not known: nothing is exact */
+}
+
+static void put_durations(struct details *d, struct ct_grid *g, const struct ct_merged_row *row)
 {
     const struct ct_file_row *sum = &row->sum;
-    bool known = sum->timed && !d->o->raw;
-    if (known)
-        ct_grid_time(g, ct_hist_deviation(sum->timed, (double)sum->total_ns, sum->square_ns2));
-    else
-        ct_grid_put(g, "-");
-    put_quantiles(g, known ? &row->hist : NULL, sum->min_ns, sum->max_ns);
-}
-
-static void put_durations(struct details *d, struct ct_grid *g, const struct ct_file_row *sum)
-{
-    uint64_t total_ns = d->o->raw ? sum->raw_total_ns : sum->total_ns;
+    struct ct_durations t = ct_view_durations(row, d->o->raw);
     if (!sum->timed) {
-        for (int i = 0; i < 4; i++)
-            ct_grid_put(g, "-");
+        put_nothing(g, 12);
         return;
     }
-    ct_grid_time(g, total_ns);
-    ct_grid_time(g, total_ns / sum->timed);
-    ct_grid_time(g, d->o->raw ? sum->raw_min_ns : sum->min_ns);
-    ct_grid_time(g, d->o->raw ? sum->raw_max_ns : sum->max_ns);
+    if (sum->marked)
+        ct_grid_printf(g, "%.1f%%", 100 * (double)sum->marked / (double)sum->timed);
+    else
+        ct_grid_put(g, "-");
+    ct_grid_time(g, t.total_ns);
+    put_mean(g, &t, sum->timed);
+    put_quantiles(g, t.hist, t.min_ns, t.max_ns);
+    ct_grid_time(g, ct_hist_deviation(sum->timed, (double)t.total_ns, t.square_ns2));
+    ct_grid_time(g, sum->raw_total_ns / sum->timed);
 }
 
 static void print_rows(struct details *d)
 {
     struct ct_grid g;
-    ct_grid_start(&g, "Device|Calls|Timed|Failed|Overlapped|Timed total|Mean|Min|Max|StdDev|Median|"
-                      "P90|P99|Name");
+    ct_grid_start(&g, "Device|Calls|Failed|Timed|Marked|Timed total|Mean|+-|Min|P5|Median|P95|P99|"
+                      "Max|StdDev|Raw mean|Name");
     for (uint32_t i = 0; i < d->m->row_keys.count; i++) {
         const struct ct_file_row *sum = &d->rows[i]->sum;
         ct_grid_count(&g, d->m->devices[sum->device].sum.ordinal);
         ct_grid_count(&g, ct_view_calls(sum));
-        ct_grid_count(&g, sum->timed);
         ct_grid_count(&g, sum->errors);
-        ct_grid_count(&g, sum->overlapped);
-        put_durations(d, &g, sum);
-        put_spread(d, &g, d->rows[i]);
+        ct_grid_count(&g, sum->timed);
+        put_durations(d, &g, d->rows[i]);
         put_name(d, &g, d->rows[i]);
     }
     ct_grid_finish(&g, d->out, d->prefix, "GPU activities");
@@ -193,7 +204,7 @@ static void print_sizes(struct details *d)
         if (!sum->bytes)
             continue;
         ct_units_throughput(throughput, sum->timed_bytes,
-                            d->o->raw ? sum->raw_total_ns : sum->total_ns);
+                            ct_view_durations(d->rows[i], d->o->raw).total_ns);
         ct_grid_count(&g, d->m->devices[sum->device].sum.ordinal);
         ct_grid_count(&g, calls);
         ct_grid_size(&g, sum->bytes);
@@ -274,6 +285,28 @@ static void print_losses(struct details *d)
     ct_grid_finish(&g, d->out, d->prefix, "Operations without a time");
 }
 
+static void put_bounds(struct details *d, struct ct_grid *g, const struct ct_merged_row *row,
+                       enum ct_view_mark mark)
+{
+    uint64_t count = ct_view_marked(&row->sum, mark);
+    if (!count)
+        return;
+    ct_grid_count(g, d->m->devices[row->sum.device].sum.ordinal);
+    ct_grid_count(g, count);
+    ct_grid_put(g, ct_view_mark_text(mark));
+    put_name(d, g, row);
+}
+
+static void print_bounds(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Device|Marked|Reason|Name");
+    for (uint32_t i = 0; i < d->m->row_keys.count; i++)
+        for (int mark = 0; mark < CT_VIEW_MARKS; mark++)
+            put_bounds(d, &g, d->rows[i], mark);
+    ct_grid_finish(&g, d->out, d->prefix, "Times that are upper bounds");
+}
+
 /* Calls in the histogram may be fewer than all: the mean is that of all. */
 static uint64_t api_deviation(const struct ct_file_api *sum)
 {
@@ -288,10 +321,8 @@ static void add_api(struct details *d, struct ct_grid *g, const struct ct_merged
     ct_grid_count(g, sum->errors);
     ct_grid_time(g, sum->total_ns);
     ct_grid_time(g, sum->total_ns / sum->calls);
-    ct_grid_time(g, sum->min_ns);
-    ct_grid_time(g, sum->max_ns);
-    ct_grid_time(g, api_deviation(sum));
     put_quantiles(g, &api->hist, sum->min_ns, sum->max_ns);
+    ct_grid_time(g, api_deviation(sum));
     ct_grid_put(g, sum->flags & CT_API_RUNTIME ? "runtime" : "driver");
     put_safe(d, g, sum->name);
 }
@@ -299,7 +330,7 @@ static void add_api(struct details *d, struct ct_grid *g, const struct ct_merged
 static void print_apis(struct details *d)
 {
     struct ct_grid g;
-    ct_grid_start(&g, "Calls|Errors|Total|Mean|Min|Max|StdDev|Median|P90|P99|Layer|Name");
+    ct_grid_start(&g, "Calls|Errors|Total|Mean|Min|P5|Median|P95|P99|Max|StdDev|Layer|Name");
     for (uint32_t i = 0; i < d->m->api_keys.count; i++)
         if (d->apis[i]->sum.calls)
             add_api(d, &g, d->apis[i]);
@@ -346,12 +377,15 @@ static void print_notes(struct details *d)
     ct_grid_finish(&g, d->out, d->prefix, "Notes");
 }
 
-static int by_row_total(const void *a, const void *b)
+static int by_row_total(const void *a, const void *b, void *options)
 {
+    const struct ct_view_options *o = options;
     const struct ct_merged_row *x = *(const struct ct_merged_row *const *)a;
     const struct ct_merged_row *y = *(const struct ct_merged_row *const *)b;
-    if (x->sum.total_ns != y->sum.total_ns)
-        return x->sum.total_ns > y->sum.total_ns ? -1 : 1;
+    uint64_t x_ns = ct_view_durations(x, o->raw).total_ns;
+    uint64_t y_ns = ct_view_durations(y, o->raw).total_ns;
+    if (x_ns != y_ns)
+        return x_ns > y_ns ? -1 : 1;
     return (x > y) - (x < y);
 }
 
@@ -375,7 +409,7 @@ static void sort_all(struct details *d)
     for (size_t i = 0; i < apis; i++)
         d->apis[i] = &d->m->apis[i];
     if (rows)
-        qsort(d->rows, rows, sizeof(*d->rows), by_row_total);
+        qsort_r(d->rows, rows, sizeof(*d->rows), by_row_total, (void *)d->o);
     if (apis)
         qsort(d->apis, apis, sizeof(*d->apis), by_api_total);
 }
@@ -391,6 +425,7 @@ void ct_details_print(FILE *out, const char *prefix, const struct ct_merged *m,
     print_sizes(&d);
     print_shapes(&d);
     print_losses(&d);
+    print_bounds(&d);
     print_apis(&d);
     print_streams(&d);
     print_notes(&d);

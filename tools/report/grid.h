@@ -8,7 +8,7 @@
 
 #include "report/memory.h"
 
-#define CT_GRID_COLUMNS 16
+#define CT_GRID_COLUMNS 24
 
 struct ct_grid {
     struct ct_string text; /* cells, each terminated, row by row */

@@ -18,7 +18,7 @@
     X(UNIT, "normalized-time-unit", 'u', "UNIT",                                                   \
       "unit of times: s, ms, us, ns, col (one for each column) or auto (the default)")             \
     X(DEMANGLING, "demangling", 0, "on|off", "print C++ names as in the source (default: on)")     \
-    X(RAW, "raw", 0, NULL, "show durations as measured, without correction")                       \
+    X(RAW, "raw", 0, NULL, "show brackets as measured, without correction")                        \
     X(DETAILS, "details", 0, NULL, "print everything else that is in the file below the table")    \
     X(LOG_FILE, "log-file", 'o', "FILE", "write to FILE instead of standard output")               \
     X(LIVE, "live", 0, NULL, NULL)                                                                 \

@@ -59,7 +59,7 @@ static void print_device(const struct report *r, uint32_t device)
     ct_name_safe(&name, ct_merge_name(r->m, d->name));
     if (gpu.count) {
         fprintf(r->out, "\n%sDevice \"%s (%u)\"\n", r->prefix, name.data, d->ordinal);
-        print_table(r, &(struct ct_table_sections){.gpu = &gpu});
+        print_table(r, &(struct ct_table_sections){.prefix = r->prefix, .gpu = &gpu});
     }
     ct_string_free(&name);
     ct_view_free(&gpu);
@@ -82,7 +82,7 @@ static void print_all(const struct report *r, const struct ct_view *gpu)
 {
     struct ct_view apis;
     ct_view_apis(&apis, r->m);
-    print_table(r, &(struct ct_table_sections){.gpu = gpu, .apis = &apis});
+    print_table(r, &(struct ct_table_sections){r->prefix, gpu, &apis});
     ct_view_free(&apis);
 }
 
@@ -114,7 +114,7 @@ void ct_report_print(FILE *out, const struct ct_merged *m, const struct ct_optio
         print_all(&r, &gpu);
     if (!o->csv)
         putc('\n', out);
-    ct_truth_print(out, r.prefix, m, &gpu);
+    ct_truth_print(out, r.prefix, m, &gpu, &r.view);
     if (!o->csv)
         ct_truth_graphs(out, r.prefix, m, &gpu, &r.view);
     if (o->details)

@@ -3,8 +3,11 @@
 
 #include <string.h>
 
-/* Type, Time(%), Time, Calls, Avg, Min, Max; the name is never cut. */
-#define CELLS "%16s  %7s  %8s  %8s  %8s  %8s  %8s"
+/*
+ * Type, Time(%), Time, Calls, Avg, Min, Max; the name is never cut. The mark of an uncertain
+ * average takes a blank before its column, so that everything else stays where it is.
+ */
+#define CELLS "%16s  %7s  %8s  %8s %9s  %8s  %8s"
 
 uint64_t ct_table_value(const struct ct_line *line, enum ct_table_column column)
 {
@@ -50,7 +53,7 @@ static void print_units(FILE *out, const enum ct_unit units[CT_COLUMN_COUNT])
 static void print_line(FILE *out, const char *type, const struct ct_view *v,
                        const struct ct_line *line, const enum ct_unit *units)
 {
-    char percent[CT_UNITS_BYTES] = "-", calls[CT_UNITS_BYTES];
+    char percent[CT_UNITS_BYTES] = "-", calls[CT_UNITS_BYTES], average[CT_UNITS_BYTES + 1];
     char cells[CT_COLUMN_COUNT][CT_UNITS_BYTES] = {"-", "-", "-", "-"};
     snprintf(calls, sizeof(calls), "%llu", (unsigned long long)line->calls);
     if (line->timed)
@@ -61,7 +64,8 @@ static void print_line(FILE *out, const char *type, const struct ct_view *v,
         else
             ct_units_time(cells[c], ct_table_value(line, c), 8);
     }
-    fprintf(out, CELLS "  %4s\n", type, percent, cells[CT_COLUMN_TIME], calls, cells[CT_COLUMN_AVG],
+    snprintf(average, sizeof(average), "%s%s", line->uncertain ? "~" : "", cells[CT_COLUMN_AVG]);
+    fprintf(out, CELLS "  %4s\n", type, percent, cells[CT_COLUMN_TIME], calls, average,
             cells[CT_COLUMN_MIN], cells[CT_COLUMN_MAX], line->name);
 }
 
@@ -90,4 +94,7 @@ void ct_table_print(FILE *out, const struct ct_table_sections *s, enum ct_unit u
         fputs("No API activities were profiled.\n", out);
     else if (s->apis)
         print_section(out, "API calls:", s->apis, units);
+    if (ct_view_count_uncertain(s->gpu))
+        fprintf(out, "%s~: Avg is less than twice what it may be wrong by (see --details)\n",
+                s->prefix);
 }

@@ -10,6 +10,7 @@
 
 /* Up to two sections: what was on the GPU, and the calls. NULL: not part of this table. */
 struct ct_table_sections {
+    const char *prefix; /* of lines that are not of the table */
     const struct ct_view *gpu;
     const struct ct_view *apis;
 };

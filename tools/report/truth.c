@@ -13,6 +13,8 @@ struct totals {
     uint64_t lost;
     uint64_t errors;
     uint64_t by_loss[CT_FILE_LOSSES];
+    uint64_t marked;
+    uint64_t by_mark[CT_VIEW_MARKS];
 };
 
 static const char *plural(uint64_t n)
@@ -30,6 +32,10 @@ static void add_up(struct totals *t, const struct ct_merged *m)
         t->errors = ct_merge_sum(t->errors, row->errors);
         for (int k = 0; k < CT_FILE_LOSSES; k++)
             t->by_loss[k] = ct_merge_sum(t->by_loss[k], row->lost[k]);
+        for (int k = 0; k < CT_VIEW_MARKS; k++) {
+            t->by_mark[k] = ct_merge_sum(t->by_mark[k], ct_view_marked(row, k));
+            t->marked = ct_merge_sum(t->marked, ct_view_marked(row, k));
+        }
     }
 }
 
@@ -46,6 +52,23 @@ static void print_totals(FILE *out, const char *prefix, const struct totals *t)
         before = ", ";
     }
     fputs(t->lost ? ")\n" : "\n", out);
+}
+
+static void print_marked(FILE *out, const char *prefix, const struct totals *t)
+{
+    const char *before = " (";
+    if (!t->marked)
+        return;
+    fprintf(out, "%s%llu of the times %s upper bound%s", prefix, (unsigned long long)t->marked,
+            t->marked == 1 ? "is an" : "are", plural(t->marked));
+    for (int i = 0; i < CT_VIEW_MARKS; i++) {
+        if (!t->by_mark[i])
+            continue;
+        fprintf(out, "%s%llu with %s", before, (unsigned long long)t->by_mark[i],
+                ct_view_mark_text(i));
+        before = ", ";
+    }
+    fputs(")\n", out);
 }
 
 static void print_counts(FILE *out, const char *prefix, const struct ct_merged *m,
@@ -145,11 +168,16 @@ static void print_not_wrapped(FILE *out, const char *prefix, const struct ct_mer
 }
 
 void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
-                    const struct ct_view *gpu)
+                    const struct ct_view *gpu, const struct ct_view_options *o)
 {
     struct totals t;
     add_up(&t, m);
     print_totals(out, prefix, &t);
+    if (!o->raw)
+        print_marked(out, prefix, &t);
+    else if (t.timed)
+        fprintf(out, "%sTimes of GPU activities are raw brackets, longer than the work in them\n",
+                prefix);
     print_counts(out, prefix, m, gpu, &t);
     print_devices(out, prefix, m);
     print_unfinished(out, prefix, m);

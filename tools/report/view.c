@@ -38,6 +38,26 @@ uint64_t ct_view_lost(const struct ct_file_row *row)
     return lost;
 }
 
+uint64_t ct_view_marked(const struct ct_file_row *row, enum ct_view_mark mark)
+{
+    uint64_t named = ct_merge_sum(row->overlapped, row->legacy_waits);
+    if (mark == CT_VIEW_OVERLAPPED)
+        return row->overlapped;
+    if (mark == CT_VIEW_LEGACY_WAIT)
+        return row->legacy_waits;
+    return row->marked > named ? row->marked - named : 0;
+}
+
+const char *ct_view_mark_text(enum ct_view_mark mark)
+{
+    static const char *const texts[CT_VIEW_MARKS] = {
+        [CT_VIEW_OVERLAPPED] = "another thread's work on the stream in between",
+        [CT_VIEW_LEGACY_WAIT] = "a wait for or by the legacy default stream",
+        [CT_VIEW_OTHER_MARK] = "a wait that cannot be told from the work",
+    };
+    return texts[mark];
+}
+
 /* The mean of the timed calls, times all calls. */
 static uint64_t estimate(uint64_t total_ns, uint64_t timed, uint64_t calls)
 {
@@ -57,21 +77,43 @@ static struct ct_line *line_at(struct ct_view *v, size_t at)
     return &v->lines[at];
 }
 
+struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw)
+{
+    const struct ct_file_row *sum = &row->sum;
+    if (raw)
+        return (struct ct_durations){.total_ns = sum->raw_total_ns,
+                                     .min_ns = sum->raw_min_ns,
+                                     .max_ns = sum->raw_max_ns,
+                                     .square_ns2 = sum->raw_square_ns2,
+                                     .hist = &row->raw_hist};
+    return (struct ct_durations){.total_ns = sum->total_ns,
+                                 .min_ns = sum->min_ns,
+                                 .max_ns = sum->max_ns,
+                                 .doubt_ns = sum->doubt_ns,
+                                 .square_ns2 = sum->square_ns2,
+                                 .hist = &row->hist};
+}
+
+bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns)
+{
+    return doubt_ns > total_ns / 2;
+}
+
 static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool raw)
 {
     const struct ct_file_row *sum = &row->sum;
+    struct ct_durations d = ct_view_durations(row, raw);
     line->kind = sum->kind;
     line->detail = sum->detail;
     line->content = row->content;
     line->calls = ct_merge_sum(line->calls, ct_view_calls(sum));
     if (!sum->timed)
         return;
-    uint64_t min_ns = raw ? sum->raw_min_ns : sum->min_ns;
-    uint64_t max_ns = raw ? sum->raw_max_ns : sum->max_ns;
     line->timed = ct_merge_sum(line->timed, sum->timed);
-    line->total_ns = ct_merge_sum(line->total_ns, raw ? sum->raw_total_ns : sum->total_ns);
-    line->min_ns = min_ns < line->min_ns ? min_ns : line->min_ns;
-    line->max_ns = max_ns > line->max_ns ? max_ns : line->max_ns;
+    line->total_ns = ct_merge_sum(line->total_ns, d.total_ns);
+    line->doubt_ns = ct_merge_sum(line->doubt_ns, d.doubt_ns);
+    line->min_ns = d.min_ns < line->min_ns ? d.min_ns : line->min_ns;
+    line->max_ns = d.max_ns > line->max_ns ? d.max_ns : line->max_ns;
 }
 
 /* From sums of the timed to what is shown; the lines that show nothing go. */
@@ -86,6 +128,7 @@ static void finish_lines(struct ct_view *v)
         }
         if (line->timed) {
             line->avg_ns = line->total_ns / line->timed;
+            line->uncertain = ct_view_uncertain(line->total_ns, line->doubt_ns);
             line->total_ns = estimate(line->total_ns, line->timed, line->calls);
             v->total_ns = ct_merge_sum(v->total_ns, line->total_ns);
         }
@@ -188,6 +231,14 @@ void ct_view_free(struct ct_view *v)
         free(v->lines[i].name);
     free(v->lines);
     *v = (struct ct_view){0};
+}
+
+size_t ct_view_count_uncertain(const struct ct_view *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; v && i < v->count; i++)
+        count += v->lines[i].uncertain;
+    return count;
 }
 
 double ct_view_percent(const struct ct_view *v, const struct ct_line *line)

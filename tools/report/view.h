@@ -15,7 +15,9 @@ struct ct_line {
     uint64_t avg_ns;   /* of the timed, as are the next two */
     uint64_t min_ns;
     uint64_t max_ns;
-    uint32_t kind; /* enum ct_row_kind, and of graphs the content and the number of nodes */
+    uint64_t doubt_ns; /* what the sum of the timed may be wrong by */
+    bool uncertain;    /* the average is less than twice what it may be wrong by */
+    uint32_t kind;     /* enum ct_row_kind, and of graphs the content and the number of nodes */
     uint32_t content;
     uint32_t detail;
 };
@@ -41,8 +43,37 @@ void ct_view_free(struct ct_view *v);
 
 double ct_view_percent(const struct ct_view *v, const struct ct_line *line);
 
+/* Figures of the timed operations of a row: of their durations or of the raw brackets. */
+struct ct_durations {
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    uint64_t doubt_ns; /* what the total may be wrong by; 0: not known, or raw */
+    double square_ns2;
+    const struct ct_merged_hist *hist;
+};
+
+struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw);
+
+/* Whether a sum is less than twice what it may be wrong by. */
+bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns);
+
+/* How many lines are so. */
+size_t ct_view_count_uncertain(const struct ct_view *v);
+
 /* Operations of a row that ran on the GPU and were not excluded by the user. */
 uint64_t ct_view_calls(const struct ct_file_row *row);
+
+/* Why a duration may be too long, and for how many of a row's that is the reason. */
+enum ct_view_mark {
+    CT_VIEW_OVERLAPPED,
+    CT_VIEW_LEGACY_WAIT,
+    CT_VIEW_OTHER_MARK,
+    CT_VIEW_MARKS,
+};
+
+uint64_t ct_view_marked(const struct ct_file_row *row, enum ct_view_mark mark);
+const char *ct_view_mark_text(enum ct_view_mark mark);
 
 /* All operations of a row that have no duration, and why they have none. */
 uint64_t ct_view_lost(const struct ct_file_row *row);
