@@ -147,6 +147,7 @@ run_probes() {
     probe "$build/probe_capture" "$build/kernels.ptx"
     probe "$build/probe_context"
     probe "$build/probe_names" "$build/kernels.ptx"
+    probe "$build/probe_calibrate"
     probe "$build/probe_exit"
     probe "$build/probe_exit_nvcc"
     probe env PROBE_EXIT_LABEL=injected CUDA_INJECTION64_PATH="$build/probe_exit.so" \
