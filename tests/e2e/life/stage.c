@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hist.h"
+
 #define BUILD_TREE LIFE_BUILD_TREE /* of the build, absolute */
 
 static char directory[64];
@@ -269,12 +271,49 @@ void stage_compare(struct stage_scene scene)
 
 /* ---- profiles ---- */
 
+/* All in the buckets of a histogram, which are within the shortest and the longest. */
+static uint64_t count_buckets(const struct ct_summary *s, uint32_t first, uint32_t count,
+                              uint64_t min_ns, uint64_t max_ns)
+{
+    uint64_t all = 0;
+    for (uint32_t i = first; i < first + count; i++) {
+        ck_assert_uint_ge(s->buckets[i].bucket, ct_hist_bucket(min_ns));
+        ck_assert_uint_le(s->buckets[i].bucket, ct_hist_bucket(max_ns));
+        all += s->buckets[i].count;
+    }
+    return all;
+}
+
+/* Mean squares are at least squared means. A batch's copies have its mean, without the fraction. */
+static void check_square(double square_ns2, uint64_t total_ns, uint64_t timed)
+{
+    double whole = total_ns > timed ? (double)(total_ns - timed) : 0;
+    ck_assert(square_ns2 * (double)timed >= whole * whole);
+}
+
+/* What holds of the figures of a row whatever was run. */
+static void check_row(const struct ct_summary *s, const struct ct_file_row *r)
+{
+    uint64_t time = count_buckets(s, r->bucket_first, r->bucket_count, r->min_ns, r->max_ns);
+    uint64_t raw =
+        count_buckets(s, r->raw_bucket_first, r->raw_bucket_count, r->raw_min_ns, r->raw_max_ns);
+    ck_assert_uint_eq(time, r->timed);
+    ck_assert_uint_eq(raw, r->timed);
+    check_square(r->square_ns2, r->total_ns, r->timed);
+    check_square(r->raw_square_ns2, r->raw_total_ns, r->timed);
+    ck_assert_uint_le(r->total_ns, r->raw_total_ns);
+    ck_assert_uint_le(r->marked, r->timed);
+    ck_assert_uint_le(r->overlapped + r->legacy_waits, r->marked);
+}
+
 void stage_profile(struct ct_summary *s, const char *path)
 {
     struct ct_read_error error;
     memset(s, 0, sizeof(*s));
     ck_assert_msg(ct_summary_read(s, path, &error) == 0, "%s %s", path, error.text);
     ck_assert_uint_eq(s->process_count, 1);
+    for (size_t i = 0; i < s->rows_count; i++)
+        check_row(s, &s->rows[i]);
 }
 
 static void add_row(struct stage_sum *sum, const struct ct_file_row *r)
