@@ -27,6 +27,7 @@ class Side:
         self.bytes = collections.Counter()
         self.total_ns = collections.Counter()
         self.timed = collections.Counter()
+        self.doubt_ns = collections.Counter()
         self.facts = collections.Counter()
         self.lost = collections.Counter()
 
@@ -48,6 +49,15 @@ def read_cupti(paths):
     return side
 
 
+def add_marks(side, row):
+    marks = {"another thread's work in between": row["overlapped"],
+             "legacy default stream": row["legacy_waits"]}
+    marks["other"] = row["marked"] - sum(marks.values())
+    for reason, count in marks.items():
+        if count:
+            side.facts["%s times that are upper bounds: %s" % (row["kind"], reason)] += count
+
+
 def add_rows(side, profile):
     for index, row in enumerate(profile.rows):
         key = row["kind"], "memset" if row["kind"] == "set" else row["name"]
@@ -60,6 +70,8 @@ def add_rows(side, profile):
             side.bytes[key] += row["bytes"]
             side.total_ns[key] += row["total_ns"]
             side.timed[key] += row["timed"]
+            side.doubt_ns[key] += row["doubt_ns"]
+            add_marks(side, row)
         elif row["kind"] in ("graph", "prefetch"):
             side.facts["%s operations" % row["kind"]] += row["ran"]
         for node in profile.nodes:
@@ -110,6 +122,15 @@ def ratio(truth, ours):
     return "%.3f" % (sum(count * mine for _, count, _, mine in rows) / total) if total else "-"
 
 
+def covered(truth, ours, kind):
+    """How many means CUPTI's is within the uncertainty of, of how many that have one."""
+    keys = [key for key in truth.count if key[0] == kind and truth.timed[key]
+            and ours.timed[key] and ours.doubt_ns[key]]
+    near = sum(abs(ours.total_ns[key] / ours.timed[key] - truth.total_ns[key] / truth.timed[key])
+               <= ours.doubt_ns[key] / ours.timed[key] for key in keys)
+    return near, len(keys)
+
+
 def worst_kernels(truth, ours, most=3):
     """The kernels whose mean is farthest from CUPTI's, of those launched often enough."""
     rows = [(abs(mine - theirs), name, count, theirs, mine)
@@ -141,6 +162,10 @@ def main():
         print("# %s: %d" % (what, count))
     if truth.lost["CUPTI: untimed"]:
         print("# records without times, by CUPTI: %d" % truth.lost["CUPTI: untimed"])
+    for kind in ("kernel", "copy", "set"):
+        near, of = covered(truth, ours, kind)
+        if of:
+            print("# %s means within what they may be wrong by: %d of %d" % (kind, near, of))
     for line in worst_kernels(truth, ours):
         print("# " + line)
     print("%s %d differences; %d kernels (%d in graphs), %d copies, %d sets; time %s of CUPTI's" % (
