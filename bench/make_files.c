@@ -20,6 +20,18 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
+/* The number of the first. */
+static uint32_t add_buckets(struct ct_build *b, const uint64_t *ns, uint64_t more_ns)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        struct ct_file_bucket bucket = {ct_hist_bucket(ns[i] + more_ns), 1};
+        uint32_t at = ct_build_add(b, CT_SECTION_BUCKETS, &bucket);
+        first = i ? first : at;
+    }
+    return first;
+}
+
 static void add_kernel(struct ct_build *b, unsigned number, uint32_t *random)
 {
     char name[128];
@@ -27,14 +39,14 @@ static void add_kernel(struct ct_build *b, unsigned number, uint32_t *random)
              "_ZN5bench15kernel_no_%05uILi%uEfSt5arrayIPcLm3EENS_7FunctorIffEEEEvT0_PKfPfl",
              number % 100000, number);
     struct ct_file_row row = {.kind = CT_ROW_KERNEL, .name = ct_build_text(b, name)};
+    uint64_t ns[BUCKETS];
     for (uint32_t i = 0; i < BUCKETS; i++) {
-        uint64_t ns = 2000 + number * 10 + i * 100 + next_random(random) % 50;
-        struct ct_file_bucket bucket = {ct_hist_bucket(ns), 1};
-        uint32_t at = ct_build_add(b, CT_SECTION_BUCKETS, &bucket);
-        row.bucket_first = i ? row.bucket_first : at;
-        ct_build_time(&row, ns);
+        ns[i] = 2000 + number * 10 + i * 100 + next_random(random) % 50;
+        ct_build_time(&row, ns[i]);
     }
-    row.bucket_count = BUCKETS;
+    row.bucket_first = add_buckets(b, ns, 0);
+    row.raw_bucket_first = add_buckets(b, ns, CT_BUILD_BIAS_NS);
+    row.bucket_count = row.raw_bucket_count = BUCKETS;
     for (uint32_t i = 0; i < SHAPES; i++) {
         struct ct_file_shape shape = {{i + 1, 1, 1}, {256, 1, 1}, 0, BUCKETS / SHAPES};
         uint32_t at = ct_build_add(b, CT_SECTION_SHAPES, &shape);
