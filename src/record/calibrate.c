@@ -24,11 +24,13 @@
 /* Each launch of a batch spins longer than the one before: no phase of a clock is met twice. */
 #define SPIN_NS 4000
 #define SPIN_MORE_NS 150
-#define AHEAD_NS 250000    /* spun before a busy batch, while the host queues it */
+#define AHEAD_NS 250000 /* spun before a busy batch, while the host queues it */
+#define AHEAD_GROWTH 4  /* if that was not long enough */
+#define AHEAD_SLOT BATCH
 #define HOST_PAUSE_NS 3000 /* between start record and launch in an idle stream, at least */
 #define HOST_MORE_NS 400   /* and so much more with each launch */
 
-_Static_assert(BATCH *BUSY_BATCHES <= CT_SELFTIMED_SLOTS, "a slot for each launch");
+_Static_assert(AHEAD_SLOT < CT_SELFTIMED_SLOTS, "a slot for each launch");
 
 enum phase {
     PHASE_LOADING, /* by the launching thread */
@@ -52,8 +54,10 @@ struct job {
     uint32_t clock_khz;
 
     uint32_t looks;
-    uint32_t batches;                         /* busy ones that are through */
-    uint32_t launched;                        /* of the idle one */
+    uint64_t ahead_ns;
+    int64_t queued_ns[BATCH]; /* host time from before the launch ahead to behind the stop record */
+    uint32_t batches;         /* busy ones that are through */
+    uint32_t launched;        /* of the idle one */
     uint32_t start[BATCH], stop[BATCH], last; /* events of the context's pool */
     uint32_t awaited; /* the one that ends what was submitted; NONE: nothing was */
     struct ct_trial trials[BATCH * BUSY_BATCHES];
@@ -156,6 +160,7 @@ CT_COLD void ct_calibrate_prepare(struct ct_context *c)
     __builtin_memset(j->stop, 0xff, sizeof(j->stop));
     j->last = j->awaited = CT_EVENT_NONE;
     j->context = c;
+    j->ahead_ns = AHEAD_NS;
     j->clock_khz = ct_device(device)->clock_khz;
     j->limit_ns = ct_clock_monotonic_ns() + LOAD_LIMIT_NS;
     hold(c);
@@ -237,21 +242,24 @@ static bool launch_spin(const struct job *j, uint64_t ns, uint32_t slot)
 /* Everything after this waits in the stream until the host has queued it all. */
 static bool go_ahead(const struct job *j)
 {
-    return launch_spin(j, AHEAD_NS, CT_SELFTIMED_SLOTS - 1);
+    return launch_spin(j, j->ahead_ns, AHEAD_SLOT);
 }
 
 static bool end_with_read(struct job *j)
 {
     j->awaited = j->last;
-    return launch(j, j->read, j->shared_on_device, BATCH) && record(j, j->last);
+    return launch(j, j->read, j->shared_on_device, BATCH + 1) && record(j, j->last);
 }
 
 static bool submit_busy(struct job *j)
 {
+    uint64_t from = ct_ticks();
     bool ok = go_ahead(j);
-    for (uint32_t i = 0; ok && i < BATCH; i++)
+    for (uint32_t i = 0; ok && i < BATCH; i++) {
         ok = record(j, j->start[i]) && launch_spin(j, SPIN_NS + i * SPIN_MORE_NS, i) &&
              record(j, j->stop[i]);
+        j->queued_ns[i] = (int64_t)ct_ticks_to_ns(ct_ticks() - from);
+    }
     return ok && end_with_read(j);
 }
 
@@ -294,18 +302,48 @@ static bool submit_floors(struct job *j)
 
 /* ---- what was read ---- */
 
+static uint64_t begin_of(const struct job *j, uint32_t slot)
+{
+    return j->shared[1 + 2 * slot];
+}
+
+static uint64_t end_of(const struct job *j, uint32_t slot)
+{
+    return j->shared[2 + 2 * slot];
+}
+
 /* The batch's trials, of which host_ns stays as it is. */
 static bool read_trials(struct job *j, struct ct_trial *t)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < BATCH; i++) {
-        uint64_t begin = j->shared[1 + 2 * i], end = j->shared[2 + 2 * i];
-        t[i].inside_ns = (int64_t)(end - begin);
+        t[i].inside_ns = (int64_t)(end_of(j, i) - begin_of(j, i));
         t[i].gap_ns = -1;
         ok = elapsed_ns(j, j->start[i], j->stop[i], &t[i].raw_ns) &&
              (!i || elapsed_ns(j, j->stop[i - 1], j->start[i], &t[i].gap_ns));
     }
     return ok;
+}
+
+/*
+ * The kernel ahead began after the host had begun to launch it. So what took the host less time to
+ * queue than the GPU to get there had been queued by then.
+ */
+static bool read_busy(struct job *j)
+{
+    struct ct_trial *t = &j->trials[j->batches * BATCH];
+    bool all = true;
+    if (!read_trials(j, t))
+        return false;
+    for (uint32_t i = 0; i < BATCH; i++) {
+        int64_t got_there_ns = (int64_t)(begin_of(j, i) - begin_of(j, AHEAD_SLOT));
+        t[i].behind = j->queued_ns[i] < got_there_ns;
+        all = all && t[i].behind;
+    }
+    if (!all)
+        j->ahead_ns *= AHEAD_GROWTH;
+    j->batches++;
+    return true;
 }
 
 static bool is_timer_good(const struct job *j)
@@ -342,9 +380,8 @@ static void enter(struct job *j, uint32_t phase)
 static bool go_on_busy(struct job *j)
 {
     if (j->awaited != CT_EVENT_NONE) {
-        if (!is_timer_good(j) || !read_trials(j, &j->trials[j->batches * BATCH]))
+        if (!is_timer_good(j) || !read_busy(j))
             return false;
-        j->batches++;
         uint32_t n = j->batches * BATCH;
         bool enough = ct_figures_count_busy(j->trials, n) >= FEWEST_BUSY;
         if (enough || j->batches == BUSY_BATCHES) {

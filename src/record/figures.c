@@ -6,7 +6,6 @@
 #define HIGHEST_NS 20000        /* no figure can be above */
 #define WIDEST_NS 2000          /* half of the range of what was read, at most */
 #define SUBMIT_LOWEST_NS (-500) /* a little below 0 is noise */
-#define GAP_SLACK_NS 500        /* a gap longer than the shortest by that much was an idle one */
 
 static void sort(int64_t *x, unsigned n)
 {
@@ -60,35 +59,26 @@ uint64_t ct_figures_timer_step(const uint64_t *stamps, unsigned n)
     return step;
 }
 
-static int64_t shortest_gap(const struct ct_trial *trials, unsigned n)
+/* The first one of a batch has no gap. */
+static bool is_busy(const struct ct_trial *t)
 {
-    int64_t shortest = INT64_MAX;
-    for (unsigned i = 0; i < n; i++)
-        if (trials[i].gap_ns >= 0 && trials[i].gap_ns < shortest)
-            shortest = trials[i].gap_ns;
-    return shortest;
-}
-
-static bool is_busy(const struct ct_trial *t, int64_t shortest_ns)
-{
-    return t->gap_ns >= 0 && t->gap_ns <= shortest_ns + GAP_SLACK_NS;
+    return t->behind && t->gap_ns >= 0;
 }
 
 unsigned ct_figures_count_busy(const struct ct_trial *trials, unsigned n)
 {
-    int64_t shortest_ns = shortest_gap(trials, n);
     unsigned busy = 0;
     for (unsigned i = 0; i < n; i++)
-        busy += is_busy(&trials[i], shortest_ns);
+        busy += is_busy(&trials[i]);
     return busy;
 }
 
 bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibration *out)
 {
-    int64_t bias[MOST], gap[MOST], shortest_ns = shortest_gap(trials, n);
+    int64_t bias[MOST], gap[MOST];
     unsigned busy = 0;
     for (unsigned i = 0; i < n && busy < MOST; i++) {
-        if (!is_busy(&trials[i], shortest_ns))
+        if (!is_busy(&trials[i]))
             continue;
         bias[busy] = trials[i].raw_ns - trials[i].inside_ns - CT_FIGURES_OUTSIDE_NS;
         gap[busy++] = trials[i].gap_ns;

@@ -13,7 +13,7 @@ const char ct_selftimed_ptx[] =
     ".target sm_50\n"
     ".address_size 64\n"
     "\n"
-    ".global .align 16 .b64 stamps[128];\n"
+    ".global .align 16 .b64 stamps[64];\n"
     "\n"
     ".visible .entry cutrace_selftimed(.param .u64 ticks, .param .u64 slot)\n"
     "{\n"

@@ -7,7 +7,7 @@
 #define CT_SELFTIMED_H
 
 /* Stamps of so many launches are kept on the device. */
-#define CT_SELFTIMED_SLOTS 64
+#define CT_SELFTIMED_SLOTS 32
 
 /* (uint64_t ticks, uint64_t slot): spins for so many cycles of its multiprocessor's clock. */
 #define CT_SELFTIMED_KERNEL "cutrace_selftimed"

@@ -85,9 +85,10 @@ static void print_trials(const struct job *j, unsigned n, const char *kind)
 {
     for (unsigned i = 0; i < n; i++) {
         const struct ct_trial *t = &j->trials[i];
-        printf("    %s %2u: raw %6ld inside %6ld gap %6ld host %6ld, raw - inside - %d = %ld\n",
+        printf("    %s %2u: raw %6ld inside %6ld gap %6ld host %6ld %s, raw - inside - %d = %ld\n",
                kind, i, (long)t->raw_ns, (long)t->inside_ns, (long)t->gap_ns, (long)t->host_ns,
-               CT_FIGURES_OUTSIDE_NS, (long)(t->raw_ns - t->inside_ns - CT_FIGURES_OUTSIDE_NS));
+               t->behind ? "behind" : "", CT_FIGURES_OUTSIDE_NS,
+               (long)(t->raw_ns - t->inside_ns - CT_FIGURES_OUTSIDE_NS));
     }
 }
 

@@ -26,6 +26,7 @@ static void fill_busy(struct ct_trial *t, unsigned n, int64_t range)
         t[i].inside_ns = 4000 + 150 * (int64_t)i;
         t[i].raw_ns = t[i].inside_ns + CT_FIGURES_OUTSIDE_NS + BIAS_NS + noise(range);
         t[i].gap_ns = i % 16 ? GAP_NS + noise(range / 10) : -1;
+        t[i].behind = true;
     }
 }
 
@@ -72,22 +73,23 @@ START_TEST(long_brackets_do_not_count)
 }
 END_TEST
 
-/* The host was late with half of them: there the stream was idle. */
+/* The host was late with half of them: there the stream was idle, and its time is in the bracket.
+ */
 START_TEST(late_launches_do_not_count)
 {
     struct ct_trial t[64];
     struct ct_calibration c = {0};
     fill_busy(t, 64, 0);
     for (unsigned i = 0; i < 64; i += 2) {
-        t[i].gap_ns = 9000;
-        t[i].raw_ns += 7000;
+        t[i].behind = false;
+        t[i].raw_ns += 3000;
     }
     ck_assert_uint_eq(ct_figures_count_busy(t, 64), 32);
     ck_assert(ct_figures_busy(t, 64, &c));
     ck_assert_uint_eq(c.bias_busy_ns, BIAS_NS);
     ck_assert_uint_eq(c.gap_busy_ns, 1600);
     for (unsigned i = 0; i < 64; i++)
-        t[i].gap_ns = i < 11 ? GAP_NS : 9000;
+        t[i].behind = i < 12;
     ck_assert(!ct_figures_busy(t, 64, &c));
 }
 END_TEST
