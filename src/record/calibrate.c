@@ -337,8 +337,8 @@ static bool read_busy(struct job *j)
         return false;
     for (uint32_t i = 0; i < BATCH; i++) {
         int64_t got_there_ns = (int64_t)(begin_of(j, i) - begin_of(j, AHEAD_SLOT));
-        t[i].behind = j->queued_ns[i] < got_there_ns;
-        all = all && t[i].behind;
+        t[i].in_time = j->queued_ns[i] < got_there_ns;
+        all = all && t[i].in_time;
     }
     if (!all)
         j->ahead_ns *= AHEAD_GROWTH;

@@ -62,7 +62,7 @@ uint64_t ct_figures_timer_step(const uint64_t *stamps, unsigned n)
 /* The first one of a batch has no gap. */
 static bool is_busy(const struct ct_trial *t)
 {
-    return t->behind && t->gap_ns >= 0;
+    return t->in_time && t->gap_ns >= 0;
 }
 
 unsigned ct_figures_count_busy(const struct ct_trial *trials, unsigned n)

@@ -20,7 +20,7 @@ struct ct_trial {
     int64_t inside_ns; /* by the kernel's own stamps */
     int64_t gap_ns;    /* from the stop stamp before to its start stamp; negative: none */
     int64_t host_ns;   /* from the end of the start record to the end of the launch */
-    bool behind;       /* all of it was queued before the kernel could begin */
+    bool in_time;      /* all of it was queued before the kernel could begin */
 };
 
 /* The kernel's clock moves in steps of so many nanoseconds; 0: it does not move. */

@@ -87,7 +87,7 @@ static void print_trials(const struct job *j, unsigned n, const char *kind)
         const struct ct_trial *t = &j->trials[i];
         printf("    %s %2u: raw %6ld inside %6ld gap %6ld host %6ld %s, raw - inside - %d = %ld\n",
                kind, i, (long)t->raw_ns, (long)t->inside_ns, (long)t->gap_ns, (long)t->host_ns,
-               t->behind ? "behind" : "", CT_FIGURES_OUTSIDE_NS,
+               t->in_time ? "in time" : "", CT_FIGURES_OUTSIDE_NS,
                (long)(t->raw_ns - t->inside_ns - CT_FIGURES_OUTSIDE_NS));
     }
 }

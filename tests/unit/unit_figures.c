@@ -26,7 +26,7 @@ static void fill_busy(struct ct_trial *t, unsigned n, int64_t range)
         t[i].inside_ns = 4000 + 150 * (int64_t)i;
         t[i].raw_ns = t[i].inside_ns + CT_FIGURES_OUTSIDE_NS + BIAS_NS + noise(range);
         t[i].gap_ns = i % 16 ? GAP_NS + noise(range / 10) : -1;
-        t[i].behind = true;
+        t[i].in_time = true;
     }
 }
 
@@ -81,7 +81,7 @@ START_TEST(late_launches_do_not_count)
     struct ct_calibration c = {0};
     fill_busy(t, 64, 0);
     for (unsigned i = 0; i < 64; i += 2) {
-        t[i].behind = false;
+        t[i].in_time = false;
         t[i].raw_ns += 3000;
     }
     ck_assert_uint_eq(ct_figures_count_busy(t, 64), 32);
@@ -89,7 +89,7 @@ START_TEST(late_launches_do_not_count)
     ck_assert_uint_eq(c.bias_busy_ns, BIAS_NS);
     ck_assert_uint_eq(c.gap_busy_ns, 1600);
     for (unsigned i = 0; i < 64; i++)
-        t[i].behind = i < 12;
+        t[i].in_time = i < 12;
     ck_assert(!ct_figures_busy(t, 64, &c));
 }
 END_TEST
