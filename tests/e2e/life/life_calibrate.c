@@ -68,10 +68,10 @@ static struct stage_run small(const char *a, const char *b, const char *c)
 }
 
 /* Whether the report of the profile says so. */
-static bool reported(const char *text)
+static bool reported(const char *option, const char *text)
 {
-    struct stage_run r =
-        PLAY(.program = stage_path_of("cutrace-report"), .argv = {"summary.bin"}, .bare = true);
+    struct stage_run r = PLAY(.program = stage_path_of("cutrace-report"),
+                              .argv = {option, "summary.bin"}, .bare = true);
     ck_assert_int_eq(r.status, 0);
     bool found = strstr(r.out, text) || strstr(r.err, text);
     stage_drop(&r);
@@ -87,7 +87,8 @@ START_TEST(the_models_figures)
     check_figures(&s.devices[0], CT_CALIBRATION_DEVICE);
     check_durations(&s);
     ck_assert_uint_eq(s.notes_count, 0);
-    ck_assert(!reported("Warning"));
+    ck_assert(!reported("--details", "Warning"));
+    ck_assert(reported("--details", "device  2.9100us  1.6000us       -"));
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -206,7 +207,7 @@ START_TEST(the_table_when_it_fails)
     check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
     check_durations(&s);
     ck_assert_uint_eq(notes(&s, "Calibration on the device "), 1);
-    ck_assert(reported("Warning: Calibration on the device "));
+    ck_assert(reported("--details", "Warning: Calibration on the device "));
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -219,7 +220,7 @@ START_TEST(raw_without_a_table)
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_NONE);
     check_durations(&s);
-    ck_assert(reported("Device \"Strange (0)\" has no calibration"));
+    ck_assert(reported("--details", "Device \"Strange (0)\" has no calibration"));
     ct_summary_free(&s);
     stage_drop(&r);
 }
