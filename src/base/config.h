@@ -16,6 +16,7 @@ struct ct_config {
     const char *report;  /* path or name of the report tool */
     bool force;
     bool calibrate; /* measure the device's figures on the device */
+    const char *brackets; /* path of the journal; NULL: none */
 };
 
 extern struct ct_config ct_config;

@@ -83,6 +83,12 @@ static bool set_CALIBRATE(const char *s)
     return read_on_off(s, &ct_config.calibrate);
 }
 
+static bool set_BRACKETS(const char *s)
+{
+    ct_config.brackets = ct_streq(s, "none") ? NULL : s;
+    return *s != '\0';
+}
+
 static const struct {
     const char *name;
     const char *standard;

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""brackets.py JOURNAL SUMMARY: what CUTRACE_BRACKETS wrote, as tab-separated text.
+
+One line for each bracket, in the order in which they were dealt with; times in nanoseconds, those
+of the host from the first one on: stream, flags, start and raw on the GPU's time line, open, call,
+done and closed on the host's, lead, streams beside, whether the queue was long, the estimate, the kind and the first 60 characters of the name.
+"""
+import struct
+import sys
+
+import summary
+
+ENTRY = struct.Struct("IIIIQQQQQQQQdqIIQQ")
+COLUMNS = "stream flags start_ns raw_ns open_ns call_ns done_ns closed_ns time_ns kind name lead_ns beside long"
+
+
+def entries(path):
+    with open(path, "rb") as file:
+        while True:
+            raw = file.read(ENTRY.size)
+            if len(raw) < ENTRY.size:
+                return
+            yield ENTRY.unpack(raw)
+
+
+def main():
+    rows = summary.read(sys.argv[2]).rows
+    all_entries = list(entries(sys.argv[1]))
+    rate = all_entries[-1][12] if all_entries else 0
+    first = min((e[8] for e in all_entries), default=0)
+    print(COLUMNS.replace(" ", "\t"))
+    for e in all_entries:
+        row, stream, _, flags, _, start, raw, _ = e[:8]
+        host = [round((ticks - first) * rate) for ticks in e[8:12]]
+        fields = [stream, flags, start, raw] + host + [e[16], rows[row]["kind"],
+                                                       rows[row]["name"][:60]] + list(e[13:16])
+        print("\t".join(map(str, fields)))
+
+
+if __name__ == "__main__":
+    main()
