@@ -113,13 +113,17 @@ struct ct_file_device {
     uint32_t compute_major;
     uint32_t compute_minor;
     uint32_t calibration; /* enum ct_calibration_source */
-    uint32_t bias_busy_ns;  /* taken off every bracket: see doc/internals.md */
+    uint32_t bias_busy_ns;  /* taken off a bracket in a long queue: see doc/accuracy.md */
     uint32_t gap_busy_ns;   /* previous stop to this start on a busy stream, at most */
-    uint32_t submit_ns;     /* of the host time, what the GPU has back when it was idle */
+    uint32_t submit_ns;     /* lead of the host's submission that costs nothing */
     uint32_t uncertainty_ns; /* of one duration on a busy stream, either way */
     uint32_t idle_uncertainty_ns; /* the same on an idle stream; 0: unknown */
     uint32_t copy_floor_ns;  /* shortest bracket of a 4-byte copy to the device; 0: unknown */
     uint32_t set_floor_ns;   /* shortest bracket of a 4-byte set; 0: unknown */
+    uint32_t bias_ready_ns;  /* as bias_busy_ns, where little is queued; see doc/accuracy.md */
+    uint32_t bias_copy_ns;   /* the same of a copy engine's work */
+    uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
+    uint32_t beside_ns;      /* more, with one other stream at work */
 };
 
 /* What an operation is. */
@@ -274,7 +278,7 @@ CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
 CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 56);
-CT_FILE_CHECK(ct_file_device, 80);
+CT_FILE_CHECK(ct_file_device, 96);
 CT_FILE_CHECK(ct_file_row, 312);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);

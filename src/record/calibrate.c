@@ -12,8 +12,8 @@
 #include "record/op.h"
 #include "record/selftimed.h"
 
-#define BATCH 16       /* launches between two looks */
-#define FEWEST_BUSY 24 /* trials that the busy figures are taken from */
+#define BATCH 24       /* launches between two looks */
+#define FEWEST_BUSY 40 /* trials that the busy figures are taken from */
 #define BUSY_BATCHES 4
 #define LIMIT_NS 50000000u
 #define FEWEST_LOOKS 400 /* a thread that got no time to look has not waited */
@@ -273,12 +273,13 @@ static void pause_until(uint64_t ticks)
 static bool submit_idle(struct job *j)
 {
     uint32_t i = j->launched;
+    uint64_t before = ct_ticks();
     if (!record(j, j->start[i]))
         return false;
-    uint64_t from = ct_ticks();
+    uint64_t from = ct_ticks(), told = ct_told_ticks(before, from);
     pause_until(from + ct_ns_to_ticks(HOST_PAUSE_NS + i * HOST_MORE_NS));
     bool ok = launch_spin(j, SPIN_NS + i * SPIN_MORE_NS, i);
-    j->trials[i].host_ns = (int64_t)ct_ticks_to_ns(ct_ticks() - from);
+    j->trials[i].host_ns = (int64_t)ct_ticks_to_ns(ct_ticks() - told);
     j->launched++;
     j->awaited = j->stop[i];
     return ok && record(j, j->stop[i]) && (j->launched < BATCH || end_with_read(j));
@@ -319,6 +320,7 @@ static bool read_trials(struct job *j, struct ct_trial *t)
     for (uint32_t i = 0; ok && i < BATCH; i++) {
         t[i].inside_ns = (int64_t)(end_of(j, i) - begin_of(j, i));
         t[i].gap_ns = -1;
+        t[i].following = 3 * (BATCH - 1 - i) + 2;
         ok = elapsed_ns(j, j->start[i], j->stop[i], &t[i].raw_ns) &&
              (!i || elapsed_ns(j, j->stop[i - 1], j->start[i], &t[i].gap_ns));
     }
@@ -428,6 +430,7 @@ static void finish(struct job *j, bool ok, const char *why)
     ok = ok || atomic_load_explicit(&j->phase, memory_order_relaxed) == PHASE_FLOORS;
     if (ok) {
         j->figures.source = CT_CALIBRATION_DEVICE;
+        ct_figures_finish(&j->figures);
         ct_device_calibrated(j->context->device, &j->figures);
     } else {
         ct_note(CT_NOTE_WARNING, why);

@@ -19,15 +19,17 @@ struct ct_trial {
     int64_t raw_ns;    /* its bracket */
     int64_t inside_ns; /* by the kernel's own stamps */
     int64_t gap_ns;    /* from the stop stamp before to its start stamp; negative: none */
-    int64_t host_ns;   /* from the end of the start record to the end of the launch */
-    bool in_time;      /* all of it was queued before the kernel could begin */
+    int64_t host_ns;    /* from when the GPU was told of the start record to the end of the launch */
+    bool in_time;       /* all of it was queued before the kernel could begin */
+    unsigned following; /* records and operations queued after it */
 };
 
 /* The kernel's clock moves in steps of so many nanoseconds; 0: it does not move. */
 uint64_t ct_figures_timer_step(const uint64_t *stamps, unsigned n);
 
 /*
- * From the trials that were queued behind other work, bias_busy_ns, gap_busy_ns, uncertainty_ns.
+ * From the trials that were queued behind other work: bias_busy_ns, bias_ready_ns, gap_busy_ns,
+ * uncertainty_ns.
  * False: too few were, or the figures are not plausible.
  */
 bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibration *out);
@@ -36,5 +38,8 @@ unsigned ct_figures_count_busy(const struct ct_trial *trials, unsigned n);
 
 /* With bias_busy_ns known, from trials in an idle stream: submit_ns, idle_uncertainty_ns. */
 bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibration *out);
+
+/* With all that and the floors known: what cannot be measured without a second witness. */
+void ct_figures_finish(struct ct_calibration *out);
 
 #endif

@@ -95,6 +95,10 @@ static void add_device(const struct ct_device *d)
         .idle_uncertainty_ns = d->calibration->idle_uncertainty_ns,
         .copy_floor_ns = d->calibration->copy_floor_ns,
         .set_floor_ns = d->calibration->set_floor_ns,
+        .bias_ready_ns = d->calibration->bias_ready_ns,
+        .bias_copy_ns = d->calibration->bias_copy_ns,
+        .bias_wait_ns = d->calibration->bias_wait_ns,
+        .beside_ns = d->calibration->beside_ns,
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));

@@ -29,9 +29,10 @@ ROOM_FOR_LOSSES = 16
 LAYOUTS = {
     PROCESS: ("IIQQIIIIQQ", "pid parent_pid start_unix_ns duration_ns $command $host flags "
               "driver_version off_operations written"),
-    DEVICES: ("II16sQIIIIIIIIIIII", "ordinal $name uuid memory_bytes sm_count clock_khz "
+    DEVICES: ("II16sQIIIIIIIIIIIIIIII", "ordinal $name uuid memory_bytes sm_count clock_khz "
               "compute_major compute_minor calibration bias_busy_ns gap_busy_ns submit_ns "
-              "uncertainty_ns idle_uncertainty_ns copy_floor_ns set_floor_ns"),
+              "uncertainty_ns idle_uncertainty_ns copy_floor_ns set_floor_ns "
+              "bias_ready_ns bias_copy_ns bias_wait_ns beside_ns"),
     ROWS: ("IIIIQQ%dQQQQdQQQQQQIIIIQIIdQQQII" % ROOM_FOR_LOSSES, "kind detail device $name timed errors "
            + " ".join("lost%d" % i for i in range(ROOM_FOR_LOSSES)) +
            " total_ns min_ns max_ns square_ns2 raw_total_ns raw_min_ns raw_max_ns bytes "

@@ -27,6 +27,7 @@ static void fill_busy(struct ct_trial *t, unsigned n, int64_t range)
         t[i].raw_ns = t[i].inside_ns + CT_FIGURES_OUTSIDE_NS + BIAS_NS + noise(range);
         t[i].gap_ns = i % 16 ? GAP_NS + noise(range / 10) : -1;
         t[i].in_time = true;
+        t[i].following = i % 4 == 3 ? 5 : 40;
     }
 }
 

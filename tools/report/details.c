@@ -104,13 +104,18 @@ static void put_calibration(struct ct_grid *g, const struct ct_merged_device *de
     put_figure(g, dev->idle_uncertainty_ns, 0);
     put_figure(g, dev->copy_floor_ns, 0);
     put_figure(g, dev->set_floor_ns, 0);
+    put_figure(g, dev->bias_ready_ns, 0);
+    put_figure(g, dev->bias_copy_ns, 0);
+    put_figure(g, dev->bias_wait_ns, 0);
+    put_figure(g, dev->beside_ns, 0);
 }
 
 static void print_devices(struct details *d)
 {
     struct ct_grid g;
     ct_grid_start(&g, "Device|Memory|SMs|Clock|Compute|Calibration|Bias|Gap|Submit|Uncertainty|"
-                      "Idle uncertainty|Copy floor|Set floor|UUID|Name");
+                      "Idle uncertainty|Copy floor|Set floor|Ready bias|Copy bias|Wait bias|"
+                      "Beside|UUID|Name");
     for (uint32_t i = 0; i < d->m->device_keys.count; i++) {
         const struct ct_file_device *dev = &d->m->devices[i].sum;
         ct_grid_count(&g, dev->ordinal);
