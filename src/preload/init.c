@@ -21,9 +21,11 @@
 #include "record/context.h"
 #include "record/drain.h"
 #include "record/graph.h"
+#include "record/journal.h"
 #include "record/kernel.h"
 #include "record/note.h"
 #include "record/row.h"
+#include "record/settle.h"
 #include "record/stream.h"
 #include "record/thread.h"
 
@@ -43,9 +45,11 @@ static void forget_parent(void)
     ct_graphs_forget();
     ct_api_stats_forget();
     ct_notes_forget();
+    ct_settle_forget();
     ct_recording_forget();
     ct_intern_forget();
     ct_profile_forget();
+    ct_journal_forget();
     atomic_store(&started, false);
     if (atomic_load(&ct_state) != CT_NEW)
         atomic_store(&ct_state, CT_NEW);
@@ -60,7 +64,7 @@ static bool prepare(void)
     if (!atomic_exchange(&has_fork_handler, true))
         pthread_atfork(NULL, NULL, forget_parent);
     return ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_kernels_init() &&
-           ct_graphs_init() && ct_api_stats_init() && ct_threads_init();
+           ct_graphs_init() && ct_settle_init() && ct_api_stats_init() && ct_threads_init();
 }
 
 CT_COLD bool ct_arm(void)
@@ -110,6 +114,8 @@ void ct_cuda_started(void)
         CT_REAL(cuDriverGetVersion)(&version);
     ct_profile_start((uint32_t)version);
     note_serialised_streams();
+    if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
+        ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);
     if (!ct_drain_start(ct_profile_take, ct_profile_write))
         ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);

@@ -3,7 +3,13 @@
 
 static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
 {
-    return (struct ct_work){.kind = kind, .stream = stream ? stream : null_stream, .operations = 1};
+    bool waited_for = stream == CT_SYNC;
+    return (struct ct_work){
+        .kind = kind,
+        .stream = stream && !waited_for ? stream : null_stream,
+        .operations = 1,
+        .waited_for = waited_for,
+    };
 }
 
 /* Nothing reaches the GPU where nothing is to be moved or set. */

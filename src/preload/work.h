@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the operation kinds of driver_api.def mean: each turns arguments into a struct ct_work.
- * A zero stream is replaced by `null_stream`, which the row's form decides.
+ * A zero stream is replaced by `null_stream`, which the row's form decides, and CT_SYNC as well: it
+ * stands for the stream of a call that has no stream argument and returns when it is done.
  */
 #ifndef CT_WORK_H
 #define CT_WORK_H
@@ -9,6 +10,8 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "record/bracket.h"
+
+#define CT_SYNC ((CUstream)UINTPTR_MAX)
 
 struct ct_dim3 {
     uint32_t x, y, z;

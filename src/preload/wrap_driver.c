@@ -19,7 +19,7 @@ static inline bool is_failure(CUresult r)
 }
 
 /* clang-format off */
-#define SYNC ((CUstream)0)
+#define SYNC CT_SYNC
 #define DIM3(x, y, z) ((struct ct_dim3){x, y, z})
 
 /* What a row's kind does before and after the real call. Locals start with ct_: arguments do not. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/config.h"
 #include "record/calibrate.h"
 #include "record/drain.h"
@@ -183,12 +184,15 @@ static void record_start(struct ct_bracket *b)
     if (b->opened - 1 != atomic_load_explicit(&s->closed, memory_order_acquire))
         b->flags |= CT_OP_OVERLAPPED;
 
+    if (ct_stream_is_broken(s))
+        b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
     if (!b->flags && ct_stream_is_busy(s, b->thread))
         b->flags |= CT_OP_SHARED_START;
     else if ((b->start_event = ct_event_take(b->context)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     if ((b->stop_event = ct_event_take(b->context)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
+    b->open_ticks = ct_ticks();
     if (b->start_event != CT_EVENT_NONE && !record(b, b->start_event))
         return abandon(b, CT_LOSS_EVENT_ERROR);
     b->state = CT_BRACKET_OPEN;
@@ -216,6 +220,7 @@ void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
         } else {
             b->context = ct_context(b->stream->context);
             b->row = find_row(b, w);
+            b->turns = ct_stream_take_turn(b->stream);
             if (!is_unwanted(b, w))
                 record_start(b);
         }
@@ -244,7 +249,7 @@ static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
 }
 
 static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call_ticks,
-                    uint64_t done_ticks)
+                    uint64_t done_ticks, uint64_t closed_ticks)
 {
     struct ct_stream *s = b->stream;
     uint32_t slot;
@@ -258,16 +263,20 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         b->flags |= CT_OP_OVERLAPPED;
     if (b->breaks != atomic_load_explicit(&s->breaks, memory_order_relaxed))
         b->flags |= CT_OP_OVERLAPPED;
+    if (b->turns != ct_stream_turn(s))
+        b->flags |= CT_OP_LEGACY_WAIT;
     b->thread->ops[slot] = (struct ct_op){
         .row = b->row,
         .stream = ct_stream_index(s),
         .context = s->context,
-        .flags = b->flags,
+        .flags = b->flags | (w->waited_for ? CT_OP_WAITED_FOR : 0),
         .start_event = b->start_event,
         .stop_event = b->stop_event,
         .sequence = ct_stream_recorded(s, b->thread, b->stop_event, b->flags & CT_OP_SHARED_START),
+        .open_ticks = b->open_ticks,
         .call_ticks = call_ticks,
         .done_ticks = done_ticks,
+        .closed_ticks = closed_ticks,
         .bytes = w->bytes,
         .operations = w->operations,
         .shape = w->shape,
@@ -299,13 +308,14 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
             abandon(b, CT_LOSS_EVENT_ERROR);
             timed = false;
         }
+        uint64_t closed_ticks = ct_ticks();
         b->row = settle_row(b, w);
         if (timed && ct_unlikely(ct_row(b->row)->excluded)) {
             abandon(b, CT_LOSS_EXCLUDED);
             timed = false;
         }
         if (timed)
-            publish(b, w, call_ticks, done_ticks);
+            publish(b, w, call_ticks, done_ticks, closed_ticks);
         else
             ct_row_lose(b->row, b->loss, w->operations, w->bytes);
         if (b->stream && !timed)

@@ -20,6 +20,7 @@ struct ct_work {
     uint32_t detail; /* copies: enum ct_direction */
     bool programmatic;
     bool mixed;          /* one direction of a batch that has several */
+    bool waited_for;     /* the call returns when the operation is done */
     CUfunction function; /* kernels */
     CUgraphExec graph;   /* graphs */
     CUstream stream;     /* never NULL */
@@ -42,6 +43,8 @@ struct ct_bracket {
     struct ct_stream *stream;
     uint64_t opened; /* the stream's count of opened brackets, this one included */
     uint64_t breaks; /* the stream's count of breaks when this one was opened */
+    uint32_t turns;  /* the context's, likewise */
+    uint64_t open_ticks; /* before the start record */
     uint32_t row;    /* CT_ROW_NONE: known after the call */
     uint32_t start_event;
     uint32_t stop_event;

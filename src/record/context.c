@@ -148,6 +148,7 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
             return NULL;
         c->handle = handle;
         c->device = device;
+        ct_gpu_clock_reset(&c->clock);
         atomic_store_explicit(&c->made, 0, memory_order_relaxed);
         atomic_store_explicit(&c->free, 0, memory_order_relaxed);
         atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);

@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "record/estimate.h"
+#include "record/gpu_clock.h"
 
 #define CT_CONTEXTS 256
 #define CT_DEVICES 64
@@ -40,8 +41,10 @@ struct ct_context {
     _Atomic uint32_t state;  /* enum ct_context_state */
     _Atomic uint32_t device; /* index into the devices */
     _Atomic uint32_t users;  /* brackets open or pending */
+    _Atomic uint32_t turns;  /* see ct_stream_take_turn(); odd: the legacy default stream's */
     struct ct_event *events; /* ct_config.events of them */
     uint32_t event_limit;
+    struct ct_gpu_clock clock;
     _Atomic uint32_t made;                         /* events that exist */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t free; /* tag << 32 | index + 1 of the first free */
 };

@@ -15,6 +15,7 @@
 #include "record/api_stats.h"
 #include "record/calibrate.h"
 #include "record/harvest.h"
+#include "record/journal.h"
 #include "record/thread.h"
 
 #define NAP_SHORTEST_NS 50000u
@@ -130,6 +131,7 @@ static void finish(void)
     run_round();
     pthread_mutex_lock(&round_lock);
     ct_harvest_give_up();
+    ct_journal_flush();
     pthread_mutex_unlock(&round_lock);
     write_profile(true);
 }

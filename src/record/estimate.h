@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a raw bracket to the duration of the operation inside it.
+ * From a raw bracket to the duration of the operation inside it. Derivation, figures and what they
+ * were measured with: doc/accuracy.md.
  *
- * A bracket holds more than the operation: the GPU's front end takes a constant time between the
- * start stamp and the operation's start, and between its end and the stop stamp (bias_busy_ns).
- * Where the stream was idle, the start stamp was also taken before the host had even submitted the
- * operation: then the host's time in the call, less what the front end overlaps with it
- * (submit_ns), is not the operation's. Derivation and figures: doc/internals.md.
+ * A bracket holds more than the operation: the GPU's front end takes a time between the start stamp
+ * and the operation's start, and between its end and the stop stamp. That time depends on what the
+ * stream's queue holds, and on what else is on the GPU. Where the stream was idle, the start stamp
+ * was also taken before the host had even submitted the operation.
  */
 #ifndef CT_ESTIMATE_H
 #define CT_ESTIMATE_H
@@ -15,28 +15,76 @@
 
 /* Figures of a device, in nanoseconds. */
 struct ct_calibration {
-    uint32_t source;              /* enum ct_calibration_source */
-    uint32_t bias_busy_ns;        /* bracket minus duration on a busy stream */
-    uint32_t gap_busy_ns;         /* longest gap between two brackets on a busy stream */
-    uint32_t submit_ns;           /* UINT32_MAX: nothing of the host's time is ever in a bracket */
-    uint32_t uncertainty_ns;      /* half of the 5..95 % range of single brackets, busy stream */
+    uint32_t source;         /* enum ct_calibration_source */
+    uint32_t bias_busy_ns;   /* bracket minus duration in a stream that has much queued */
+    uint32_t bias_ready_ns;  /* the same where little is queued, but the operation was */
+    uint32_t bias_copy_ns;   /* bracket minus duration of a copy engine's work */
+    uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
+    uint32_t beside_ns;      /* more, with one other stream at work when the stop is recorded */
+    uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */
+    uint32_t submit_ns;      /* lead that costs nothing; UINT32_MAX: none ever does */
+    uint32_t uncertainty_ns; /* half of the 5..95 % range of single brackets, busy stream */
     uint32_t idle_uncertainty_ns; /* the same in an idle stream */
     uint32_t copy_floor_ns;       /* shortest bracket of a 4-byte copy to the device; 0: unknown */
     uint32_t set_floor_ns;        /* shortest bracket of a 4-byte set; 0: unknown */
 };
 
 #define CT_GAP_UNKNOWN UINT64_MAX
+#define CT_LEAD_UNKNOWN INT64_MAX
 
-/* Figures for a device by its name; source NONE and zeros for unknown devices. */
+/* The queue is long where so many records and operations are behind a stop record. */
+#define CT_LONG_QUEUE 24
+
+enum ct_work_class {
+    CT_CLASS_KERNEL, /* also what the driver does with kernels of its own */
+    CT_CLASS_COPY,   /* of a copy engine */
+    CT_CLASS_WAIT,   /* a copy whose call waits for it */
+};
+
+/* What is known of a bracket. Times in nanoseconds. */
+struct ct_bracket_times {
+    enum ct_work_class work;
+    bool shared_start;
+    bool long_queue;         /* CT_LONG_QUEUE */
+    uint32_t beside;         /* other streams whose brackets span the stop stamp */
+    uint64_t raw_ns;
+    uint64_t gap_ns;         /* previous stop stamp to this start stamp, or CT_GAP_UNKNOWN */
+    uint64_t record_ns;      /* the host's time in the start record, */
+    uint64_t launch_ns;      /* from its end to the end of the call, */
+    uint64_t stop_record_ns; /* and in the stop record */
+    /*
+     * On the GPU's clock, CT_LEAD_UNKNOWN while it is not tied to the host's: from the start stamp
+     * to where a record would be stamped of which the GPU is told when the call returns, and from
+     * where the stop record would be stamped on an idle stream to where it was.
+     */
+    int64_t lead_ns;
+    int64_t slack_ns;
+};
+
+/* The duration, which is known well or only to lie between two bounds. */
+struct ct_estimate {
+    bool is_clean;
+    uint64_t time_ns;
+    uint64_t low_ns;
+    uint64_t high_ns;
+    uint64_t doubt_ns; /* by how much time_ns may be wrong */
+};
+
+/* The clean ones among the operations of a row so far. */
+struct ct_prior {
+    uint64_t count;
+    uint64_t total_ns;
+};
+
+/* Figures for a device by its name; source NONE for unknown devices. */
 const struct ct_calibration *ct_calibration_of(const char *device_name);
 
+struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t);
+
 /*
- * gap_ns: from the previous stop stamp on the stream to this start stamp, CT_GAP_UNKNOWN: there
- * was none. host_ns: the host's time from the end of the start record to the stop record.
- * subtract_host: false for calls that return only when the operation is done, whose host time is
- * the operation's.
+ * Where there are only bounds, the mean of the row's clean operations tells where in between. Clean
+ * ones are added to the prior.
  */
-uint64_t ct_estimate_ns(const struct ct_calibration *c, uint64_t raw_ns, uint64_t gap_ns,
-                        uint64_t host_ns, bool subtract_host);
+void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior);
 
 #endif

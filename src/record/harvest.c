@@ -4,11 +4,22 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "record/calibrate.h"
-#include "record/estimate.h"
 #include "record/row.h"
+#include "record/settle.h"
 #include "record/stream.h"
 
 #define SLAB 512
+
+/* A start record that shows where the clocks are: on an idle stream, and not interrupted. */
+#define PIN_GAP_NS 5000
+#define PIN_RECORD_NS 4000
+#define PIN_EARLY_NS 1000
+#define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_MARKS)
+
+/* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
+#define LONG_LEAD_NS (-60000)
+
+#define SET_KERNEL_BYTES 32768 /* an H200: 4 KiB by the copy engine, 64 KiB by a kernel */
 
 struct ct_pending {
     struct ct_pending *next;
@@ -49,18 +60,29 @@ static void give_pending(struct ct_pending *p)
 }
 
 /* A context that has gone took its events along. */
+static bool has_event(uint32_t context, uint32_t event)
+{
+    uint32_t state = atomic_load_explicit(&ct_context(context)->state, memory_order_acquire);
+    return event != CT_EVENT_NONE && state != CT_CONTEXT_GONE;
+}
+
 static void give_event(uint32_t context, uint32_t event)
 {
-    struct ct_context *c = ct_context(context);
-    uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
-    if (event != CT_EVENT_NONE && state != CT_CONTEXT_GONE)
-        ct_event_give(c, event);
+    if (has_event(context, event))
+        ct_event_give(ct_context(context), event);
+}
+
+/* The same of an event whose stamp is known. */
+static void give_stamp(uint32_t context, uint32_t event, uint64_t ns)
+{
+    if (has_event(context, event))
+        ct_gpu_clock_give(ct_context(context), event, ns);
 }
 
 static void drop_reference(struct ct_stream *s)
 {
     if (s->last_stop_sequence)
-        give_event(s->last_stop_context, s->last_stop);
+        give_stamp(s->last_stop_context, s->last_stop, s->last_stop_ns);
     s->last_stop_sequence = 0;
 }
 
@@ -132,61 +154,119 @@ uint64_t ct_harvest_pending(void)
     return pending;
 }
 
-static bool elapsed_ns(CUevent from, CUevent to, uint64_t *ns)
+/* Small sets are the copy engine's, larger ones and copies within a device are kernels. */
+static enum ct_work_class class_of(const struct ct_row *r, const struct ct_op *op)
 {
-    float ms = 0;
-    CUresult r = CT_HAS(cuEventElapsedTime_v2) ? CT_REAL(cuEventElapsedTime_v2)(&ms, from, to)
-                                               : CT_REAL(cuEventElapsedTime)(&ms, from, to);
-    *ns = ms > 0 ? (uint64_t)((double)ms * 1e6 + 0.5) : 0;
-    return r == CUDA_SUCCESS;
+    if (r->kind == CT_ROW_SET)
+        return op->bytes < SET_KERNEL_BYTES ? CT_CLASS_COPY : CT_CLASS_KERNEL;
+    if (r->kind == CT_ROW_PREFETCH)
+        return CT_CLASS_COPY;
+    if (r->kind != CT_ROW_COPY || r->detail == CT_DTOD)
+        return CT_CLASS_KERNEL;
+    return op->flags & CT_OP_WAITED_FOR ? CT_CLASS_WAIT : CT_CLASS_COPY;
 }
 
-struct measure {
-    uint64_t raw_ns;
-    uint64_t gap_ns;
-};
-
-static bool measure(struct ct_stream *s, const struct ct_op *op, struct measure *m)
+/* Whether so many records and operations were behind a bracket when it was stamped. */
+static bool is_queue_long(const struct ct_stream *s, const struct ct_gpu_clock *clock,
+                          uint64_t stop_ns)
 {
-    struct ct_context *c = ct_context(op->context);
-    CUevent stop = ct_event(c, op->stop_event);
-    bool has_reference = s->last_stop_sequence && s->last_stop_context == op->context;
-    CUevent reference = has_reference ? ct_event(c, s->last_stop) : NULL;
-    m->gap_ns = CT_GAP_UNKNOWN;
-    if (op->flags & CT_OP_SHARED_START) {
-        m->gap_ns = 0;
-        return has_reference && s->last_stop_sequence + 1 == op->sequence &&
-               elapsed_ns(reference, stop, &m->raw_ns);
+    unsigned behind = 0;
+    uint64_t submitted_ns;
+    for (const struct ct_pending *p = s->first_pending; p; p = p->next) {
+        behind += p->op.flags & CT_OP_SHARED_START ? 2 : 3;
+        if (behind >= CT_LONG_QUEUE)
+            return ct_gpu_clock_at(clock, p->op.closed_ticks, &submitted_ns) &&
+                   submitted_ns <= stop_ns;
     }
-    CUevent start = ct_event(c, op->start_event);
-    if (has_reference && !elapsed_ns(reference, start, &m->gap_ns))
-        m->gap_ns = CT_GAP_UNKNOWN;
-    return elapsed_ns(start, stop, &m->raw_ns);
+    return false;
 }
 
 /* The stop event stays as reference for the next bracket's gap; the one before goes back. */
-static void keep_reference(struct ct_stream *s, const struct ct_op *op)
+static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t stop_ns)
 {
     drop_reference(s);
     s->last_stop = op->stop_event;
+    s->last_stop_ns = stop_ns;
     s->last_stop_context = op->context;
     s->last_stop_sequence = op->sequence;
 }
 
-static void settle(struct ct_stream *s, const struct ct_op *op)
+static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_measured *m)
 {
-    struct ct_row *r = ct_row(op->row);
-    struct measure m;
-    if (!measure(s, op, &m)) {
+    struct ct_context *c = ct_context(op->context);
+    uint32_t start = op->start_event;
+    int64_t raw_ns;
+    bool has_reference = s->last_stop_sequence && s->last_stop_context == op->context;
+    if (op->flags & CT_OP_SHARED_START) {
+        if (!has_reference || s->last_stop_sequence + 1 != op->sequence)
+            return false;
+        start = s->last_stop;
+        m->start_ns = s->last_stop_ns;
+    } else if (!ct_gpu_clock_read(c, start, &m->start_ns)) {
+        return false;
+    }
+    m->times.gap_ns = !has_reference                  ? CT_GAP_UNKNOWN
+                      : m->start_ns > s->last_stop_ns ? m->start_ns - s->last_stop_ns
+                                                      : 0;
+    if (!ct_elapsed_ns(c, start, op->stop_event, &raw_ns))
+        return false;
+    m->times.raw_ns = raw_ns > 0 ? (uint64_t)raw_ns : 0;
+    m->stop_ns = m->start_ns + m->times.raw_ns;
+    return true;
+}
+
+/* Whether the stream was idle when the start record was made, as far as can be seen from here. */
+static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_op *op,
+                   const struct ct_measured *m)
+{
+    uint64_t at_ns;
+    if (op->flags & PIN_FLAGS || m->times.record_ns > PIN_RECORD_NS)
+        return false;
+    if (op->flags & CT_OP_AFTER_BREAK ? op->flags & CT_OP_FOUND_IDLE
+                                      : m->times.gap_ns > PIN_GAP_NS) /* or unknown */
+        return true;
+    /* Nothing is stamped before it was asked for: then it is the clock that is wrong. */
+    return ct_gpu_clock_at(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &at_ns) &&
+           m->start_ns + PIN_EARLY_NS < at_ns;
+}
+
+static void compare_clocks(struct ct_stream *s, const struct ct_op *op, struct ct_measured *m)
+{
+    struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
+    uint64_t submitted_ns, closed_ns;
+    m->times.lead_ns = m->times.slack_ns = CT_LEAD_UNKNOWN;
+    if (ct_gpu_clock_at(clock, op->done_ticks, &submitted_ns) &&
+        ct_gpu_clock_at(clock, ct_told_ticks(op->done_ticks, op->closed_ticks), &closed_ns)) {
+        m->times.lead_ns = (int64_t)(submitted_ns - m->start_ns);
+        m->times.slack_ns = (int64_t)(m->stop_ns - closed_ns);
+        m->times.long_queue = op->flags & CT_OP_AFTER_BREAK
+                                  ? m->times.lead_ns < LONG_LEAD_NS
+                                  : is_queue_long(s, clock, m->stop_ns);
+    }
+    if (is_pin(clock, op, m))
+        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
+}
+
+static void measure(struct ct_stream *s, const struct ct_op *op)
+{
+    struct ct_measured *m = ct_settle_next();
+    m->op = *op;
+    m->device = ct_context(op->context)->device;
+    m->times = (struct ct_bracket_times){
+        .work = class_of(ct_row(op->row), op),
+        .shared_start = op->flags & CT_OP_SHARED_START,
+        .record_ns = ct_ticks_to_ns(op->call_ticks - op->open_ticks),
+        .launch_ns = ct_ticks_to_ns(op->done_ticks - op->call_ticks),
+        .stop_record_ns = ct_ticks_to_ns(op->closed_ticks - op->done_ticks),
+    };
+    if (!read_stamps(s, op, m)) {
+        ct_settle_cancel();
         lose(s, op, CT_LOSS_EVENT_ERROR);
         return;
     }
-    const struct ct_calibration *c = ct_device(ct_context(op->context)->device)->calibration;
-    uint64_t host_ns = ct_ticks_to_ns(op->done_ticks - op->call_ticks);
-    bool subtract = r->kind != CT_ROW_COPY; /* its call may return only when it is done */
-    ct_row_add(r, op, m.raw_ns, ct_estimate_ns(c, m.raw_ns, m.gap_ns, host_ns, subtract), 0);
-    give_event(op->context, op->start_event);
-    keep_reference(s, op);
+    compare_clocks(s, op, m);
+    give_stamp(op->context, op->start_event, m->start_ns);
+    keep_reference(s, op, m->stop_ns);
     let_go(s, op);
 }
 
@@ -242,7 +322,7 @@ static uint64_t harvest_stream(struct ct_stream *s)
     bool all = s->first_pending && is_all_complete(s);
     while (s->first_pending && (all || is_complete(s))) {
         struct ct_pending *p = unlink_first(s);
-        settle(s, &p->op);
+        measure(s, &p->op);
         give_pending(p);
         n++;
     }
@@ -293,6 +373,19 @@ static uint64_t harvest_with_context(struct ct_stream *s)
     return n;
 }
 
+static void settle(void)
+{
+    uint64_t start_ns;
+    for (struct ct_stream *s = active; s; s = s->next_active) {
+        if (!s->first_pending)
+            continue;
+        const struct ct_op *op = &s->first_pending->op;
+        if (ct_gpu_clock_at(&ct_context(op->context)->clock, op->call_ticks, &start_ns))
+            ct_settle_running(op->stream, op->context, start_ns);
+    }
+    ct_settle();
+}
+
 uint64_t ct_harvest(void)
 {
     uint64_t n = 0;
@@ -310,6 +403,7 @@ uint64_t ct_harvest(void)
             s->active = false;
         }
     }
+    settle();
     return n;
 }
 
@@ -333,6 +427,7 @@ void ct_harvest_context(struct ct_context *c)
         if (is_in(s, c))
             harvest_stream(s);
     CT_REAL(cuCtxPopCurrent_v2)(&popped);
+    settle();
 }
 
 void ct_harvest_lose_context(struct ct_context *c)

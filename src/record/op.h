@@ -13,6 +13,9 @@ enum ct_op_flag {
     CT_OP_OVERLAPPED = 1u << 1,   /* another thread's bracket on the stream interleaved */
     CT_OP_LEGACY_WAIT = 1u << 2,  /* a wait for or by the legacy default stream inside */
     CT_OP_BOUND = 1u << 3,        /* for another reason the duration is only an upper bound */
+    CT_OP_WAITED_FOR = 1u << 4,   /* a copy whose call returns when it is done */
+    CT_OP_AFTER_BREAK = 1u << 5,  /* something untimed is before it on the stream */
+    CT_OP_FOUND_IDLE = 1u << 6,   /* the stream was asked, and was idle at the start record */
 
     CT_OP_MARKS = CT_OP_OVERLAPPED | CT_OP_LEGACY_WAIT | CT_OP_BOUND,
 };
@@ -31,8 +34,10 @@ struct ct_op {
     uint32_t start_event; /* index into the context's events; NONE with a shared start */
     uint32_t stop_event;
     uint64_t sequence;   /* of the bracket on its stream, from 1 */
-    uint64_t call_ticks; /* host ticks around the real call: after the start record, */
-    uint64_t done_ticks; /* before the stop record */
+    uint64_t open_ticks; /* host ticks before the start record, */
+    uint64_t call_ticks; /* after it, before the real call, */
+    uint64_t done_ticks; /* after the real call, before the stop record, */
+    uint64_t closed_ticks; /* after the stop record */
     uint64_t bytes;       /* of all copies of a batch */
     uint64_t operations;  /* copies of a batch; otherwise 1 */
     struct ct_shape shape;

@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/hist.h"
 #include "cutrace/format.h"
+#include "record/estimate.h"
 #include "record/op.h"
 
 #define CT_ROWS 16384
@@ -45,6 +46,7 @@ struct ct_row {
     uint64_t timed;
     struct ct_sums time;
     struct ct_sums raw;
+    struct ct_prior prior;
     uint64_t timed_bytes;
     uint64_t doubt_ns;
     uint64_t overlapped;

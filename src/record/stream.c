@@ -344,11 +344,27 @@ bool ct_stream_is_deep(struct ct_stream *s)
     return atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed) % MARKER_EVERY != 0;
 }
 
+bool ct_stream_is_broken(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) !=
+           atomic_load_explicit(&s->breaks, memory_order_relaxed);
+}
+
+bool ct_stream_is_idle(const struct ct_stream *s)
+{
+    if (!CT_HAS(cuStreamQuery))
+        return false;
+    CUstreamCaptureMode mode = ct_relaxed_enter();
+    CUresult r = CT_REAL(cuStreamQuery)(s->handle);
+    ct_relaxed_leave(mode);
+    return r == CUDA_SUCCESS;
+}
+
 static bool is_last_of(struct ct_stream *s, const struct ct_thread *t)
 {
     return atomic_load_explicit(&s->last_thread, memory_order_relaxed) == t &&
-           atomic_load_explicit(&s->last_breaks, memory_order_relaxed) ==
-               atomic_load_explicit(&s->breaks, memory_order_relaxed);
+           !ct_stream_is_broken(s) &&
+           atomic_load_explicit(&s->last_turn, memory_order_relaxed) == ct_stream_turn(s);
 }
 
 /*
@@ -377,6 +393,33 @@ static bool has_work_ahead(struct ct_stream *s, uint64_t newest, uint64_t pendin
     return true;
 }
 
+static bool is_non_blocking(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->special, memory_order_relaxed) == CT_STREAM_CREATED &&
+           atomic_load_explicit(&s->flags, memory_order_relaxed) == CU_STREAM_NON_BLOCKING;
+}
+
+uint32_t ct_stream_turn(const struct ct_stream *s)
+{
+    if (is_non_blocking(s))
+        return 0;
+    return atomic_load_explicit(&ct_context(s->context)->turns, memory_order_relaxed);
+}
+
+/* Written only when the turn changes: all launching threads read it. */
+uint32_t ct_stream_take_turn(struct ct_stream *s)
+{
+    uint32_t turns = ct_stream_turn(s);
+    bool is_legacy =
+        atomic_load_explicit(&s->special, memory_order_relaxed) == CT_STREAM_LEGACY;
+    if (is_non_blocking(s) || (turns & 1) == is_legacy)
+        return turns;
+    struct ct_context *c = ct_context(s->context);
+    atomic_compare_exchange_strong_explicit(&c->turns, &turns, turns + 1, memory_order_relaxed,
+                                            memory_order_relaxed);
+    return ct_stream_turn(s);
+}
+
 bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t)
 {
     if (!is_last_of(s, t))
@@ -397,6 +440,7 @@ uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t s
     uint64_t n = atomic_fetch_add_explicit(&s->sequence, 1, memory_order_acq_rel) + 1;
     s->trail[n % CT_STREAM_TRAIL] = stop_event;
     s->last_breaks = atomic_load_explicit(&s->breaks, memory_order_relaxed);
+    s->last_turn = ct_stream_turn(s);
     atomic_store_explicit(&s->last_thread, t, memory_order_relaxed);
     return n;
 }

@@ -54,6 +54,7 @@ struct ct_stream {
     /* Of the thread that recorded last; another thread never uses them. */
     struct ct_thread *_Atomic last_thread;
     _Atomic uint64_t last_breaks;
+    _Atomic uint32_t last_turn;
     _Atomic uint32_t trail[CT_STREAM_TRAIL]; /* stop events by sequence */
     _Atomic uint64_t busy_until;             /* ticks: the stream has work ahead till then */
     _Atomic uint32_t look_skips;             /* launches that take it for idle without a look */
@@ -105,12 +106,25 @@ void ct_streams_of_context_gone(uint32_t context);
  */
 bool ct_stream_is_deep(struct ct_stream *s);
 
+/* Whether something without a bracket came after the last bracket, or may have. */
+bool ct_stream_is_broken(const struct ct_stream *s);
+/* Asks the driver whether all in the stream is done. Launching thread, outside captures. */
+bool ct_stream_is_idle(const struct ct_stream *s);
+
 /* Whether the stop event of the bracket before can serve as start: the stream has work ahead. */
 bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t);
 
 /* A stop event was recorded; returns the bracket's sequence number. */
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
                             bool shared);
+
+/*
+ * The legacy default stream and the streams that are not non-blocking wait for each other: when it
+ * is the other side's turn, what was recorded before is no start for what comes. Taking a turn, and
+ * asking, return the number of turns so far.
+ */
+uint32_t ct_stream_take_turn(struct ct_stream *s);
+uint32_t ct_stream_turn(const struct ct_stream *s);
 
 /* Something runs in the stream, or in all, that no bracket is around. */
 void ct_stream_break(struct ct_stream *s);

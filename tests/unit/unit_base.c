@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The containers and texts of src/base, and the estimate. */
+/* The containers and texts of src/base. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cutrace/format.h"
-#include "record/estimate.h"
 #include "report_main.h"
 
 /* ---- histogram ---- */
@@ -185,24 +184,6 @@ START_TEST(kept_texts_are_copies)
 }
 END_TEST
 
-/* ---- estimate ---- */
-
-START_TEST(durations)
-{
-    const struct ct_calibration *c = ct_calibration_of("NVIDIA H200");
-    const struct ct_calibration *none = ct_calibration_of("Another GPU");
-    ck_assert_uint_eq(c->source, CT_CALIBRATION_TABLE);
-    ck_assert_uint_eq(none->source, CT_CALIBRATION_NONE);
-    ck_assert_uint_eq(ct_estimate_ns(none, 5000, CT_GAP_UNKNOWN, 9000, true), 5000);
-    /* busy: the constant; idle: the host's delay as well, but not of calls that wait */
-    ck_assert_uint_eq(ct_estimate_ns(c, 12910, 1280, 9000, true), 10000);
-    ck_assert_uint_eq(ct_estimate_ns(c, 12910, 5000, 3300, true), 8000);
-    ck_assert_uint_eq(ct_estimate_ns(c, 12910, 5000, 3300, false), 10000);
-    ck_assert_uint_eq(ct_estimate_ns(c, 12910, CT_GAP_UNKNOWN, 3300, true), 8000);
-    ck_assert_uint_eq(ct_estimate_ns(c, 1000, 1280, 0, true), 0);
-}
-END_TEST
-
 int main(void)
 {
     TCase *tests = tcase_create("base");
@@ -214,6 +195,5 @@ int main(void)
     tcase_add_test(tests, numbers);
     tcase_add_test(tests, texts_are_cut_and_terminated);
     tcase_add_test(tests, kept_texts_are_copies);
-    tcase_add_test(tests, durations);
     return ct_report_run("base", tests);
 }

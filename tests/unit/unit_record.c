@@ -14,6 +14,7 @@
 #include "record/graph.h"
 #include "record/kernel.h"
 #include "record/row.h"
+#include "record/settle.h"
 #include "report_main.h"
 
 /* ---- the driver ---- */
@@ -100,7 +101,7 @@ static void set_up(void)
     complete = UINT32_MAX / 2;
     ct_clock_start();
     ck_assert(ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_kernels_init() &&
-              ct_graphs_init() && ct_api_stats_init() && ct_threads_init());
+              ct_graphs_init() && ct_settle_init() && ct_api_stats_init() && ct_threads_init());
     ct_recording_set(true);
 }
 

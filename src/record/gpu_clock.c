@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/gpu_clock.h"
+
+#include "base/clock.h"
+#include "record/context.h"
+#include "record/op.h"
+
+#define ANCHOR_NS 50000000u
+#define ANCHOR_LOST_NS 400000000u        /* the step of the float is 30 ns there */
+#define BEGIN_NS ((uint64_t)1 << 40) /* leaves room for what was before the first event asked for */
+
+/* A tie is renewed every so many pins; the rate is measured over this span. */
+#define TIE_PINS 8
+#define RATE_NS_LEAST 20000000u
+#define RATE_NS_MOST 400000000u
+
+bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns)
+{
+    float ms = 0;
+    CUevent a = ct_event(c, from), b = ct_event(c, to);
+    CUresult r = CT_HAS(cuEventElapsedTime_v2) ? CT_REAL(cuEventElapsedTime_v2)(&ms, a, b)
+                                               : CT_REAL(cuEventElapsedTime)(&ms, a, b);
+    *ns = (int64_t)((double)ms * 1e6 + (ms < 0 ? -0.5 : 0.5));
+    return r == CUDA_SUCCESS;
+}
+
+bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns)
+{
+    struct ct_gpu_clock *clock = &c->clock;
+    int64_t distance_ns = 0;
+    *ns = BEGIN_NS;
+    if (!clock->has_anchor)
+        return true;
+    if (!ct_elapsed_ns(c, clock->anchor, event, &distance_ns))
+        return false;
+    *ns = clock->anchor_ns + (uint64_t)distance_ns;
+    return true;
+}
+
+/* Pins on both sides of a step that was not measured well do not belong together. */
+static void forget_pins(struct ct_gpu_clock *clock)
+{
+    clock->pinned = 0;
+    clock->is_tied = false;
+    clock->old_tie.ticks = 0;
+}
+
+void ct_gpu_clock_give(struct ct_context *c, uint32_t event, uint64_t ns)
+{
+    struct ct_gpu_clock *clock = &c->clock;
+    if (clock->has_anchor && ns < clock->anchor_ns + ANCHOR_NS) {
+        ct_event_give(c, event);
+        return;
+    }
+    if (clock->has_anchor) {
+        ct_event_give(c, clock->anchor);
+        if (ns > clock->anchor_ns + ANCHOR_LOST_NS)
+            forget_pins(clock);
+    }
+    clock->has_anchor = true;
+    clock->anchor = event;
+    clock->anchor_ns = ns;
+}
+
+static double rate(const struct ct_gpu_clock *clock)
+{
+    return clock->ns_per_tick > 0 ? clock->ns_per_tick
+                                  : (double)ct_ticks_to_ns((uint64_t)1 << 32) * 0x1p-32;
+}
+
+static uint64_t at(const struct ct_gpu_clock *clock, const struct ct_pin *from, uint64_t ticks)
+{
+    double ns = (double)(int64_t)(ticks - from->ticks) * rate(clock);
+    return from->ns + (uint64_t)(int64_t)ns;
+}
+
+/* Insertion: there are few, and they are nearly in order. */
+static void sort(uint64_t *v, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned j = i; j && v[j - 1] > v[j]; j--) {
+            uint64_t higher = v[j - 1];
+            v[j - 1] = v[j];
+            v[j] = higher;
+        }
+}
+
+static void measure_rate(struct ct_gpu_clock *clock)
+{
+    uint64_t ns = clock->tie.ns - clock->old_tie.ns;
+    if (clock->old_tie.ticks && ns > RATE_NS_LEAST && ns < BEGIN_NS)
+        clock->ns_per_tick = (double)ns / (double)(clock->tie.ticks - clock->old_tie.ticks);
+    if (!clock->old_tie.ticks || ns > RATE_NS_MOST)
+        clock->old_tie = clock->tie;
+}
+
+/*
+ * A little below the median: what the pins have for outliers are streams that were busy with
+ * something unseen, which are too late, never too early.
+ */
+static void tie(struct ct_gpu_clock *clock, uint64_t ticks)
+{
+    uint64_t ns[CT_CLOCK_PINS] = {0};
+    unsigned n = (unsigned)ct_min(clock->pinned, CT_CLOCK_PINS);
+    for (unsigned i = 0; i < n; i++)
+        ns[i] = at(clock, &clock->pins[i], ticks);
+    sort(ns, n);
+    clock->tie = (struct ct_pin){ticks, ns[n * 2 / 5]};
+    clock->is_tied = true;
+    if (clock->pinned >= CT_CLOCK_PINS)
+        measure_rate(clock);
+}
+
+void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns)
+{
+    clock->pins[clock->pinned % CT_CLOCK_PINS] = (struct ct_pin){ticks, ns};
+    clock->pinned++;
+    if (clock->pinned < TIE_PINS || clock->pinned % TIE_PINS == 0)
+        tie(clock, ticks);
+}
+
+bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns)
+{
+    *ns = clock->is_tied ? at(clock, &clock->tie, ticks) : 0;
+    return clock->is_tied;
+}
+
+void ct_gpu_clock_reset(struct ct_gpu_clock *clock)
+{
+    *clock = (struct ct_gpu_clock){0};
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A context's time line: nanoseconds on the GPU's clock, the same for all of its streams, and where
+ * on it a moment of the host's clock is.
+ *
+ * The driver tells the distance of two events in milliseconds as a float, 24 bits of it: what is
+ * 60 ms apart is told to 4 ns, a second to 60 ns. So every stamp is read against an anchor, an
+ * event of a moment ago that is renewed as time goes on.
+ *
+ * A record that finds its stream idle is stamped a constant time after the host has told the GPU of
+ * it. Such pins, taken again and again, tie the two clocks together; the constant stays in them. The
+ * clocks drift apart by some 10 us a second, which the pins show, too. Derivation: doc/accuracy.md.
+ * Of the drain thread.
+ */
+#ifndef CT_GPU_CLOCK_H
+#define CT_GPU_CLOCK_H
+
+#include "base/base.h"
+
+#define CT_CLOCK_PINS 32
+
+/*
+ * When the GPU is told of a record that takes the host from `before` to `after`, in ticks: measured,
+ * about two thirds of the way.
+ */
+static inline uint64_t ct_told_ticks(uint64_t before, uint64_t after)
+{
+    return after - (after - before) / 3;
+}
+
+struct ct_context;
+
+/* A host time and the place on the time line that belongs to it. */
+struct ct_pin {
+    uint64_t ticks;
+    uint64_t ns;
+};
+
+struct ct_gpu_clock {
+    bool has_anchor;
+    uint32_t anchor;    /* event of the context's pool, kept from it */
+    uint64_t anchor_ns; /* its place on the time line */
+
+    struct ct_pin pins[CT_CLOCK_PINS];
+    uint64_t pinned; /* pins so far; the newest are kept */
+    bool is_tied;    /* there is a tie */
+    struct ct_pin tie;
+    struct ct_pin old_tie; /* to measure the rate from; no ticks: none */
+    double ns_per_tick;    /* of the GPU's nanoseconds; 0: not measured */
+};
+
+/* Nanoseconds from one event to another, negative if it is the other way round. */
+bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns);
+
+/* Where a completed event is on the time line. The first one that is asked for is where it begins. */
+bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns);
+
+/* Gives an event back that is done with, unless it is to be the next anchor. */
+void ct_gpu_clock_give(struct ct_context *c, uint32_t event, uint64_t ns);
+
+/* The GPU was told of a record at `ticks`, and the idle stream was stamped at `ns`. */
+void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns);
+
+/*
+ * Where a record would be stamped, on an idle stream, of which the GPU is told at `ticks`.
+ * False: the clocks have not been tied together yet.
+ */
+bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
+
+/* The context has gone, its events with it. */
+void ct_gpu_clock_reset(struct ct_gpu_clock *clock);
+
+#endif

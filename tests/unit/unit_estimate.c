@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* From brackets to durations, and the two clocks. */
+#include <stdlib.h>
+
+#include "cutrace/format.h"
+#include "record/estimate.h"
+#include "record/gpu_clock.h"
+#include "report_main.h"
+
+static const struct ct_calibration figures = {
+    .source = CT_CALIBRATION_TABLE,
+    .bias_busy_ns = 2900,
+    .bias_ready_ns = 2200,
+    .gap_busy_ns = 1600,
+    .submit_ns = 1400,
+    .bias_copy_ns = 1250,
+    .bias_wait_ns = 5600,
+    .beside_ns = 1000,
+    .uncertainty_ns = 200,
+    .idle_uncertainty_ns = 300,
+};
+
+/* A kernel in a long queue: nothing unusual. */
+static struct ct_bracket_times usual(uint64_t raw_ns)
+{
+    return (struct ct_bracket_times){
+        .work = CT_CLASS_KERNEL,
+        .long_queue = true,
+        .raw_ns = raw_ns,
+        .gap_ns = 1280,
+        .record_ns = 500,
+        .launch_ns = 3000,
+        .stop_record_ns = 500,
+        .lead_ns = -50000,
+        .slack_ns = 50000,
+    };
+}
+
+static uint64_t time_of(const struct ct_bracket_times *t)
+{
+    return ct_estimate(&figures, t).time_ns;
+}
+
+START_TEST(devices_are_known_by_name)
+{
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H200")->source, CT_CALIBRATION_TABLE);
+    ck_assert_uint_eq(ct_calibration_of("Another GPU")->source, CT_CALIBRATION_NONE);
+    struct ct_bracket_times t = usual(5000);
+    struct ct_estimate e = ct_estimate(ct_calibration_of("Another GPU"), &t);
+    ck_assert_uint_eq(e.time_ns, 5000);
+    ck_assert_uint_gt(e.doubt_ns, 0);
+}
+END_TEST
+
+START_TEST(a_queue_costs_by_its_length)
+{
+    struct ct_bracket_times t = usual(12900);
+    ck_assert_uint_eq(time_of(&t), 10000);
+    t.shared_start = true;
+    ck_assert_uint_eq(time_of(&t), 10000);
+    t.long_queue = false;
+    ck_assert_uint_eq(time_of(&t), 10700);
+    t.raw_ns = 1000;
+    ck_assert_uint_eq(time_of(&t), 0);
+}
+END_TEST
+
+START_TEST(what_the_host_took_is_not_the_kernels)
+{
+    struct ct_bracket_times t = usual(12900);
+    t.lead_ns = 3400; /* submitted 2 us too late for the start stamp */
+    t.launch_ns = 3400;
+    ck_assert_uint_eq(time_of(&t), 8000);
+    /* the start stamp was late itself: the GPU has waited less than the host took */
+    t.launch_ns = 9000;
+    ck_assert_uint_eq(time_of(&t), 8000);
+    /* a clock that is off cannot make more of it than the host took at all */
+    t.lead_ns = 90000;
+    ck_assert_uint_eq(time_of(&t), 12900 - 2900 - (500 + 9000 - 1400));
+}
+END_TEST
+
+START_TEST(the_estimate_has_no_steps)
+{
+    struct ct_bracket_times t = usual(20000);
+    uint64_t last = 0;
+    t.launch_ns = 100000;
+    t.long_queue = false;
+    for (t.lead_ns = -3000; t.lead_ns < 8000; t.lead_ns += 10) {
+        uint64_t now = time_of(&t);
+        if (last) {
+            ck_assert_uint_le(now, last);
+            ck_assert_uint_le(last - now, 10);
+        }
+        last = now;
+    }
+}
+END_TEST
+
+START_TEST(without_a_clock_the_gap_decides)
+{
+    struct ct_bracket_times t = usual(12900);
+    t.lead_ns = t.slack_ns = CT_LEAD_UNKNOWN;
+    ck_assert_uint_eq(time_of(&t), 10000);
+    t.gap_ns = CT_GAP_UNKNOWN;
+    t.record_ns = 600; /* the GPU was told after 400 of them */
+    t.launch_ns = 3200;
+    ck_assert_uint_eq(time_of(&t), 8000);
+}
+END_TEST
+
+START_TEST(copies_have_their_own_bias)
+{
+    struct ct_bracket_times t = usual(12900);
+    t.work = CT_CLASS_COPY;
+    ck_assert_uint_eq(time_of(&t), 11650);
+    t.work = CT_CLASS_WAIT;
+    ck_assert_uint_eq(time_of(&t), 7300);
+}
+END_TEST
+
+START_TEST(streams_beside_hold_the_stop_up)
+{
+    struct ct_bracket_times t = usual(12900);
+    uint64_t alone_doubt = ct_estimate(&figures, &t).doubt_ns;
+    t.beside = 1;
+    ck_assert_uint_eq(time_of(&t), 9000);
+    ck_assert_uint_gt(ct_estimate(&figures, &t).doubt_ns, alone_doubt);
+    t.beside = 1000;
+    ck_assert_uint_eq(time_of(&t), 7800);
+}
+END_TEST
+
+START_TEST(a_late_stop_is_only_a_bound)
+{
+    struct ct_prior prior = {0};
+    struct ct_bracket_times t = usual(4900);
+    t.slack_ns = 100;
+    struct ct_estimate e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert(!e.is_clean);
+    ck_assert_uint_eq(e.time_ns, 2000); /* nothing better is known yet */
+    ck_assert_uint_eq(prior.count, 0);
+    t.slack_ns = 5000;
+    t.raw_ns = 4000;
+    for (int i = 0; i < 3; i++) {
+        e = ct_estimate(&figures, &t);
+        ct_estimate_settle(&e, &prior);
+        ck_assert(e.is_clean);
+    }
+    t.slack_ns = 100;
+    t.raw_ns = 4900;
+    e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 1100);
+    t.raw_ns = 3500; /* shorter than the others: that it was, at most */
+    e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 600);
+}
+END_TEST
+
+/* ---- clocks ---- */
+
+#define TICKS_PER_US 2000
+#define LATENCY_NS 700
+
+/* A GPU whose clock runs 40 ppm fast. */
+static uint64_t gpu_ns(uint64_t ticks)
+{
+    return ((uint64_t)1 << 41) + (uint64_t)((double)ticks / TICKS_PER_US * 1000 * 1.00004);
+}
+
+static int64_t error_at(const struct ct_gpu_clock *clock, uint64_t ticks)
+{
+    uint64_t ns = 0;
+    ck_assert(ct_gpu_clock_at(clock, ticks, &ns));
+    return (int64_t)(ns - gpu_ns(ticks) - LATENCY_NS);
+}
+
+/* Pins every 20 us; most within 200 ns, one in four of a stream that was busy unseen. */
+static uint64_t pin_for_ms(struct ct_gpu_clock *clock, uint64_t ticks, unsigned ms)
+{
+    for (unsigned i = 0; i < ms * 50; i++) {
+        ticks += 20 * TICKS_PER_US;
+        uint64_t late = i % 4 == 3 ? 3000 + (uint64_t)(rand() % 20000) : (uint64_t)(rand() % 200);
+        ct_gpu_clock_pin(clock, ticks, gpu_ns(ticks) + LATENCY_NS + late - 100);
+    }
+    return ticks;
+}
+
+START_TEST(clocks_are_tied_together)
+{
+    struct ct_gpu_clock clock = {0};
+    uint64_t ns, ticks = 1000000;
+    ck_assert(!ct_gpu_clock_at(&clock, ticks, &ns));
+    clock.ns_per_tick = 1000.0 / TICKS_PER_US;
+    ticks = pin_for_ms(&clock, ticks, 100);
+    ck_assert_int_lt(llabs(error_at(&clock, ticks)), 100);
+    /* the drift is known: 100 ms without a pin, in which it makes 4 us */
+    ck_assert_int_lt(llabs(error_at(&clock, ticks + 100000 * TICKS_PER_US)), 500);
+    /* what was before the newest pin is known as well */
+    ck_assert_int_lt(llabs(error_at(&clock, ticks - 500 * TICKS_PER_US)), 150);
+}
+END_TEST
+
+START_TEST(a_clock_that_jumped_is_found_again)
+{
+    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
+    uint64_t ticks = 1000000;
+    /* a program that starts with a stream that looks idle and is not */
+    for (int i = 0; i < 100; i++, ticks += 20 * TICKS_PER_US)
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + 1000000);
+    ticks = pin_for_ms(&clock, ticks, 2);
+    ck_assert_int_lt(llabs(error_at(&clock, ticks)), 200);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("estimate");
+    tcase_add_test(tests, devices_are_known_by_name);
+    tcase_add_test(tests, a_queue_costs_by_its_length);
+    tcase_add_test(tests, what_the_host_took_is_not_the_kernels);
+    tcase_add_test(tests, the_estimate_has_no_steps);
+    tcase_add_test(tests, without_a_clock_the_gap_decides);
+    tcase_add_test(tests, copies_have_their_own_bias);
+    tcase_add_test(tests, streams_beside_hold_the_stop_up);
+    tcase_add_test(tests, a_late_stop_is_only_a_bound);
+    tcase_add_test(tests, clocks_are_tied_together);
+    tcase_add_test(tests, a_clock_that_jumped_is_found_again);
+    return ct_report_run("estimate", tests);
+}
