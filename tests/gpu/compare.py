@@ -26,6 +26,7 @@ class Side:
         self.count = collections.Counter()
         self.bytes = collections.Counter()
         self.total_ns = collections.Counter()
+        self.raw_ns = collections.Counter()
         self.timed = collections.Counter()
         self.doubt_ns = collections.Counter()
         self.facts = collections.Counter()
@@ -69,6 +70,7 @@ def add_rows(side, profile):
             side.count[key] += row["ran"]
             side.bytes[key] += row["bytes"]
             side.total_ns[key] += row["total_ns"]
+            side.raw_ns[key] += row["raw_total_ns"]
             side.timed[key] += row["timed"]
             side.doubt_ns[key] += row["doubt_ns"]
             add_marks(side, row)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What check-gpu, bench-gpu and run-examples share: where things are, and how they are built.
+# What check-gpu, check-gpu-accuracy, bench-gpu, bench-overlap and run-examples share: where things are,
+# how they are built, and in which modes a program is measured.
 # The caller has set here, top, out, jobs.
 
 PYTHON=${PYTHON:-python3}
@@ -116,6 +117,18 @@ need_library() {
     export CUTRACE_LIB CUTRACE_REPORT
 }
 
+# The nop library is a part of the measurement only: without it its cells are empty.
+find_nop() {
+    CUTRACE_NOP_LIB=${CUTRACE_NOP_LIB:-$(first_file "$(dirname "$CUTRACE_LIB")/libcutrace_nop.so" \
+        {.,"$top","$top"/build*}/.libs/libcutrace_nop.so)}
+    [ -r "${CUTRACE_NOP_LIB:-/nonexistent}" ] || CUTRACE_NOP_LIB=
+}
+
+find_nsys() {
+    NSYS=${NSYS:-$(command -v nsys)}
+    NSYS=${NSYS:-$(first_file "$CUDA_HOME"/bin/nsys /opt/nvidia/nsight-systems/*/bin/nsys)}
+}
+
 build_one() {
     local name=$1 command=${2//\{\}/$build/$1}
     if ! eval "$command" >"$build/$name.log" 2>&1; then
@@ -131,6 +144,62 @@ build_all() {
         echo "cupti_truth.so|$CC_GPU -fPIC -shared -o {} $here/cupti_truth.c $LD_GPU $(link_with cupti) -lpthread"
         "$1"
     } | tr '|' '\n' | xargs -d '\n' -n 2 -P "$(nproc)" bash -c 'build_one "$@"' build_one
+}
+
+# mode_for MODE STEM: sets mode_words, what goes before a command to run it in that mode; STEM begins
+# the names of what the mode writes. False when this machine has not got the mode. Without CUPTI
+# the simulated device's own truth stands for it: so the scripts can be tried without a GPU.
+mode_for() {
+    local preload=(env LD_PRELOAD="$CUTRACE_LIB" CUTRACE_OUTPUT="$2.%p.bin" CUTRACE_PRINT=off)
+    local inject=(env CUDA_INJECTION64_PATH="$build/cupti_truth.so" CUPTI_TRUTH_OUT="$2.tsv"
+        CUDASIM_TRUTH="$2.tsv.%p")
+    mode_words=()
+    case $1 in
+    plain) ;;
+    nop) [ "$CUTRACE_NOP_LIB" ] && mode_words=(env LD_PRELOAD="$CUTRACE_NOP_LIB") ;;
+    cutrace) mode_words=("${preload[@]}") ;;
+    every) mode_words=("${preload[@]}" CUTRACE_SAMPLE=1) ;;
+    budget) mode_words=("${preload[@]}" CUTRACE_BUDGET=2%) ;;
+    sampled) mode_words=("${preload[@]}" CUTRACE_SAMPLE=64) ;;
+    cupti) mode_words=("${inject[@]}" CUPTI_TRUTH=kernels) ;;
+    cupti-copies) mode_words=("${inject[@]}" CUPTI_TRUTH="kernels,copies") ;;
+    cupti-api) mode_words=("${inject[@]}" CUPTI_TRUTH="kernels,copies,runtime") ;;
+    nsys) [ "$NSYS" ] && mode_words=("$NSYS" profile -t cuda -s none --cpuctxsw=none
+        --force-overwrite=true -o "$2.nsys") ;;
+    *) stop "no such mode: $1" ;;
+    esac
+}
+
+# run_mode MODE STEM SECONDS COMMAND: leaves STEM.out, STEM.err, STEM.status and what the mode writes.
+# STEM.out is there only when the program ended well: what is not there is an empty cell.
+run_mode() {
+    local mode_words
+    mode_for "$1" "$2" || return
+    rm -f "$2".*
+    # shellcheck disable=SC2086 # the command is words
+    timeout -k 5 "$3" "${mode_words[@]}" $4 >"$2.stdout" 2>"$2.err" </dev/null
+    echo $? >"$2.status"
+    rm -f "$2".nsys*
+    if [ "$(cat "$2.status")" = 0 ]; then
+        mv "$2.stdout" "$2.out"
+    else
+        echo "status $(cat "$2.status"): ${2##*/}: $(tail -1 "$2.err" | cut -c1-100)" >&2
+    fi
+}
+
+# rotated NUMBER WORD...: the words, begun with another one each time.
+rotated() {
+    local by=$(($1 % ($# - 1)))
+    shift
+    echo "${@:by + 1}" "${@:1:by}"
+}
+
+# in_time: false when the next run might not end before the limit; what is there is then the result.
+in_time() {
+    [ "$SECONDS" -lt "$limit" ] && return
+    [ "$late" ] || echo "the limit of $limit s is over: what was measured so far is the result" >&2
+    late=yes
+    return 1
 }
 
 probe() {

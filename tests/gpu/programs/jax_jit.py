@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""JAX: a jitted gradient step."""
+"""JAX: a jitted gradient step. jax_jit.py [steps]"""
+import sys
+
 import jax
 import jax.numpy as jnp
 
@@ -18,7 +20,7 @@ def main():
         raise SystemExit("JAX does not see the GPU")
     w = jnp.sin(jnp.arange(256 * 128, dtype=jnp.float32)).reshape(256, 128)
     x = jnp.cos(jnp.arange(64 * 256, dtype=jnp.float32)).reshape(64, 256)
-    for _ in range(20):
+    for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 20):
         w = step(w, x)
     print("jax: %.2g" % float(jnp.abs(w).sum()))
 

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels that spin for 0.5 to 500 us; the length is in the name, so that each is a row of its own.
+//
+//   spin busy|idle|paused STREAMS
+//
+// busy: queued back to back behind a longer kernel. idle: the host waits for each launch (for one in
+// every stream) and pauses. paused: lengths at random, and up to 20 us of pause before each launch, so
+// that a stream is now idle, now busy, now goes idle between two launches. Every run launches the same.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#define CHECK(call) check((call), #call, __LINE__)
+
+static void check(cudaError_t e, const char *call, int line)
+{
+    if (e == cudaSuccess)
+        return;
+    fprintf(stderr, "line %d: %s: %s\n", line, call, cudaGetErrorName(e));
+    exit(1);
+}
+
+__device__ unsigned long long global_ns()
+{
+    unsigned long long now;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+// %globaltimer advances in steps, of a microsecond on some devices: short kernels count cycles.
+__device__ void wait(unsigned long long ns, unsigned long long cycles)
+{
+    if (cycles) {
+        long long from = clock64();
+        while (clock64() - from < (long long)cycles)
+            ;
+    } else {
+        unsigned long long from = global_ns();
+        while (global_ns() - from < ns)
+            ;
+    }
+}
+
+template <int NS> __global__ void spin(unsigned long long ns, unsigned long long cycles)
+{
+    wait(ns, cycles);
+}
+
+__global__ void opener(unsigned long long ns)
+{
+    wait(ns, 0);
+}
+
+__global__ void measure(unsigned long long *out)
+{
+    unsigned long long ns = global_ns();
+    long long from = clock64();
+
+    wait(2000000, 0);
+    out[0] = clock64() - from;
+    out[1] = global_ns() - ns;
+}
+
+using Launch = void (*)(cudaStream_t);
+
+static double cycles_per_ns = 1.98;
+
+template <int NS> static void launch(cudaStream_t s)
+{
+    spin<NS><<<1, 32, 0, s>>>(NS, NS < 50000 ? (unsigned long long)(NS * cycles_per_ns) : 0);
+}
+
+// weight: how often of 34, in random order
+static const struct {
+    Launch launch;
+    int ns, launches, weight;
+} lengths[] = {{launch<500>, 500, 2000, 6},      {launch<1000>, 1000, 2000, 6},
+               {launch<2000>, 2000, 2000, 6},    {launch<5000>, 5000, 2000, 6},
+               {launch<10000>, 10000, 2000, 6},  {launch<50000>, 50000, 800, 3},
+               {launch<500000>, 500000, 200, 1}};
+
+static void find_clock()
+{
+    unsigned long long *out, host[2] = {};
+
+    CHECK(cudaMalloc(&out, sizeof(host)));
+    for (int i = 0; i < 20; i++)
+        opener<<<1, 32>>>(2000000);
+    measure<<<1, 1>>>(out);
+    CHECK(cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost));
+    if (host[0] && host[1])
+        cycles_per_ns = (double)host[0] / host[1];
+    CHECK(cudaFree(out));
+}
+
+static uint64_t now_ns()
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void pause_ns(uint64_t ns)
+{
+    uint64_t end = now_ns() + ns;
+
+    while (now_ns() < end)
+        ;
+}
+
+static uint32_t random_below(uint32_t limit)
+{
+    static uint64_t state = 88172645463325252ull;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state >> 16) % limit;
+}
+
+// As few at once that a queue never fills and no launch ever waits.
+static void busy(const std::vector<cudaStream_t> &streams)
+{
+    const int most = 250;
+
+    for (auto &l : lengths)
+        for (int done = 0; done < l.launches; done += most) {
+            for (auto s : streams)
+                opener<<<1, 32, 0, s>>>(100000);
+            for (int i = 0; i < most && done + i < l.launches; i++)
+                l.launch(streams[i % streams.size()]);
+            CHECK(cudaDeviceSynchronize());
+        }
+}
+
+static void idle(const std::vector<cudaStream_t> &streams)
+{
+    for (auto &l : lengths)
+        for (size_t done = 0; done < (size_t)l.launches / 2; done += streams.size()) {
+            for (auto s : streams)
+                l.launch(s);
+            CHECK(cudaDeviceSynchronize());
+            pause_ns(3000 + random_below(10000));
+        }
+}
+
+static void paused(const std::vector<cudaStream_t> &streams)
+{
+    for (int i = 0; i < 6000; i++) {
+        int at = random_below(34), k = 0;
+
+        while (at >= lengths[k].weight)
+            at -= lengths[k++].weight;
+        pause_ns(random_below(20000));
+        lengths[k].launch(streams[random_below(streams.size())]);
+        if (i % 100 == 99)
+            CHECK(cudaDeviceSynchronize());
+    }
+    CHECK(cudaDeviceSynchronize());
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*play)(const std::vector<cudaStream_t> &);
+    } patterns[] = {{"busy", busy}, {"idle", idle}, {"paused", paused}};
+    int count = argc > 2 ? atoi(argv[2]) : 1;
+    std::vector<cudaStream_t> streams(count > 0 ? count : 1);
+
+    for (auto &s : streams)
+        CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    find_clock();
+    for (auto &p : patterns)
+        if (argc > 1 && !strcmp(argv[1], p.name)) {
+            p.play(streams);
+            CHECK(cudaDeviceSynchronize());
+            printf("spin %s: done\n", p.name);
+            return 0;
+        }
+    return 2;
+}
