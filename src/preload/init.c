@@ -46,7 +46,6 @@ static void forget_parent(void)
     ct_api_stats_forget();
     ct_notes_forget();
     ct_settle_forget();
-    ct_recording_forget();
     ct_intern_forget();
     ct_profile_forget();
     ct_journal_forget();

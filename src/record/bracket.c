@@ -12,7 +12,6 @@
 #include "record/row.h"
 
 static atomic_bool recording;
-static _Atomic uint64_t off_operations;
 
 void ct_recording_set(bool on)
 {
@@ -27,12 +26,10 @@ bool ct_recording(void)
 
 uint64_t ct_recording_off_operations(void)
 {
-    return atomic_load_explicit(&off_operations, memory_order_relaxed);
-}
-
-void ct_recording_forget(void)
-{
-    atomic_store_explicit(&off_operations, 0, memory_order_relaxed);
+    uint64_t n = 0;
+    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
+        n += atomic_load_explicit(&t->off_operations, memory_order_relaxed);
+    return n;
 }
 
 static void lose(struct ct_bracket *b, enum ct_loss loss)
@@ -154,17 +151,17 @@ static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
 
 static void give_events(struct ct_bracket *b)
 {
+    struct ct_event_cache *cache = ct_thread_events(b->thread, b->context);
     if (b->start_event != CT_EVENT_NONE)
-        ct_event_give(b->context, b->start_event);
+        ct_cache_give(b->context, cache, b->start_event);
     if (b->stop_event != CT_EVENT_NONE)
-        ct_event_give(b->context, b->stop_event);
+        ct_cache_give(b->context, cache, b->stop_event);
 }
 
 static void abandon(struct ct_bracket *b, enum ct_loss loss)
 {
     give_events(b);
-    atomic_fetch_add_explicit(&b->stream->closed, 1, memory_order_release);
-    atomic_fetch_sub_explicit(&b->context->users, 1, memory_order_release);
+    atomic_fetch_add_explicit(&b->stream->abandoned, 1, memory_order_release);
     lose(b, loss);
 }
 
@@ -177,20 +174,20 @@ static bool record(const struct ct_bracket *b, uint32_t event)
 static void record_start(struct ct_bracket *b)
 {
     struct ct_stream *s = b->stream;
-    atomic_fetch_add_explicit(&b->context->users, 1, memory_order_acquire);
+    struct ct_event_cache *cache = ct_thread_events(b->thread, b->context);
     b->opened = atomic_fetch_add(&s->opened, 1) + 1;
-    b->breaks = atomic_load_explicit(&s->breaks, memory_order_relaxed);
+    b->breaks = ct_stream_breaks(s);
     b->start_event = b->stop_event = CT_EVENT_NONE;
-    if (b->opened - 1 != atomic_load_explicit(&s->closed, memory_order_acquire))
+    if (b->opened - 1 != ct_stream_closed(s))
         b->flags |= CT_OP_OVERLAPPED;
 
     if (ct_stream_is_broken(s))
         b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
     if (!b->flags && ct_stream_is_busy(s, b->thread))
         b->flags |= CT_OP_SHARED_START;
-    else if ((b->start_event = ct_event_take(b->context)) == CT_EVENT_NONE)
+    else if ((b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
-    if ((b->stop_event = ct_event_take(b->context)) == CT_EVENT_NONE)
+    if ((b->stop_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     b->open_ticks = ct_ticks();
     if (b->start_event != CT_EVENT_NONE && !record(b, b->start_event))
@@ -204,7 +201,7 @@ void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     if (!w->kind)
         return;
     if (ct_unlikely(!ct_recording())) {
-        atomic_fetch_add_explicit(&off_operations, w->operations, memory_order_relaxed);
+        ct_count_bump(&t->off_operations, w->operations);
         return;
     }
     b->saved_errno = errno;
@@ -248,6 +245,13 @@ static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
     return ct_row_get(w->kind, w->detail, device, NULL);
 }
 
+static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
+{
+    ct_tally_lose(&b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
+    if (b->stream)
+        ct_stream_untimed(b->stream, w->operations);
+}
+
 static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call_ticks,
                     uint64_t done_ticks, uint64_t closed_ticks)
 {
@@ -255,13 +259,12 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
     uint32_t slot;
     if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot)) {
         abandon(b, CT_LOSS_RING_FULL); /* several brackets were open in one call */
-        ct_stream_break(s);
-        ct_row_lose(b->row, CT_LOSS_RING_FULL, w->operations, w->bytes);
+        count_untimed(b, w);
         return;
     }
     if (b->opened != atomic_load_explicit(&s->opened, memory_order_acquire))
         b->flags |= CT_OP_OVERLAPPED;
-    if (b->breaks != atomic_load_explicit(&s->breaks, memory_order_relaxed))
+    if (b->breaks != ct_stream_breaks(s))
         b->flags |= CT_OP_OVERLAPPED;
     if (b->turns != ct_stream_turn(s))
         b->flags |= CT_OP_LEGACY_WAIT;
@@ -282,7 +285,6 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .shape = w->shape,
     };
     ct_ring_publish(&b->thread->op_ring);
-    atomic_fetch_add_explicit(&s->closed, 1, memory_order_release);
 }
 
 static void count_error(struct ct_bracket *b)
@@ -317,15 +319,11 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
         if (timed)
             publish(b, w, call_ticks, done_ticks, closed_ticks);
         else
-            ct_row_lose(b->row, b->loss, w->operations, w->bytes);
-        if (b->stream && !timed)
-            ct_stream_break(b->stream);
-        if (b->stream) {
+            count_untimed(b, w);
+        if (b->stream)
             atomic_store_explicit(&b->stream->last_row,
                                   w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE,
                                   memory_order_relaxed);
-            atomic_fetch_add_explicit(&b->stream->operations, w->operations, memory_order_relaxed);
-        }
     }
     errno = b->saved_errno;
 }

@@ -56,7 +56,6 @@ struct ct_bracket {
 void ct_recording_set(bool on);
 bool ct_recording(void);
 uint64_t ct_recording_off_operations(void);
-void ct_recording_forget(void);
 
 void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t);
 

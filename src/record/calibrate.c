@@ -482,7 +482,7 @@ static void step(struct job *j, bool crowded)
 /* Brackets that wait keep their events: with half of the pool in them it is time to go on. */
 static bool is_crowded(const struct job *j, uint64_t pending)
 {
-    return pending > j->context->event_limit / 4;
+    return pending > j->context->pool.limit / 4;
 }
 
 bool ct_calibrate_step(uint64_t pending)

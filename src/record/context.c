@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/context.h"
 
+#include "base/config.h"
 #include "base/mem.h"
 #include "base/spin.h"
 #include "base/text.h"
-#include "base/config.h"
-#include "record/op.h"
-
-/* Events made at a time when the pool is dry: the cost of the exchange of modes is shared. */
-#define BATCH 32
+#include "record/stream.h"
 
 struct contexts {
     struct ct_context context[CT_CONTEXTS];
@@ -18,27 +15,19 @@ struct contexts {
 };
 
 static struct contexts *all;
+struct ct_context *ct_contexts;
 
 bool ct_contexts_init(void)
 {
     struct contexts *c = ct_map(sizeof(*c));
     all = c;
+    ct_contexts = c ? c->context : NULL;
     return c != NULL;
 }
 
 void ct_contexts_forget(void)
 {
     all = NULL;
-}
-
-struct ct_context *ct_context(uint32_t index)
-{
-    return &all->context[index];
-}
-
-uint32_t ct_context_index(const struct ct_context *c)
-{
-    return (uint32_t)(c - all->context);
 }
 
 uint32_t ct_devices_count(void)
@@ -56,14 +45,25 @@ void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures)
     all->device[index].calibration = figures;
 }
 
+/* Entries are used from the front: behind one that never was there are only such. */
+static bool is_used(const struct ct_context *c)
+{
+    return atomic_load_explicit(&c->state, memory_order_acquire) != CT_CONTEXT_FREE;
+}
+
+static bool is_alive(const struct ct_context *c)
+{
+    uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
+    return state != CT_CONTEXT_FREE && state != CT_CONTEXT_GONE;
+}
+
 struct ct_context *ct_context_find(CUcontext handle)
 {
     for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS; c++) {
-        uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
-        if (state != CT_CONTEXT_FREE && state != CT_CONTEXT_GONE && c->handle == handle)
+        if (is_alive(c) && c->handle == handle)
             return c;
-        if (state == CT_CONTEXT_FREE && !c->events)
-            return NULL; /* entries are used from the front: none was ever used from here on */
+        if (!is_used(c))
+            return NULL;
     }
     return NULL;
 }
@@ -129,6 +129,13 @@ static bool device_of(CUcontext handle, CUdevice *device)
     return ok;
 }
 
+/* Brackets open or pending in its streams, or a calibration. */
+static bool has_users(const struct ct_context *c)
+{
+    return atomic_load_explicit(&c->users, memory_order_acquire) ||
+           !ct_streams_of_context_idle(ct_context_index(c));
+}
+
 static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
 {
     struct ct_context *c = ct_context_find(handle);
@@ -136,21 +143,15 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
         return c;
     for (c = all->context; c < all->context + CT_CONTEXTS; c++) {
         uint32_t state = atomic_load_explicit(&c->state, memory_order_relaxed);
-        if (state == CT_CONTEXT_GONE &&
-            !atomic_load_explicit(&c->users, memory_order_acquire))
+        if (state == CT_CONTEXT_GONE && !has_users(c))
             state = CT_CONTEXT_FREE;
         if (state != CT_CONTEXT_FREE)
             continue;
-        c->event_limit = ct_config.events;
-        if (!c->events)
-            c->events = ct_map(sizeof(*c->events) * c->event_limit);
-        if (!c->events)
+        if (!ct_events_init(&c->pool, ct_config.events))
             return NULL;
         c->handle = handle;
         c->device = device;
         ct_gpu_clock_reset(&c->clock);
-        atomic_store_explicit(&c->made, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->free, 0, memory_order_relaxed);
         atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
         return c;
     }
@@ -174,72 +175,21 @@ struct ct_context *ct_context_get(CUcontext handle)
     return c;
 }
 
-/* The tag changes with every change of the head: a head that came back is not the same one. */
-static uint64_t head_after(uint64_t head, uint32_t first)
+void ct_contexts_flush(void)
 {
-    return ((head >> 32) + 1) << 32 | first;
+    for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS && is_used(c); c++)
+        if (is_alive(c))
+            ct_events_flush(c);
 }
 
-void ct_event_give(struct ct_context *c, uint32_t index)
+/* Under the lock no entry is used anew. */
+void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS])
 {
-    uint64_t head = atomic_load_explicit(&c->free, memory_order_relaxed);
-    do
-        atomic_store_explicit(&c->events[index].next, (uint32_t)head, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&c->free, &head, head_after(head, index + 1),
-                                                  memory_order_release, memory_order_relaxed));
-}
-
-static uint32_t pop(struct ct_context *c)
-{
-    uint64_t head = atomic_load_explicit(&c->free, memory_order_acquire);
-    for (;;) {
-        uint32_t first = (uint32_t)head;
-        if (!first)
-            return CT_EVENT_NONE;
-        uint32_t next =
-            atomic_load_explicit(&c->events[first - 1].next, memory_order_relaxed);
-        if (atomic_compare_exchange_weak_explicit(&c->free, &head, head_after(head, next),
-                                                  memory_order_acquire, memory_order_acquire))
-            return first - 1;
-    }
-}
-
-/* Takes n fresh indices below the limit, or none. */
-static uint32_t extend(struct ct_context *c, uint32_t n)
-{
-    uint32_t made = atomic_load_explicit(&c->made, memory_order_relaxed);
-    do
-        if (made + n > c->event_limit)
-            return CT_EVENT_NONE;
-    while (!atomic_compare_exchange_weak_explicit(&c->made, &made, made + n,
-                                                  memory_order_relaxed, memory_order_relaxed));
-    return made;
-}
-
-/* An event belongs to the context that is current when it is made. */
-static CT_COLD uint32_t make(struct ct_context *c)
-{
-    CUcontext previous;
-    uint32_t taken = CT_EVENT_NONE;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
-    if (CT_REAL(cuCtxPushCurrent_v2)(c->handle) == CUDA_SUCCESS) {
-        uint32_t first = extend(c, BATCH);
-        for (uint32_t i = first; first != CT_EVENT_NONE && i < first + BATCH; i++) {
-            if (CT_REAL(cuEventCreate)(&c->events[i].event, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
-                break;
-            if (i == first)
-                taken = i;
-            else
-                ct_event_give(c, i);
-        }
-        CT_REAL(cuCtxPopCurrent_v2)(&previous);
-    }
-    ct_relaxed_leave(mode);
-    return taken;
-}
-
-uint32_t ct_event_take(struct ct_context *c)
-{
-    uint32_t index = pop(c);
-    return ct_likely(index != CT_EVENT_NONE) ? index : make(c);
+    if (!all)
+        return;
+    ct_spin_lock(&all->lock);
+    for (uint32_t i = 0; i < CT_CONTEXTS; i++)
+        if (cache[i].pack && is_alive(ct_context(i)))
+            ct_cache_flush(ct_context(i), &cache[i]);
+    ct_spin_unlock(&all->lock);
 }

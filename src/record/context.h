@@ -5,9 +5,6 @@
  * A context's pointer is no identity: after a reset the same pointer comes back. An entry here
  * lives from the first work seen in a context until the context goes; its index is used once its
  * last bracket has been dealt with.
- *
- * The pool: events are made on demand up to a limit, taken by launching threads, given back by the
- * drain thread, and never destroyed before the context: cuEventDestroy has been seen to deadlock.
  */
 #ifndef CT_CONTEXT_H
 #define CT_CONTEXT_H
@@ -17,15 +14,11 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "record/estimate.h"
+#include "record/event.h"
 #include "record/gpu_clock.h"
 
 #define CT_CONTEXTS 256
 #define CT_DEVICES 64
-
-struct ct_event {
-    CUevent event;
-    _Atomic uint32_t next; /* the free event below this one */
-};
 
 enum ct_context_state {
     CT_CONTEXT_FREE,
@@ -36,17 +29,15 @@ enum ct_context_state {
     CT_CONTEXT_GONE,   /* destroyed; the entry waits for its last users */
 };
 
+/* Each launch reads what comes first: nothing that is often written may lie beside it. */
 struct ct_context {
-    _Atomic(CUcontext) handle;
+    _Alignas(CT_CACHE_LINE) _Atomic(CUcontext) handle;
     _Atomic uint32_t state;  /* enum ct_context_state */
     _Atomic uint32_t device; /* index into the devices */
-    _Atomic uint32_t users;  /* brackets open or pending */
+    _Atomic uint32_t users;  /* calibrations under way */
     _Atomic uint32_t turns;  /* see ct_stream_take_turn(); odd: the legacy default stream's */
-    struct ct_event *events; /* ct_config.events of them */
-    uint32_t event_limit;
+    struct ct_event_pool pool;
     struct ct_gpu_clock clock;
-    _Atomic uint32_t made;                         /* events that exist */
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t free; /* tag << 32 | index + 1 of the first free */
 };
 
 struct ct_device {
@@ -68,24 +59,32 @@ void ct_contexts_forget(void);
 struct ct_context *ct_context_get(CUcontext handle);
 /* The live entry if there is one. */
 struct ct_context *ct_context_find(CUcontext handle);
-struct ct_context *ct_context(uint32_t index);
-uint32_t ct_context_index(const struct ct_context *c);
 
 uint32_t ct_devices_count(void);
 const struct ct_device *ct_device(uint32_t index);
 /* The device's figures have been measured; they stay where they are. */
 void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures);
 
-/*
- * An event of the pool, made if none is free and the limit allows; CT_EVENT_NONE otherwise. Any
- * thread, with the context current or not.
- */
-uint32_t ct_event_take(struct ct_context *c);
-void ct_event_give(struct ct_context *c, uint32_t index);
+/* Whoever holds the lock of the round has been giving events back: now all can have them. */
+void ct_contexts_flush(void);
+/* A thread ends; `cache` is by index of the context. */
+void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS]);
+
+extern struct ct_context *ct_contexts;
+
+static inline struct ct_context *ct_context(uint32_t index)
+{
+    return &ct_contexts[index];
+}
+
+static inline uint32_t ct_context_index(const struct ct_context *c)
+{
+    return (uint32_t)(c - ct_contexts);
+}
 
 static inline CUevent ct_event(const struct ct_context *c, uint32_t index)
 {
-    return c->events[index].event;
+    return c->pool.event[index];
 }
 
 /*

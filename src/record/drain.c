@@ -63,6 +63,7 @@ static bool collect_threads(void)
             continue;
         any |= ct_api_stats_collect(t);
         any |= ct_harvest_collect(t);
+        any |= ct_tallies_collect(&t->tallies);
         if (state == CT_THREAD_ENDED) {
             ct_api_stats_retire(t);
             atomic_store_explicit(&t->state, CT_THREAD_FREE, memory_order_release);
@@ -84,6 +85,7 @@ static struct round run_round(void)
     r.changed = collect_threads();
     r.calibrating = ct_calibrate_step(ct_harvest_pending());
     r.harvested = ct_harvest();
+    ct_contexts_flush();
     pthread_mutex_unlock(&round_lock);
     r.changed |= r.harvested != 0;
     return r;
@@ -229,6 +231,7 @@ static void leave_context(struct ct_context *c, uint32_t state)
         collect_threads();
         ct_calibrate_leave(c);
         ct_harvest_context(c);
+        ct_contexts_flush();
         ct_relaxed_leave(mode);
     }
     atomic_store_explicit(&c->state, state, memory_order_release);
@@ -251,7 +254,7 @@ void ct_drain_context_pause(struct ct_context *c)
 
 void ct_drain_context_resume(struct ct_context *c, bool alive)
 {
-    bool is_new = !atomic_load_explicit(&c->made, memory_order_relaxed);
+    bool is_new = !atomic_load_explicit(&c->pool.made, memory_order_relaxed);
     if (lock_for_a_second()) {
         atomic_store_explicit(&c->state,
                               !alive   ? CT_CONTEXT_GONE

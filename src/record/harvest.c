@@ -7,6 +7,7 @@
 #include "record/row.h"
 #include "record/settle.h"
 #include "record/stream.h"
+#include "record/thread.h"
 
 #define SLAB 512
 
@@ -89,8 +90,8 @@ static void drop_reference(struct ct_stream *s)
 /* After this the entry may serve another stream, and the context may be forgotten. */
 static void let_go(struct ct_stream *s, const struct ct_op *op)
 {
+    ct_count_bump(&s->settled, op->operations);
     atomic_store_explicit(&s->done, op->sequence, memory_order_release);
-    atomic_fetch_sub_explicit(&ct_context(op->context)->users, 1, memory_order_release);
 }
 
 static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
@@ -342,7 +343,7 @@ static void rest(struct ct_stream *s)
     if (!s->last_stop_sequence)
         return;
     atomic_store(&s->released, s->last_stop_sequence);
-    if (atomic_load(&s->opened) == atomic_load_explicit(&s->closed, memory_order_acquire) &&
+    if (atomic_load(&s->opened) == ct_stream_closed(s) &&
         atomic_load_explicit(&s->sequence, memory_order_acquire) == s->last_stop_sequence)
         drop_reference(s);
 }

@@ -20,6 +20,7 @@ struct rows {
 };
 
 static struct rows *rows;
+struct ct_row *ct_rows;
 
 bool ct_rows_init(void)
 {
@@ -27,17 +28,13 @@ bool ct_rows_init(void)
     if (!r || !ct_table_init(&r->index, 16))
         return false;
     rows = r;
+    ct_rows = r->row;
     return true;
 }
 
 void ct_rows_forget(void)
 {
     rows = NULL;
-}
-
-struct ct_row *ct_row(uint32_t index)
-{
-    return &rows->row[index];
 }
 
 uint32_t ct_rows_count(void)

@@ -31,18 +31,21 @@ struct ct_sums {
 };
 
 struct ct_row {
-    uint32_t kind;
+    /* Each launch reads these: nothing that is often written may lie beside them. */
+    _Alignas(CT_CACHE_LINE) uint32_t kind;
     uint32_t detail;
     uint32_t device;
-    const char *name;
-    _Atomic uint64_t lost[CT_LOSS_COUNT];
-    _Atomic uint64_t errors;
-    _Atomic uint64_t bytes;
-    _Atomic uint32_t registers;
-    _Atomic uint32_t static_shared_bytes;
     atomic_bool programmatic; /* launched programmatically, or followed by a kernel that was */
     bool excluded;            /* by CUTRACE_KERNELS */
+    const char *name;
+    _Atomic uint32_t registers;
+    _Atomic uint32_t static_shared_bytes;
 
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t lost[CT_LOSS_COUNT];
+    _Atomic uint64_t errors;
+    _Atomic uint64_t bytes;
+
+    /* Of the drain thread. */
     uint64_t timed;
     struct ct_sums time;
     struct ct_sums raw;
@@ -62,7 +65,13 @@ struct ct_row {
 bool ct_rows_init(void);
 void ct_rows_forget(void);
 
-struct ct_row *ct_row(uint32_t index);
+extern struct ct_row *ct_rows;
+
+static inline struct ct_row *ct_row(uint32_t index)
+{
+    return &ct_rows[index];
+}
+
 uint32_t ct_rows_count(void);
 
 /*

@@ -206,7 +206,8 @@ static void add_stream(const struct ct_stream *s)
 {
     struct ct_file_stream f = {
         .id = s->id,
-        .operations = atomic_load_explicit(&s->operations, memory_order_relaxed),
+        .operations = atomic_load_explicit(&s->untimed, memory_order_relaxed) +
+                      atomic_load_explicit(&s->settled, memory_order_relaxed),
         .waits = atomic_load_explicit(&s->waits, memory_order_relaxed),
         .device = s->device,
         .flags = s->flags,

@@ -32,6 +32,7 @@ struct streams {
 };
 
 static struct streams *all;
+struct ct_stream *ct_streams;
 
 bool ct_streams_init(void)
 {
@@ -39,22 +40,13 @@ bool ct_streams_init(void)
     if (!s || !ct_table_init(&s->index, 17))
         return false;
     all = s;
+    ct_streams = s->stream;
     return true;
 }
 
 void ct_streams_forget(void)
 {
     all = NULL;
-}
-
-struct ct_stream *ct_stream(uint32_t index)
-{
-    return &all->stream[index];
-}
-
-uint32_t ct_stream_index(const struct ct_stream *s)
-{
-    return (uint32_t)(s - all->stream);
 }
 
 uint32_t ct_streams_count(void)
@@ -65,7 +57,7 @@ uint32_t ct_streams_count(void)
 static bool is_idle(struct ct_stream *s)
 {
     return atomic_load_explicit(&s->opened, memory_order_acquire) ==
-               atomic_load_explicit(&s->closed, memory_order_acquire) &&
+               ct_stream_closed(s) &&
            atomic_load_explicit(&s->done, memory_order_acquire) ==
                atomic_load_explicit(&s->sequence, memory_order_acquire);
 }
@@ -91,9 +83,10 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     s->flags = UINT32_MAX;
     s->priority = 0;
     s->generation++;
-    atomic_store_explicit(&s->operations, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->untimed, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->settled, 0, memory_order_relaxed);
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
-    atomic_store_explicit(&s->last_thread, NULL, memory_order_relaxed);
+    atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
     atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);
     atomic_store_explicit(&s->gone, false, memory_order_release);
 }
@@ -253,6 +246,14 @@ void ct_streams_of_context_gone(uint32_t context)
             ct_stream_gone(i);
 }
 
+bool ct_streams_of_context_idle(uint32_t context)
+{
+    for (uint32_t i = 0; i < ct_streams_count(); i++)
+        if (all->stream[i].context == context && !is_idle(&all->stream[i]))
+            return false;
+    return true;
+}
+
 /* Whether a bracket is through. Its event may be in use again by the time it is asked: */
 /* then the drain thread has let it go, which the second look shows. */
 static bool is_through(struct ct_stream *s, uint64_t sequence, uint32_t event)
@@ -346,8 +347,7 @@ bool ct_stream_is_deep(struct ct_stream *s)
 
 bool ct_stream_is_broken(const struct ct_stream *s)
 {
-    return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) !=
-           atomic_load_explicit(&s->breaks, memory_order_relaxed);
+    return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
 }
 
 bool ct_stream_is_idle(const struct ct_stream *s)
@@ -360,9 +360,16 @@ bool ct_stream_is_idle(const struct ct_stream *s)
     return r == CUDA_SUCCESS;
 }
 
+static uint64_t owner(const struct ct_thread *t, uint64_t sequence)
+{
+    return t->number << 40 | (sequence & (((uint64_t)1 << 40) - 1));
+}
+
+/* Whether the newest bracket is the thread's: then it is before the next one in the same ring. */
 static bool is_last_of(struct ct_stream *s, const struct ct_thread *t)
 {
-    return atomic_load_explicit(&s->last_thread, memory_order_relaxed) == t &&
+    uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
+    return atomic_load_explicit(&s->last_owner, memory_order_relaxed) == owner(t, newest) &&
            !ct_stream_is_broken(s) &&
            atomic_load_explicit(&s->last_turn, memory_order_relaxed) == ct_stream_turn(s);
 }
@@ -438,9 +445,9 @@ uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t s
     if (shared)
         ct_count_bump(&s->shared, 1);
     uint64_t n = atomic_fetch_add_explicit(&s->sequence, 1, memory_order_acq_rel) + 1;
-    s->trail[n % CT_STREAM_TRAIL] = stop_event;
-    s->last_breaks = atomic_load_explicit(&s->breaks, memory_order_relaxed);
-    s->last_turn = ct_stream_turn(s);
-    atomic_store_explicit(&s->last_thread, t, memory_order_relaxed);
+    atomic_store_explicit(&s->trail[n % CT_STREAM_TRAIL], stop_event, memory_order_relaxed);
+    atomic_store_explicit(&s->last_breaks, ct_stream_breaks(s), memory_order_relaxed);
+    atomic_store_explicit(&s->last_turn, ct_stream_turn(s), memory_order_relaxed);
+    atomic_store_explicit(&s->last_owner, owner(t, n), memory_order_relaxed);
     return n;
 }

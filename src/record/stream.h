@@ -28,8 +28,9 @@ enum ct_stream_special {
 struct ct_pending; /* of the drain thread */
 struct ct_thread;
 
+/* Who writes what often lies in cache lines of its own: each launch reads the first of them. */
 struct ct_stream {
-    CUstream handle;
+    _Alignas(CT_CACHE_LINE) CUstream handle;
     /* Atomic for the drain thread, which lists a stream while its entry is being used anew. */
     _Atomic uint64_t id; /* ordinal, from 1 */
     _Atomic uint32_t context;
@@ -39,34 +40,38 @@ struct ct_stream {
     _Atomic int32_t priority;
     uint32_t generation; /* of the use of this entry */
     atomic_bool gone;
-    _Atomic uint64_t operations;
+
+    /* Of launching threads. */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t opened; /* brackets begun */
+    _Atomic uint64_t sequence;  /* of the newest bracket that ended with a stop record */
+    _Atomic uint64_t abandoned; /* brackets that ended otherwise */
+    _Atomic uint64_t breaks;    /* waits, host functions: no sharing across */
+    _Atomic uint64_t untimed;   /* operations without a bracket: breaks as well */
+    _Atomic uint64_t shared;    /* brackets whose start was another one's stop */
     _Atomic uint64_t waits;
     _Atomic uint32_t last_row; /* of the last kernel; CT_ROW_NONE: it was something else */
 
-    _Atomic uint64_t opened;   /* brackets begun */
-    _Atomic uint64_t closed;   /* brackets ended, either way */
-    _Atomic uint64_t sequence; /* of the newest stop record */
-    _Atomic uint64_t done;     /* sequence up to which the drain thread is through */
-    _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
-    _Atomic uint64_t breaks;   /* waits, host functions, untimed operations: no sharing across */
-    _Atomic uint64_t shared;   /* brackets whose start was another one's stop */
-
     /* Of the thread that recorded last; another thread never uses them. */
-    struct ct_thread *_Atomic last_thread;
+    _Atomic uint64_t last_owner; /* number of the thread << 40 | sequence */
     _Atomic uint64_t last_breaks;
     _Atomic uint32_t last_turn;
-    _Atomic uint32_t trail[CT_STREAM_TRAIL]; /* stop events by sequence */
     _Atomic uint64_t busy_until;             /* ticks: the stream has work ahead till then */
     _Atomic uint32_t look_skips;             /* launches that take it for idle without a look */
+    _Atomic uint32_t trail[CT_STREAM_TRAIL]; /* stop events by sequence */
 
     /* The watch for a queue that does not move; see ct_stream_is_deep(). */
-    _Atomic uint64_t head;       /* sequence << 32 | event: oldest pending, by the drain thread */
-    _Atomic uint64_t watched;    /* the same: its end would be a sign that the stream moves */
+    _Atomic uint64_t watched;    /* as head: its end would be a sign that the stream moves */
     _Atomic uint64_t watch_head; /* the last head that was seen since the watch was set */
     _Atomic uint64_t allowed;    /* records that may have been made before a look */
     _Atomic uint32_t refused;    /* brackets not opened for a queue that does not move */
 
+    /* Of the drain thread, read by launching threads. */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* sequence up to which it is through */
+    _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
+    _Atomic uint64_t head;     /* sequence << 32 | event: oldest pending */
+
     /* Of the drain thread. */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t settled; /* operations of brackets dealt with */
     struct ct_pending *first_pending;
     struct ct_pending *last_pending;
     struct ct_stream *next_active;
@@ -80,8 +85,18 @@ struct ct_stream {
 bool ct_streams_init(void);
 void ct_streams_forget(void);
 
-struct ct_stream *ct_stream(uint32_t index);
-uint32_t ct_stream_index(const struct ct_stream *s);
+extern struct ct_stream *ct_streams;
+
+static inline struct ct_stream *ct_stream(uint32_t index)
+{
+    return &ct_streams[index];
+}
+
+static inline uint32_t ct_stream_index(const struct ct_stream *s)
+{
+    return (uint32_t)(s - ct_streams);
+}
+
 uint32_t ct_streams_count(void);
 
 /*
@@ -98,6 +113,8 @@ void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority);
 void ct_stream_destroyed(CUstream handle);
 void ct_stream_gone(uint32_t index);
 void ct_streams_of_context_gone(uint32_t context);
+/* Whether no bracket is open or pending in them. */
+bool ct_streams_of_context_idle(uint32_t context);
 
 /*
  * Whether so much is queued in a stream that does not move that records of ours could fill it: a
@@ -110,6 +127,13 @@ bool ct_stream_is_deep(struct ct_stream *s);
 bool ct_stream_is_broken(const struct ct_stream *s);
 /* Asks the driver whether all in the stream is done. Launching thread, outside captures. */
 bool ct_stream_is_idle(const struct ct_stream *s);
+
+/* Brackets ended, either way. */
+static inline uint64_t ct_stream_closed(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->sequence, memory_order_acquire) +
+           atomic_load_explicit(&s->abandoned, memory_order_acquire);
+}
 
 /* Whether the stop event of the bracket before can serve as start: the stream has work ahead. */
 bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t);
@@ -127,6 +151,17 @@ uint32_t ct_stream_take_turn(struct ct_stream *s);
 uint32_t ct_stream_turn(const struct ct_stream *s);
 
 /* Something runs in the stream, or in all, that no bracket is around. */
+static inline uint64_t ct_stream_breaks(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->breaks, memory_order_relaxed) +
+           atomic_load_explicit(&s->untimed, memory_order_relaxed);
+}
+
+static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)
+{
+    atomic_fetch_add_explicit(&s->untimed, operations, memory_order_relaxed);
+}
+
 void ct_stream_break(struct ct_stream *s);
 void ct_streams_break(void);
 

@@ -26,6 +26,7 @@ static void end(void *state)
             ct_stream_gone(t->defaults[i].stream);
         t->defaults[i].context = 0;
     }
+    ct_contexts_take_back(t->events);
     ct_thread_current = NULL;
     atomic_store_explicit(&t->state, CT_THREAD_ENDED, memory_order_release);
 }
@@ -41,6 +42,8 @@ void ct_threads_forget(void)
 {
     atomic_store_explicit(&first, NULL, memory_order_relaxed);
     ct_thread_current = NULL;
+    if (atomic_load(&end_key_made))
+        pthread_setspecific(end_key, NULL);
 }
 
 struct ct_thread *ct_threads_first(void)
@@ -65,10 +68,11 @@ static struct ct_thread *add(void)
     if (!t)
         return NULL;
     atomic_store_explicit(&t->state, CT_THREAD_LIVE, memory_order_relaxed);
-    t->next = atomic_load_explicit(&first, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&first, &t->next, t, memory_order_release,
-                                                  memory_order_relaxed))
-        ;
+    t->next = atomic_load_explicit(&first, memory_order_acquire);
+    do
+        t->number = t->next ? t->next->number + 1 : 1;
+    while (!atomic_compare_exchange_weak_explicit(&first, &t->next, t, memory_order_acq_rel,
+                                                  memory_order_acquire));
     return t;
 }
 

@@ -12,7 +12,9 @@
 #include "base/base.h"
 #include "base/ring.h"
 #include "cuda/api.h"
+#include "record/context.h"
 #include "record/op.h"
+#include "record/tally.h"
 
 #define CT_THREAD_OPS 2048
 #define CT_THREAD_SAMPLES 4096
@@ -35,16 +37,20 @@ enum ct_thread_state {
 
 struct ct_thread {
     struct ct_thread *next; /* all states ever made; never changes */
+    uint64_t number;        /* from 1 */
     _Atomic uint32_t state;
     uint32_t driver_depth;  /* inside a driver call: what it calls itself is not the program's */
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
     uint32_t skip;          /* operations until the next sampled one */
     uint64_t random;
+    _Atomic uint64_t off_operations; /* while recording was off */
     struct {
         uint32_t context; /* index + 1 */
         uint32_t stream;
     } defaults[CT_THREAD_DEFAULTS];
+    struct ct_event_cache events[CT_CONTEXTS];
 
+    struct ct_tallies tallies;
     struct ct_ring op_ring;
     struct ct_ring sample_ring;
     struct ct_op ops[CT_THREAD_OPS];
@@ -68,10 +74,10 @@ static inline struct ct_thread *ct_thread_self(void)
     return ct_likely(t != NULL) ? t : ct_thread_make();
 }
 
-static inline void ct_count_bump(_Atomic uint64_t *counter, uint64_t n)
+static inline struct ct_event_cache *ct_thread_events(struct ct_thread *t,
+                                                      const struct ct_context *c)
 {
-    uint64_t old = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, old + n, memory_order_relaxed);
+    return &t->events[ct_context_index(c)];
 }
 
 /* Counts a finished call. A full sample ring costs the histogram a sample, not the counters. */

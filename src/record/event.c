@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/event.h"
+
+#include "base/mem.h"
+#include "record/context.h"
+#include "record/op.h"
+
+/* Events made at a time when the pool is dry: the cost of the exchange of modes is shared. */
+#define BATCH 32
+
+/* So many packs make a pool at least: as many threads can have one in hand. */
+#define PACKS_LEAST 512
+
+bool ct_events_init(struct ct_event_pool *pool, uint32_t limit)
+{
+    if (!pool->event)
+        pool->event = ct_map(sizeof(*pool->event) * limit);
+    if (!pool->pack)
+        pool->pack = ct_map(sizeof(*pool->pack) * limit);
+    if (!pool->event || !pool->pack)
+        return false;
+    pool->limit = limit;
+    pool->pack_events = (uint32_t)ct_min(CT_PACK_EVENTS, ct_max(1, limit / PACKS_LEAST));
+    pool->generation++;
+    pool->returned.pack = 0;
+    atomic_store_explicit(&pool->made, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->packs, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->filled, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->empty, 0, memory_order_relaxed);
+    return true;
+}
+
+/* The tag changes with every change of the head: a head that came back is not the same one. */
+static uint64_t head_after(uint64_t head, uint32_t first)
+{
+    return ((head >> 32) + 1) << 32 | first;
+}
+
+static void push(struct ct_event_pool *pool, _Atomic uint64_t *stack, uint32_t pack)
+{
+    uint64_t head = atomic_load_explicit(stack, memory_order_relaxed);
+    do
+        atomic_store_explicit(&pool->pack[pack - 1].next, (uint32_t)head, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(stack, &head, head_after(head, pack),
+                                                  memory_order_release, memory_order_relaxed));
+}
+
+/* Zero: there is none. */
+static uint32_t pop(struct ct_event_pool *pool, _Atomic uint64_t *stack)
+{
+    uint64_t head = atomic_load_explicit(stack, memory_order_acquire);
+    uint32_t first;
+    while ((first = (uint32_t)head)) {
+        uint32_t next = atomic_load_explicit(&pool->pack[first - 1].next, memory_order_relaxed);
+        if (atomic_compare_exchange_weak_explicit(stack, &head, head_after(head, next),
+                                                  memory_order_acquire, memory_order_acquire))
+            break;
+    }
+    return first;
+}
+
+/*
+ * One for an event in hand. A pack that loses its last event becomes empty at once, and a new pack
+ * is begun only when none is empty: there are never more packs than events.
+ */
+static uint32_t empty_pack(struct ct_event_pool *pool)
+{
+    uint32_t pack = pop(pool, &pool->empty);
+    if (!pack)
+        pack = atomic_fetch_add_explicit(&pool->packs, 1, memory_order_relaxed) + 1;
+    pool->pack[pack - 1].count = 0;
+    return pack;
+}
+
+/* The pack of a context that was there before goes with it. */
+static void check(const struct ct_event_pool *pool, struct ct_event_cache *cache)
+{
+    if (ct_unlikely(cache->generation != pool->generation))
+        *cache = (struct ct_event_cache){.generation = pool->generation};
+}
+
+void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index)
+{
+    struct ct_event_pool *pool = &c->pool;
+    check(pool, cache);
+    if (cache->pack && pool->pack[cache->pack - 1].count == pool->pack_events) {
+        push(pool, &pool->filled, cache->pack);
+        cache->pack = 0;
+    }
+    if (!cache->pack)
+        cache->pack = empty_pack(pool);
+    struct ct_event_pack *p = &pool->pack[cache->pack - 1];
+    p->event[p->count++] = index;
+}
+
+void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache)
+{
+    check(&c->pool, cache);
+    if (cache->pack)
+        push(&c->pool, &c->pool.filled, cache->pack);
+    cache->pack = 0;
+}
+
+/* Takes n fresh indices below the limit, or none. */
+static uint32_t extend(struct ct_event_pool *pool, uint32_t n)
+{
+    uint32_t made = atomic_load_explicit(&pool->made, memory_order_relaxed);
+    do
+        if (made + n > pool->limit)
+            return CT_EVENT_NONE;
+    while (!atomic_compare_exchange_weak_explicit(&pool->made, &made, made + n,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return made;
+}
+
+/* An event belongs to the context that is current when it is made. */
+static CT_COLD uint32_t make(struct ct_context *c, struct ct_event_cache *cache)
+{
+    CUcontext previous;
+    uint32_t taken = CT_EVENT_NONE;
+    CUstreamCaptureMode mode = ct_relaxed_enter();
+    if (CT_REAL(cuCtxPushCurrent_v2)(c->handle) == CUDA_SUCCESS) {
+        uint32_t first = extend(&c->pool, BATCH);
+        for (uint32_t i = first; first != CT_EVENT_NONE && i < first + BATCH; i++) {
+            if (CT_REAL(cuEventCreate)(&c->pool.event[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+                break;
+            if (i == first)
+                taken = i;
+            else
+                ct_cache_give(c, cache, i);
+        }
+        CT_REAL(cuCtxPopCurrent_v2)(&previous);
+    }
+    ct_relaxed_leave(mode);
+    return taken;
+}
+
+uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache)
+{
+    struct ct_event_pool *pool = &c->pool;
+    check(pool, cache);
+    if (ct_unlikely(!cache->pack) && !(cache->pack = pop(pool, &pool->filled)))
+        return make(c, cache);
+    struct ct_event_pack *p = &pool->pack[cache->pack - 1];
+    uint32_t index = p->event[--p->count];
+    if (ct_unlikely(!p->count)) {
+        push(pool, &pool->empty, cache->pack);
+        cache->pack = 0;
+    }
+    return index;
+}
+
+uint32_t ct_event_take(struct ct_context *c)
+{
+    return ct_cache_take(c, &c->pool.returned);
+}
+
+void ct_event_give(struct ct_context *c, uint32_t index)
+{
+    ct_cache_give(c, &c->pool.returned, index);
+}
+
+void ct_events_flush(struct ct_context *c)
+{
+    ct_cache_flush(c, &c->pool.returned);
+}

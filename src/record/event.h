@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of a context. They are made on demand up to a limit and never destroyed before the
+ * context: cuEventDestroy has been seen to deadlock. Launching threads take them, the drain thread
+ * gives them back.
+ *
+ * Free events lie in packs. A thread has a pack to itself till it is empty (or full, where events
+ * come back), and only exchanging packs is between threads: through two lock-free stacks, of packs
+ * with events and of empty ones.
+ */
+#ifndef CT_EVENT_H
+#define CT_EVENT_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "cuda/api.h"
+
+struct ct_context;
+
+#define CT_PACK_EVENTS 30
+
+struct ct_event_pack {
+    _Atomic uint32_t next; /* index + 1 of the pack below this one */
+    uint32_t count;
+    uint32_t event[CT_PACK_EVENTS];
+};
+
+/* A pack in somebody's hands. */
+struct ct_event_cache {
+    uint32_t generation; /* of the pool it is from */
+    uint32_t pack;       /* index + 1; 0: none */
+};
+
+struct ct_event_pool {
+    CUevent *event;
+    struct ct_event_pack *pack;
+    uint32_t limit;
+    uint32_t pack_events; /* fewer than fit where the limit is low: packs must go round */
+    uint32_t generation;  /* of the use of the context's entry */
+    /* tag << 32 | index + 1 of the first pack */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t filled;
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t empty;
+    _Atomic uint32_t made;  /* events that exist */
+    _Atomic uint32_t packs; /* packs that exist: never more than events */
+    /* Of whoever holds the lock of the round. */
+    _Alignas(CT_CACHE_LINE) struct ct_event_cache returned;
+};
+
+/* For a new use of the context's entry, in which there is no event yet. False: no memory. */
+bool ct_events_init(struct ct_event_pool *pool, uint32_t limit);
+
+/*
+ * An event, made if none is free and the limit allows; CT_EVENT_NONE otherwise. The cache is the
+ * calling thread's. The context need not be current.
+ */
+uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache);
+void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index);
+/* All of the cache's events go back to the pool. The context's entry must not change meanwhile. */
+void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache);
+
+/* The same for whoever holds the lock of the round: the drain thread. */
+uint32_t ct_event_take(struct ct_context *c);
+void ct_event_give(struct ct_context *c, uint32_t index);
+void ct_events_flush(struct ct_context *c);
+
+#endif
