@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_loop NS STREAMS LAUNCHES: microseconds per kernel of a loop that does nothing but launch
- * kernels of NS nanoseconds (0: empty), in turn on STREAMS streams. The best of five loops.
+ * What launching costs: loops that do nothing but launch, each with kernels of its own name.
+ *
+ * Prints a line "figure ROW VALUE" for each row, median of several loops: microseconds per kernel, and
+ * as "launch-call" the nanoseconds the host spends in one launch call while the queue has room. The first
+ * second is left out, so that a profiler that adapts has adapted.
  */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <vector>
 #include <cuda_runtime.h>
 
-static const int MOST_STREAMS = 64;
+static const int LOOPS = 5, STREAMS = 8, BURSTS = 401, BURST = 200;
+static const double WARM_US = 1e6, WARM_ROW_US = 2e5;
 
-__global__ void nothing()
-{
-}
-
-__global__ void spin(unsigned long long ns)
+__device__ void wait(unsigned long long ns)
 {
     unsigned long long start, now;
 
@@ -22,6 +24,29 @@ __global__ void spin(unsigned long long ns)
     do
         asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     while (now - start < ns);
+}
+
+__global__ void empty()
+{
+}
+
+__global__ void kernel_2500()
+{
+    wait(2500);
+}
+
+__global__ void kernel_20000()
+{
+    wait(20000);
+}
+
+__global__ void kernel_streams()
+{
+    wait(10000);
+}
+
+__global__ void launch_call()
+{
 }
 
 static double now_us()
@@ -32,38 +57,73 @@ static double now_us()
     return now.tv_sec * 1e6 + now.tv_nsec * 1e-3;
 }
 
-static double loop_us(unsigned long long ns, int launches, cudaStream_t *streams, int count)
+typedef void (*kernel)();
+
+struct row {
+    const char *name;
+    kernel function;
+    int launches, streams;
+};
+
+static double loop_us(const struct row *row, cudaStream_t *streams)
 {
     double start = now_us();
 
-    for (int i = 0; i < launches; i++) {
-        if (ns)
-            spin<<<1, 1, 0, streams[i % count]>>>(ns);
-        else
-            nothing<<<1, 1, 0, streams[i % count]>>>();
-    }
+    for (int i = 0; i < row->launches; i++)
+        row->function<<<1, 1, 0, streams[i % row->streams]>>>();
     cudaDeviceSynchronize();
-    return (now_us() - start) / launches;
+    return (now_us() - start) / row->launches;
 }
 
-int main(int argc, char **argv)
+static double median(std::vector<double> values)
 {
-    unsigned long long ns = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
-    int count = argc > 2 ? atoi(argv[2]) : 1, launches = argc > 3 ? atoi(argv[3]) : 20000;
-    cudaStream_t streams[MOST_STREAMS];
-    double best = 1e30;
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
 
-    if (count < 1 || count > MOST_STREAMS || launches < 1)
-        return 2;
-    for (int i = 0; i < count; i++)
+static void run(const struct row *row, cudaStream_t *streams, double warm_us)
+{
+    std::vector<double> loops;
+    double end = now_us() + warm_us;
+
+    while (now_us() < end)
+        loop_us(row, streams);
+    for (int i = 0; i < LOOPS; i++)
+        loops.push_back(loop_us(row, streams));
+    printf("figure %s %.4f\n", row->name, median(loops));
+}
+
+static void run_bursts(cudaStream_t stream)
+{
+    std::vector<double> bursts;
+
+    for (int i = 0; i < BURSTS; i++) {
+        double start = now_us();
+
+        for (int k = 0; k < BURST; k++)
+            launch_call<<<1, 1, 0, stream>>>();
+        bursts.push_back((now_us() - start) / BURST * 1e3);
+        cudaStreamSynchronize(stream);
+    }
+    printf("figure launch-call %.1f\n", median(bursts));
+}
+
+int main()
+{
+    static const struct row rows[] = {{"empty", empty, 15000, 1},
+                                      {"2.5us", kernel_2500, 11000, 1},
+                                      {"20us", kernel_20000, 2500, 1},
+                                      {"8-streams", kernel_streams, 15000, STREAMS}};
+    cudaStream_t streams[STREAMS];
+    double warm_us = WARM_US;
+
+    for (int i = 0; i < STREAMS; i++)
         if (cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking) != cudaSuccess)
             return 1;
-    loop_us(ns, launches / 10 + 1, streams, count);
-    for (int i = 0; i < 5; i++) {
-        double us = loop_us(ns, launches, streams, count);
-
-        best = us < best ? us : best;
+    for (const struct row &row : rows) {
+        run(&row, streams, warm_us);
+        warm_us = WARM_ROW_US;
     }
-    printf("%.4f\n", best);
-    return cudaGetLastError() != cudaSuccess;
+    run_bursts(streams[0]);
+    return cudaDeviceSynchronize() != cudaSuccess;
 }

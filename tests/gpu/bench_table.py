@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """bench_table.py DIR PATTERN MODE...: the tables of bench-gpu.
 
-Reads the workloads (name|unit|...) from stdin, and from DIR what the runs left:
-NAME.MODE.REPEAT.figure, and the profiles beside them.
+Reads the programs (name|...) from stdin, and from DIR what the runs left: PROGRAM.MODE.REPEAT.out with
+lines "figure ROW VALUE", and the profiles beside them.
 """
 import fnmatch
 import glob
@@ -12,42 +12,127 @@ import sys
 
 import compare
 
+# program: rows, each with its unit and what its kernels' names contain
+ROWS = {"loops": [("empty", "us", "empty"), ("2.5us", "us", "kernel_2500"),
+                  ("20us", "us", "kernel_20000"), ("8-streams", "us", "kernel_streams"),
+                  ("launch-call", "ns", "launch_call")],
+        "torch-decode": [("torch-decode", "ms", "")],
+        "torch-train": [("torch-train", "ms", "")]}
 
-def figures(directory, name, mode):
-    found = []
-    for path in sorted(glob.glob("%s/%s.%s.*.figure" % (directory, name, mode))):
-        with open(path) as file:
-            found.append(float(file.read()))
-    return found
+
+class Runs:
+    """What the runs left, by program, mode and repeat."""
+
+    def __init__(self, directory):
+        self.directory = glob.escape(directory)
+
+    def figures(self, program, mode, row):
+        found = []
+        for path in sorted(glob.glob("%s/%s.%s.*.out" % (self.directory, program, mode))):
+            with open(path, errors="replace") as file:
+                words = [line.split() for line in file]
+            found += [float(w[2]) for w in words if len(w) == 3 and w[:2] == ["figure", row]]
+        return found
+
+    def sides(self, program, mode):
+        """compare.Side of each repeat."""
+        theirs = mode.startswith("cupti")
+        for path in glob.glob("%s/%s.%s.*.status" % (self.directory, program, mode)):
+            stem = glob.escape(path[:-len(".status")])
+            paths = glob.glob(stem + (".tsv.*" if theirs else ".*.bin"))
+            try:
+                if paths:
+                    yield (compare.read_cupti if theirs else compare.read_cutrace)(paths)
+            except (OSError, ValueError) as error:
+                print("%s %s: %s" % (program, mode, error))
+
+
+def spread(values):
+    return (max(values) - min(values)) / 2 / statistics.median(values) * 100
 
 
 def cell(values, plain):
     if not values:
         return "-"
-    middle = statistics.median(values)
-    spread = (max(values) - min(values)) / 2 / middle * 100
-    ratio = " x%.2f" % (middle / plain) if plain else ""
-    return "%.2f%s +-%.0f%%" % (middle, ratio, spread)
+    ratio = " x%.3f" % (statistics.median(values) / plain) if plain else ""
+    return "%.4g%s +-%.1f%%" % (statistics.median(values), ratio, spread(values))
 
 
-def cost_row(directory, name, unit, modes):
-    plain = figures(directory, name, modes[0])
-    base = statistics.median(plain) if plain else 0
-    cells = [cell(plain, 0)]
-    cells += [cell(figures(directory, name, mode), base) for mode in modes[1:]]
-    return ["%s, %s" % (name, unit)] + cells
+def cost_rows(runs, programs, modes):
+    """Cells, and the ratios to plain by row and mode."""
+    cells, ratios = [["row"] + modes], {}
+    for program in programs:
+        for row, unit, _ in ROWS[program]:
+            figures = {mode: runs.figures(program, mode, row) for mode in modes}
+            plain = statistics.median(figures["plain"]) if figures.get("plain") else 0
+            cells.append(["%s, %s" % (row, unit)] + [cell(figures[m], 0 if m == "plain" else plain)
+                                                     for m in modes])
+            for mode in modes:
+                if figures[mode] and plain:
+                    ratios[row, mode] = statistics.median(figures[mode]) / plain
+    return cells, ratios
 
 
-def truth_row(directory, name):
-    truth = compare.read_cupti(glob.glob("%s/%s.cupti.1.tsv.*" % (directory, name)))
-    ours = compare.read_cutrace(glob.glob("%s/%s.cutrace.1.*.bin" % (directory, name)))
-    rows = list(compare.means_us(truth, ours))
-    count = sum(row[1] for row in rows) or 1
-    return [name, "%d" % compare.sum_of(truth.count, ["kernel"]),
-            "%d" % compare.sum_of(ours.count, ["kernel"]),
-            "%.3f" % (sum(n * theirs for _, n, theirs, _ in rows) / count),
-            "%.3f" % (sum(n * mine for _, n, _, mine in rows) / count),
-            compare.ratio(truth, ours)]
+def kernel_time(side, part):
+    """Launches, how many were timed, and the time of all in us: what is not timed as the others."""
+    launches = timed = total = 0
+    for key, count in side.count.items():
+        if key[0] == "kernel" and part in key[1]:
+            launches += count
+            timed += side.timed[key]
+            if side.timed[key]:
+                total += count * side.total_ns[key] / side.timed[key] / 1e3
+    return launches, timed, total
+
+
+def medians(runs, program, mode, part):
+    """Launches, share timed, and mean time of a launch: medians of the repeats. None without any."""
+    found = [kernel_time(side, part) for side in runs.sides(program, mode)]
+    found = [(n, timed / n, total / n, total) for n, timed, total in found if n]
+    return [statistics.median(column) for column in zip(*found)] if found else None
+
+
+def time_rows(runs, programs, modes):
+    """Cells, and the ratios to CUPTI's kernel time by row and mode."""
+    ours = [mode for mode in ("cutrace", "budget", "sampled") if mode in modes]
+    head = ["row", "launches by CUPTI", "CUPTI us"]
+    for mode in ours:
+        head += [mode + " us", "ratio", "launches", "timed"]
+    cells, ratios = [head], {}
+    for program in programs:
+        for row, _, part in ROWS[program]:
+            truth = medians(runs, program, "cupti", part)
+            line = [row, "%d" % truth[0], "%.3f" % truth[2]] if truth else [row, "-", "-"]
+            for mode in ours:
+                mine = medians(runs, program, mode, part)
+                if mine and truth and truth[2]:
+                    ratios[row, mode] = mine[2] / truth[2]
+                line += ["%.3f" % mine[2], "%.3f" % ratios.get((row, mode), 0), "%d" % mine[0],
+                         "%.1f%%" % (mine[1] * 100)] if mine else ["-"] * 4
+            cells.append(line)
+    return cells, ratios
+
+
+def compared(name, left, right, what):
+    """A line about one target: left is to be at most right."""
+    if left is None or right is None:
+        return "%-13s %-58s -" % (name, what)
+    return "%-13s %-58s %.3f to %.3f  %s" % (name, what, left, right, "ok" if left <= right else "MISS")
+
+
+def targets(programs, costs, times):
+    for row in [row for program in programs for row, unit, _ in ROWS[program] if unit != "ns"]:
+        def cost(mode):
+            return costs[row, mode] - 1 if (row, mode) in costs else None
+
+        yield compared(row, cost("budget"), 0.02, "with a budget of 2 % it costs at most that")
+        yield compared(row, cost("budget"), cost("cupti"), "with a budget less than CUPTI's kernel records")
+        off = abs(times[row, "budget"] - 1) if (row, "budget") in times else None
+        yield compared(row, off, 0.02, "with a budget the total is within 2 % of CUPTI's")
+        if row.startswith("torch"):
+            half = cost("nsys") / 2 if cost("nsys") is not None else None
+            yield compared(row, cost("cutrace"), cost("cupti-api"), "each: less than CUPTI with API records")
+            yield compared(row, cost("cutrace"), half, "each: less than half of nsys")
 
 
 def show(rows):
@@ -58,18 +143,18 @@ def show(rows):
 
 def main():
     directory, pattern, modes = sys.argv[1], sys.argv[2], sys.argv[3:]
-    workloads = [line.split("|")[:2] for line in sys.stdin]
-    workloads = [w for w in workloads if fnmatch.fnmatch(w[0], pattern)]
-    print("\n== time of a kernel (us) or a step (ms): median, ratio to plain, half the range")
-    show([["workload"] + modes] + [cost_row(directory, n, u, modes) for n, u in workloads])
-    print("\n== mean kernel time, us, the same counts for both (the first repeat)")
-    rows = [["workload", "kernels by CUPTI", "by cutrace", "CUPTI", "cutrace", "ratio"]]
-    for name, _ in workloads:
-        try:
-            rows.append(truth_row(directory, name))
-        except (OSError, ValueError) as error:
-            rows.append([name, str(error)[:60], "-", "-", "-", "-"])
-    show(rows)
+    programs = [line.split("|")[0] for line in sys.stdin]
+    programs = [p for p in programs if fnmatch.fnmatch(p, pattern)]
+    runs = Runs(directory)
+    cells, costs = cost_rows(runs, programs, modes)
+    print("\n== us a kernel, ms a step, ns a call: median, ratio to plain, half the range")
+    show(cells)
+    cells, times = time_rows(runs, programs, modes)
+    print("\n== mean kernel time, us, over all launches; medians of the repeats")
+    show(cells)
+    print("\n== targets: cost is the ratio to plain less 1")
+    for line in targets(programs, costs, times):
+        print(line)
 
 
 if __name__ == "__main__":

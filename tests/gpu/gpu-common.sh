@@ -155,7 +155,7 @@ mode_for() {
         CUDASIM_TRUTH="$2.tsv.%p")
     mode_words=()
     case $1 in
-    plain) ;;
+    plain|profiler) ;; # torch.profiler is the program's own
     nop) [ "$CUTRACE_NOP_LIB" ] && mode_words=(env LD_PRELOAD="$CUTRACE_NOP_LIB") ;;
     cutrace) mode_words=("${preload[@]}") ;;
     every) mode_words=("${preload[@]}" CUTRACE_SAMPLE=1) ;;

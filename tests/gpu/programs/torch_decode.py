@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Many tiny kernels a step, as in the decoding of a small language model.
 
-torch_decode.py [steps] [--time]: with --time the median step in milliseconds goes to stdout.
+torch_decode.py [steps] [--time] [--profile]: --time prints the median step in milliseconds instead of the
+result, --profile has torch.profiler record the steps.
 """
+import contextlib
 import statistics
 import sys
 import time
@@ -25,22 +27,29 @@ def step(x, weights):
     return x
 
 
+def profiled():
+    """torch.profiler as it is by default; nothing without --profile."""
+    return torch.profiler.profile() if "--profile" in sys.argv else contextlib.nullcontext()
+
+
 def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 50
+    warm = 1000 if "--time" in sys.argv else 20  # a second: a profiler that adapts has adapted
     torch.manual_seed(1)
     weights = [torch.randn(WIDTH, WIDTH).cuda() / 16 for _ in range(LAYERS)]
     x, times = torch.randn(4, WIDTH).cuda(), []
     with torch.inference_mode():
-        for _ in range(20):
+        for _ in range(warm):
             x = step(x, weights)
         torch.cuda.synchronize()
-        for _ in range(steps):
-            start = time.perf_counter()
-            x = step(x, weights)
-            torch.cuda.synchronize()
-            times.append(time.perf_counter() - start)
+        with profiled():
+            for _ in range(steps):
+                start = time.perf_counter()
+                x = step(x, weights)
+                torch.cuda.synchronize()
+                times.append(time.perf_counter() - start)
     if "--time" in sys.argv:
-        print("%.4f" % (statistics.median(times) * 1e3))
+        print("figure torch-decode %.4f" % (statistics.median(times) * 1e3))
     else:
         print("torch_decode: %.3g" % x.abs().sum().item())
 
