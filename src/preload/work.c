@@ -1,33 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/work.h"
 
-static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
-{
-    bool waited_for = stream == CT_SYNC;
-    return (struct ct_work){
-        .kind = kind,
-        .stream = stream && !waited_for ? stream : null_stream,
-        .operations = 1,
-        .waited_for = waited_for,
-    };
-}
-
 /* Nothing reaches the GPU where nothing is to be moved or set. */
 static struct ct_work sized(struct ct_work w, size_t bytes)
 {
     w.bytes = bytes;
     if (!bytes)
         w.kind = 0;
-    return w;
-}
-
-struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
-                              struct ct_dim3 block, size_t shared_bytes, CUstream stream)
-{
-    struct ct_work w = work(CT_ROW_KERNEL, null_stream, stream);
-    w.function = f;
-    w.shape =
-        (struct ct_shape){{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
     return w;
 }
 
@@ -55,7 +34,7 @@ struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *con
 
 struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream)
 {
-    struct ct_work w = work(CT_ROW_GRAPH, null_stream, stream);
+    struct ct_work w = ct_work(CT_ROW_GRAPH, null_stream, stream);
     w.graph = graph;
     return w;
 }
@@ -63,7 +42,7 @@ struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream s
 struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
                             CUstream stream)
 {
-    struct ct_work w = work(CT_ROW_COPY, null_stream, stream);
+    struct ct_work w = ct_work(CT_ROW_COPY, null_stream, stream);
     w.detail = direction;
     return sized(w, bytes);
 }
@@ -155,12 +134,12 @@ static size_t sum(const size_t *bytes, size_t count)
 
 struct ct_work ct_work_set(CUstream null_stream, size_t bytes, CUstream stream)
 {
-    return sized(work(CT_ROW_SET, null_stream, stream), bytes);
+    return sized(ct_work(CT_ROW_SET, null_stream, stream), bytes);
 }
 
 struct ct_work ct_work_prefetch(CUstream null_stream, size_t bytes, CUstream stream)
 {
-    return sized(work(CT_ROW_PREFETCH, null_stream, stream), bytes);
+    return sized(ct_work(CT_ROW_PREFETCH, null_stream, stream), bytes);
 }
 
 struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes, size_t count,
@@ -192,7 +171,7 @@ void ct_multi_open(struct ct_multi *m, const CUDA_LAUNCH_PARAMS *list, unsigned 
 static void batch_start(struct ct_multi *m, CUstream null_stream, CUstream stream)
 {
     m->count = 0;
-    m->work[0] = work(CT_ROW_COPY, null_stream, stream);
+    m->work[0] = ct_work(CT_ROW_COPY, null_stream, stream);
 }
 
 /* The directions met so far are few. */

@@ -17,8 +17,28 @@ struct ct_dim3 {
     uint32_t x, y, z;
 };
 
-struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
-                              struct ct_dim3 block, size_t shared_bytes, CUstream stream);
+static inline struct ct_work ct_work(uint32_t kind, CUstream null_stream, CUstream stream)
+{
+    const bool waited_for = stream == CT_SYNC;
+    return (struct ct_work){
+        .kind = kind,
+        .stream = stream && !waited_for ? stream : null_stream,
+        .operations = 1,
+        .waited_for = waited_for,
+    };
+}
+
+static inline struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
+                                            struct ct_dim3 block, size_t shared_bytes,
+                                            CUstream stream)
+{
+    struct ct_work w = ct_work(CT_ROW_KERNEL, null_stream, stream);
+    w.function = f;
+    w.shape =
+        (struct ct_shape){{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+    return w;
+}
+
 struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f);
 struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream);
 struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,

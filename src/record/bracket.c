@@ -183,15 +183,17 @@ static void record_start(struct ct_bracket *b)
 
     if (ct_stream_is_broken(s))
         b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
-    if (!b->flags && ct_stream_is_busy(s, b->thread))
+    if (!b->flags && ct_stream_is_busy(s, b->thread, &b->open_ticks))
         b->flags |= CT_OP_SHARED_START;
     else if ((b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     if ((b->stop_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
-    b->open_ticks = ct_ticks();
-    if (b->start_event != CT_EVENT_NONE && !record(b, b->start_event))
-        return abandon(b, CT_LOSS_EVENT_ERROR);
+    if (b->start_event != CT_EVENT_NONE) {
+        b->open_ticks = ct_ticks();
+        if (!record(b, b->start_event))
+            return abandon(b, CT_LOSS_EVENT_ERROR);
+    }
     b->state = CT_BRACKET_OPEN;
 }
 
@@ -310,7 +312,7 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
             abandon(b, CT_LOSS_EVENT_ERROR);
             timed = false;
         }
-        uint64_t closed_ticks = ct_ticks();
+        uint64_t closed_ticks = timed ? ct_ticks() : 0;
         b->row = settle_row(b, w);
         if (timed && ct_unlikely(ct_row(b->row)->excluded)) {
             abandon(b, CT_LOSS_EXCLUDED);

@@ -56,8 +56,7 @@ uint32_t ct_streams_count(void)
 
 static bool is_idle(struct ct_stream *s)
 {
-    return atomic_load_explicit(&s->opened, memory_order_acquire) ==
-               ct_stream_closed(s) &&
+    return atomic_load_explicit(&s->opened, memory_order_acquire) == ct_stream_closed(s) &&
            atomic_load_explicit(&s->done, memory_order_acquire) ==
                atomic_load_explicit(&s->sequence, memory_order_acquire);
 }
@@ -200,8 +199,12 @@ struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle)
         return legacy();
     if (handle == CU_STREAM_PER_THREAD)
         return per_thread(t);
-    struct ct_stream *s = ct_stream_find(handle);
-    return ct_likely(s != NULL) ? s : meet(handle);
+    struct ct_stream *s = t->last_stream;
+    if (ct_likely(s && s->handle == handle &&
+                  !atomic_load_explicit(&s->gone, memory_order_acquire)))
+        return s;
+    s = ct_stream_find(handle);
+    return t->last_stream = ct_likely(s != NULL) ? s : meet(handle);
 }
 
 void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority)
@@ -345,11 +348,6 @@ bool ct_stream_is_deep(struct ct_stream *s)
     return atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed) % MARKER_EVERY != 0;
 }
 
-bool ct_stream_is_broken(const struct ct_stream *s)
-{
-    return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
-}
-
 bool ct_stream_is_idle(const struct ct_stream *s)
 {
     if (!CT_HAS(cuStreamQuery))
@@ -379,16 +377,16 @@ static bool is_last_of(struct ct_stream *s, const struct ct_thread *t)
  * long as the brackets ahead need at the very least, and where the stream was found to have little
  * ahead the next launches do not look.
  */
-static bool has_work_ahead(struct ct_stream *s, uint64_t newest, uint64_t pending)
+static bool has_work_ahead(struct ct_stream *s, uint64_t newest, uint64_t pending, uint64_t *ticks)
 {
-    uint64_t now = ct_ticks();
-    if (now < atomic_load_explicit(&s->busy_until, memory_order_relaxed))
-        return true;
     uint32_t skips = atomic_load_explicit(&s->look_skips, memory_order_relaxed);
     if (skips) {
         atomic_store_explicit(&s->look_skips, skips - 1, memory_order_relaxed);
         return false;
     }
+    uint64_t now = *ticks = ct_ticks();
+    if (now < atomic_load_explicit(&s->busy_until, memory_order_relaxed))
+        return true;
     uint64_t ahead = pending < CT_STREAM_TRAIL ? FEWEST_AHEAD : CT_STREAM_TRAIL - 1;
     uint64_t older = newest - ahead;
     if (is_through(s, older, s->trail[older % CT_STREAM_TRAIL])) {
@@ -400,40 +398,22 @@ static bool has_work_ahead(struct ct_stream *s, uint64_t newest, uint64_t pendin
     return true;
 }
 
-static bool is_non_blocking(const struct ct_stream *s)
-{
-    return atomic_load_explicit(&s->special, memory_order_relaxed) == CT_STREAM_CREATED &&
-           atomic_load_explicit(&s->flags, memory_order_relaxed) == CU_STREAM_NON_BLOCKING;
-}
-
-uint32_t ct_stream_turn(const struct ct_stream *s)
-{
-    if (is_non_blocking(s))
-        return 0;
-    return atomic_load_explicit(&ct_context(s->context)->turns, memory_order_relaxed);
-}
-
 /* Written only when the turn changes: all launching threads read it. */
-uint32_t ct_stream_take_turn(struct ct_stream *s)
+uint32_t ct_stream_change_turn(struct ct_stream *s, uint32_t turns)
 {
-    uint32_t turns = ct_stream_turn(s);
-    bool is_legacy =
-        atomic_load_explicit(&s->special, memory_order_relaxed) == CT_STREAM_LEGACY;
-    if (is_non_blocking(s) || (turns & 1) == is_legacy)
-        return turns;
     struct ct_context *c = ct_context(s->context);
     atomic_compare_exchange_strong_explicit(&c->turns, &turns, turns + 1, memory_order_relaxed,
                                             memory_order_relaxed);
     return ct_stream_turn(s);
 }
 
-bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t)
+bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks)
 {
     if (!is_last_of(s, t))
         return false;
     uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
     uint64_t pending = newest - atomic_load_explicit(&s->done, memory_order_acquire);
-    if (pending <= FEWEST_AHEAD || !has_work_ahead(s, newest, pending))
+    if (pending <= FEWEST_AHEAD || !has_work_ahead(s, newest, pending, ticks))
         return false;
     /* Pairs with the drain thread, which says so before it gives the event back. */
     return atomic_load(&s->released) < newest;

@@ -123,8 +123,6 @@ bool ct_streams_of_context_idle(uint32_t context);
  */
 bool ct_stream_is_deep(struct ct_stream *s);
 
-/* Whether something without a bracket came after the last bracket, or may have. */
-bool ct_stream_is_broken(const struct ct_stream *s);
 /* Asks the driver whether all in the stream is done. Launching thread, outside captures. */
 bool ct_stream_is_idle(const struct ct_stream *s);
 
@@ -135,8 +133,11 @@ static inline uint64_t ct_stream_closed(const struct ct_stream *s)
            atomic_load_explicit(&s->abandoned, memory_order_acquire);
 }
 
-/* Whether the stop event of the bracket before can serve as start: the stream has work ahead. */
-bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t);
+/*
+ * Whether the stop event of the bracket before can serve as start: the stream has work ahead.
+ * *ticks is then the time.
+ */
+bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks);
 
 /* A stop event was recorded; returns the bracket's sequence number. */
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
@@ -147,14 +148,41 @@ uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t s
  * is the other side's turn, what was recorded before is no start for what comes. Taking a turn, and
  * asking, return the number of turns so far.
  */
-uint32_t ct_stream_take_turn(struct ct_stream *s);
-uint32_t ct_stream_turn(const struct ct_stream *s);
+uint32_t ct_stream_change_turn(struct ct_stream *s, uint32_t turns);
+
+static inline bool ct_stream_is_non_blocking(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->special, memory_order_relaxed) == CT_STREAM_CREATED &&
+           atomic_load_explicit(&s->flags, memory_order_relaxed) == CU_STREAM_NON_BLOCKING;
+}
+
+static inline uint32_t ct_stream_turn(const struct ct_stream *s)
+{
+    if (ct_stream_is_non_blocking(s))
+        return 0;
+    return atomic_load_explicit(&ct_context(s->context)->turns, memory_order_relaxed);
+}
+
+static inline uint32_t ct_stream_take_turn(struct ct_stream *s)
+{
+    uint32_t turns = ct_stream_turn(s);
+    bool is_legacy = atomic_load_explicit(&s->special, memory_order_relaxed) == CT_STREAM_LEGACY;
+    if (ct_stream_is_non_blocking(s) || (turns & 1) == is_legacy)
+        return turns;
+    return ct_stream_change_turn(s, turns);
+}
 
 /* Something runs in the stream, or in all, that no bracket is around. */
 static inline uint64_t ct_stream_breaks(const struct ct_stream *s)
 {
     return atomic_load_explicit(&s->breaks, memory_order_relaxed) +
            atomic_load_explicit(&s->untimed, memory_order_relaxed);
+}
+
+/* Whether something without a bracket came after the last bracket, or may have. */
+static inline bool ct_stream_is_broken(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
 }
 
 static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)

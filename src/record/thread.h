@@ -29,6 +29,8 @@ struct ct_api_count {
     _Atomic uint64_t max_ticks;
 };
 
+struct ct_stream;
+
 enum ct_thread_state {
     CT_THREAD_FREE,
     CT_THREAD_LIVE,
@@ -48,6 +50,7 @@ struct ct_thread {
         uint32_t context; /* index + 1 */
         uint32_t stream;
     } defaults[CT_THREAD_DEFAULTS];
+    struct ct_stream *last_stream; /* NULL or the one found last */
     struct ct_event_cache events[CT_CONTEXTS];
 
     struct ct_tallies tallies;
