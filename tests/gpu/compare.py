@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Compares cutrace's profile of a program with CUPTI's records of it.
 
-    compare.py --cutrace FILE... --cupti FILE...
+    compare.py [--all-timed] --cutrace FILE... --cupti FILE...
 
 Prints every difference in names, counts and bytes, one a line, then facts that are no difference
 (lines that start with #), then a last line: SAME or DIFFERENT, numbers, and the ratio of the sums
 of kernel time. Exit status 0, 1 when something differs, 2 when a file is missing or cannot be read.
+
+With --all-timed a kernel without a duration is a difference.
 
 cutrace shows a graph as one row and lists the kernels in it; CUPTI lists each node's run. So the
 kernels of graphs are compared as kernels in the graph times its launches. Copies and sets inside
@@ -105,6 +107,12 @@ def differences(truth, ours):
             yield "%s: %d" % (what, count)
 
 
+def untimed(side):
+    for key, count in side.count.items():
+        if key[0] == "kernel" and side.timed[key] < count:
+            yield "kernel %s: %d of %d without a duration" % (key[1], count - side.timed[key], count)
+
+
 def sum_of(counter, kinds):
     return sum(n for key, n in counter.items() if key[0] in kinds)
 
@@ -145,6 +153,7 @@ def worst_kernels(truth, ours, most=3):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--all-timed", action="store_true")
     parser.add_argument("--cutrace", nargs="*", default=[])
     parser.add_argument("--cupti", nargs="*", default=[])
     options = parser.parse_args()
@@ -157,7 +166,7 @@ def main():
     except (OSError, ValueError) as error:
         print("UNREADABLE %s" % error)
         return 2
-    found = list(differences(truth, ours))
+    found = list(differences(truth, ours)) + (list(untimed(ours)) if options.all_timed else [])
     for line in found:
         print(line)
     for what, count in sorted(ours.facts.items()) + sorted(truth.facts.items()):

@@ -68,7 +68,8 @@ END
         *) [ "$dir" ] && LD_GPU+=" -L$dir -Wl,-rpath,$dir -Wl,-rpath-link,$dir" ;;
         esac
     done
-    LD_GPU+=" -L$CUDA_HOME/lib64/stubs -L$CUDA_HOME/lib/stubs"
+    LD_STUBS="-L$CUDA_HOME/lib64/stubs -L$CUDA_HOME/lib/stubs"
+    LD_GPU+=" $LD_STUBS"
 }
 
 # How to link with a library: by its plain name, or where only lib*.so.N is installed, by the file.
