@@ -5,6 +5,12 @@
 
 #include "base/base.h"
 
+enum ct_calibrate {
+    CT_CALIBRATE_AUTO, /* where no table has figures for the device */
+    CT_CALIBRATE_ON,
+    CT_CALIBRATE_OFF,
+};
+
 struct ct_config {
     const char *output; /* pattern of the profile's name */
     bool print;
@@ -15,7 +21,7 @@ struct ct_config {
     const char *kernels; /* list of patterns, NULL: all */
     const char *report;  /* path or name of the report tool */
     bool force;
-    bool calibrate; /* measure the device's figures on the device */
+    enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets; /* path of the journal; NULL: none */
 };
 

@@ -80,7 +80,14 @@ static bool set_FORCE(const char *s)
 
 static bool set_CALIBRATE(const char *s)
 {
-    return read_on_off(s, &ct_config.calibrate);
+    bool on;
+    ct_config.calibrate = CT_CALIBRATE_AUTO;
+    if (ct_streq(s, "auto"))
+        return true;
+    if (!read_on_off(s, &on))
+        return false;
+    ct_config.calibrate = on ? CT_CALIBRATE_ON : CT_CALIBRATE_OFF;
+    return true;
 }
 
 static bool set_BRACKETS(const char *s)

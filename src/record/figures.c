@@ -142,7 +142,7 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
  * bracket. A copy whose call waits for it is stamped when the host has come back. With one other
  * stream at work, a stop record takes longer.
  */
-#define WRITES_NS 80
+#define WRITES_NS 230
 #define SMALLEST_SET_NS 850
 #define WAIT_NS 4350
 #define BESIDE_NS 900

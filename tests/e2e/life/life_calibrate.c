@@ -61,7 +61,8 @@ static void check_durations(const struct ct_summary *s)
 
 static struct stage_run small(const char *a, const char *b, const char *c)
 {
-    struct stage_run r = PLAY(.argv = {"small", "100"}, .env = {a, b, c});
+    struct stage_run r = PLAY(.argv = {"small", "100"}, 
+                              .env = {"CUTRACE_CALIBRATE=on", a, b, c});
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     ck_assert_str_eq(r.out, "small: 100 launches, last byte 9\n");
     return r;
@@ -100,12 +101,13 @@ START_TEST(it_is_not_the_programs)
     struct ct_summary s;
     struct stage_run r = small(STRANGE, LOG, NULL);
     ck_assert_uint_eq(calls("cuModuleLoadData"), 2);
-    ck_assert_uint_eq(calls("cuStreamCreateWithPriority"), 1);
+    ck_assert_uint_eq(calls("cuStreamCreate"), 1 + 1);
+    ck_assert_uint_eq(calls("cuStreamDestroy_v2"), 1);
     ck_assert_uint_ge(calls("cuLaunchKernel"), 150 + 2 + 2 * 18 + 17 + 1);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(stage_calls(&s, "cuModuleLoadData"), 1);
     ck_assert_uint_eq(stage_calls(&s, "cuLaunchKernel"), 150);
-    ck_assert_uint_eq(stage_calls(&s, "cuStreamCreateWithPriority"), 0);
+    ck_assert_uint_eq(stage_calls(&s, "cuStreamCreate"), 1);
     ck_assert_uint_eq(s.streams_count, 1);
     ck_assert_uint_eq(s.rows_count, 4);
     ct_summary_free(&s);
@@ -113,12 +115,12 @@ START_TEST(it_is_not_the_programs)
 }
 END_TEST
 
-/* Left for the context's end: one module, one stream, and events, which are the pool's. */
+/* Left for the context's end: one module, and events, which are the pool's. */
 START_TEST(what_stays)
 {
     struct stage_run r = small(STRANGE, LOG, NULL);
     char *text = stage_read("calls");
-    static const char *const open[] = {"context: 1\n", "stream: 2\n", "module: 2\n", "event: "};
+    static const char *const open[] = {"context: 1\n", "stream: 1\n", "module: 2\n", "event: "};
     for (unsigned i = 0; i < sizeof(open) / sizeof(open[0]); i++)
         ck_assert_msg(strstr(text, open[i]) != NULL, "%s", open[i]);
     free(text);
@@ -142,6 +144,24 @@ END_TEST
 
 /* ---- without it ---- */
 
+/* A device that the table knows, unless it is asked for. */
+START_TEST(not_without_need)
+{
+    struct ct_summary s;
+    struct stage_run r = small("CUTRACE_CALIBRATE=auto", LOG, NULL);
+    ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
+    stage_profile(&s, "summary.bin");
+    check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
+    ct_summary_free(&s);
+    stage_drop(&r);
+    r = PLAY(.argv = {"small", "100"}, .env = {STRANGE});
+    stage_profile(&s, "summary.bin");
+    check_figures(&s.devices[0], CT_CALIBRATION_DEVICE);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(switched_off)
 {
     struct ct_summary s;
@@ -159,7 +179,7 @@ END_TEST
 START_TEST(only_captures)
 {
     struct ct_summary s;
-    struct stage_run r = PLAY(.argv = {"capture-only"}, .env = {LOG});
+    struct stage_run r = PLAY(.argv = {"capture-only"}, .env = {LOG, "CUTRACE_CALIBRATE=on"});
     ck_assert_int_eq(r.status, 0);
     ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
     stage_profile(&s, "summary.bin");
@@ -174,7 +194,7 @@ END_TEST
 START_TEST(not_after_unseen_work)
 {
     struct ct_summary s;
-    struct stage_run r = PLAY(.argv = {"profiler"}, .env = {LOG, "CUTRACE_START=off"});
+    struct stage_run r = PLAY(.argv = {"profiler"}, .env = {LOG, "CUTRACE_START=off", "CUTRACE_CALIBRATE=on"});
     ck_assert_int_eq(r.status, 0);
     ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
     stage_profile(&s, "summary.bin");
@@ -193,7 +213,7 @@ static const char *const failures[] = {
     "CUDASIM_FAIL=cuModuleGetFunction:4:500",
     "CUDASIM_FAIL=cuMemHostAlloc:1:2",
     "CUDASIM_FAIL=cuMemHostGetDevicePointer_v2:1:1",
-    "CUDASIM_FAIL=cuStreamCreateWithPriority:1:2",
+    "CUDASIM_FAIL=cuStreamCreate:2:2",
     "CUDASIM_FAIL=cuLaunchKernel:1:701",
     "CUDASIM_FAIL=cuLaunchKernel:2:701",
     "CUDASIM_FAIL=cuEventElapsedTime_v2:1:400",
@@ -323,6 +343,7 @@ int main(void)
     tcase_add_test(t, it_is_not_the_programs);
     tcase_add_test(t, what_stays);
     tcase_add_test(t, each_device);
+    tcase_add_test(t, not_without_need);
     tcase_add_test(t, switched_off);
     tcase_add_test(t, only_captures);
     tcase_add_test(t, not_after_unseen_work);
