@@ -212,6 +212,12 @@ struct ct_file_row {
     uint64_t legacy_waits; /* of the other marked: a wait for or by the legacy default stream */
     uint32_t raw_bucket_first; /* histogram of the raw brackets */
     uint32_t raw_bucket_count;
+    uint64_t estimated;         /* the timed, and the sampled out that they stand for */
+    double estimated_ns;        /* sum of the durations of these */
+    double estimated_square_ns2; /* sum of their squares */
+    double variance_ns2;        /* of estimated_ns; 0: nothing was sampled out */
+    double third_ns3;           /* its third central moment */
+    double freedom_ns4;         /* variance_ns2 squared, by degrees of freedom */
 };
 
 struct ct_file_shape {
@@ -223,7 +229,7 @@ struct ct_file_shape {
 
 struct ct_file_bucket {
     uint64_t bucket; /* ct_hist_bucket() of hist.h */
-    uint64_t count;
+    uint64_t count;  /* of operations: each as often as it stands for others that were sampled out */
 };
 
 enum ct_api_flag {
@@ -279,7 +285,7 @@ CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 56);
 CT_FILE_CHECK(ct_file_device, 96);
-CT_FILE_CHECK(ct_file_row, 312);
+CT_FILE_CHECK(ct_file_row, 360);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);
 CT_FILE_CHECK(ct_file_api, 72);

@@ -16,6 +16,7 @@ struct ct_config {
     bool print;
     bool start;        /* record from the start on */
     uint32_t sample;   /* time one operation in this many */
+    uint32_t budget_ppm; /* of the run time, for timing; 0: no limit */
     uint32_t events;   /* most events per context */
     uint32_t exit_timeout_s;
     const char *kernels; /* list of patterns, NULL: all */

@@ -152,6 +152,12 @@ static bool is_square(double d)
     return isfinite(d) && d >= 0;
 }
 
+static bool has_estimate(const struct ct_file_row *r)
+{
+    return is_square(r->estimated_ns) && is_square(r->estimated_square_ns2) &&
+           is_square(r->variance_ns2) && isfinite(r->third_ns3) && is_square(r->freedom_ns4);
+}
+
 static const char *check_strings(const struct ct_summary *s)
 {
     if (!s->strings_count || s->strings[0] || s->strings[s->strings_count - 1])
@@ -201,6 +207,8 @@ static const char *check_rows(const struct ct_summary *s)
             return "the shapes or a histogram of an operation are out of bounds";
         if (!is_square(r->square_ns2) || !is_square(r->raw_square_ns2))
             return "a sum of squares is not a number";
+        if (!has_estimate(r))
+            return "an estimate is not a number";
     }
     return NULL;
 }

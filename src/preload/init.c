@@ -25,6 +25,7 @@
 #include "record/kernel.h"
 #include "record/note.h"
 #include "record/row.h"
+#include "record/sample.h"
 #include "record/settle.h"
 #include "record/stream.h"
 #include "record/thread.h"
@@ -46,12 +47,27 @@ static void forget_parent(void)
     ct_api_stats_forget();
     ct_notes_forget();
     ct_settle_forget();
+    ct_sample_forget();
     ct_intern_forget();
     ct_profile_forget();
     ct_journal_forget();
     atomic_store(&started, false);
     if (atomic_load(&ct_state) != CT_NEW)
         atomic_store(&ct_state, CT_NEW);
+}
+
+/* Then timing events keep streams from running side by side: see doc/internals.md. */
+static bool has_one_connection(void)
+{
+    const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    return connections && ct_streq(connections, "1");
+}
+
+static bool start_sampling(void)
+{
+    bool spare = has_one_connection() && !getenv("CUTRACE_SAMPLE");
+    struct ct_sample_policy p = ct_sample_policy_of_config(spare);
+    return ct_sample_init(&p);
 }
 
 static bool prepare(void)
@@ -63,7 +79,8 @@ static bool prepare(void)
     if (!atomic_exchange(&has_fork_handler, true))
         pthread_atfork(NULL, NULL, forget_parent);
     return ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_kernels_init() &&
-           ct_graphs_init() && ct_settle_init() && ct_api_stats_init() && ct_threads_init();
+           ct_graphs_init() && ct_settle_init() && ct_api_stats_init() && ct_threads_init() &&
+           start_sampling();
 }
 
 CT_COLD bool ct_arm(void)
@@ -95,12 +112,19 @@ static void finish(void)
     errno = saved_errno;
 }
 
+#define ONE_CONNECTION                                                                             \
+    "CUDA_DEVICE_MAX_CONNECTIONS=1: timing keeps streams from running side by side; "
+
 static void note_serialised_streams(void)
 {
-    const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-    if (connections && ct_streq(connections, "1"))
-        ct_note(CT_NOTE_WARNING, "CUDA_DEVICE_MAX_CONNECTIONS=1: timing records keep streams from "
-                                 "overlapping; CUTRACE_SAMPLE=64 makes that rare");
+    if (!has_one_connection())
+        return;
+    const char *note = ct_sample_policy()->beside
+                           ? ONE_CONNECTION "with several streams few operations are timed "
+                                            "(CUTRACE_SAMPLE=1: all)"
+                           : ONE_CONNECTION "without CUTRACE_SAMPLE few operations would be timed";
+    ct_note(CT_NOTE_WARNING, note);
+    ct_log(1, note, NULL, NULL);
 }
 
 void ct_cuda_started(void)

@@ -41,6 +41,26 @@ static bool set_SAMPLE(const char *s)
     return read_number(s, 1, 1000000000, &ct_config.sample);
 }
 
+/* At most four decimals and perhaps a percent sign, in millionths. */
+static bool read_percent(const char *s, uint32_t *ppm)
+{
+    uint64_t value = 0, unit = 10000;
+    for (; *s >= '0' && *s <= '9' && value <= 100 * 10000; s++)
+        value = 10 * value + (uint64_t)(*s - '0') * unit;
+    if (*s == '.')
+        for (s++; *s >= '0' && *s <= '9' && unit > 1; s++)
+            value += (uint64_t)(*s - '0') * (unit /= 10);
+    s += *s == '%';
+    *ppm = (uint32_t)value;
+    return !*s && value > 0 && value <= 100 * 10000;
+}
+
+static bool set_BUDGET(const char *s)
+{
+    ct_config.budget_ppm = 0;
+    return ct_streq(s, "off") || read_percent(s, &ct_config.budget_ppm);
+}
+
 static bool set_START(const char *s)
 {
     return read_on_off(s, &ct_config.start);

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "base/config.h"
 #include "record/calibrate.h"
 #include "record/drain.h"
 #include "record/graph.h"
@@ -32,33 +31,29 @@ uint64_t ct_recording_off_operations(void)
     return n;
 }
 
+/* One that was counted as seen has failed, or gets no time for another reason. */
+static void take_back(struct ct_bracket *b)
+{
+    if (b->choice.cell != CT_CELL_NONE)
+        ct_sample_take_back(&b->thread->sampler, &b->choice);
+    b->choice.cell = CT_CELL_NONE;
+}
+
 static void lose(struct ct_bracket *b, enum ct_loss loss)
 {
+    if (loss != CT_LOSS_SAMPLED)
+        take_back(b);
     b->state = CT_BRACKET_LOST;
     b->loss = loss;
 }
 
-/* xorshift64: the phase is random so that a periodic program is not always met at one place. */
-static uint32_t next_skip(struct ct_thread *t, uint32_t every)
+/* The first launch of a kernel is timed: its row is not known yet. See publish(). */
+static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
 {
-    t->random ^= t->random << 13;
-    t->random ^= t->random >> 7;
-    t->random ^= t->random << 17;
-    return (uint32_t)(t->random % (2u * every - 1));
-}
-
-/* One in `every` on average, with gaps of 0 to 2 * every - 2 operations. */
-static bool is_sampled_out(struct ct_thread *t)
-{
-    uint32_t every = ct_config.sample;
-    if (ct_likely(every <= 1))
+    if (ct_likely(!ct_sample_is_on) || b->row == CT_ROW_NONE)
         return false;
-    if (t->skip) {
-        t->skip--;
-        return true;
-    }
-    t->skip = next_skip(t, every);
-    return false;
+    uint64_t key = ct_sample_key(&w->shape, w->bytes, w->operations);
+    return !ct_sample_choose(&b->thread->sampler, b->row, key, w->operations, &b->choice);
 }
 
 /* The context is asked of the thread, not of the stream: that is allowed in a capture. */
@@ -140,7 +135,7 @@ static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
         lose(b, CT_LOSS_MIXED_BATCH);
     else if (is_programmatic(b, w))
         lose(b, CT_LOSS_PROGRAMMATIC);
-    else if (is_sampled_out(b->thread))
+    else if (is_sampled_out(b, w))
         lose(b, CT_LOSS_SAMPLED);
     else if (ct_stream_is_deep(b->stream))
         lose(b, CT_LOSS_DEEP_QUEUE);
@@ -197,6 +192,15 @@ static void record_start(struct ct_bracket *b)
     b->state = CT_BRACKET_OPEN;
 }
 
+/* With a budget, what this costs is measured now and then. */
+static bool is_measured(struct ct_thread *t)
+{
+    if (ct_likely(!ct_sample_is_on) || ++t->sampler.unmeasured < CT_MEASURE_EVERY)
+        return false;
+    t->sampler.unmeasured = 0;
+    return true;
+}
+
 void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t)
 {
     b->state = CT_BRACKET_OFF;
@@ -212,6 +216,8 @@ void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     b->stream = NULL;
     b->row = CT_ROW_NONE;
     b->flags = 0;
+    b->choice = (struct ct_choice){CT_CELL_NONE, 1};
+    b->begin_ticks = is_measured(t) ? ct_ticks() : 0;
     if (!is_untouchable(b, w->stream)) {
         b->stream = ct_stream_get(t, w->stream);
         if (!b->stream) {
@@ -247,6 +253,7 @@ static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
     return ct_row_get(w->kind, w->detail, device, NULL);
 }
 
+/* Those that were sampled out are counted in their cells as well. */
 static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
 {
     ct_tally_lose(&b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
@@ -270,6 +277,10 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         b->flags |= CT_OP_OVERLAPPED;
     if (b->turns != ct_stream_turn(s))
         b->flags |= CT_OP_LEGACY_WAIT;
+    if (ct_unlikely(ct_sample_is_on) && b->choice.cell == CT_CELL_NONE)
+        ct_sample_add_sure(&b->thread->sampler, b->row,
+                           ct_sample_key(&w->shape, w->bytes, w->operations), w->operations,
+                           &b->choice);
     b->thread->ops[slot] = (struct ct_op){
         .row = b->row,
         .stream = ct_stream_index(s),
@@ -285,6 +296,8 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .bytes = w->bytes,
         .operations = w->operations,
         .shape = w->shape,
+        .cell = b->choice.cell,
+        .weight = b->choice.weight,
     };
     ct_ring_publish(&b->thread->op_ring);
 }
@@ -293,6 +306,7 @@ static void count_error(struct ct_bracket *b)
 {
     if (b->row != CT_ROW_NONE)
         atomic_fetch_add_explicit(&ct_row(b->row)->errors, 1, memory_order_relaxed);
+    take_back(b);
     if (b->state == CT_BRACKET_OPEN)
         abandon(b, b->loss);
 }
@@ -326,6 +340,8 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
             atomic_store_explicit(&b->stream->last_row,
                                   w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE,
                                   memory_order_relaxed);
+        if (ct_unlikely(b->begin_ticks))
+            ct_sample_measured(timed, call_ticks - b->begin_ticks + ct_ticks() - done_ticks);
     }
     errno = b->saved_errno;
 }

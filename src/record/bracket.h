@@ -11,6 +11,7 @@
 #include "cuda/api.h"
 #include "record/context.h"
 #include "record/op.h"
+#include "record/sample.h"
 #include "record/stream.h"
 #include "record/thread.h"
 
@@ -49,6 +50,8 @@ struct ct_bracket {
     uint32_t start_event;
     uint32_t stop_event;
     uint32_t flags;
+    struct ct_choice choice;
+    uint64_t begin_ticks; /* when it was opened; 0: not one that is measured */
     int saved_errno;
 };
 

@@ -14,6 +14,7 @@
 #include "base/proc.h"
 #include "record/api_stats.h"
 #include "record/calibrate.h"
+#include "record/control.h"
 #include "record/harvest.h"
 #include "record/journal.h"
 #include "record/thread.h"
@@ -86,6 +87,7 @@ static struct round run_round(void)
     r.calibrating = ct_calibrate_step(ct_harvest_pending());
     r.harvested = ct_harvest();
     ct_contexts_flush();
+    ct_control_run();
     pthread_mutex_unlock(&round_lock);
     r.changed |= r.harvested != 0;
     return r;
@@ -273,4 +275,5 @@ void ct_drain_forget(void)
     pthread_mutex_init(&round_lock, NULL);
     ct_harvest_forget();
     ct_calibrate_forget();
+    ct_control_forget();
 }

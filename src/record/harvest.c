@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "record/calibrate.h"
 #include "record/row.h"
+#include "record/sample.h"
 #include "record/settle.h"
 #include "record/stream.h"
 #include "record/thread.h"
@@ -97,6 +98,7 @@ static void let_go(struct ct_stream *s, const struct ct_op *op)
 static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
 {
     ct_row_lose(op->row, loss, op->operations, op->bytes);
+    ct_cell_lose(op->cell);
     give_event(op->context, op->start_event);
     give_event(op->context, op->stop_event);
     drop_reference(s);

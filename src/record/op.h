@@ -41,6 +41,8 @@ struct ct_op {
     uint64_t bytes;       /* of all copies of a batch */
     uint64_t operations;  /* copies of a batch; otherwise 1 */
     struct ct_shape shape;
+    uint32_t cell;   /* sample.h; CT_CELL_NONE when all are timed */
+    uint32_t weight; /* how many it stands for; 0 and 1: itself */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "record/context.h"
+#include "record/sample.h"
 
 #define OTHERS_NAME "(other kernels)"
 
@@ -45,8 +46,7 @@ uint32_t ct_rows_count(void)
 static bool is_row(const struct ct_row *r, uint32_t kind, uint32_t detail, uint32_t device,
                    const char *name)
 {
-    return r->kind == kind && r->detail == detail && r->device == device &&
-           ct_streq(r->name, name);
+    return r->kind == kind && r->detail == detail && r->device == device && ct_streq(r->name, name);
 }
 
 /* The last pattern that fits decides; a list of exclusions only starts from "all". */
@@ -144,7 +144,13 @@ uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char 
     return known - 1;
 }
 
-static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations)
+/* In the histogram an operation counts for all that it stands for. */
+static void add_bucket(uint32_t *bucket, uint64_t operations, uint32_t weight)
+{
+    *bucket = (uint32_t)ct_min(*bucket + operations * ct_max(weight, 1), UINT32_MAX);
+}
+
+static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations, uint32_t weight)
 {
     uint64_t each_ns = total_ns / operations;
     s->total_ns += total_ns;
@@ -154,7 +160,7 @@ static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations)
     if (!s->buckets)
         s->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
     if (s->buckets)
-        s->buckets[ct_hist_bucket(each_ns)] += (uint32_t)operations;
+        add_bucket(&s->buckets[ct_hist_bucket(each_ns)], operations, weight);
 }
 
 static bool same_shape(const struct ct_shape *a, const struct ct_shape *b)
@@ -199,8 +205,10 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
 {
     r->timed += op->operations;
     r->doubt_ns += doubt_ns;
-    add_sum(&r->time, time_ns, op->operations);
-    add_sum(&r->raw, raw_ns, op->operations);
+    add_sum(&r->time, time_ns, op->operations, op->weight);
+    add_sum(&r->raw, raw_ns, op->operations, op->weight);
+    if (op->cell != CT_CELL_NONE)
+        ct_stratum_add(ct_cell_stratum(op->cell), (double)time_ns, op->weight);
     if (op->bytes) {
         atomic_fetch_add_explicit(&r->bytes, op->bytes, memory_order_relaxed);
         r->timed_bytes += op->bytes;
@@ -208,4 +216,17 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
     add_marks(r, op);
     if (r->kind == CT_ROW_KERNEL)
         add_shape(r, &op->shape);
+}
+
+void ct_rows_project(void)
+{
+    for (uint32_t i = 0; i < ct_rows_count(); i++)
+        rows->row[i].projection = (struct ct_projection){0};
+    for (uint32_t i = CT_CELL_NONE + 1; i < ct_cells_count(); i++) {
+        const struct ct_cell *c = ct_cell(i);
+        struct ct_cell_count n = ct_cell_count(i);
+        uint64_t passed = n.seen > n.chosen ? n.seen - n.chosen : 0;
+        ct_stratum_project(ct_cell_stratum(i), passed, c->operations,
+                           &rows->row[c->row].projection);
+    }
 }

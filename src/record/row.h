@@ -16,6 +16,7 @@
 #include "cutrace/format.h"
 #include "record/estimate.h"
 #include "record/op.h"
+#include "record/stratum.h"
 
 #define CT_ROWS 16384
 #define CT_ROW_SHAPES 8
@@ -47,6 +48,7 @@ struct ct_row {
 
     /* Of the drain thread. */
     uint64_t timed;
+    struct ct_projection projection; /* of the sampled out, as of the last ct_rows_project() */
     struct ct_sums time;
     struct ct_sums raw;
     struct ct_prior prior;
@@ -95,5 +97,8 @@ static inline void ct_row_lose(uint32_t row, enum ct_loss loss, uint64_t operati
  */
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
                 uint64_t doubt_ns);
+
+/* Projects what was timed onto what was sampled out, in all rows. Drain thread. */
+void ct_rows_project(void);
 
 #endif

@@ -172,9 +172,16 @@ static void add_row(struct ct_row *r)
         .legacy_waits = r->legacy_waits,
         .raw_bucket_first = raw_first,
         .raw_bucket_count = raw_count,
+        .estimated = r->timed + (uint64_t)r->projection.operations,
+        .estimated_ns = (double)r->time.total_ns + r->projection.total_ns,
+        .estimated_square_ns2 = r->time.square_ns2 + r->projection.square_ns2,
+        .variance_ns2 = r->projection.variance_ns2,
+        .third_ns3 = r->projection.third_ns3,
+        .freedom_ns4 = r->projection.freedom_ns4,
     };
     for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
         f.lost[i] = atomic_load_explicit(&r->lost[i], memory_order_relaxed);
+    f.estimated = ct_min(f.estimated, f.timed + f.lost[CT_LOSS_SAMPLED]);
     append(CT_SECTION_ROWS, &f, sizeof(f));
 }
 
@@ -245,6 +252,7 @@ static void fill(const struct ct_process_info *process, bool finished)
 {
     add_string("");
     add_process(process, finished);
+    ct_rows_project();
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         add_row(ct_row(i));
     for (uint32_t id = 0; id < CT_API_COUNT; id++)

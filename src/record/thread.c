@@ -84,7 +84,7 @@ CT_COLD struct ct_thread *ct_thread_make(void)
         t = add();
     if (t) {
         t->driver_depth = t->runtime_depth = 0;
-        t->random = (uint64_t)(uintptr_t)t ^ ct_ticks();
+        t->sampler.random = (uint64_t)(uintptr_t)t ^ ct_ticks();
         ct_thread_current = t;
         if (atomic_load(&end_key_made))
             pthread_setspecific(end_key, t);

@@ -14,6 +14,7 @@
 #include "cuda/api.h"
 #include "record/context.h"
 #include "record/op.h"
+#include "record/sample.h"
 #include "record/tally.h"
 
 #define CT_THREAD_OPS 2048
@@ -43,8 +44,6 @@ struct ct_thread {
     _Atomic uint32_t state;
     uint32_t driver_depth;  /* inside a driver call: what it calls itself is not the program's */
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
-    uint32_t skip;          /* operations until the next sampled one */
-    uint64_t random;
     _Atomic uint64_t off_operations; /* while recording was off */
     struct {
         uint32_t context; /* index + 1 */
@@ -59,6 +58,7 @@ struct ct_thread {
     struct ct_op ops[CT_THREAD_OPS];
     uint64_t samples[CT_THREAD_SAMPLES]; /* api << 48 | ticks */
     struct ct_api_count api[CT_API_COUNT];
+    struct ct_sampler sampler;
 };
 
 bool ct_threads_init(void);

@@ -14,6 +14,7 @@
 #include "record/graph.h"
 #include "record/kernel.h"
 #include "record/row.h"
+#include "record/sample.h"
 #include "record/settle.h"
 #include "report_main.h"
 
@@ -284,15 +285,16 @@ START_TEST(what_is_not_timed_has_a_reason)
     record_answer = CUDA_ERROR_UNKNOWN;
     launch(0, CUDA_SUCCESS);
     record_answer = CUDA_SUCCESS;
-    ct_config.sample = 1000000;
+    ck_assert(ct_sample_init(&(struct ct_sample_policy){.every = 1000000, .sure = 1}));
     launch(0, CUDA_SUCCESS); /* the first is taken */
     launch(0, CUDA_SUCCESS);
+    launch(0, CUDA_ERROR_INVALID_VALUE);
     drain();
     ck_assert_uint_eq(r->lost[CT_LOSS_CAPTURED], 1);
     ck_assert_uint_eq(r->lost[CT_LOSS_EVENT_ERROR], 1);
     ck_assert_uint_eq(r->lost[CT_LOSS_SAMPLED], 1);
     ck_assert_uint_eq(r->timed + lost(r), 5);
-    ck_assert_uint_le(r->errors, 1);
+    ck_assert_uint_le(r->errors, 2);
 }
 END_TEST
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/control.h"
+
+#include "base/clock.h"
+#include "record/context.h"
+#include "record/sample.h"
+
+/* Where the device has no figure: an H200's event, and what a bracket takes the host there. */
+#define EVENT_NS 1280
+#define EVENT_NS_MOST 10000
+#define BRACKET_HOST_NS 400
+#define PASSED_HOST_NS 50
+
+#define STEP_NS 5000000u
+#define EARLY_NS 1000000000u
+#define WINDOW_NS 100000000.0
+#define LONGEST_NS 20000000.0 /* a drain thread that was held up does not make up for it */
+
+#define FILL_SHARE 0.75
+#define PURSE_SHARE 0.125
+#define SPEND_SHARE 0.70
+
+/* How fast a rate that was seen is forgotten: bursts come again. */
+#define MEMORY_NS 200000000.0
+
+static struct {
+    uint64_t seen;
+    uint64_t passed;
+    double rate; /* a second */
+    double due;  /* what a second of it is worth, of all the brackets that can be paid */
+} pace[CT_CELLS];
+
+static uint64_t start_ns, last_ns;
+
+void ct_control_forget(void)
+{
+    start_ns = last_ns = 0;
+    __builtin_memset(pace, 0, sizeof(pace));
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Takes the cells' counts; returns how many operations were passed over since the last time. */
+static uint64_t look(double dt_ns)
+{
+    uint64_t all = 0;
+    double keep = most(0, 1 - dt_ns / MEMORY_NS);
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        struct ct_cell_count n = ct_cell_count(i);
+        int64_t came = (int64_t)(n.seen - pace[i].seen); /* some are taken back */
+        int64_t passed = (int64_t)(n.seen - n.chosen - pace[i].passed);
+        pace[i].rate = most(came > 0 ? (double)came * 1e9 / dt_ns : 0, pace[i].rate * keep);
+        pace[i].seen = n.seen;
+        pace[i].passed = n.seen - n.chosen;
+        all += passed > 0 ? (uint64_t)passed : 0;
+    }
+    return all;
+}
+
+/* Without libm, and to a thousandth, which will do. */
+static double root(double x)
+{
+    uint64_t bits;
+    double guess;
+    if (!(x > 0))
+        return 0;
+    __builtin_memcpy(&bits, &x, sizeof(bits));
+    bits = (bits >> 1) + 0x1ff7a3bea91d9b1b; /* halves the exponent: within 4 % */
+    __builtin_memcpy(&guess, &bits, sizeof(guess));
+    return 0.5 * (guess + x / guess);
+}
+
+/* How much a cell's total gains from brackets: its rate times the scatter of its durations. */
+static double need_of(uint32_t i)
+{
+    const struct ct_stratum *t = ct_cell_stratum(i);
+    return pace[i].rate * root(ct_stratum_spread_ns2(t));
+}
+
+/*
+ * Half of the brackets are for the sum of all times, where they tell most; the other half is the
+ * same for each cell, so that each has a mean of its own.
+ */
+static void set_dues(void)
+{
+    double need = 0, active = 0;
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        pace[i].due = pace[i].rate > 0 ? need_of(i) : 0;
+        need += pace[i].due;
+        active += pace[i].rate > 0;
+    }
+    for (uint32_t i = 1; i < ct_cells_count(); i++)
+        if (pace[i].rate > 0)
+            pace[i].due = 0.5 / active + (need > 0 ? 0.5 * pace[i].due / need : 0.5 / active);
+}
+
+/*
+ * How many brackets a second a due of one gets: what the cells that come less often than that
+ * leave over goes to the others.
+ */
+static double level(double brackets)
+{
+    double rest = brackets, dues = 1, value = brackets;
+    for (int round = 0; round < 20; round++) {
+        rest = brackets;
+        dues = 0;
+        for (uint32_t i = 1; i < ct_cells_count(); i++) {
+            if (pace[i].due * value >= pace[i].rate)
+                rest -= pace[i].rate;
+            else
+                dues += pace[i].due;
+        }
+        double next = dues > 0 ? most(0, rest) / dues : value;
+        if (next <= value)
+            break;
+        value = next;
+    }
+    return value;
+}
+
+static void set_rates(double brackets)
+{
+    set_dues();
+    double value = level(brackets);
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        double timed = least(pace[i].rate, pace[i].due * value);
+        double every = timed > 0 ? pace[i].rate / timed : pace[i].rate > 0 ? CT_EVERY_MOST : 1;
+        every = most(least(every + 0.5, CT_EVERY_MOST), ct_sample_policy()->every);
+        atomic_store_explicit(&ct_cell(i)->every, (uint32_t)every, memory_order_relaxed);
+    }
+}
+
+/* What operations cost that were passed over is not there for brackets. */
+static void fill(double budget, double dt_ns, double spent_ns)
+{
+    int64_t size_ns = (int64_t)(budget * WINDOW_NS * PURSE_SHARE);
+    int64_t left_ns = atomic_load_explicit(&ct_purse.left_ns, memory_order_relaxed);
+    int64_t more_ns = dt_ns > 0 ? (int64_t)(budget * dt_ns * FILL_SHARE - spent_ns) : size_ns;
+    more_ns = (int64_t)least((double)more_ns, (double)(size_ns - left_ns));
+    more_ns = (int64_t)most((double)more_ns, (double)(-size_ns - left_ns));
+    atomic_store_explicit(&ct_purse.size_ns, size_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ct_purse.left_ns, more_ns, memory_order_relaxed);
+}
+
+void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
+{
+    if (!ct_sample_is_on || !ct_sample_policy()->budget_ppm)
+        return;
+    if (!start_ns)
+        start_ns = last_ns = now_ns;
+    double dt_ns = (double)(now_ns - last_ns), budget = ct_sample_policy()->budget_ppm * 1e-6;
+    if (now_ns != start_ns && dt_ns < STEP_NS)
+        return;
+    last_ns = now_ns;
+    atomic_store_explicit(&ct_purse.bracket_ns, costs->bracket_ns, memory_order_relaxed);
+    if (now_ns - start_ns >= EARLY_NS)
+        atomic_store_explicit(&ct_purse.early, false, memory_order_relaxed);
+    double spent_ns = dt_ns > 0 ? (double)look(dt_ns) * costs->passed_ns : 0;
+    fill(budget, least(dt_ns, LONGEST_NS), least(spent_ns, dt_ns));
+    if (dt_ns > 0)
+        set_rates(most(0, budget * SPEND_SHARE - spent_ns / dt_ns) * 1e9 / costs->bracket_ns);
+}
+
+/* Front end of the slowest device for one event. */
+static uint32_t event_ns(void)
+{
+    uint32_t ns = 0;
+    for (uint32_t i = 0; i < ct_devices_count(); i++) {
+        uint32_t gap_ns = ct_device(i)->calibration->gap_busy_ns;
+        if (gap_ns < EVENT_NS_MOST && gap_ns > ns)
+            ns = gap_ns;
+    }
+    return ns ? ns : EVENT_NS;
+}
+
+static uint32_t host_ns(bool timed, uint32_t standard_ns)
+{
+    uint64_t ticks = ct_sample_ticks(timed);
+    return ticks ? (uint32_t)ct_ticks_to_ns(ticks) : standard_ns;
+}
+
+/* The host's and the GPU's part are added: a program waits for one of them, not known which. */
+void ct_control_run(void)
+{
+    if (!ct_sample_is_on || !ct_sample_policy()->budget_ppm)
+        return;
+    struct ct_costs costs = {
+        .bracket_ns = host_ns(true, BRACKET_HOST_NS) + 2 * event_ns(),
+        .passed_ns = host_ns(false, PASSED_HOST_NS),
+    };
+    ct_control_step(ct_clock_monotonic_ns(), &costs);
+}

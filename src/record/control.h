@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control loop of CUTRACE_BUDGET, on the drain thread: fills the purse that launching threads
+ * pay brackets from, and sets the rate of each cell so that all of them together spend a little
+ * less than comes in. The purse gets three quarters of the budget and holds an eighth of what
+ * 100 ms may cost, so that no window of 100 ms costs more than the budget.
+ */
+#ifndef CT_CONTROL_H
+#define CT_CONTROL_H
+
+#include "base/base.h"
+
+/* What operations cost the program, in ns. */
+struct ct_costs {
+    uint32_t bracket_ns; /* one that is timed: host and GPU */
+    uint32_t passed_ns;  /* one that is passed over */
+};
+
+/* Does its work every few milliseconds, and nothing without a budget. */
+void ct_control_run(void);
+void ct_control_forget(void);
+
+/* One step at that time with these costs, for ct_control_run() and tests. */
+void ct_control_step(uint64_t now_ns, const struct ct_costs *costs);
+
+#endif

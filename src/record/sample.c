@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sample.h"
+
+#include "base/config.h"
+#include "base/mem.h"
+#include "base/spin.h"
+#include "base/table.h"
+#include "record/stream.h"
+#include "record/thread.h"
+
+#define FIRST_EVERY 16 /* of a cell that the control loop has not met, under a budget */
+#define BESIDE_EVERY 128
+#define MOST_SHIFT 16
+#define EMPTY_SHIFT 6
+#define MEAN_STEPS 16
+
+struct cells {
+    struct ct_cell cell[CT_CELLS];
+    _Atomic uint32_t count;
+    struct ct_spin lock;   /* for adding */
+    struct ct_table index; /* key and row -> cell; with room for twice as many */
+    /* Of the drain thread. */
+    struct ct_stratum stratum[CT_CELLS];
+    uint64_t lost[CT_CELLS];
+};
+
+bool ct_sample_is_on;
+struct ct_purse ct_purse;
+
+static struct cells *cells;
+static _Atomic uint64_t bracket_ticks, passed_ticks; /* times MEAN_STEPS */
+static struct ct_sample_policy policy;
+
+bool ct_sample_init(const struct ct_sample_policy *p)
+{
+    policy = *p;
+    ct_sample_is_on = policy.every > 1 || policy.budget_ppm || policy.beside;
+    atomic_store(&ct_purse.early, true);
+    if (!ct_sample_is_on)
+        return true;
+    cells = ct_map(sizeof(*cells));
+    if (!cells || !ct_table_init(&cells->index, 15))
+        return ct_sample_is_on = false;
+    atomic_store(&cells->count, CT_CELL_NONE + 1);
+    return true;
+}
+
+void ct_sample_forget(void)
+{
+    ct_sample_is_on = false;
+    cells = NULL;
+    ct_purse = (struct ct_purse){0};
+}
+
+/*
+ * With one connection to the device a timing record keeps all streams waiting for about as long as
+ * a kernel takes. Of two kernels side by side a bracket in 128 costs at most 2 in 128 of one.
+ */
+struct ct_sample_policy ct_sample_policy_of_config(bool one_connection)
+{
+    return (struct ct_sample_policy){
+        .every = ct_config.sample,
+        .budget_ppm = ct_config.budget_ppm,
+        .beside = one_connection ? BESIDE_EVERY : 0,
+        .sure = ct_config.budget_ppm && !one_connection ? CT_SURE : 1,
+    };
+}
+
+const struct ct_sample_policy *ct_sample_policy(void)
+{
+    return &policy;
+}
+
+struct ct_cell *ct_cell(uint32_t index)
+{
+    return &cells->cell[index];
+}
+
+struct ct_stratum *ct_cell_stratum(uint32_t index)
+{
+    return &cells->stratum[index];
+}
+
+struct ct_cell_count ct_cell_count(uint32_t index)
+{
+    struct ct_cell_count n = {-cells->lost[index], -cells->lost[index]};
+    for (const struct ct_thread *t = ct_threads_first(); t; t = t->next) {
+        n.seen += atomic_load_explicit(&t->sampler.count[index].seen, memory_order_relaxed);
+        n.chosen += atomic_load_explicit(&t->sampler.count[index].chosen, memory_order_relaxed);
+    }
+    return n;
+}
+
+void ct_cell_lose(uint32_t index)
+{
+    if (index != CT_CELL_NONE)
+        cells->lost[index]++;
+}
+
+uint32_t ct_cells_count(void)
+{
+    return cells ? atomic_load_explicit(&cells->count, memory_order_acquire) : 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t x)
+{
+    hash = (hash ^ x) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+/* Four classes an octave: copies of a class take about as long. */
+static uint64_t size_class(uint64_t bytes)
+{
+    unsigned top = bytes > 7 ? 63 - (unsigned)__builtin_clzll(bytes) : 2;
+    return (uint64_t)top << 32 | bytes >> (top - 2);
+}
+
+uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations)
+{
+    uint64_t part[sizeof(*shape) / sizeof(uint64_t)], hash = mix(operations, size_class(bytes));
+    _Static_assert(sizeof(part) == sizeof(*shape), "a shape is whole words");
+    __builtin_memcpy(part, shape, sizeof(part));
+    for (unsigned i = 0; i < ct_countof(part); i++)
+        hash = mix(hash, part[i]);
+    return hash;
+}
+
+static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
+{
+    uint64_t known;
+    uint32_t n = atomic_load_explicit(&cells->count, memory_order_relaxed);
+    if (ct_table_find(&cells->index, key, &known))
+        return (uint32_t)known;
+    if (n == CT_CELLS)
+        return CT_CELL_NONE;
+    struct ct_cell *c = &cells->cell[n];
+    c->row = row;
+    c->operations = operations;
+    c->every = policy.budget_ppm ? ct_max(policy.every, FIRST_EVERY) : policy.every;
+    c->sure = (int32_t)policy.sure;
+    atomic_store_explicit(&cells->count, n + 1, memory_order_release);
+    ct_table_put(&cells->index, key, n);
+    return n;
+}
+
+static CT_COLD uint32_t add(uint64_t key, uint32_t row, uint64_t operations)
+{
+    ct_spin_lock(&cells->lock);
+    uint32_t n = add_locked(key, row, operations);
+    ct_spin_unlock(&cells->lock);
+    return n;
+}
+
+static uint32_t find(uint32_t row, uint64_t key, uint64_t operations)
+{
+    uint64_t cell;
+    key = mix(key, row) | 1;
+    if (ct_likely(ct_table_find(&cells->index, key, &cell)))
+        return (uint32_t)cell;
+    return add(key, row, operations);
+}
+
+/* xorshift64*: of the products the upper half. */
+static uint32_t next_random(uint64_t *state)
+{
+    uint64_t x = *state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return (uint32_t)((x * 0x2545f4914f6cdd1du) >> 32);
+}
+
+/* The emptier the purse, the thinner: a burst is thinned out, not cut off. */
+static uint32_t thinned(uint32_t every, int64_t left_ns, int64_t size_ns)
+{
+    int64_t half_ns = size_ns / 2 + 1;
+    if (!policy.budget_ppm || ct_likely(left_ns >= half_ns))
+        return every;
+    int64_t shift = left_ns > 0 ? EMPTY_SHIFT * (half_ns - left_ns) / half_ns
+                                : EMPTY_SHIFT - 2 * left_ns / half_ns;
+    return (uint32_t)ct_min((uint64_t)every << ct_min(shift, MOST_SHIFT), CT_EVERY_MOST);
+}
+
+/* Within the budget: half of the purse is for those that are sure, all of it for the others. */
+static bool is_sure(struct ct_cell *c, int64_t left_ns, int64_t size_ns)
+{
+    if (ct_likely(atomic_load_explicit(&c->sure, memory_order_relaxed) <= 0))
+        return false;
+    if (policy.budget_ppm && left_ns <= size_ns / 2 &&
+        !atomic_load_explicit(&ct_purse.early, memory_order_relaxed))
+        return false;
+    return atomic_fetch_sub_explicit(&c->sure, 1, memory_order_relaxed) > 0;
+}
+
+static uint32_t every_of(const struct ct_cell *c)
+{
+    uint32_t every = c ? atomic_load_explicit(&c->every, memory_order_relaxed) : policy.every;
+    if (policy.beside && every < policy.beside && ct_streams_count() > 1)
+        return policy.beside;
+    return every;
+}
+
+static void pay(bool sure)
+{
+    uint32_t ns = atomic_load_explicit(&ct_purse.bracket_ns, memory_order_relaxed);
+    if (policy.budget_ppm && !(sure && atomic_load_explicit(&ct_purse.early, memory_order_relaxed)))
+        atomic_fetch_sub_explicit(&ct_purse.left_ns, ns, memory_order_relaxed);
+}
+
+bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
+                      struct ct_choice *choice)
+{
+    int64_t left_ns = 0, size_ns = 0;
+    uint32_t cell = find(row, key, operations);
+    struct ct_cell *c = cell == CT_CELL_NONE ? NULL : &cells->cell[cell];
+    *choice = (struct ct_choice){cell, 1};
+    ct_count_bump(&s->count[cell].seen, 1);
+    if (policy.budget_ppm) {
+        left_ns = atomic_load_explicit(&ct_purse.left_ns, memory_order_relaxed);
+        size_ns = atomic_load_explicit(&ct_purse.size_ns, memory_order_relaxed);
+    }
+    bool sure = c && is_sure(c, left_ns, size_ns);
+    if (!sure) {
+        choice->weight = thinned(every_of(c), left_ns, size_ns);
+        if (choice->weight > 1 && (uint64_t)next_random(&s->random) * choice->weight >> 32) {
+            choice->weight = 0;
+            return false;
+        }
+    }
+    pay(sure);
+    ct_count_bump(&s->count[cell].chosen, 1);
+    return true;
+}
+
+void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
+                        struct ct_choice *choice)
+{
+    uint32_t cell = find(row, key, operations);
+    *choice = (struct ct_choice){cell, 1};
+    ct_count_bump(&s->count[cell].seen, 1);
+    ct_count_bump(&s->count[cell].chosen, 1);
+    if (cell != CT_CELL_NONE &&
+        atomic_load_explicit(&cells->cell[cell].sure, memory_order_relaxed) > 0)
+        atomic_fetch_sub_explicit(&cells->cell[cell].sure, 1, memory_order_relaxed);
+    pay(true);
+}
+
+void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice)
+{
+    ct_count_bump(&s->count[choice->cell].seen, (uint64_t)-1);
+    if (choice->weight)
+        ct_count_bump(&s->count[choice->cell].chosen, (uint64_t)-1);
+}
+
+/* Weighted towards the past; single calls that were interrupted count for little. */
+static void smooth(_Atomic uint64_t *mean, uint64_t ticks)
+{
+    uint64_t old = atomic_load_explicit(mean, memory_order_relaxed);
+    uint64_t scaled = ct_min(ticks, UINT32_MAX) * MEAN_STEPS;
+    if (old)
+        scaled = ct_min(scaled, 4 * old);
+    atomic_store_explicit(mean, old ? old + (scaled / MEAN_STEPS) - old / MEAN_STEPS : scaled,
+                          memory_order_relaxed);
+}
+
+void ct_sample_measured(bool timed, uint64_t ticks)
+{
+    smooth(timed ? &bracket_ticks : &passed_ticks, ticks);
+}
+
+uint64_t ct_sample_ticks(bool timed)
+{
+    return atomic_load_explicit(timed ? &bracket_ticks : &passed_ticks, memory_order_relaxed) /
+           MEAN_STEPS;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which operations are timed when not all are. Decided for each on its own, at random: an operation
+ * is timed with probability 1 / every, whatever the ones before it did, so no program can keep step
+ * with it. What `every` is depends on the cell the operation belongs to, that is on its row and
+ * its shape, and on how much of the budget is left.
+ *
+ * Launching threads read the cells and count on their own. The rates are set by the drain thread
+ * (control.h), which also keeps the purse filled.
+ */
+#ifndef CT_SAMPLE_H
+#define CT_SAMPLE_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "record/op.h"
+#include "record/stratum.h"
+
+#define CT_CELLS 16384
+#define CT_CELL_NONE 0 /* of operations that are in no cell: all are timed, or cells ran out */
+#define CT_SURE 100    /* with a budget, operations of a cell that are timed before any is passed */
+#define CT_EVERY_MOST (1u << 30)
+
+struct ct_cell {
+    _Alignas(CT_CACHE_LINE) _Atomic uint32_t every;
+    _Atomic int32_t sure; /* to be timed before any is passed over */
+    uint32_t row;
+    uint64_t operations; /* in each, more than one in batches */
+};
+
+/* Of a cell: launches, copies, batches, and how many of them are or will be timed. */
+struct ct_cell_count {
+    uint64_t seen;
+    uint64_t chosen;
+};
+
+/* What a thread has of it; the counts are written by the thread and read by the drain thread. */
+struct ct_sampler {
+    uint64_t random;
+    uint32_t unmeasured; /* operations since the cost of one was measured */
+    struct {
+        _Atomic uint64_t seen;
+        _Atomic uint64_t chosen;
+    } count[CT_CELLS];
+};
+
+/* What the user asked for; everything else follows from it. */
+struct ct_sample_policy {
+    uint32_t every;      /* never time more than one in so many */
+    uint32_t budget_ppm; /* of the run time, 0: no budget */
+    uint32_t beside;     /* the same as `every`, once the process has more than one stream */
+    uint32_t sure;       /* operations of each cell that are timed first */
+};
+
+/* Weight: how many operations this one stands for, itself included; 0: it was passed over. */
+struct ct_choice {
+    uint32_t cell;
+    uint32_t weight;
+};
+
+/* False: no memory. Without sampling in the policy nothing below is called. */
+bool ct_sample_init(const struct ct_sample_policy *policy);
+void ct_sample_forget(void);
+/* one_connection: timing keeps streams apart, and the user did not say that it may. */
+struct ct_sample_policy ct_sample_policy_of_config(bool one_connection);
+
+extern bool ct_sample_is_on;
+const struct ct_sample_policy *ct_sample_policy(void);
+
+struct ct_cell *ct_cell(uint32_t index);
+struct ct_stratum *ct_cell_stratum(uint32_t index); /* of the drain thread */
+struct ct_cell_count ct_cell_count(uint32_t index); /* of all threads */
+/* Drain thread: one that was chosen has found no time. */
+void ct_cell_lose(uint32_t index);
+uint32_t ct_cells_count(void);
+
+/* What tells operations of a row apart: a kernel's shape, otherwise the bytes, roughly. */
+uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations);
+
+/* Whether an operation of that row is timed; it is counted in its cell either way. */
+bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
+                      struct ct_choice *choice);
+/* Counts one that is timed without having been asked for: its row was not known before. */
+void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
+                        struct ct_choice *choice);
+/* One that was counted did not run, or gets no time for another reason. */
+void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice);
+
+/* What cutrace's part in a call has cost the host, and the mean of that; 0: not known yet. */
+#define CT_MEASURE_EVERY 64
+void ct_sample_measured(bool timed, uint64_t ticks);
+uint64_t ct_sample_ticks(bool timed);
+
+/* Of the control loop. */
+struct ct_purse {
+    _Atomic int64_t left_ns; /* what may be spent now; a little below zero at worst */
+    _Atomic int64_t size_ns;
+    _Atomic uint32_t bracket_ns; /* what one costs */
+    atomic_bool early; /* the first second: what is sure to be timed is timed at any price */
+};
+extern struct ct_purse ct_purse;
+
+#endif

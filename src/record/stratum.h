@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the timed operations of a cell tell of those that were passed over.
+ *
+ * Operations that were certain to be timed are a stratum of their own and stand for themselves.
+ * The others were drawn independently with known probabilities: their number is known exactly,
+ * their mean is the weighted mean of the drawn (a ratio estimator), and its variance follows from
+ * the design alone, whatever the durations are and in whatever order they come. The third moment is
+ * kept as well: with long tails the usual interval is too short. Derivation: doc/internals.md.
+ */
+#ifndef CT_STRATUM_H
+#define CT_STRATUM_H
+
+#include "base/base.h"
+
+/* Sums over operations of weight w and duration y, which is taken relative to the first one's. */
+struct ct_stratum {
+    double first_ns;
+    uint64_t certain; /* operations of weight 1 */
+    double certain_y;
+    double certain_yy;
+    uint64_t drawn; /* of a larger weight */
+    double drawn_y;
+    double w, wy, wyy;
+    double v, vy, vyy;       /* of w (w - 1) */
+    double t, ty, tyy, tyyy; /* of w (w - 1) (w - 2) */
+};
+
+/* Of operations that were passed over; sums over cells. */
+struct ct_projection {
+    double operations; /* those that something is known of */
+    double total_ns;
+    double square_ns2;
+    double variance_ns2; /* of total_ns */
+    double third_ns3;    /* its third central moment */
+    double freedom_ns4;  /* variance squared, by degrees of freedom */
+};
+
+void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight);
+
+/* The variance of single durations, as far as it can be told. */
+double ct_stratum_spread_ns2(const struct ct_stratum *t);
+
+/* Adds what can be said of those passed over, each of them a batch of so many operations. */
+void ct_stratum_project(const struct ct_stratum *t, uint64_t passed, uint64_t each,
+                        struct ct_projection *sum);
+
+#endif

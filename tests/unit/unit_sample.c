@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sampling in virtual time: a program that launches, the controller, and what is made of the timed
+ * operations, with the truth at hand. Seeds are fixed: each run is the same.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/control.h"
+#include "record/row.h"
+#include "record/sample.h"
+#include "record/thread.h"
+#include "report/interval.h"
+#include "report_main.h"
+
+#define MS 1000000u
+#define SECOND 1000000000u
+
+/* ---- numbers ---- */
+
+static uint64_t seed;
+
+static double uniform(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)((seed >> 11) + 1) / 9007199254740993.0;
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* ---- a run ---- */
+
+static uint64_t clock_ns, stepped_ns;
+static struct ct_costs costs;
+
+static void start(struct ct_sample_policy policy, uint64_t run)
+{
+    ct_sample_forget();
+    ct_control_forget();
+    ct_threads_forget();
+    ck_assert(ct_rows_init() && ct_threads_init() && ct_sample_init(&policy));
+    seed = 0x1234567 + run * 7919;
+    ct_thread_self()->sampler.random = 0x9e3779b97f4a7c15u * (run + 1);
+    clock_ns = 5 * (uint64_t)SECOND;
+    stepped_ns = 0;
+    costs = (struct ct_costs){.bracket_ns = 2800, .passed_ns = 40};
+}
+
+/* The drain thread comes by each 10 ms. */
+static void pass_time(uint64_t ns)
+{
+    clock_ns += ns;
+    if (clock_ns - stepped_ns < 10 * MS)
+        return;
+    stepped_ns = clock_ns;
+    ct_control_step(clock_ns, &costs);
+}
+
+static bool launch(uint32_t row, uint32_t blocks, double ns)
+{
+    struct ct_shape shape = {.grid = {blocks, 1, 1}, .block = {128, 1, 1}};
+    struct ct_choice choice;
+    uint64_t key = ct_sample_key(&shape, 0, 1);
+    if (!ct_sample_choose(&ct_thread_self()->sampler, row, key, 1, &choice))
+        return false;
+    struct ct_op op = {
+        .row = row, .operations = 1, .shape = shape, .cell = choice.cell, .weight = choice.weight};
+    ct_row_add(ct_row(row), &op, (uint64_t)ns, (uint64_t)ns, 0);
+    return true;
+}
+
+static uint32_t kernel(uint32_t number)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "kernel_%u", number);
+    return ct_row_get(CT_ROW_KERNEL, 0, 0, name);
+}
+
+/* ---- the budget ---- */
+
+#define WINDOW 100 /* ms */
+#define RUN_MS 4000
+
+static double spent_ns[RUN_MS + 1], passed_ns[RUN_MS + 1]; /* in each millisecond */
+
+static void spend(double *sums, uint64_t begin_ns, double ns)
+{
+    uint64_t at = (clock_ns - begin_ns) / MS;
+    if (at <= RUN_MS)
+        sums[at] += ns;
+}
+
+/* The dearest 100 ms after the first second, of the time that passed. */
+static double dearest(const double *sums)
+{
+    double most = 0, sum = 0;
+    for (int i = 1000; i < RUN_MS; i++) {
+        sum += sums[i] - (i >= 1000 + WINDOW ? sums[i - WINDOW] : 0);
+        if (i >= 1000 + WINDOW && sum > most)
+            most = sum;
+    }
+    return most / (WINDOW * (double)MS);
+}
+
+/* A program: the time until its next launch, and which kernel that is of. */
+struct program {
+    const char *name;
+    void (*next)(uint64_t n, uint64_t *wait_ns, uint32_t *kernel);
+};
+
+static void steady(uint64_t n, uint64_t *wait_ns, uint32_t *kernel)
+{
+    *wait_ns = 2500;
+    *kernel = (uint32_t)(n % 3);
+}
+
+/* 2,000 launches one upon the other, then nothing for a while. */
+static void bursts(uint64_t n, uint64_t *wait_ns, uint32_t *kernel)
+{
+    *wait_ns = n % 2000 ? 1500 : 150 * MS;
+    *kernel = (uint32_t)(n % 7);
+}
+
+/* It never stops to bring new kernels. */
+static void thousands(uint64_t n, uint64_t *wait_ns, uint32_t *kernel)
+{
+    *wait_ns = 10000;
+    *kernel = (uint32_t)(n / 50) % 12000;
+}
+
+/* One is launched 100 times a second beside one that is launched all the time. */
+static void rare(uint64_t n, uint64_t *wait_ns, uint32_t *kernel)
+{
+    *wait_ns = 4000;
+    *kernel = n % 2500 ? 0 : 1;
+}
+
+/* Idle for two seconds, then all at once and for good. */
+static void late(uint64_t n, uint64_t *wait_ns, uint32_t *kernel)
+{
+    *wait_ns = n == 10 ? 2 * (uint64_t)SECOND : 1500;
+    *kernel = (uint32_t)(n % 20);
+}
+
+static const struct program programs[] = {
+    {"steady", steady}, {"bursts", bursts}, {"thousands", thousands},
+    {"rare", rare},     {"late", late},
+};
+
+#define PROGRAMS ((int)ct_countof(programs))
+
+static uint64_t timed_of(uint32_t k)
+{
+    return ct_row(kernel(k))->timed;
+}
+
+static void run(const struct program *p, uint32_t budget_ppm)
+{
+    start((struct ct_sample_policy){.every = 1, .budget_ppm = budget_ppm, .sure = CT_SURE}, 0);
+    memset(spent_ns, 0, sizeof(spent_ns));
+    memset(passed_ns, 0, sizeof(passed_ns));
+    uint64_t begin_ns = clock_ns;
+    uint32_t rows[12000] = {0};
+    for (uint64_t n = 0; clock_ns - begin_ns < RUN_MS * (uint64_t)MS; n++) {
+        uint64_t wait_ns;
+        uint32_t k;
+        p->next(n, &wait_ns, &k);
+        while (wait_ns > MS) {
+            pass_time(MS);
+            wait_ns -= MS;
+        }
+        pass_time(wait_ns);
+        if (!rows[k])
+            rows[k] = kernel(k) + 1;
+        bool timed = launch(rows[k] - 1, 1, 3000);
+        uint32_t cost_ns = timed ? costs.bracket_ns : costs.passed_ns;
+        spend(spent_ns, begin_ns, cost_ns);
+        if (!timed)
+            spend(passed_ns, begin_ns, cost_ns);
+        pass_time(cost_ns);
+    }
+}
+
+static const uint32_t budgets_ppm[] = {100000, 20000, 10000};
+
+/* What those cost that are passed over cannot be saved: it may be more than the budget alone. */
+START_TEST(no_window_costs_more_than_the_budget)
+{
+    const struct program *p = &programs[_i % PROGRAMS];
+    double budget = budgets_ppm[_i / PROGRAMS] * 1e-6, all = 0;
+    run(p, budgets_ppm[_i / PROGRAMS]);
+    double most = dearest(spent_ns), passed = dearest(passed_ns);
+    fprintf(stderr, "# %s %.3f: %.4f, passed over %.4f\n", p->name, budget, most, passed);
+    ck_assert_double_le(most, passed < 0.75 * budget ? budget : passed + 0.25 * budget);
+    for (int i = 2000; i < RUN_MS; i++)
+        all += spent_ns[i];
+    if (p->next == steady) /* it is not kept by timing nothing */
+        ck_assert_double_gt(all / ((RUN_MS - 2000) * (double)MS), 0.6 * budget);
+}
+END_TEST
+
+START_TEST(first_launches_and_rare_kernels_are_timed)
+{
+    run(&programs[3], 20000);
+    ck_assert_uint_gt(timed_of(1), 350); /* nearly all of about 400 */
+    ck_assert_uint_gt(timed_of(0), 4000);
+    run(&programs[0], 10000);
+    for (uint32_t k = 0; k < 3; k++)
+        ck_assert_uint_gt(timed_of(k), CT_SURE);
+}
+END_TEST
+
+/* ---- totals ---- */
+
+static struct ct_projection estimate_of(uint32_t row)
+{
+    ct_rows_project();
+    return ct_row(row)->projection;
+}
+
+static double total_of(uint32_t row)
+{
+    return (double)ct_row(row)->time.total_ns + estimate_of(row).total_ns;
+}
+
+static double half_of(uint32_t row)
+{
+    struct ct_projection e = estimate_of(row);
+    return ct_interval_half_ns(e.variance_ns2, e.third_ns3, e.freedom_ns4);
+}
+
+/* Durations of a kernel, of its nth launch. */
+struct durations {
+    const char *name;
+    double (*of)(uint64_t n);
+};
+
+static double same_bell(uint64_t n)
+{
+    (void)n;
+    return 20000 + 1000 * normal();
+}
+
+static double two_modes(uint64_t n)
+{
+    (void)n;
+    return uniform() < 0.1 ? 50000 + 2000 * normal() : 5000 + 200 * normal();
+}
+
+static double rare_mode(uint64_t n)
+{
+    (void)n;
+    return uniform() < 0.04 ? 80000 : 6000 + 300 * normal();
+}
+
+static double long_tail(uint64_t n)
+{
+    (void)n;
+    return exp(9 + 1.0 * normal());
+}
+
+static double period_16(uint64_t n)
+{
+    static const double ns[16] = {2000, 3000, 2000,  9000, 2000, 3000, 40000, 9000,
+                                  2000, 3000, 70000, 9000, 2000, 3000, 2000,  9000};
+    return ns[n % 16];
+}
+
+/* Twice as long in the end as at first, and a phase of its own in between. */
+static double drift(uint64_t n)
+{
+    return 5000 + (double)n / 2 + (n % 10000 > 7000 ? 10000 : 0);
+}
+
+static const struct durations kinds[] = {
+    {"bell", same_bell},      {"two modes", two_modes}, {"rare mode", rare_mode},
+    {"long tail", long_tail}, {"period 16", period_16}, {"drift", drift},
+};
+#define RUNS 170
+
+struct cover {
+    unsigned held;
+    unsigned all;
+    double error; /* of all, relative, and their squares */
+    double square;
+};
+
+static struct ct_sample_policy fixed_rate(uint64_t run)
+{
+    return (struct ct_sample_policy){.every = (uint32_t)(run % 2 ? 16 : 64), .sure = 1};
+}
+
+static struct ct_sample_policy budgeted(uint64_t run)
+{
+    return (struct ct_sample_policy){
+        .every = 1, .budget_ppm = run % 2 ? 10000 : 20000, .sure = CT_SURE};
+}
+
+/* One kernel of a kind among others, launched in bursts; where a rate is fixed, all alike. */
+static void estimate(const struct durations *d, struct ct_sample_policy policy, uint64_t run,
+                     struct cover *c)
+{
+    start(policy, run);
+    uint32_t row = kernel(0), other = kernel(1);
+    double truth = 0;
+    for (uint64_t n = 0; n < 20000; n++) {
+        double ns = d->of(n);
+        truth += floor(ns);
+        uint64_t cost_ns = launch(row, 1, ns) ? costs.bracket_ns : costs.passed_ns;
+        if (n % 3 == 0)
+            launch(other, 2, 5000);
+        pass_time(cost_ns + (n % 1000 ? 4000 : 200 * MS));
+    }
+    double error = total_of(row) - truth;
+    c->held += fabs(error) <= half_of(row);
+    c->error += error / truth;
+    c->square += error / truth * (error / truth);
+    c->all++;
+}
+
+static void check_kind(const struct cover *c, const char *name)
+{
+    double mean = c->error / c->all, mean_error = sqrt(c->square) / c->all;
+    fprintf(stderr, "# %s: %u of %u, bias %.4f +- %.4f\n", name, c->held, c->all, mean, mean_error);
+    ck_assert_uint_ge(c->held, 0.9 * c->all);
+    ck_assert_double_lt(fabs(mean), 4 * mean_error);
+}
+
+static void check_cover(struct ct_sample_policy (*policy)(uint64_t run))
+{
+    unsigned held = 0, all = 0;
+    for (unsigned k = 0; k < ct_countof(kinds); k++) {
+        struct cover c = {0};
+        for (uint64_t run = 0; run < RUNS; run++)
+            estimate(&kinds[k], policy(run), run, &c);
+        check_kind(&c, kinds[k].name);
+        held += c.held;
+        all += c.all;
+    }
+    ck_assert_uint_ge(all, 1000);
+    ck_assert_uint_ge(held, 0.93 * all);
+}
+
+START_TEST(intervals_at_a_fixed_rate_hold)
+{
+    check_cover(fixed_rate);
+}
+END_TEST
+
+START_TEST(intervals_under_a_budget_hold)
+{
+    check_cover(budgeted);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("sample");
+    tcase_add_loop_test(tests, no_window_costs_more_than_the_budget, 0,
+                        PROGRAMS * (int)ct_countof(budgets_ppm));
+    tcase_add_test(tests, first_launches_and_rare_kernels_are_timed);
+    tcase_add_test(tests, intervals_at_a_fixed_rate_hold);
+    tcase_add_test(tests, intervals_under_a_budget_hold);
+    return ct_report_run("sample", tests);
+}
