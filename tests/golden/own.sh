@@ -33,5 +33,9 @@ same uncertain uncertain.raw.txt --raw
 same uncertain uncertain.raw.csv --raw --csv
 same uncertain uncertain.details.txt --details
 same uncertain uncertain.raw-details.txt --raw --details
+same sampled sampled.txt
+same sampled sampled.csv --csv
+same sampled sampled.raw.txt --raw
+same sampled sampled.details.txt --details
 same full full.details.txt --details
 exit $failed

@@ -204,6 +204,31 @@ static void fill_uncertain(struct ct_build *b)
     API(b, "cudaMalloc", 1);
 }
 
+/* Two kernels of which only some launches were timed, one of them with a long tail. */
+static void fill_sampled(struct ct_build *b)
+{
+    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z4manyv"));
+    row.lost[CT_LOSS_SAMPLED] = 996;
+    row.estimated = 1000;
+    row.estimated_ns = 5.2e6;
+    row.estimated_square_ns2 = 2.71e10;
+    row.variance_ns2 = 4e8;
+    row.freedom_ns4 = 4e8 * 4e8 / 40;
+    MEASURED(b, row, 300, 5000, 5100, 5200, 5500);
+    row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z4tailv"));
+    row.lost[CT_LOSS_SAMPLED] = 95;
+    row.lost[CT_LOSS_DEEP_QUEUE] = 5;
+    row.estimated = 98;
+    row.estimated_ns = 9.8e5;
+    row.estimated_square_ns2 = 1.2e10;
+    row.variance_ns2 = 1e10;
+    row.third_ns3 = 1.5e15;
+    row.freedom_ns4 = 5e19;
+    MEASURED(b, row, 300, 8000, 9000, 40000);
+    MEASURED(b, ct_build_row(CT_ROW_COPY, CT_HTOD, 0, 0), 0, 40000);
+    API(b, "cudaMalloc", 1);
+}
+
 bool ct_profile_fill(struct ct_build *b, const char *name)
 {
     static const struct {
@@ -213,6 +238,7 @@ bool ct_profile_fill(struct ct_build *b, const char *name)
         {"basic", fill_basic},     {"names", fill_names},         {"none", fill_none},
         {"gpuonly", fill_gpuonly}, {"apionly", fill_apionly},     {"multi", fill_multi},
         {"full", fill_full},       {"uncertain", fill_uncertain},
+        {"sampled", fill_sampled},
     };
     ct_build_process(b, 4711, "./app arg");
     ct_build_device(b, 0, "Tesla V100-SXM2-16GB");

@@ -160,6 +160,40 @@ START_TEST(losses_and_estimates)
 }
 END_TEST
 
+/* Independent samples, and a file from before there were any: sums, variances, moments add up. */
+START_TEST(samples_add_up)
+{
+    struct ct_build b;
+    struct ct_view v;
+    for (int i = 0; i < 3; i++) {
+        start(&b);
+        struct ct_file_row row = kernel(&b, 0, "k");
+        ct_build_time(&row, 100);
+        if (i < 2) {
+            row.lost[CT_LOSS_SAMPLED] = 9;
+            row.estimated = 10;
+            row.estimated_ns = 1000 + 200 * i;
+            row.variance_ns2 = 300;
+            row.third_ns3 = 0;
+            row.freedom_ns4 = 300.0 * 300.0 / 50;
+        }
+        add_row(&b, row);
+        merge(&b);
+    }
+    ck_assert_uint_eq(merged.rows[0].sum.estimated, 21);
+    ct_view_gpu(&v, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ck_assert_uint_eq(v.lines[0].calls, 21);
+    ck_assert_uint_eq(v.lines[0].total_ns, 2300);
+    ck_assert_uint_eq(v.lines[0].avg_ns, 110); /* 109.5 */
+    ck_assert_double_eq_tol(ct_view_half_ns(&v.lines[0].sampled), 24.495 * 1.984, 0.01);
+    ck_assert_double_eq_tol(ct_view_half_ns(&v.sampled), 24.495 * 1.984, 0.01);
+    ct_view_free(&v);
+    expect_line((struct ct_options){0}, "======== Time and Avg of 1 row are estimates from a "
+                                        "sample: all times together +-2.1%, the row +-2.1% (95% "
+                                        "intervals)\n");
+}
+END_TEST
+
 START_TEST(estimates_do_not_overflow)
 {
     struct ct_build b;
@@ -459,6 +493,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, files_add_up);
     tcase_add_test(tests, losses_and_estimates);
+    tcase_add_test(tests, samples_add_up);
     tcase_add_test(tests, estimates_do_not_overflow);
     tcase_add_test(tests, devices_are_known_by_uuid);
     tcase_add_test(tests, graphs_are_known_by_content);

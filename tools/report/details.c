@@ -154,7 +154,7 @@ static void put_quantiles(struct ct_grid *g, const struct ct_merged_hist *h, uin
 static void put_mean(struct ct_grid *g, const struct ct_durations *t, uint64_t timed)
 {
     char mean[CT_UNITS_BYTES];
-    ct_units_time(mean, t->total_ns / timed, 8);
+    ct_units_time(mean, ct_view_mean_ns(t, timed), 8);
     ct_grid_printf(g, "%s%s", ct_view_uncertain(t->total_ns, t->doubt_ns) ? "~" : "", mean);
     if (t->doubt_ns)
         ct_grid_time(g, t->doubt_ns / timed);
@@ -177,7 +177,8 @@ static void put_durations(struct details *d, struct ct_grid *g, const struct ct_
     ct_grid_time(g, t.total_ns);
     put_mean(g, &t, sum->timed);
     put_quantiles(g, t.hist, t.min_ns, t.max_ns);
-    ct_grid_time(g, ct_hist_deviation(sum->timed, (double)t.total_ns, t.square_ns2));
+    ct_grid_time(g,
+                 ct_hist_deviation((uint64_t)t.estimated, t.estimated_ns, t.estimated_square_ns2));
     ct_grid_time(g, sum->raw_total_ns / sum->timed);
 }
 
@@ -196,6 +197,29 @@ static void print_rows(struct details *d)
         put_name(d, &g, d->rows[i]);
     }
     ct_grid_finish(&g, d->out, d->prefix, "GPU activities");
+}
+
+/* Of the rows that are known from a sample: all calls, as estimated. */
+static void print_estimates(struct details *d)
+{
+    struct ct_grid g;
+    ct_grid_start(&g, "Device|Calls|Timed|Time|+-|+-%|Name");
+    for (uint32_t i = 0; i < d->m->row_keys.count; i++) {
+        const struct ct_file_row *sum = &d->rows[i]->sum;
+        struct ct_sampled s = {sum->variance_ns2, sum->third_ns3, sum->freedom_ns4};
+        double half_ns = ct_view_half_ns(&s);
+        if (!(half_ns > 0) || d->o->raw)
+            continue;
+        double scale = (double)ct_view_calls(sum) / (double)sum->estimated;
+        ct_grid_count(&g, d->m->devices[sum->device].sum.ordinal);
+        ct_grid_count(&g, ct_view_calls(sum));
+        ct_grid_count(&g, sum->timed);
+        ct_grid_time(&g, ct_view_whole_ns(sum->estimated_ns * scale));
+        ct_grid_time(&g, ct_view_whole_ns(half_ns * scale));
+        ct_grid_printf(&g, "%.2g%%", 100 * half_ns / (sum->estimated_ns + 1));
+        put_name(d, &g, d->rows[i]);
+    }
+    ct_grid_finish(&g, d->out, d->prefix, "Estimates from a sample, with 95% intervals");
 }
 
 static void print_sizes(struct details *d)
@@ -427,6 +451,7 @@ void ct_details_print(FILE *out, const char *prefix, const struct ct_merged *m,
     print_processes(&d);
     print_devices(&d);
     print_rows(&d);
+    print_estimates(&d);
     print_sizes(&d);
     print_shapes(&d);
     print_losses(&d);

@@ -145,6 +145,18 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* A file without an estimate is one in which nothing was sampled out. */
+static void add_estimate(struct ct_file_row *to, const struct ct_file_row *from)
+{
+    bool known = from->estimated != 0;
+    to->estimated = ct_merge_sum(to->estimated, known ? from->estimated : from->timed);
+    to->estimated_ns += known ? from->estimated_ns : (double)from->total_ns;
+    to->estimated_square_ns2 += known ? from->estimated_square_ns2 : from->square_ns2;
+    to->variance_ns2 += from->variance_ns2;
+    to->third_ns3 += from->third_ns3;
+    to->freedom_ns4 += from->freedom_ns4;
+}
+
 static void add_durations(struct ct_file_row *to, const struct ct_file_row *from)
 {
     to->timed = ct_merge_sum(to->timed, from->timed);
@@ -161,6 +173,7 @@ static void add_durations(struct ct_file_row *to, const struct ct_file_row *from
     to->marked = ct_merge_sum(to->marked, from->marked);
     to->overlapped = ct_merge_sum(to->overlapped, from->overlapped);
     to->legacy_waits = ct_merge_sum(to->legacy_waits, from->legacy_waits);
+    add_estimate(to, from);
 }
 
 static bool same_shape(const struct ct_file_shape *a, const struct ct_file_shape *b)

@@ -71,12 +71,40 @@ static void print_marked(FILE *out, const char *prefix, const struct totals *t)
     fputs(")\n", out);
 }
 
+/* Of the lines whose times are estimated from a sample: the one that is known least, in percent. */
+static double worst_sampled(const struct ct_view *gpu)
+{
+    double worst = 0;
+    for (size_t i = 0; i < gpu->count; i++) {
+        const struct ct_line *line = &gpu->lines[i];
+        double share = ct_view_half_ns(&line->sampled) / ((double)line->total_ns + 1);
+        worst = share > worst ? share : worst;
+    }
+    return 100 * worst;
+}
+
+static void print_sampled(FILE *out, const char *prefix, const struct ct_view *gpu)
+{
+    size_t count = ct_view_count_sampled(gpu);
+    double all = 100 * ct_view_half_ns(&gpu->sampled) / ((double)gpu->total_ns + 1);
+    if (!count)
+        return;
+    fprintf(out, "%sTime and Avg of %zu row%s are estimates from a sample: ", prefix, count,
+            plural(count));
+    fprintf(out, "all times together +-%.2g%%", all);
+    fprintf(out, count > 1 ? ", a row +-%.2g%% at most" : ", the row +-%.2g%%", worst_sampled(gpu));
+    fputs(" (95% intervals)\n", out);
+}
+
 static void print_counts(FILE *out, const char *prefix, const struct ct_merged *m,
                          const struct ct_view *gpu, const struct totals *t)
 {
     size_t estimated = 0;
-    for (size_t i = 0; i < gpu->count; i++)
-        estimated += gpu->lines[i].timed && gpu->lines[i].timed != gpu->lines[i].calls;
+    for (size_t i = 0; i < gpu->count; i++) {
+        const struct ct_line *line = &gpu->lines[i];
+        estimated += line->timed && line->estimated + 0.5 < (double)line->calls;
+    }
+    print_sampled(out, prefix, gpu);
     if (estimated)
         fprintf(out, "%sThe time of %zu row%s is estimated: all calls at the mean of the timed\n",
                 prefix, estimated, plural(estimated));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/interval.h"
 #include "report/names.h"
 
 static const struct {
@@ -58,11 +59,14 @@ const char *ct_view_mark_text(enum ct_view_mark mark)
     return texts[mark];
 }
 
-/* The mean of the timed calls, times all calls. */
-static uint64_t estimate(uint64_t total_ns, uint64_t timed, uint64_t calls)
+uint64_t ct_view_whole_ns(double ns)
 {
-    if (calls == timed)
-        return total_ns;
+    return ns < 1.8e19 ? (uint64_t)(ns + 0.5) : UINT64_MAX;
+}
+
+/* The mean of the timed calls, times all calls. */
+static uint64_t extend(uint64_t total_ns, uint64_t timed, uint64_t calls)
+{
     unsigned __int128 all = (unsigned __int128)total_ns * calls / timed;
     return all > UINT64_MAX ? UINT64_MAX : (uint64_t)all;
 }
@@ -85,18 +89,41 @@ struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw)
                                      .min_ns = sum->raw_min_ns,
                                      .max_ns = sum->raw_max_ns,
                                      .square_ns2 = sum->raw_square_ns2,
+                                     .estimated = (double)sum->timed,
+                                     .estimated_ns = (double)sum->raw_total_ns,
+                                     .estimated_square_ns2 = sum->raw_square_ns2,
                                      .hist = &row->raw_hist};
     return (struct ct_durations){.total_ns = sum->total_ns,
                                  .min_ns = sum->min_ns,
                                  .max_ns = sum->max_ns,
                                  .doubt_ns = sum->doubt_ns,
                                  .square_ns2 = sum->square_ns2,
+                                 .estimated = (double)sum->estimated,
+                                 .estimated_ns = sum->estimated_ns,
+                                 .estimated_square_ns2 = sum->estimated_square_ns2,
                                  .hist = &row->hist};
+}
+
+uint64_t ct_view_mean_ns(const struct ct_durations *d, uint64_t timed)
+{
+    if (d->estimated == (double)timed)
+        return d->total_ns / timed;
+    return ct_view_whole_ns(d->estimated_ns / d->estimated);
 }
 
 bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns)
 {
     return doubt_ns > total_ns / 2;
+}
+
+/* The moments of a sum of independent estimates, each times `scale`. */
+static void add_sampled(struct ct_sampled *to, double variance_ns2, double third_ns3,
+                        double freedom_ns4, double scale)
+{
+    double square = scale * scale;
+    to->variance_ns2 += variance_ns2 * square;
+    to->third_ns3 += third_ns3 * square * scale;
+    to->freedom_ns4 += freedom_ns4 * square * square;
 }
 
 static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool raw)
@@ -112,11 +139,37 @@ static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool 
     line->timed = ct_merge_sum(line->timed, sum->timed);
     line->total_ns = ct_merge_sum(line->total_ns, d.total_ns);
     line->doubt_ns = ct_merge_sum(line->doubt_ns, d.doubt_ns);
+    line->estimated += d.estimated;
+    line->estimated_ns += d.estimated_ns;
+    if (!raw)
+        add_sampled(&line->sampled, sum->variance_ns2, sum->third_ns3, sum->freedom_ns4, 1);
     line->min_ns = d.min_ns < line->min_ns ? d.min_ns : line->min_ns;
     line->max_ns = d.max_ns > line->max_ns ? d.max_ns : line->max_ns;
 }
 
-/* From sums of the timed to what is shown; the lines that show nothing go. */
+/*
+ * From what was timed to what is shown. Calls that are not among the estimated were lost for
+ * another reason than sampling: they are taken to be like the others.
+ */
+static void finish_line(struct ct_view *v, struct ct_line *line)
+{
+    double scale = (double)line->calls / line->estimated;
+    struct ct_sampled s = line->sampled;
+    line->uncertain = ct_view_uncertain(line->total_ns, line->doubt_ns);
+    if (line->estimated == (double)line->timed) {
+        line->avg_ns = line->total_ns / line->timed;
+        line->total_ns = extend(line->total_ns, line->timed, line->calls);
+    } else {
+        line->avg_ns = ct_view_whole_ns(line->estimated_ns / line->estimated);
+        line->total_ns = ct_view_whole_ns(line->estimated_ns * scale);
+    }
+    line->sampled = (struct ct_sampled){0};
+    add_sampled(&line->sampled, s.variance_ns2, s.third_ns3, s.freedom_ns4, scale);
+    add_sampled(&v->sampled, s.variance_ns2, s.third_ns3, s.freedom_ns4, scale);
+    v->total_ns = ct_merge_sum(v->total_ns, line->total_ns);
+}
+
+/* The lines that show nothing go. */
 static void finish_lines(struct ct_view *v)
 {
     size_t kept = 0;
@@ -126,12 +179,8 @@ static void finish_lines(struct ct_view *v)
             free(line->name);
             continue;
         }
-        if (line->timed) {
-            line->avg_ns = line->total_ns / line->timed;
-            line->uncertain = ct_view_uncertain(line->total_ns, line->doubt_ns);
-            line->total_ns = estimate(line->total_ns, line->timed, line->calls);
-            v->total_ns = ct_merge_sum(v->total_ns, line->total_ns);
-        }
+        if (line->timed)
+            finish_line(v, line);
         v->lines[kept++] = *line;
     }
     v->count = kept;
@@ -218,6 +267,7 @@ void ct_view_apis(struct ct_view *v, const struct ct_merged *m)
         *line = (struct ct_line){.name = name.data,
                                  .calls = a->calls,
                                  .timed = a->calls,
+                                 .estimated = (double)a->calls,
                                  .total_ns = a->total_ns,
                                  .min_ns = a->min_ns,
                                  .max_ns = a->max_ns};
@@ -238,6 +288,19 @@ size_t ct_view_count_uncertain(const struct ct_view *v)
     size_t count = 0;
     for (size_t i = 0; v && i < v->count; i++)
         count += v->lines[i].uncertain;
+    return count;
+}
+
+double ct_view_half_ns(const struct ct_sampled *s)
+{
+    return ct_interval_half_ns(s->variance_ns2, s->third_ns3, s->freedom_ns4);
+}
+
+size_t ct_view_count_sampled(const struct ct_view *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->count; i++)
+        count += v->lines[i].sampled.variance_ns2 > 0;
     return count;
 }
 

@@ -7,17 +7,27 @@
 
 #define CT_VIEW_ALL_DEVICES UINT32_MAX
 
+/* Of what a sample stands for, the sums of ct_file_row; all zero: nothing was sampled out. */
+struct ct_sampled {
+    double variance_ns2;
+    double third_ns3;
+    double freedom_ns4;
+};
+
 struct ct_line {
     char *name;
     uint64_t calls;
     uint64_t timed;    /* calls with a duration; 0: the times below mean nothing */
     uint64_t total_ns; /* of all calls: measured, or estimated from the timed ones */
-    uint64_t avg_ns;   /* of the timed, as are the next two */
-    uint64_t min_ns;
+    uint64_t avg_ns;   /* of those that total_ns is of */
+    uint64_t min_ns;   /* of the timed, as is the next */
     uint64_t max_ns;
-    uint64_t doubt_ns; /* what the sum of the timed may be wrong by */
-    bool uncertain;    /* the average is less than twice what it may be wrong by */
-    uint32_t kind;     /* enum ct_row_kind, and of graphs the content and the number of nodes */
+    uint64_t doubt_ns;   /* what the sum of the timed may be wrong by */
+    double estimated;    /* calls with a duration and those sampled out that they stand for, */
+    double estimated_ns; /* and the sum of theirs */
+    bool uncertain;      /* the average is less than twice what it may be wrong by */
+    struct ct_sampled sampled;
+    uint32_t kind; /* enum ct_row_kind, and of graphs the content and the number of nodes */
     uint32_t content;
     uint32_t detail;
 };
@@ -28,6 +38,7 @@ struct ct_view {
     size_t count;
     size_t size;
     uint64_t total_ns;
+    struct ct_sampled sampled;
 };
 
 struct ct_view_options {
@@ -43,6 +54,10 @@ void ct_view_free(struct ct_view *v);
 
 double ct_view_percent(const struct ct_view *v, const struct ct_line *line);
 
+/* Half of the 95 % interval of a total, and how many lines have one. */
+double ct_view_half_ns(const struct ct_sampled *s);
+size_t ct_view_count_sampled(const struct ct_view *v);
+
 /* Figures of the timed operations of a row: of their durations or of the raw brackets. */
 struct ct_durations {
     uint64_t total_ns;
@@ -50,10 +65,15 @@ struct ct_durations {
     uint64_t max_ns;
     uint64_t doubt_ns; /* what the total may be wrong by; 0: not known, or raw */
     double square_ns2;
+    double estimated; /* operations that the next two are of: the timed, or those they stand for */
+    double estimated_ns;
+    double estimated_square_ns2;
     const struct ct_merged_hist *hist;
 };
 
 struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw);
+uint64_t ct_view_mean_ns(const struct ct_durations *d, uint64_t timed);
+uint64_t ct_view_whole_ns(double ns);
 
 /* Whether a sum is less than twice what it may be wrong by. */
 bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns);
