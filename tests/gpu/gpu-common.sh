@@ -204,16 +204,22 @@ in_time() {
 }
 
 probe() {
+    # shellcheck disable=SC2053 # a pattern
+    [[ $* == $probes ]] || return
     echo "-- $*"
     timeout -k 5 60 "$@" 2>&1 || echo "   status $?"
 }
 
 # One after the other: they look at the device's memory and at time.
 run_probes() {
+    local connections
     echo
     echo "== questions about the driver"
     probe "$build/probe_entry_points"
     probe "$build/probe_dependent"
+    for connections in 1 8 32; do
+        probe env CUDA_DEVICE_MAX_CONNECTIONS=$connections "$build/probe_off_stream"
+    done
     probe "$build/probe_capture" "$build/kernels.ptx"
     probe "$build/probe_context"
     probe "$build/probe_names" "$build/kernels.ptx"
