@@ -28,13 +28,13 @@ class Row:
 
     def add_truth(self, side):
         self.counts.append(side.count[self.key])
-        self.truth.append(side.total_ns[self.key] / side.timed[self.key] / 1e3)
+        self.truth.append(side.mean_us(self.key))
 
     def add_ours(self, side):
         timed = side.timed[self.key]
         self.same_counts &= side.count[self.key] in self.counts
         self.timed += timed / side.count[self.key]
-        self.ours.append(side.total_ns[self.key] / timed / 1e3)
+        self.ours.append(side.mean_us(self.key))
         self.raw.append(side.raw_ns[self.key] / timed / 1e3)
         self.doubt.append(side.doubt_ns[self.key] / timed / 1e3)
 
@@ -167,7 +167,7 @@ def show_sums(judged, totals):
 def main():
     directory = sys.argv[1]
     judged, totals = [], []
-    for program in [line.split("|")[0] for line in sys.stdin]:
+    for program in [line.split("|")[0].strip() for line in sys.stdin]:
         truths = list(sides(directory, program, "cupti-copies", "", compare.read_cupti))
         ours = list(sides(directory, program, "cutrace", ".bin", compare.read_cutrace))
         rows = rows_of(program, truths, ours)

@@ -12,12 +12,14 @@ import sys
 
 import compare
 
-# program: rows, each with its unit and what its kernels' names contain
+# program: rows, each with its unit and what its kernels' names contain (None: no kernels of its own).
+# on-to-off: steps while cutrace records, to steps of the same process while it does not; plain, where
+# nothing changes, shows how far that can be resolved.
 ROWS = {"loops": [("empty", "us", "empty"), ("2.5us", "us", "kernel_2500"),
                   ("20us", "us", "kernel_20000"), ("8-streams", "us", "kernel_streams"),
                   ("launch-call", "ns", "launch_call")],
-        "torch-decode": [("torch-decode", "ms", "")],
-        "torch-train": [("torch-train", "ms", "")]}
+        "torch-decode": [("torch-decode", "ms", ""), ("torch-decode-on-to-off", "ratio", None)],
+        "torch-train": [("torch-train", "ms", ""), ("torch-train-on-to-off", "ratio", None)]}
 
 
 class Runs:
@@ -74,21 +76,24 @@ def cost_rows(runs, programs, modes):
 
 
 def kernel_time(side, part):
-    """Launches, how many were timed, and the time of all in us: what is not timed as the others."""
-    launches = timed = total = 0
+    """Launches, how many were timed, the time of all in us, and the variance of that."""
+    launches = timed = total = variance = 0
     for key, count in side.count.items():
         if key[0] == "kernel" and part in key[1]:
             launches += count
             timed += side.timed[key]
+            variance += side.variance_ns2[key] / 1e6
             if side.timed[key]:
-                total += count * side.total_ns[key] / side.timed[key] / 1e3
-    return launches, timed, total
+                total += count * side.mean_us(key)
+    return launches, timed, total, variance
 
 
 def medians(runs, program, mode, part):
-    """Launches, share timed, and mean time of a launch: medians of the repeats. None without any."""
+    """Launches, share timed, mean time of a launch, and half the interval of the time as a share of it:
+    medians of the repeats. None without any."""
     found = [kernel_time(side, part) for side in runs.sides(program, mode)]
-    found = [(n, timed / n, total / n, total) for n, timed, total in found if n]
+    found = [(n, timed / n, total / n, 1.96 * variance ** 0.5 / total)
+             for n, timed, total, variance in found if n and total]
     return [statistics.median(column) for column in zip(*found)] if found else None
 
 
@@ -97,18 +102,19 @@ def time_rows(runs, programs, modes):
     ours = [mode for mode in ("cutrace", "budget", "sampled") if mode in modes]
     head = ["row", "launches by CUPTI", "CUPTI us"]
     for mode in ours:
-        head += [mode + " us", "ratio", "launches", "timed"]
+        head += [mode + " us", "ratio", "+-", "launches", "timed"]
     cells, ratios = [head], {}
     for program in programs:
-        for row, _, part in ROWS[program]:
+        for row, _, part in [row for row in ROWS[program] if row[2] is not None]:
             truth = medians(runs, program, "cupti", part)
             line = [row, "%d" % truth[0], "%.3f" % truth[2]] if truth else [row, "-", "-"]
             for mode in ours:
                 mine = medians(runs, program, mode, part)
                 if mine and truth and truth[2]:
                     ratios[row, mode] = mine[2] / truth[2]
-                line += ["%.3f" % mine[2], "%.3f" % ratios.get((row, mode), 0), "%d" % mine[0],
-                         "%.1f%%" % (mine[1] * 100)] if mine else ["-"] * 4
+                line += ["%.3f" % mine[2], "%.3f" % ratios.get((row, mode), 0),
+                         "%.1f%%" % (mine[3] * 100), "%d" % mine[0],
+                         "%.1f%%" % (mine[1] * 100)] if mine else ["-"] * 5
             cells.append(line)
     return cells, ratios
 
@@ -121,11 +127,13 @@ def compared(name, left, right, what):
 
 
 def targets(programs, costs, times):
-    for row in [row for program in programs for row, unit, _ in ROWS[program] if unit != "ns"]:
-        def cost(mode):
-            return costs[row, mode] - 1 if (row, mode) in costs else None
+    for row in [row for program in programs for row, unit, _ in ROWS[program] if unit in ("us", "ms")]:
+        def cost(mode, of=""):
+            return costs[row + of, mode] - 1 if (row + of, mode) in costs else None
 
         yield compared(row, cost("budget"), 0.02, "with a budget of 2 % it costs at most that")
+        if (row + "-on-to-off", "budget") in costs:
+            yield compared(row, cost("budget", "-on-to-off"), 0.02, "the same, in one process")
         yield compared(row, cost("budget"), cost("cupti"), "with a budget less than CUPTI's kernel records")
         off = abs(times[row, "budget"] - 1) if (row, "budget") in times else None
         yield compared(row, off, 0.02, "with a budget the total is within 2 % of CUPTI's")
@@ -143,14 +151,14 @@ def show(rows):
 
 def main():
     directory, pattern, modes = sys.argv[1], sys.argv[2], sys.argv[3:]
-    programs = [line.split("|")[0] for line in sys.stdin]
+    programs = [line.split("|")[0].strip() for line in sys.stdin]
     programs = [p for p in programs if fnmatch.fnmatch(p, pattern)]
     runs = Runs(directory)
     cells, costs = cost_rows(runs, programs, modes)
-    print("\n== us a kernel, ms a step, ns a call: median, ratio to plain, half the range")
+    print("\n== us a kernel, ms a step, ns a call, steps on to off: median, ratio to plain, half the range")
     show(cells)
     cells, times = time_rows(runs, programs, modes)
-    print("\n== mean kernel time, us, over all launches; medians of the repeats")
+    print("\n== mean kernel time, us, over all launches; medians of the repeats; +- is the 95 % interval's half")
     show(cells)
     print("\n== targets: cost is the ratio to plain less 1")
     for line in targets(programs, costs, times):

@@ -31,8 +31,17 @@ class Side:
         self.raw_ns = collections.Counter()
         self.timed = collections.Counter()
         self.doubt_ns = collections.Counter()
+        self.estimated = collections.Counter()
+        self.estimated_ns = collections.Counter()
+        self.variance_ns2 = collections.Counter()
         self.facts = collections.Counter()
         self.lost = collections.Counter()
+
+    def mean_us(self, key):
+        """Over all launches that the timed ones stand for."""
+        if self.estimated[key]:
+            return self.estimated_ns[key] / self.estimated[key] / 1e3
+        return self.total_ns[key] / self.timed[key] / 1e3
 
 
 def read_cupti(paths):
@@ -75,6 +84,9 @@ def add_rows(side, profile):
             side.raw_ns[key] += row["raw_total_ns"]
             side.timed[key] += row["timed"]
             side.doubt_ns[key] += row["doubt_ns"]
+            side.estimated[key] += row["estimated"]
+            side.estimated_ns[key] += row["estimated_ns"]
+            side.variance_ns2[key] += row["variance_ns2"]
             add_marks(side, row)
         elif row["kind"] in ("graph", "prefetch"):
             side.facts["%s operations" % row["kind"]] += row["ran"]
@@ -121,8 +133,7 @@ def means_us(truth, ours):
     """Name, count and both means of the kernels outside graphs that both sides have timed."""
     for key, count in truth.count.items():
         if key[0] == "kernel" and truth.timed[key] and ours.timed[key]:
-            yield (key[1], count, truth.total_ns[key] / truth.timed[key] / 1e3,
-                   ours.total_ns[key] / ours.timed[key] / 1e3)
+            yield key[1], count, truth.mean_us(key), ours.mean_us(key)
 
 
 def ratio(truth, ours):
