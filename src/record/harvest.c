@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/harvest.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "record/calibrate.h"
+#include "record/lead.h"
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
@@ -11,15 +11,6 @@
 #include "record/thread.h"
 
 #define SLAB 512
-
-/* A start record that shows where the clocks are: on an idle stream, and not interrupted. */
-#define PIN_GAP_NS 5000
-#define PIN_RECORD_NS 4000
-#define PIN_EARLY_NS 1000
-#define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_MARKS)
-
-/* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
-#define LONG_LEAD_NS (-60000)
 
 #define SET_KERNEL_BYTES 32768 /* an H200: 4 KiB by the copy engine, 64 KiB by a kernel */
 
@@ -169,19 +160,16 @@ static enum ct_work_class class_of(const struct ct_row *r, const struct ct_op *o
     return op->flags & CT_OP_WAITED_FOR ? CT_CLASS_WAIT : CT_CLASS_COPY;
 }
 
-/* Whether so many records and operations were behind a bracket when it was stamped. */
-static bool is_queue_long(const struct ct_stream *s, const struct ct_gpu_clock *clock,
-                          uint64_t stop_ns)
+/* The bracket with which so much is behind the one just taken that the queue is long. */
+static const struct ct_op *long_from(const struct ct_stream *s)
 {
     unsigned behind = 0;
-    uint64_t submitted_ns;
     for (const struct ct_pending *p = s->first_pending; p; p = p->next) {
-        behind += p->op.flags & CT_OP_SHARED_START ? 2 : 3;
+        behind += ct_lead_entries(&p->op);
         if (behind >= CT_LONG_QUEUE)
-            return ct_gpu_clock_at(clock, p->op.closed_ticks, &submitted_ns) &&
-                   submitted_ns <= stop_ns;
+            return &p->op;
     }
-    return false;
+    return NULL;
 }
 
 /* The stop event stays as reference for the next bracket's gap; the one before goes back. */
@@ -218,56 +206,19 @@ static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_m
     return true;
 }
 
-/* Whether the stream was idle when the start record was made, as far as can be seen from here. */
-static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_op *op,
-                   const struct ct_measured *m)
-{
-    uint64_t at_ns;
-    if (op->flags & PIN_FLAGS || m->times.record_ns > PIN_RECORD_NS)
-        return false;
-    if (op->flags & CT_OP_AFTER_BREAK ? op->flags & CT_OP_FOUND_IDLE
-                                      : m->times.gap_ns > PIN_GAP_NS) /* or unknown */
-        return true;
-    /* Nothing is stamped before it was asked for: then it is the clock that is wrong. */
-    return ct_gpu_clock_at(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &at_ns) &&
-           m->start_ns + PIN_EARLY_NS < at_ns;
-}
-
-static void compare_clocks(struct ct_stream *s, const struct ct_op *op, struct ct_measured *m)
-{
-    struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
-    uint64_t submitted_ns, closed_ns;
-    m->times.lead_ns = m->times.slack_ns = CT_LEAD_UNKNOWN;
-    if (ct_gpu_clock_at(clock, op->done_ticks, &submitted_ns) &&
-        ct_gpu_clock_at(clock, ct_told_ticks(op->done_ticks, op->closed_ticks), &closed_ns)) {
-        m->times.lead_ns = (int64_t)(submitted_ns - m->start_ns);
-        m->times.slack_ns = (int64_t)(m->stop_ns - closed_ns);
-        m->times.long_queue = op->flags & CT_OP_AFTER_BREAK
-                                  ? m->times.lead_ns < LONG_LEAD_NS
-                                  : is_queue_long(s, clock, m->stop_ns);
-    }
-    if (is_pin(clock, op, m))
-        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
-}
-
 static void measure(struct ct_stream *s, const struct ct_op *op)
 {
     struct ct_measured *m = ct_settle_next();
     m->op = *op;
     m->device = ct_context(op->context)->device;
-    m->times = (struct ct_bracket_times){
-        .work = class_of(ct_row(op->row), op),
-        .shared_start = op->flags & CT_OP_SHARED_START,
-        .record_ns = ct_ticks_to_ns(op->call_ticks - op->open_ticks),
-        .launch_ns = ct_ticks_to_ns(op->done_ticks - op->call_ticks),
-        .stop_record_ns = ct_ticks_to_ns(op->closed_ticks - op->done_ticks),
-    };
+    m->times = ct_lead_host_times(op);
+    m->times.work = class_of(ct_row(op->row), op);
     if (!read_stamps(s, op, m)) {
         ct_settle_cancel();
         lose(s, op, CT_LOSS_EVENT_ERROR);
         return;
     }
-    compare_clocks(s, op, m);
+    ct_lead_find(&ct_context(op->context)->clock, m, long_from(s));
     give_stamp(op->context, op->start_event, m->start_ns);
     keep_reference(s, op, m->stop_ns);
     let_go(s, op);

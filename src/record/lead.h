@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the GPU was told of an operation, seen from the stamps of its bracket: the host's four
+ * stamps and the GPU's two on one clock. Brackets that show where the clocks are tie them together.
+ */
+#ifndef CT_LEAD_H
+#define CT_LEAD_H
+
+#include "base/base.h"
+#include "record/estimate.h"
+#include "record/gpu_clock.h"
+#include "record/op.h"
+#include "record/settle.h"
+
+/* What the host's stamps say alone; all that needs the GPU's is unknown. */
+struct ct_bracket_times ct_lead_host_times(const struct ct_op *op);
+
+/* Records and operations that a bracket puts into its stream's queue. */
+unsigned ct_lead_entries(const struct ct_op *op);
+
+/*
+ * A bracket that has been read, with its gap: sets lead, slack and the queue's length, and pins the
+ * clocks together if it can. The brackets of a context have to come in order. `long_from` is the
+ * bracket behind it with which the queue is CT_LONG_QUEUE entries long; NULL: there is none.
+ */
+void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from);
+
+#endif
