@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cutrace/format.h"
+#include "record/gpu_clock.h"
 
 /* A stop record that is stamped so soon after its submission has found the stream idle. */
 #define LATE_NS 300
@@ -19,7 +20,8 @@ static const struct {
     const char *name;
     struct ct_calibration figures;
 } known[] = {
-    /* Its virtual clock stands still while the host works: nothing of the host's is in a bracket. */
+    /* Its virtual clock stands still while the host works: nothing of the host's is in a bracket.
+     */
     {"Simulated H200",
      {
          .source = CT_CALIBRATION_TABLE,
@@ -41,7 +43,7 @@ static const struct {
          .bias_wait_ns = 5600,
          .beside_ns = 900,
          .gap_busy_ns = 1600,
-         .submit_ns = 1900,
+         .submit_ns = 1860,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
      }},
@@ -60,6 +62,12 @@ const struct ct_calibration *ct_calibration_of(const char *device_name)
 /* A record that takes the host so long was interrupted, before or after the GPU heard of it. */
 #define INTERRUPTED_NS 6000
 
+/*
+ * Gaps of a busy stream differ by what the front end has to load for the operation; beyond so many
+ * of the usual ones the stream has been idle.
+ */
+#define IDLE_GAPS 2
+
 /* In the bracket of a device that nobody knows; two or three microseconds on known ones. */
 #define UNKNOWN_BIAS_NS 3000
 
@@ -71,36 +79,54 @@ struct range {
     int64_t high_ns;
 };
 
-/* Without a common clock: the gap tells whether the stream was idle at the start record. */
-static struct range excess_by_gap(const struct ct_calibration *c, const struct ct_bracket_times *t)
+/*
+ * Without a common clock the gap before the start stamp is all there is. A stream that was idle was
+ * stamped when the GPU was told of the record, which is not known well where that was interrupted;
+ * in another, the stamp may have waited for what was there, or not.
+ */
+static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    bool was_idle = t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > c->gap_busy_ns;
-    uint64_t lead_ns = t->launch_ns + t->record_ns / 3;
-    if (t->shared_start || !was_idle || lead_ns <= c->submit_ns)
-        return (struct range){0, 0};
-    int64_t excess_ns = (int64_t)(lead_ns - c->submit_ns);
-    return (struct range){excess_ns, excess_ns};
+    bool was_idle = t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > (uint64_t)c->gap_busy_ns * IDLE_GAPS;
+    bool is_interrupted = t->record_ns > INTERRUPTED_NS;
+    uint64_t told_ns = t->launch_ns + ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
+    uint64_t most_ns = is_interrupted ? t->launch_ns + t->record_ns : told_ns;
+    if (t->shared_start)
+        return (struct range){LEAD_READY_NS, LEAD_READY_NS};
+    return (struct range){was_idle ? (int64_t)told_ns : LEAD_READY_NS, (int64_t)most_ns};
 }
 
 /*
- * With it: the operation cannot have begun before it was submitted. Where it was ready in time, it
- * depends on the length of the queue how fast the front end comes to it.
+ * What of a bracket is neither the operation nor bias_busy_ns: the operation cannot have begun
+ * before it was submitted. Where it was ready in time, it depends on the length of the queue how
+ * fast the front end comes to it; a host far ahead of the GPU is what hides the gaps.
  */
-static int64_t excess_by_lead(const struct ct_calibration *c, const struct ct_bracket_times *t)
+static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                         int64_t lead_ns)
 {
-    int64_t ready_ns = t->long_queue ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns;
+    bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
+    int64_t ready_ns = is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns;
     int64_t waits_ns = LEAD_WAITS_NS - (int64_t)c->submit_ns;
-    if (t->lead_ns <= LEAD_READY_NS)
+    if (lead_ns <= LEAD_READY_NS)
         return ready_ns;
-    if (t->lead_ns < LEAD_WAITS_NS)
-        return ready_ns + (waits_ns - ready_ns) * (t->lead_ns - LEAD_READY_NS) /
-                              (LEAD_WAITS_NS - LEAD_READY_NS);
-    int64_t excess_ns = t->lead_ns - c->submit_ns;
+    if (lead_ns < LEAD_WAITS_NS)
+        return ready_ns +
+               (waits_ns - ready_ns) * (lead_ns - LEAD_READY_NS) / (LEAD_WAITS_NS - LEAD_READY_NS);
+    int64_t excess_ns = lead_ns - c->submit_ns;
     if (t->shared_start)
         return excess_ns;
     /* The start stamp may be late, but not before the host began to ask for it. */
     int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns) - c->submit_ns;
     return most_ns < waits_ns ? waits_ns : excess_ns < most_ns ? excess_ns : most_ns;
+}
+
+static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (c->submit_ns == UINT32_MAX)
+        return (struct range){0, 0};
+    struct range lead = {t->lead_ns, t->lead_ns};
+    if (t->lead_ns == CT_LEAD_UNKNOWN)
+        lead = lead_by_gap(c, t);
+    return (struct range){excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
 }
 
 /* Records of other streams in between hold the stop record up: in tenths, by their number. */
@@ -112,18 +138,13 @@ static int64_t held_up_ns(const struct ct_calibration *c, uint32_t beside)
 
 static struct range bias(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    struct range excess = {0, 0};
-    if (t->work != CT_CLASS_KERNEL) {
-        int64_t ns = t->work == CT_CLASS_COPY ? c->bias_copy_ns : c->bias_wait_ns;
-        return (struct range){ns, ns};
-    }
-    if (c->submit_ns == UINT32_MAX)
-        ;
-    else if (t->lead_ns != CT_LEAD_UNKNOWN)
-        excess.low_ns = excess.high_ns = excess_by_lead(c, t);
-    else
-        excess = excess_by_gap(c, t);
-    return (struct range){c->bias_busy_ns + excess.low_ns, c->bias_busy_ns + excess.high_ns};
+    struct range r = {0, 0};
+    if (t->work == CT_CLASS_KERNEL)
+        r = excess(c, t);
+    int64_t ns = t->work == CT_CLASS_COPY   ? c->bias_copy_ns
+                 : t->work == CT_CLASS_WAIT ? c->bias_wait_ns
+                                            : c->bias_busy_ns;
+    return (struct range){ns + r.low_ns, ns + r.high_ns};
 }
 
 static uint64_t not_negative(int64_t ns)
@@ -136,9 +157,9 @@ static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket
 {
     if (c->source == CT_CALIBRATION_NONE)
         return UNKNOWN_BIAS_NS;
-    bool by_lead = t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > LEAD_READY_NS;
-    uint64_t ns = by_lead ? c->idle_uncertainty_ns : c->uncertainty_ns;
-    if (t->work != CT_CLASS_KERNEL || t->lead_ns == CT_LEAD_UNKNOWN)
+    bool was_ready = t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns <= LEAD_READY_NS;
+    uint64_t ns = was_ready ? c->uncertainty_ns : c->idle_uncertainty_ns;
+    if (t->work != CT_CLASS_KERNEL)
         ns *= 3;
     return ns + (uint64_t)held_up_ns(c, t->beside) / 2;
 }
@@ -150,16 +171,19 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
         return e;
     struct range b = bias(c, t);
     int64_t rest_ns = (int64_t)t->raw_ns - held_up_ns(c, t->beside);
-    int64_t low_ns = rest_ns - b.high_ns;
+    int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
+    e.time_ns = not_negative(high_ns);
     if (t->work == CT_CLASS_KERNEL && c->submit_ns != UINT32_MAX) {
         if (t->slack_ns < LATE_NS)
             low_ns = 0;
         else if (t->stop_record_ns > INTERRUPTED_NS)
             low_ns -= (int64_t)t->stop_record_ns;
     }
-    e.time_ns = e.high_ns = not_negative(rest_ns - b.low_ns);
-    e.low_ns = not_negative(low_ns);
-    e.is_clean = e.low_ns == e.high_ns;
+    e.is_clean = low_ns == high_ns;
+    /* The figures of single brackets differ by so much: so do bounds. */
+    int64_t soft_ns = e.is_clean ? 0 : c->uncertainty_ns;
+    e.low_ns = not_negative(low_ns - soft_ns);
+    e.high_ns = not_negative(high_ns + soft_ns);
     return e;
 }
 

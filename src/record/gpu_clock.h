@@ -8,9 +8,9 @@
  * event of a moment ago that is renewed as time goes on.
  *
  * A record that finds its stream idle is stamped a constant time after the host has told the GPU of
- * it. Such pins, taken again and again, tie the two clocks together; the constant stays in them. The
- * clocks drift apart by some 10 us a second, which the pins show, too. Derivation: doc/accuracy.md.
- * Of the drain thread.
+ * it. Such pins, taken again and again, tie the two clocks together; the constant stays in them.
+ * The clocks drift apart by some 10 us a second, which the pins show, too. Derivation:
+ * doc/accuracy.md. Of the drain thread.
  */
 #ifndef CT_GPU_CLOCK_H
 #define CT_GPU_CLOCK_H
@@ -20,12 +20,18 @@
 #define CT_CLOCK_PINS 32
 
 /*
- * When the GPU is told of a record that takes the host from `before` to `after`, in ticks: measured,
- * about two thirds of the way.
+ * A record takes the host a while, and the GPU is told of it on the way. What comes after that, of
+ * a record's duration: measured, between a fifth and a third (doc/accuracy.md).
  */
+static inline uint64_t ct_after_told(uint64_t duration)
+{
+    return duration * 3 / 10;
+}
+
+/* When the GPU is told of a record that takes the host from `before` to `after`, in ticks. */
 static inline uint64_t ct_told_ticks(uint64_t before, uint64_t after)
 {
-    return after - (after - before) / 3;
+    return after - ct_after_told(after - before);
 }
 
 struct ct_context;
@@ -52,7 +58,7 @@ struct ct_gpu_clock {
 /* Nanoseconds from one event to another, negative if it is the other way round. */
 bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns);
 
-/* Where a completed event is on the time line. The first one that is asked for is where it begins. */
+/* Where a completed event is on the time line; the first one asked for is where that begins. */
 bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns);
 
 /* Gives an event back that is done with, unless it is to be the next anchor. */

@@ -97,15 +97,72 @@ START_TEST(the_estimate_has_no_steps)
 }
 END_TEST
 
+/* No common clock: an idle stream, whose record the GPU was told of 300 ns before its end. */
+static struct ct_bracket_times without_clock(uint64_t raw_ns)
+{
+    struct ct_bracket_times t = usual(raw_ns);
+    t.lead_ns = t.slack_ns = CT_LEAD_UNKNOWN;
+    t.long_queue = false;
+    t.gap_ns = 20000;
+    t.record_ns = 1000;
+    t.launch_ns = 3100; /* 2 us too late for the start stamp */
+    return t;
+}
+
 START_TEST(without_a_clock_the_gap_decides)
 {
-    struct ct_bracket_times t = usual(12900);
-    t.lead_ns = t.slack_ns = CT_LEAD_UNKNOWN;
-    ck_assert_uint_eq(time_of(&t), 10000);
+    struct ct_bracket_times t = without_clock(12900);
+    struct ct_estimate idle = ct_estimate(&figures, &t);
+    ck_assert(idle.is_clean);
+    ck_assert_uint_eq(idle.time_ns, 8000);
     t.gap_ns = CT_GAP_UNKNOWN;
-    t.record_ns = 600; /* the GPU was told after 400 of them */
-    t.launch_ns = 3200;
     ck_assert_uint_eq(time_of(&t), 8000);
+    t.shared_start = true; /* the stream was seen busy */
+    ck_assert_uint_eq(time_of(&t), 10000);
+}
+END_TEST
+
+START_TEST(a_gap_may_leave_it_open)
+{
+    struct ct_prior prior = {0};
+    struct ct_bracket_times t = without_clock(12900), idle = t;
+    t.gap_ns = 2500; /* too long for most busy streams, too short for most idle ones */
+    struct ct_estimate e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert(!e.is_clean);
+    ck_assert_uint_eq(e.time_ns, 10000);
+    ck_assert_uint_ge(e.doubt_ns, 1000); /* half of what the host was late */
+    idle.raw_ns = 13900;
+    for (int i = 0; i < 3; i++) {
+        e = ct_estimate(&figures, &idle);
+        ct_estimate_settle(&e, &prior);
+    }
+    e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 9000);
+    t.raw_ns = 20000; /* it was longer than the others, then, and by how much at least is known */
+    e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 20000 - 2900 - 2000 - 200);
+}
+END_TEST
+
+START_TEST(an_interrupted_record_is_a_bound)
+{
+    struct ct_prior prior = {.count = 3, .total_ns = 3 * 5000};
+    struct ct_bracket_times t = without_clock(12900);
+    t.record_ns = 50000; /* before or after the GPU was told */
+    struct ct_estimate e = ct_estimate(&figures, &t);
+    ck_assert(!e.is_clean);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 5000);
+    t = usual(12900);
+    t.stop_record_ns = 9000; /* with a clock: the stop stamp is late then */
+    e = ct_estimate(&figures, &t);
+    ck_assert(!e.is_clean);
+    ck_assert_uint_eq(e.time_ns, 10000);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 5000);
 }
 END_TEST
 
@@ -156,7 +213,7 @@ START_TEST(a_late_stop_is_only_a_bound)
     t.raw_ns = 3500; /* shorter than the others: that it was, at most */
     e = ct_estimate(&figures, &t);
     ct_estimate_settle(&e, &prior);
-    ck_assert_uint_eq(e.time_ns, 600);
+    ck_assert_uint_eq(e.time_ns, 600 + 200); /* as well as brackets tell */
 }
 END_TEST
 
@@ -224,6 +281,8 @@ int main(void)
     tcase_add_test(tests, what_the_host_took_is_not_the_kernels);
     tcase_add_test(tests, the_estimate_has_no_steps);
     tcase_add_test(tests, without_a_clock_the_gap_decides);
+    tcase_add_test(tests, a_gap_may_leave_it_open);
+    tcase_add_test(tests, an_interrupted_record_is_a_bound);
     tcase_add_test(tests, copies_have_their_own_bias);
     tcase_add_test(tests, streams_beside_hold_the_stop_up);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
