@@ -3,18 +3,14 @@
 
 #define FEW 8 /* drawn: the scatter among themselves is no good measure */
 
-void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight)
+static double most(double a, double b)
 {
-    double w = weight, v = w * (w - 1), third = v * (w - 2);
-    if (!t->certain && !t->drawn)
-        t->first_ns = ns;
-    double y = ns - t->first_ns;
-    if (weight <= 1) {
-        t->certain++;
-        t->certain_y += y;
-        t->certain_yy += y * y;
-        return;
-    }
+    return a > b ? a : b;
+}
+
+static void draw(struct ct_stratum *t, double y, double w)
+{
+    double v = w * (w - 1), third = v * (w - 2);
     t->drawn++;
     t->drawn_y += y;
     t->w += w;
@@ -29,9 +25,20 @@ void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight)
     t->tyyy += third * y * y * y;
 }
 
-static double most(double a, double b)
+void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight)
 {
-    return a > b ? a : b;
+    if (!t->certain && !t->drawn)
+        t->first_ns = ns;
+    double y = ns - t->first_ns;
+    t->most_y = most(t->most_y, y);
+    t->least_y = -most(-t->least_y, -y);
+    if (weight > 1) {
+        draw(t, y, weight);
+        return;
+    }
+    t->certain++;
+    t->certain_y += y;
+    t->certain_yy += y * y;
 }
 
 /* Of all that were timed. A single one might as well have been twice as long, or nothing. */
@@ -45,30 +52,47 @@ double ct_stratum_spread_ns2(const struct ct_stratum *t)
     return most(0, (yy - y * y / n) / (n - 1));
 }
 
+struct moments {
+    double variance;
+    double third;
+};
+
+/*
+ * Of sum wy - mean * sum w. One more is taken to have been drawn, as far from the mean as any that
+ * was timed: of what comes rarely a small sample has too little as often as too much, and shows
+ * too little scatter just when its mean is off.
+ */
+static struct moments moments_of(const struct ct_stratum *t, double mean)
+{
+    double n = (double)t->drawn, w = t->w / n, v = w * (w - 1);
+    double up = t->most_y - mean, down = mean - t->least_y, far = up > down ? up : -down;
+    double cube = mean * mean * mean;
+    return (struct moments){
+        .variance = t->vyy - 2 * mean * t->vy + mean * mean * t->v + v * far * far,
+        .third = t->tyyy - 3 * mean * t->tyy + 3 * mean * mean * t->ty - cube * t->t +
+                 v * (w - 2) * far * far * far,
+    };
+}
+
 /* Of the sum of all that were subject to drawing, less the drawn. */
-static void estimate_drawn(const struct ct_stratum *t, double passed, struct ct_projection *e)
+static void project_drawn(const struct ct_stratum *t, double passed, struct ct_projection *e)
 {
     double n = (double)t->drawn, all = n + passed, mean = t->wy / t->w, scale = all / t->w;
     double effective = t->w * t->w / (t->v + t->w);
-    double scatter = t->vyy - 2 * mean * t->vy + mean * mean * t->v;
-    double third =
-        t->tyyy - 3 * mean * t->tyy + 3 * mean * mean * t->ty - mean * mean * mean * t->t;
+    struct moments m = moments_of(t, mean);
     e->total_ns = passed * t->first_ns + all * mean - t->drawn_y;
-    e->square_ns2 = t->first_ns * t->first_ns + 2 * t->first_ns * mean + t->wyy / t->w;
-    e->square_ns2 *= passed;
-    e->third_ns3 = scale * scale * scale * third;
-    if (t->drawn >= FEW) {
-        e->variance_ns2 = most(0, scale * scale * scatter * n / (n - 1));
-        e->freedom_ns4 = most(1, effective - 1);
-    } else {
-        double spread = ct_stratum_spread_ns2(t) * all * passed / n;
-        e->variance_ns2 = most(spread, n > 1 ? scale * scale * scatter * n / (n - 1) : 0);
+    e->square_ns2 = passed * (t->first_ns * t->first_ns + 2 * t->first_ns * mean + t->wyy / t->w);
+    e->variance_ns2 = most(0, scale * scale * m.variance * (n > 1 ? n / (n - 1) : 1));
+    e->third_ns3 = scale * scale * scale * m.third;
+    e->freedom_ns4 = most(1, effective - 1);
+    if (t->drawn < FEW) {
+        e->variance_ns2 = most(e->variance_ns2, ct_stratum_spread_ns2(t) * all * passed / n);
         e->freedom_ns4 = most(1, (double)t->certain + n - 1);
     }
 }
 
 /* None was drawn yet: those that were certain came first, and need not be like the others. */
-static void estimate_certain(const struct ct_stratum *t, double passed, struct ct_projection *e)
+static void project_certain(const struct ct_stratum *t, double passed, struct ct_projection *e)
 {
     double n = (double)t->certain, mean = t->certain_y / n;
     e->total_ns = passed * (t->first_ns + mean);
@@ -85,9 +109,9 @@ void ct_stratum_project(const struct ct_stratum *t, uint64_t passed, uint64_t ea
     if (!passed || (!t->certain && !t->drawn))
         return;
     if (t->drawn)
-        estimate_drawn(t, (double)passed, &e);
+        project_drawn(t, (double)passed, &e);
     else
-        estimate_certain(t, (double)passed, &e);
+        project_certain(t, (double)passed, &e);
     sum->operations += (double)passed * (double)each;
     sum->total_ns += most(0, e.total_ns);
     sum->square_ns2 += most(0, e.square_ns2) / (double)each;

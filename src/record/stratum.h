@@ -16,6 +16,7 @@
 /* Sums over operations of weight w and duration y, which is taken relative to the first one's. */
 struct ct_stratum {
     double first_ns;
+    double least_y, most_y; /* of all */
     uint64_t certain; /* operations of weight 1 */
     double certain_y;
     double certain_yy;

@@ -208,7 +208,7 @@ static void print_estimates(struct details *d)
         const struct ct_file_row *sum = &d->rows[i]->sum;
         struct ct_sampled s = {sum->variance_ns2, sum->third_ns3, sum->freedom_ns4};
         double half_ns = ct_view_half_ns(&s);
-        if (!(half_ns > 0) || d->o->raw)
+        if (sum->estimated <= sum->timed || d->o->raw)
             continue;
         double scale = (double)ct_view_calls(sum) / (double)sum->estimated;
         ct_grid_count(&g, d->m->devices[sum->device].sum.ordinal);

@@ -300,7 +300,7 @@ size_t ct_view_count_sampled(const struct ct_view *v)
 {
     size_t count = 0;
     for (size_t i = 0; i < v->count; i++)
-        count += v->lines[i].sampled.variance_ns2 > 0;
+        count += v->lines[i].timed && v->lines[i].estimated > (double)v->lines[i].timed;
     return count;
 }
 

@@ -21,6 +21,8 @@ typedef int actor_fn(int argc, char **argv);
 #define ACTOR_PARTS(X)                                                                             \
     X("small", small)                                                                              \
     X("profiler", profiler)                                                                        \
+    X("mixture", mixture)                                                                          \
+    X("beside", beside)                                                                            \
     X("capture-beside", capture_beside)                                                            \
     X("capture-only", capture_only)                                                                \
     X("capture-legacy", capture_legacy)                                                            \

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of which not every operation is timed. */
+#include "actor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define MOST_KERNELS 2000
+#define MOST_STREAMS 16
+
+static uint64_t state = 88172645463325252u;
+
+static double uniform(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (double)(state >> 11) * 0x1p-53 + 0x1p-54;
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* One kind has two modes, one a long tail, one comes round every 16 launches. */
+static uint64_t duration_ns(int kernel, long launch)
+{
+    switch (kernel % 4) {
+    case 0:
+        return (uint64_t)(20000 + 2000 * normal());
+    case 1:
+        return uniform() < 0.1 ? 60000 : 8000;
+    case 2:
+        return (uint64_t)(15000 * exp(0.8 * normal()));
+    default:
+        return launch % 16 == 5 ? 90000 : 9000 + 1000 * (uint64_t)(launch % 16);
+    }
+}
+
+/* mixture KERNELS LAUNCHES: each kernel so often; prints what each took */
+int actor_mixture(int argc, char **argv)
+{
+    static CUfunction f[MOST_KERNELS];
+    static uint64_t total_ns[MOST_KERNELS];
+    long kernels = actor_number(argc, argv, 1, 4), n = actor_number(argc, argv, 2, 100);
+    char name[32];
+    actor_begin();
+    CUstream s = actor_stream();
+    for (int k = 0; k < kernels && k < MOST_KERNELS; k++) {
+        snprintf(name, sizeof(name), "spin_%d", k);
+        f[k] = actor_function(name);
+    }
+    for (long i = 0; i < n; i++) {
+        for (int k = 0; k < kernels && k < MOST_KERNELS; k++) {
+            uint64_t ns = duration_ns(k, i);
+            total_ns[k] += ns;
+            MUST(actor_launch_with(f[k], s, ns));
+            if (k % 20 == 19)
+                MUST(cuStreamSynchronize(s));
+        }
+        usleep(300); /* the device takes no time at all: whoever looks at the brackets does */
+    }
+    MUST(cuStreamSynchronize(s));
+    for (int k = 0; k < kernels && k < MOST_KERNELS; k++)
+        printf("spin_%d %llu\n", k, (unsigned long long)total_ns[k]);
+    return 0;
+}
+
+/* beside STREAMS LAUNCHES: so many in each, in turns */
+int actor_beside(int argc, char **argv)
+{
+    CUstream s[MOST_STREAMS];
+    long streams = actor_number(argc, argv, 1, 2), n = actor_number(argc, argv, 2, 100);
+    actor_begin();
+    CUfunction f = actor_function("beside");
+    for (int i = 0; i < streams && i < MOST_STREAMS; i++)
+        s[i] = actor_stream();
+    for (long j = 0; j < n; j++) {
+        for (int i = 0; i < streams && i < MOST_STREAMS; i++)
+            MUST(actor_launch(f, s[i]));
+        if (j % 20 == 19)
+            MUST(cuCtxSynchronize());
+    }
+    MUST(cuCtxSynchronize());
+    return 0;
+}
