@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two streams whose work overlaps, in the three ways in which programs have it: prints a line
- * "figure PATTERN US" for each, the microseconds a pair takes, median of several loops. The first second is
- * left out, so that a profiler that adapts has adapted.
+ * "figure PATTERN US" for each, the microseconds a pair takes, median of several loops. The first
+ * second is left out, so that a profiler that adapts has adapted.
  */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <vector>
 #include <cuda_runtime.h>
+#include <vector>
 
 #define CHECK(call) check((call), #call, __LINE__)
 

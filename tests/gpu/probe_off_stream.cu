@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Off-stream stamps: an event without timing in the program's stream, a stream of ours that waits for it
- * and records the timing event. Are they cheaper than events in the program's stream, as true, and safe?
- * A stream that waits may share a hardware channel with a stream of the program and hold it up.
- * CUDA_DEVICE_MAX_CONNECTIONS, which is the number of channels, is read once: run this for each.
+ * Off-stream stamps: an event without timing in the program's stream, a stream of ours that waits
+ * for it and records the timing event. Are they cheaper than events in the program's stream, as
+ * true, and safe? A stream that waits may share a hardware channel with a stream of the program and
+ * hold it up. CUDA_DEVICE_MAX_CONNECTIONS, which is the number of channels, is read once: run this
+ * for each.
  */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <vector>
 #include <cuda_runtime.h>
+#include <vector>
 
 #define CHECK(call) check((call), #call, __LINE__)
 
@@ -72,8 +73,8 @@ static const char *const how_names[] = {"plain", "two on-stream", "one on-stream
                                         "one off-stream"};
 
 struct stamps {
-    cudaStream_t own;     /* ours: it waits for the program's, and records */
-    cudaEvent_t untimed;  /* a wait is for the newest record at its time: one event will do */
+    cudaStream_t own;    /* ours: it waits for the program's, and records */
+    cudaEvent_t untimed; /* a wait is for the newest record at its time: one event will do */
     std::vector<cudaEvent_t> start, stop;
 };
 
@@ -208,8 +209,8 @@ static void show_overlap(struct stamps *each, const cudaStream_t *streams)
 }
 
 /*
- * The first of the program's streams is behind a gate. How many of the others get their kernel done,
- * when each stream's work is followed by a stamp?
+ * The first of the program's streams is behind a gate. How many of the others get their kernel
+ * done, when each stream's work is followed by a stamp?
  */
 static int free_streams(const std::vector<cudaStream_t> &streams, const std::vector<stamps> &ours,
                         int *flag)

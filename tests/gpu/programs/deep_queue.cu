@@ -2,9 +2,11 @@
 //
 // Deep queues. The driver takes about a thousand launches into a stream that does not move.
 //
-//   deep_queue flag|value|host start|after    900 launches behind a gate that this thread opens afterwards:
-//                                             a kernel that polls host memory, cuStreamWaitValue32, a host
-//                                             function; as the first work, or after 10,000 launches
+//   deep_queue flag|value|host start|after    900 launches behind a gate that this thread opens
+//   afterwards:
+//                                             a kernel that polls host memory, cuStreamWaitValue32,
+//                                             a host function; as the first work, or after 10,000
+//                                             launches
 //   deep_queue bound NS COUNT                 COUNT kernels of NS queued as fast as the host can
 //
 // When the gate stays shut because a launch does not return, another thread opens it and says so.

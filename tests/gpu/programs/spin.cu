@@ -4,9 +4,10 @@
 //
 //   spin busy|idle|paused STREAMS
 //
-// busy: queued back to back behind a longer kernel. idle: the host waits for each launch (for one in
-// every stream) and pauses. paused: lengths at random, and up to 20 us of pause before each launch, so
-// that a stream is now idle, now busy, now goes idle between two launches. Every run launches the same.
+// busy: queued back to back behind a longer kernel. idle: the host waits for each launch (for one
+// in every stream) and pauses. paused: lengths at random, and up to 20 us of pause before each
+// launch, so that a stream is now idle, now busy, now goes idle between two launches. Every run
+// launches the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -81,9 +82,9 @@ template <int NS> static void launch(cudaStream_t s)
 static const struct {
     Launch launch;
     int ns, launches, weight;
-} lengths[] = {{launch<500>, 500, 2000, 6},      {launch<1000>, 1000, 2000, 6},
-               {launch<2000>, 2000, 2000, 6},    {launch<5000>, 5000, 2000, 6},
-               {launch<10000>, 10000, 2000, 6},  {launch<50000>, 50000, 800, 3},
+} lengths[] = {{launch<500>, 500, 2000, 6},     {launch<1000>, 1000, 2000, 6},
+               {launch<2000>, 2000, 2000, 6},   {launch<5000>, 5000, 2000, 6},
+               {launch<10000>, 10000, 2000, 6}, {launch<50000>, 50000, 800, 3},
                {launch<500000>, 500000, 200, 1}};
 
 static void find_clock()
@@ -91,7 +92,7 @@ static void find_clock()
     unsigned long long *out, host[2] = {};
 
     CHECK(cudaMalloc(&out, sizeof(host)));
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 100; i++) // till the clock is what it will be
         opener<<<1, 32>>>(2000000);
     measure<<<1, 1>>>(out);
     CHECK(cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost));
