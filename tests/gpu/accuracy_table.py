@@ -6,6 +6,7 @@ Reads the programs (name|...) from stdin, and from DIR what the runs left: NAME.
 and NAME.cupti-copies.REPEAT.tsv.*. Exit status 0, 1 when a bound is missed, 77 without any row.
 """
 import glob
+import os
 import re
 import shutil
 import statistics
@@ -64,12 +65,23 @@ class Row:
         return "ok" if abs(self.error) <= self.bound else "MISS"
 
 
+def ended_well(directory, name, mode, repeat):
+    return os.path.exists("%s/%s.%s.%s.out" % (directory, name, mode, repeat))
+
+
+def failures(directory, name, mode):
+    """Runs that did not end well."""
+    stems = [path[:-len(".status")] for path in
+             glob.glob("%s/%s.%s.*.status" % (glob.escape(directory), name, mode))]
+    return sum(not os.path.exists(stem + ".out") for stem in stems)
+
+
 def sides(directory, name, mode, suffix, read):
-    """One compare.Side for each repeat that left a readable file."""
+    """One compare.Side for each repeat that ended well and left a readable file."""
     paths = {}
     for path in glob.glob("%s/%s.%s.*%s" % (glob.escape(directory), name, mode, suffix)):
         found = REPEAT.search(path[len(directory):])
-        if found:
+        if found and ended_well(directory, name, mode, found.group(1)):
             paths.setdefault(int(found.group(1)), []).append(path)
     for repeat in sorted(paths):
         try:
@@ -88,7 +100,7 @@ def rows_of(program, truths, ours):
         for key in side.count:
             if key in rows and side.timed[key]:
                 rows[key].add_ours(side)
-    return [row for row in rows.values() if row.ours]
+    return list(rows.values())
 
 
 def demangled(names):
@@ -151,28 +163,35 @@ class Total:
                 "%.3f" % (self.raw / self.truth), "ok" if self.good() else "MISS"]
 
 
-def show_sums(judged, totals):
+def show_sums(judged, totals, failed):
     missed = [row for row in judged if row.verdict() == "MISS"]
     other = [row for row in judged if row.verdict() not in ("ok", "MISS")]
     raw_good = sum(abs(row.raw_error) <= row.bound for row in judged)
     print("\naccuracy: %d rows of %d or more launches: %d within the bound, %d missed (%d of them copies or "
           "sets), %d not comparable; kernel time of %d programs: %d within 2 %%, %d missed; raw brackets "
-          "within the bound: %d rows" % (
+          "within the bound: %d rows; runs of cutrace that failed, and rows that it has not timed: %d" % (
               len(judged), LEAST_LAUNCHES, len(judged) - len(missed) - len(other), len(missed),
               sum(row.key[0] != "kernel" for row in missed), len(other), len(totals),
-              sum(t.good() for t in totals), sum(not t.good() for t in totals), raw_good))
-    return bool(missed) or not all(t.good() for t in totals)
+              sum(t.good() for t in totals), sum(not t.good() for t in totals), raw_good, failed))
+    return bool(missed) or bool(failed) or not all(t.good() for t in totals)
 
 
 def main():
     directory = sys.argv[1]
-    judged, totals = [], []
+    judged, totals, failed = [], [], 0
     for program in [line.split("|")[0].strip() for line in sys.stdin]:
         truths = list(sides(directory, program, "cupti-copies", "", compare.read_cupti))
         ours = list(sides(directory, program, "cutrace", ".bin", compare.read_cutrace))
+        if truths:  # otherwise it is the program that fails
+            failed += failures(directory, program, "cutrace")
         rows = rows_of(program, truths, ours)
-        if not rows:
+        if not ours or not rows:
             print("nothing to compare: %s" % program)
+            continue
+        for row in [row for row in rows if not row.ours]:
+            print("without a time of cutrace's: %s %s, %d launches" % (program, row.key[1], row.launches))
+            failed += row.launches >= LEAST_LAUNCHES
+        rows = [row for row in rows if row.ours]
         judged += sorted((row for row in rows if row.launches >= LEAST_LAUNCHES),
                          key=lambda row: (row.key[0], row.mean))
         if any(row.key[0] == "kernel" for row in rows):
@@ -187,7 +206,7 @@ def main():
     if totals:
         show([["program", "CUPTI", "cutrace", "ratio", "raw ratio", "verdict"]] +
              [total.cells() for total in totals])
-    return 1 if show_sums(judged, totals) else 0
+    return 1 if show_sums(judged, totals, failed) else 0
 
 
 if __name__ == "__main__":

@@ -158,7 +158,7 @@ def main():
     print("\n== us a kernel, ms a step, ns a call, steps on to off: median, ratio to plain, half the range")
     show(cells)
     cells, times = time_rows(runs, programs, modes)
-    print("\n== mean kernel time, us, over all launches; medians of the repeats; +- is the 95 % interval's half")
+    print("\n== mean kernel time, us, over all launches: medians of the repeats; +-: 95 % interval")
     show(cells)
     print("\n== targets: cost is the ratio to plain less 1")
     for line in targets(programs, costs, times):
