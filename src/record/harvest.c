@@ -82,8 +82,9 @@ static void drop_reference(struct ct_stream *s)
 /* After this the entry may serve another stream, and the context may be forgotten. */
 static void let_go(struct ct_stream *s, const struct ct_op *op)
 {
+    uint64_t done = atomic_load_explicit(&s->done, memory_order_relaxed);
     ct_count_bump(&s->settled, op->operations);
-    atomic_store_explicit(&s->done, op->sequence, memory_order_release);
+    atomic_store_explicit(&s->done, done + 1, memory_order_release);
 }
 
 static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
@@ -172,9 +173,17 @@ static const struct ct_op *long_from(const struct ct_stream *s)
     return NULL;
 }
 
-/* The stop event stays as reference for the next bracket's gap; the one before goes back. */
+/*
+ * The newest bracket's stop event stays as reference for the next one's gap; the one before goes
+ * back. What comes after its turn is no reference: nobody would ever give it back.
+ */
 static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t stop_ns)
 {
+    uint64_t released = atomic_load_explicit(&s->released, memory_order_relaxed);
+    if (op->sequence < ct_max(s->last_stop_sequence, released)) {
+        give_stamp(op->context, op->stop_event, stop_ns);
+        return;
+    }
     drop_reference(s);
     s->last_stop = op->stop_event;
     s->last_stop_ns = stop_ns;
@@ -188,17 +197,20 @@ static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_m
     uint32_t start = op->start_event;
     int64_t raw_ns;
     bool has_reference = s->last_stop_sequence && s->last_stop_context == op->context;
+    bool is_next = has_reference && s->last_stop_sequence + 1 == op->sequence;
     if (op->flags & CT_OP_SHARED_START) {
-        if (!has_reference || s->last_stop_sequence + 1 != op->sequence)
+        if (!is_next)
             return false;
         start = s->last_stop;
         m->start_ns = s->last_stop_ns;
     } else if (!ct_gpu_clock_read(c, start, &m->start_ns)) {
         return false;
     }
-    m->times.gap_ns = !has_reference                  ? CT_GAP_UNKNOWN
-                      : m->start_ns > s->last_stop_ns ? m->start_ns - s->last_stop_ns
-                                                      : 0;
+    /* Where one in between is still on its way here the stream was hardly idle. */
+    m->times.gap_ns = !has_reference ? CT_GAP_UNKNOWN
+                      : is_next && m->start_ns > s->last_stop_ns
+                          ? m->start_ns - s->last_stop_ns
+                          : 0;
     if (!ct_elapsed_ns(c, start, op->stop_event, &raw_ns))
         return false;
     m->times.raw_ns = raw_ns > 0 ? (uint64_t)raw_ns : 0;

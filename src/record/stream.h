@@ -66,7 +66,7 @@ struct ct_stream {
     _Atomic uint32_t refused;    /* brackets not opened for a queue that does not move */
 
     /* Of the drain thread, read by launching threads. */
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* sequence up to which it is through */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with, in any order */
     _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
     _Atomic uint64_t head;     /* sequence << 32 | event: oldest pending */
 

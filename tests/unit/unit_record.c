@@ -12,6 +12,7 @@
 #include "record/bracket.h"
 #include "record/drain.h"
 #include "record/graph.h"
+#include "record/harvest.h"
 #include "record/kernel.h"
 #include "record/row.h"
 #include "record/sample.h"
@@ -25,6 +26,7 @@ static char handles[1 << 16];
 static _Atomic uint32_t made, records, complete; /* events by number, from 1 */
 static CUresult record_answer;
 static bool capturing;
+static uint32_t events = 256;
 static const char *function_name = "kernel";
 
 static CUresult fake_current(CUcontext *out)
@@ -98,7 +100,7 @@ static void set_up(void)
     FAKE(cuStreamIsCapturing, fake_capturing);
     FAKE(cuFuncGetName, fake_name);
     ct_config.sample = 1;
-    ct_config.events = 256;
+    ct_config.events = events;
     complete = UINT32_MAX / 2;
     ct_clock_start();
     ck_assert(ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_kernels_init() &&
@@ -115,13 +117,18 @@ static struct ct_work launch_of(int function)
 }
 
 /* One launch: opened, called, closed with the result. */
-static void launch(int function, CUresult result)
+static void launch_by(struct ct_thread *t, int function, CUresult result)
 {
     struct ct_bracket b;
     const struct ct_work w = launch_of(function);
-    ct_bracket_open(&b, &w, ct_thread_self());
+    ct_bracket_open(&b, &w, t);
     uint64_t now = ct_ticks();
     ct_bracket_close(&b, &w, result, now, now);
+}
+
+static void launch(int function, CUresult result)
+{
+    launch_by(ct_thread_self(), function, result);
 }
 
 static uint64_t lost(const struct ct_row *r)
@@ -317,6 +324,36 @@ START_TEST(a_standing_queue_is_left_room)
 }
 END_TEST
 
+static void *make_state(void *unused)
+{
+    (void)unused;
+    struct ct_thread *t = ct_thread_make();
+    ct_thread_current = NULL;
+    return t;
+}
+
+/* The later one of two threads' brackets on a stream comes to the drain thread first. */
+START_TEST(brackets_come_in_any_order)
+{
+    pthread_t thread;
+    void *other;
+    pthread_create(&thread, NULL, make_state, NULL);
+    pthread_join(thread, &other);
+    launch_by(ct_thread_self(), 0, CUDA_SUCCESS);
+    drain();
+    launch_by(ct_thread_self(), 0, CUDA_SUCCESS);
+    launch_by(other, 0, CUDA_SUCCESS);
+    struct ct_stream *s = ct_stream_get(ct_thread_self(), (CUstream)&handles[60000]);
+    ct_harvest_collect(other);
+    ck_assert_uint_eq(ct_harvest(), 1);
+    ck_assert(!ct_streams_of_context_idle(s->context)); /* one is still in its thread's queue */
+    drain();
+    ck_assert(ct_streams_of_context_idle(s->context));
+    ck_assert(!s->active);
+    ck_assert_uint_eq(ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"))->timed, 3);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("record");
@@ -328,6 +365,7 @@ int main(void)
     tcase_add_test(tests, pools_are_bounded);
     tcase_add_test(tests, handles_are_forgotten);
     tcase_add_test(tests, launches_are_timed);
+    tcase_add_test(tests, brackets_come_in_any_order);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
     tcase_add_test(tests, a_standing_queue_is_left_room);
     return ct_report_run("record", tests);
