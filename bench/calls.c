@@ -7,6 +7,8 @@
  *   launch    a kernel launch
  *   record    an event record
  *   drain     launches as fast as the drain thread takes them; prints its CPU time for each
+ *
+ * calls WHAT once: one burst after a warm-up, in one_burst(), for a counter of instructions.
  */
 #include <cuda.h>
 #include <dirent.h>
@@ -58,13 +60,27 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static __attribute__((noinline)) void one_burst(void (*call)(void))
+{
+    for (int i = 0; i < BURST; i++)
+        call();
+}
+
+/* A counter of instructions slows the drain thread as well. */
+static void once(void (*call)(void))
+{
+    for (int i = 0; i < BURST; i++)
+        call();
+    pause_ms(200);
+    one_burst(call);
+}
+
 static double median_ns(void (*call)(void))
 {
     double ns[BURSTS];
     for (int b = -10; b < BURSTS; b++) { /* the first ones warm up */
         double begin = now_ns(CLOCK_MONOTONIC);
-        for (int i = 0; i < BURST; i++)
-            call();
+        one_burst(call);
         if (b >= 0)
             ns[b] = (now_ns(CLOCK_MONOTONIC) - begin) / BURST;
         pause_ms(2);
@@ -125,19 +141,25 @@ static void set_up(void)
     cuEventCreate(&event, CU_EVENT_DEFAULT);
 }
 
+static const struct {
+    const char *name;
+    void (*call)(void);
+} calls[] = {{"count", count}, {"launch", launch}, {"record", record}};
+
 int main(int argc, char **argv)
 {
-    const char *what = argc == 2 ? argv[1] : "";
+    const char *what = argc > 1 ? argv[1] : "";
     set_up();
-    if (!strcmp(what, "count"))
-        printf("%.2f\n", median_ns(count));
-    else if (!strcmp(what, "launch"))
-        printf("%.2f\n", median_ns(launch));
-    else if (!strcmp(what, "record"))
-        printf("%.2f\n", median_ns(record));
-    else if (!strcmp(what, "drain"))
-        printf("%.2f\n", drain_ns());
-    else
-        return 2;
-    return 0;
+    if (!strcmp(what, "drain"))
+        return printf("%.2f\n", drain_ns()) < 0;
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (strcmp(what, calls[i].name))
+            continue;
+        if (argc > 2)
+            once(calls[i].call);
+        else
+            printf("%.2f\n", median_ns(calls[i].call));
+        return 0;
+    }
+    return 2;
 }

@@ -11,6 +11,8 @@
 #define CT_COLD __attribute__((cold, noinline))
 #define CT_TLS __thread __attribute__((tls_model("initial-exec")))
 #define CT_CACHE_LINE 64
+/* A variable that each launch reads: kept away from those that other threads often write. */
+#define CT_READ_MOSTLY __attribute__((section("ct_read_mostly")))
 
 #define ct_likely(x) __builtin_expect(!!(x), 1)
 #define ct_unlikely(x) __builtin_expect(!!(x), 0)

@@ -5,7 +5,7 @@
 #include <time.h>
 
 /* Nanoseconds per tick in 2^-32 units. */
-static _Atomic uint64_t rate = (uint64_t)1 << 32;
+static CT_READ_MOSTLY _Atomic uint64_t rate = (uint64_t)1 << 32;
 static uint64_t start_ticks;
 static uint64_t start_ns;
 

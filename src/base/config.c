@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/config.h"
 
-struct ct_config ct_config;
+CT_READ_MOSTLY struct ct_config ct_config;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hash table from a non-zero 64-bit key (a handle) to a 64-bit value. A hit takes no lock and
- * touches one cache line. Keys are never removed one by one; a table that is full is emptied,
- * which readers see as misses: it is a cache of what can be found out again.
+ * touches one cache line: a search begins with the first slot of a line, which has room for four.
+ * Keys are never removed one by one; a table that is full is emptied, which readers see as misses:
+ * it is a cache of what can be found out again.
  */
 #ifndef CT_TABLE_H
 #define CT_TABLE_H
@@ -28,9 +29,14 @@ bool ct_table_init(struct ct_table *t, unsigned bits);
 void ct_table_put(struct ct_table *t, uint64_t key, uint64_t value);
 void ct_table_clear(struct ct_table *t);
 
+#define CT_TABLE_LINE (CT_CACHE_LINE / sizeof(struct ct_table_slot))
+
+/* Multiplied twice: once leaves clusters of what comes at regular distances, as handles do. */
 static inline uint64_t ct_table_home(const struct ct_table *t, uint64_t key)
 {
-    return (key * 0x9e3779b97f4a7c15u) >> (64 - t->bits);
+    uint64_t hash = key * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+    return hash >> (64 - t->bits) & ~(uint64_t)(CT_TABLE_LINE - 1);
 }
 
 /* The key is read again after the value: an emptied and refilled slot then reads as a miss. */

@@ -30,7 +30,7 @@
 #include "record/stream.h"
 #include "record/thread.h"
 
-_Atomic uint32_t ct_state;
+CT_READ_MOSTLY _Atomic uint32_t ct_state;
 
 static atomic_bool started; /* cuInit has succeeded in this process */
 

@@ -10,7 +10,7 @@
 #include "record/kernel.h"
 #include "record/row.h"
 
-static atomic_bool recording;
+static CT_READ_MOSTLY atomic_bool recording;
 
 void ct_recording_set(bool on)
 {

@@ -15,7 +15,7 @@ struct contexts {
 };
 
 static struct contexts *all;
-struct ct_context *ct_contexts;
+CT_READ_MOSTLY struct ct_context *ct_contexts;
 
 bool ct_contexts_init(void)
 {

@@ -14,7 +14,7 @@
 /* Names are cut here: a bound on what one kernel can cost. */
 #define NAME_BYTES (64 * 1024)
 
-static struct ct_table row_of_handle;  /* handle and device -> row */
+static CT_READ_MOSTLY struct ct_table row_of_handle;  /* handle and device -> row */
 static struct ct_table name_of_handle; /* handle -> interned name */
 
 bool ct_kernels_init(void)

@@ -20,8 +20,8 @@ struct rows {
     _Atomic uint32_t unnamed[CT_ROW_PREFETCH + 1][CT_DIRECTION_COUNT][CT_DEVICES];
 };
 
-static struct rows *rows;
-struct ct_row *ct_rows;
+static CT_READ_MOSTLY struct rows *rows;
+CT_READ_MOSTLY struct ct_row *ct_rows;
 
 bool ct_rows_init(void)
 {

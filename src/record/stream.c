@@ -31,8 +31,8 @@ struct streams {
     struct ct_table index;
 };
 
-static struct streams *all;
-struct ct_stream *ct_streams;
+static CT_READ_MOSTLY struct streams *all;
+CT_READ_MOSTLY struct ct_stream *ct_streams;
 
 bool ct_streams_init(void)
 {

@@ -129,6 +129,29 @@ START_TEST(a_table_finds_what_was_put)
 }
 END_TEST
 
+static uint64_t slot_of(const struct ct_table *t, uint64_t key)
+{
+    uint64_t i = 0;
+    while (t->slots[i].key != key)
+        i++;
+    return i;
+}
+
+/* Handles are addresses at regular distances. */
+START_TEST(a_table_is_left_with_one_cache_line)
+{
+    struct ct_table t;
+    unsigned elsewhere = 0;
+    ck_assert(ct_table_init(&t, 16));
+    for (uint64_t key = 0x7f0000001000; key < 0x7f0000001000 + 4096 * 96; key += 96)
+        ct_table_put(&t, key, 1);
+    for (uint64_t key = 0x7f0000001000; key < 0x7f0000001000 + 4096 * 96; key += 96)
+        elsewhere += slot_of(&t, key) / 4 != ct_table_home(&t, key) / 4 ||
+                     (uintptr_t)&t.slots[ct_table_home(&t, key)] % CT_CACHE_LINE != 0;
+    ck_assert_uint_le(elsewhere, 4);
+}
+END_TEST
+
 /* ---- text ---- */
 
 static const struct {
@@ -191,6 +214,7 @@ int main(void)
     tcase_add_test(tests, a_ring_keeps_order_and_loses_nothing);
     tcase_add_test(tests, a_full_ring_says_so);
     tcase_add_test(tests, a_table_finds_what_was_put);
+    tcase_add_test(tests, a_table_is_left_with_one_cache_line);
     tcase_add_loop_test(tests, patterns, 0, sizeof(globs) / sizeof(globs[0]));
     tcase_add_test(tests, numbers);
     tcase_add_test(tests, texts_are_cut_and_terminated);

@@ -223,7 +223,55 @@ START_TEST(pools_are_bounded)
 }
 END_TEST
 
+static void *launch_and_end(void *unused)
+{
+    launch(0, CUDA_SUCCESS);
+    return unused;
+}
+
+/* What a thread kept for itself is everybody's when it has ended. */
+START_TEST(an_ended_thread_leaves_its_events)
+{
+    pthread_t thread;
+    struct ct_event_cache cache = {0};
+    unsigned taken = 0;
+    ct_config.events = 8192;
+    struct ct_context *c = ct_context_get((CUcontext)context);
+    pthread_create(&thread, NULL, launch_and_end, NULL);
+    pthread_join(thread, NULL);
+    drain();
+    while (ct_cache_take(c, &cache) != CT_EVENT_NONE)
+        taken++;
+    ck_assert_uint_ge(taken, 8192 - 1); /* one may be kept for the clock */
+}
+END_TEST
+
 /* ---- rows ---- */
+
+/* In the thread as long as there is room, in the row from then on; the sum is always whole. */
+START_TEST(tallies_lose_nothing)
+{
+    char name[32];
+    struct ct_tallies *t = &ct_thread_self()->tallies;
+    uint32_t row[3 * CT_TALLIES];
+    for (unsigned i = 0; i < 3 * CT_TALLIES; i++) {
+        snprintf(name, sizeof(name), "kernel_%u", i);
+        row[i] = ct_row_get(CT_ROW_KERNEL, 0, 0, name);
+    }
+    for (unsigned round = 1; round <= 3; round++) {
+        for (unsigned i = 0; i < 3 * CT_TALLIES; i++)
+            ct_tally_lose(t, row[i], i % CT_LOSS_COUNT, 2, i % CT_LOSS_COUNT ? 8 : 0);
+        ck_assert(ct_tallies_collect(t));
+        ck_assert(!ct_tallies_collect(t));
+        for (unsigned i = 0; i < 3 * CT_TALLIES; i++) {
+            const struct ct_row *r = ct_row(row[i]);
+            bool has_bytes = i % CT_LOSS_COUNT && i % CT_LOSS_COUNT != CT_LOSS_CAPTURED;
+            ck_assert_uint_eq(r->lost[i % CT_LOSS_COUNT], 2 * round);
+            ck_assert_uint_eq(r->bytes, has_bytes ? 8 * round : 0);
+        }
+    }
+}
+END_TEST
 
 START_TEST(rows_add_up)
 {
@@ -361,7 +409,9 @@ int main(void)
     tcase_add_test(tests, a_row_for_each_thing);
     tcase_add_test(tests, rows_are_bounded);
     tcase_add_test(tests, rows_add_up);
+    tcase_add_test(tests, tallies_lose_nothing);
     tcase_add_test(tests, an_event_has_one_holder);
+    tcase_add_test(tests, an_ended_thread_leaves_its_events);
     tcase_add_test(tests, pools_are_bounded);
     tcase_add_test(tests, handles_are_forgotten);
     tcase_add_test(tests, launches_are_timed);
