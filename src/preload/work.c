@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/work.h"
 
+static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
+{
+    return (struct ct_work){
+        .kind = kind,
+        .stream = ct_stream_meant(null_stream, stream),
+        .operations = 1,
+        .waited_for = stream == CT_SYNC,
+    };
+}
+
 /* Nothing reaches the GPU where nothing is to be moved or set. */
 static struct ct_work sized(struct ct_work w, size_t bytes)
 {
@@ -34,7 +44,7 @@ struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *con
 
 struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream)
 {
-    struct ct_work w = ct_work(CT_ROW_GRAPH, null_stream, stream);
+    struct ct_work w = work(CT_ROW_GRAPH, null_stream, stream);
     w.graph = graph;
     return w;
 }
@@ -42,7 +52,7 @@ struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream s
 struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
                             CUstream stream)
 {
-    struct ct_work w = ct_work(CT_ROW_COPY, null_stream, stream);
+    struct ct_work w = work(CT_ROW_COPY, null_stream, stream);
     w.detail = direction;
     return sized(w, bytes);
 }
@@ -134,12 +144,12 @@ static size_t sum(const size_t *bytes, size_t count)
 
 struct ct_work ct_work_set(CUstream null_stream, size_t bytes, CUstream stream)
 {
-    return sized(ct_work(CT_ROW_SET, null_stream, stream), bytes);
+    return sized(work(CT_ROW_SET, null_stream, stream), bytes);
 }
 
 struct ct_work ct_work_prefetch(CUstream null_stream, size_t bytes, CUstream stream)
 {
-    return sized(ct_work(CT_ROW_PREFETCH, null_stream, stream), bytes);
+    return sized(work(CT_ROW_PREFETCH, null_stream, stream), bytes);
 }
 
 struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes, size_t count,
@@ -171,7 +181,7 @@ void ct_multi_open(struct ct_multi *m, const CUDA_LAUNCH_PARAMS *list, unsigned 
 static void batch_start(struct ct_multi *m, CUstream null_stream, CUstream stream)
 {
     m->count = 0;
-    m->work[0] = ct_work(CT_ROW_COPY, null_stream, stream);
+    m->work[0] = work(CT_ROW_COPY, null_stream, stream);
 }
 
 /* The directions met so far are few. */

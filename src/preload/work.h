@@ -17,26 +17,23 @@ struct ct_dim3 {
     uint32_t x, y, z;
 };
 
-static inline struct ct_work ct_work(uint32_t kind, CUstream null_stream, CUstream stream)
+static inline CUstream ct_stream_meant(CUstream null_stream, CUstream stream)
 {
-    const bool waited_for = stream == CT_SYNC;
-    return (struct ct_work){
-        .kind = kind,
-        .stream = stream && !waited_for ? stream : null_stream,
-        .operations = 1,
-        .waited_for = waited_for,
-    };
+    return stream && stream != CT_SYNC ? stream : null_stream;
 }
 
+/* In one piece: what is copied while it is still being written makes the processor wait. */
 static inline struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
                                             struct ct_dim3 block, size_t shared_bytes,
                                             CUstream stream)
 {
-    struct ct_work w = ct_work(CT_ROW_KERNEL, null_stream, stream);
-    w.function = f;
-    w.shape =
-        (struct ct_shape){{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
-    return w;
+    return (struct ct_work){
+        .kind = CT_ROW_KERNEL,
+        .function = f,
+        .stream = ct_stream_meant(null_stream, stream),
+        .operations = 1,
+        .shape = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes},
+    };
 }
 
 struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f);

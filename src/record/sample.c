@@ -24,12 +24,12 @@ struct cells {
     uint64_t lost[CT_CELLS];
 };
 
-bool ct_sample_is_on;
+CT_READ_MOSTLY bool ct_sample_is_on;
 struct ct_purse ct_purse;
 
-static struct cells *cells;
+static CT_READ_MOSTLY struct cells *cells;
+static CT_READ_MOSTLY struct ct_sample_policy policy;
 static _Atomic uint64_t bracket_ticks, passed_ticks; /* times MEAN_STEPS */
-static struct ct_sample_policy policy;
 
 bool ct_sample_init(const struct ct_sample_policy *p)
 {
@@ -102,10 +102,17 @@ uint32_t ct_cells_count(void)
     return cells ? atomic_load_explicit(&cells->count, memory_order_acquire) : 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t x)
+/* Digits of pi: each word of what is hashed has its own. */
+static const uint64_t salt[] = {
+    0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89,
+    0x452821e638d01377, 0xbe5466cf34e90c6c, 0xc0ac29b7c97c50dd, 0x3f84d5b5b5470917,
+};
+
+/* Both halves of the product. Those of several pairs do not wait for each other. */
+static uint64_t fold(uint64_t a, uint64_t b)
 {
-    hash = (hash ^ x) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* Four classes an octave: copies of a class take about as long. */
@@ -115,14 +122,13 @@ static uint64_t size_class(uint64_t bytes)
     return (uint64_t)top << 32 | bytes >> (top - 2);
 }
 
+/* Read in the sizes it was just written in: the processor waits where it is not so. */
 uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations)
 {
-    uint64_t part[sizeof(*shape) / sizeof(uint64_t)], hash = mix(operations, size_class(bytes));
-    _Static_assert(sizeof(part) == sizeof(*shape), "a shape is whole words");
-    __builtin_memcpy(part, shape, sizeof(part));
-    for (unsigned i = 0; i < ct_countof(part); i++)
-        hash = mix(hash, part[i]);
-    return hash;
+    const uint32_t *g = shape->grid, *b = shape->block;
+    return fold(g[0] ^ salt[0], g[1] ^ salt[1]) ^ fold(g[2] ^ salt[2], b[0] ^ salt[3]) ^
+           fold(b[1] ^ salt[4], b[2] ^ salt[5]) ^
+           fold(shape->dynamic_shared_bytes ^ salt[6], operations ^ salt[7]) ^ size_class(bytes);
 }
 
 static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
@@ -154,7 +160,7 @@ static CT_COLD uint32_t add(uint64_t key, uint32_t row, uint64_t operations)
 static uint32_t find(uint32_t row, uint64_t key, uint64_t operations)
 {
     uint64_t cell;
-    key = mix(key, row) | 1;
+    key = fold(key, row ^ salt[0]) | 1;
     if (ct_likely(ct_table_find(&cells->index, key, &cell)))
         return (uint32_t)cell;
     return add(key, row, operations);
