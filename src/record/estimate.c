@@ -95,6 +95,11 @@ static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_
     return (struct range){was_idle ? (int64_t)told_ns : LEAD_READY_NS, (int64_t)most_ns};
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /*
  * What of a bracket is neither the operation nor bias_busy_ns: the operation cannot have begun
  * before it was submitted. Where it was ready in time, it depends on the length of the queue how
@@ -105,18 +110,18 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
 {
     bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
     int64_t ready_ns = is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns;
-    int64_t waits_ns = LEAD_WAITS_NS - (int64_t)c->submit_ns;
+    int64_t waits_ns = larger(ready_ns, LEAD_WAITS_NS - (int64_t)c->submit_ns);
     if (lead_ns <= LEAD_READY_NS)
         return ready_ns;
     if (lead_ns < LEAD_WAITS_NS)
         return ready_ns +
                (waits_ns - ready_ns) * (lead_ns - LEAD_READY_NS) / (LEAD_WAITS_NS - LEAD_READY_NS);
     int64_t excess_ns = lead_ns - c->submit_ns;
-    if (t->shared_start)
-        return excess_ns;
     /* The start stamp may be late, but not before the host began to ask for it. */
     int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns) - c->submit_ns;
-    return most_ns < waits_ns ? waits_ns : excess_ns < most_ns ? excess_ns : most_ns;
+    if (!t->shared_start && excess_ns > most_ns)
+        excess_ns = most_ns;
+    return larger(waits_ns, excess_ns);
 }
 
 static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)

@@ -207,10 +207,9 @@ static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_m
         return false;
     }
     /* Where one in between is still on its way here the stream was hardly idle. */
-    m->times.gap_ns = !has_reference ? CT_GAP_UNKNOWN
-                      : is_next && m->start_ns > s->last_stop_ns
-                          ? m->start_ns - s->last_stop_ns
-                          : 0;
+    m->times.gap_ns = !has_reference                             ? CT_GAP_UNKNOWN
+                      : is_next && m->start_ns > s->last_stop_ns ? m->start_ns - s->last_stop_ns
+                                                                 : 0;
     if (!ct_elapsed_ns(c, start, op->stop_event, &raw_ns))
         return false;
     m->times.raw_ns = raw_ns > 0 ? (uint64_t)raw_ns : 0;

@@ -52,6 +52,25 @@ START_TEST(devices_are_known_by_name)
 }
 END_TEST
 
+/* Such a host or device is not in the table, but may be measured. */
+START_TEST(a_long_way_to_the_device_adds_nothing)
+{
+    struct ct_calibration far = figures;
+    far.submit_ns = 6000;
+    uint64_t before_ns = UINT64_MAX;
+    for (int64_t lead_ns = -1000; lead_ns < 12000; lead_ns += 100) {
+        struct ct_bracket_times t = usual(20000);
+        t.long_queue = false;
+        t.lead_ns = lead_ns;
+        t.launch_ns = 20000;
+        struct ct_estimate e = ct_estimate(&far, &t);
+        ck_assert_uint_le(e.time_ns, 20000 - far.bias_ready_ns);
+        ck_assert_uint_le(e.time_ns, before_ns);
+        before_ns = e.time_ns;
+    }
+}
+END_TEST
+
 START_TEST(a_queue_costs_by_its_length)
 {
     struct ct_bracket_times t = usual(12900);
@@ -277,6 +296,7 @@ int main(void)
 {
     TCase *tests = tcase_create("estimate");
     tcase_add_test(tests, devices_are_known_by_name);
+    tcase_add_test(tests, a_long_way_to_the_device_adds_nothing);
     tcase_add_test(tests, a_queue_costs_by_its_length);
     tcase_add_test(tests, what_the_host_took_is_not_the_kernels);
     tcase_add_test(tests, the_estimate_has_no_steps);
