@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""figures.py: the figures of doc/accuracy.md that the data sets here can give.
+
+Durations are CUPTI's means of the kernel, of another run of the same program; all in nanoseconds.
+"""
+import bisect
+import collections
+import gzip
+import os
+import statistics
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BIAS = 2900    # bias_busy_ns of the library's table
+SUBMIT = 1860  # submit_ns of it
+TOLD = 0.3     # ct_after_told()
+Bracket = collections.namedtuple(
+    "Bracket", "flags start stop raw gap told call done closed record launch stop_record excess")
+
+
+def truth(name):
+    with open(f"{HERE}/{name}.cupti.tsv", encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in list(file)[1:]]
+    return {row[0]: float(row[2]) * 1000 / int(row[1]) for row in rows}
+
+
+def lines(name):
+    with gzip.open(f"{HERE}/{name}.brackets.tsv.gz", "rt") as file:
+        for line in list(file)[1:]:
+            yield line.rstrip("\n").split("\t")
+
+
+def load(name):
+    """The brackets of the first stream; excess is None where there is no duration to compare with."""
+    duration, out, stop, closed = truth(name), [], None, 0
+    for fields in lines(name):
+        flags, after, raw, pause, record, launch, stop_record = map(int, fields[1:8])
+        start, before = (stop or 0) + after, closed + pause
+        done = before + record + launch
+        known = fields[8] == "kernel" and fields[9] in duration
+        last, stop, closed = stop, start + raw, done + stop_record
+        if fields[0] == "0":
+            out.append(Bracket(flags, start, stop, raw, start - last if last else None,
+                               before + record * (1 - TOLD), before + record, done, closed,
+                               record, launch, stop_record,
+                               raw - duration[fields[9]] - BIAS if known else None))
+    return out
+
+
+def is_idle(b):
+    return not b.flags & 1 and (b.gap is None or b.gap > 5000) and b.record < 4000
+
+
+def clock(brackets):
+    """The GPU's time minus the host's at each bracket: of the last 32 idle records, 2/5 from below."""
+    pins, out = collections.deque(maxlen=32), []
+    for b in brackets:
+        if is_idle(b):
+            pins.append(b.start - b.told)
+        out.append(sorted(pins)[len(pins) * 2 // 5] if pins else None)
+    return out
+
+
+def quantiles(values):
+    v = sorted(values)
+    return " ".join(f"{v[min(len(v) - 1, int(len(v) * p))]:+7.0f}" for p in (.05, .25, .5, .75, .95))
+
+
+def slope(x, y):
+    mx, my = statistics.fmean(x), statistics.fmean(y)
+    return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
+
+
+def print_clock():
+    print("clock: idle records, GPU's time less the host's, around the tie: 5 25 50 75 95 %; drift")
+    for name in ("lib_decode_1", "lib_train_1", "lib_spin_paced", "lib_spin_bursts"):
+        b = load(name)
+        ties = clock(b)
+        pins = [(x.told, x.start - x.told, t) for x, t in zip(b, ties) if is_idle(x) and t][32:]
+        drift = slope([p[0] for p in pins], [p[2] for p in pins]) * 1e6
+        print(f"  {name:16} {quantiles([p[1] - p[2] for p in pins])}  {drift:+.1f} ppm")
+
+
+def print_queue():
+    print("queue: bracket less duration, operations ready in time, by entries behind the stop record")
+    b = load("lib_spin_bursts")
+    ties, by = clock(b), collections.defaultdict(list)
+    arrivals = []  # of records and operations, on the GPU's time line
+    for x, tie in zip(b, ties):
+        arrivals += [t + (tie or 0) for t in
+                     ([x.done, x.closed] if x.flags & 1 else [x.call, x.done, x.closed])]
+    entries = 0
+    for x, tie in zip(b, ties):
+        entries += 2 if x.flags & 1 else 3
+        if tie is None or x.excess is None or x.done + tie - x.start > -500:
+            continue
+        behind = max(0, bisect.bisect(arrivals, x.stop) - entries)
+        by[min(48, behind // 6 * 6)].append(x.excess + BIAS)
+    for behind in sorted(by):
+        print(f"  {behind:3}.. {len(by[behind]):6} {quantiles(by[behind])}")
+
+
+def print_lead():
+    print("lead: what a bracket has beyond duration and bias, little queued, by lead")
+    by = collections.defaultdict(list)
+    for name in ("lib_spin_paced", "lib_write", "lib_decode_1", "lib_decode_2", "lib_decode_3"):
+        b = load(name)
+        for x, tie in zip(b, clock(b)):
+            if tie is not None and x.excess is not None and not x.flags & 1:
+                by[max(-8, min(12, round((x.done + tie - x.start) / 500)))].append(x.excess)
+    for lead in sorted(by):
+        print(f"  {lead * 500:+6} {len(by[lead]):6} {quantiles(by[lead])}")
+
+
+def print_host():
+    print("host: idle stream, growth of a kernel's brackets with the host's time")
+    for name in ("lib_decode_1", "lib_train_1", "lib_spin_paced", "lib_write"):
+        idle = [x for x in load(name) if is_idle(x) and x.excess is not None and
+                abs(x.excess + SUBMIT - x.launch - TOLD * x.record) < 1500]
+        rest = [x.excess - x.launch for x in idle]
+        print(f"  {name:16} {len(idle):6} with the launch "
+              f"{slope([x.launch for x in idle], [x.excess for x in idle]):.2f}, with the start "
+              f"record {slope([x.record for x in idle], rest):.2f}; launch + 0.3 record - excess "
+              f"{quantiles([x.launch + TOLD * x.record - x.excess for x in idle])}")
+
+
+def print_gaps():
+    print("gaps: stop stamp before to start stamp, operations ready in time, and in idle streams")
+    for name in ("lib_train_1", "lib_spin_paced", "lib_spin_bursts"):
+        b, busy, idle = load(name), [], []
+        for x, tie in zip(b, clock(b)):
+            if tie is None or x.gap is None or x.flags & 1:
+                continue
+            late = x.told + tie - x.start  # negative: the record waited for the stream
+            (busy if late < -1000 else idle if late > -300 else []).append(x.gap)
+        print(f"  {name:16} busy {len(busy):6} {quantiles(busy)}   idle {len(idle):6} {quantiles(idle)}")
+
+
+def main():
+    for part in (print_clock, print_queue, print_lead, print_host, print_gaps):
+        part()
+
+
+if __name__ == "__main__":
+    main()
