@@ -8,11 +8,13 @@
 #include "record/stream.h"
 #include "record/thread.h"
 
-#define FIRST_EVERY 16 /* of a cell that the control loop has not met, under a budget */
+/* Under a budget: of a cell that the control loop has not met, and of what finds no cell. */
+#define FIRST_EVERY 16
+#define NO_CELL_EVERY 256
 #define BESIDE_EVERY 128
 #define MOST_SHIFT 16
 #define EMPTY_SHIFT 6
-#define MEAN_STEPS 16
+#define MEDIAN_STEPS 16
 
 struct cells {
     struct ct_cell cell[CT_CELLS];
@@ -29,7 +31,7 @@ struct ct_purse ct_purse;
 
 static CT_READ_MOSTLY struct cells *cells;
 static CT_READ_MOSTLY struct ct_sample_policy policy;
-static _Atomic uint64_t bracket_ticks, passed_ticks; /* times MEAN_STEPS */
+static _Atomic uint64_t bracket_ticks, passed_ticks; /* medians; 0: not known yet */
 
 bool ct_sample_init(const struct ct_sample_policy *p)
 {
@@ -201,7 +203,11 @@ static bool is_sure(struct ct_cell *c, int64_t left_ns, int64_t size_ns)
 
 static uint32_t every_of(const struct ct_cell *c)
 {
-    uint32_t every = c ? atomic_load_explicit(&c->every, memory_order_relaxed) : policy.every;
+    uint32_t every = policy.every;
+    if (ct_likely(c != NULL))
+        every = atomic_load_explicit(&c->every, memory_order_relaxed);
+    else if (policy.budget_ppm)
+        every = (uint32_t)ct_max(every, NO_CELL_EVERY);
     if (policy.beside && every < policy.beside && ct_streams_count() > 1)
         return policy.beside;
     return every;
@@ -259,24 +265,24 @@ void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice)
         ct_count_bump(&s->count[choice->cell].chosen, (uint64_t)-1);
 }
 
-/* Weighted towards the past; single calls that were interrupted count for little. */
-static void smooth(_Atomic uint64_t *mean, uint64_t ticks)
+/*
+ * Follows the median in small steps: calls that were interrupted, or waited in the driver for room
+ * in the queue, say nothing of what cutrace costs.
+ */
+static void follow(_Atomic uint64_t *median, uint64_t ticks)
 {
-    uint64_t old = atomic_load_explicit(mean, memory_order_relaxed);
-    uint64_t scaled = ct_min(ticks, UINT32_MAX) * MEAN_STEPS;
-    if (old)
-        scaled = ct_min(scaled, 4 * old);
-    atomic_store_explicit(mean, old ? old + (scaled / MEAN_STEPS) - old / MEAN_STEPS : scaled,
-                          memory_order_relaxed);
+    uint64_t now = atomic_load_explicit(median, memory_order_relaxed);
+    uint64_t step = now / MEDIAN_STEPS + 1;
+    uint64_t next = !now ? ticks : ticks > now ? now + step : now - ct_min(step, now - 1);
+    atomic_store_explicit(median, next, memory_order_relaxed);
 }
 
 void ct_sample_measured(bool timed, uint64_t ticks)
 {
-    smooth(timed ? &bracket_ticks : &passed_ticks, ticks);
+    follow(timed ? &bracket_ticks : &passed_ticks, ticks);
 }
 
 uint64_t ct_sample_ticks(bool timed)
 {
-    return atomic_load_explicit(timed ? &bracket_ticks : &passed_ticks, memory_order_relaxed) /
-           MEAN_STEPS;
+    return atomic_load_explicit(timed ? &bracket_ticks : &passed_ticks, memory_order_relaxed);
 }

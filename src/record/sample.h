@@ -87,7 +87,7 @@ void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64
 /* One that was counted did not run, or gets no time for another reason. */
 void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice);
 
-/* What cutrace's part in a call has cost the host, and the mean of that; 0: not known yet. */
+/* What cutrace's part in a call has cost the host, and the median of that; 0: not known yet. */
 #define CT_MEASURE_EVERY 64
 void ct_sample_measured(bool timed, uint64_t ticks);
 uint64_t ct_sample_ticks(bool timed);

@@ -357,12 +357,24 @@ START_TEST(intervals_under_a_budget_hold)
 }
 END_TEST
 
+/* Calls that waited in the driver are not what cutrace costs. */
+START_TEST(costs_are_medians)
+{
+    start((struct ct_sample_policy){.every = 1, .budget_ppm = 20000, .sure = CT_SURE}, 0);
+    for (int i = 0; i < 1000; i++)
+        ct_sample_measured(true, i % 5 < 2 ? 1000000 : 600 + (uint64_t)i % 7);
+    ck_assert_uint_ge(ct_sample_ticks(true), 550);
+    ck_assert_uint_le(ct_sample_ticks(true), 750);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("sample");
     tcase_add_loop_test(tests, no_window_costs_more_than_the_budget, 0,
                         PROGRAMS * (int)ct_countof(budgets_ppm));
     tcase_add_test(tests, first_launches_and_rare_kernels_are_timed);
+    tcase_add_test(tests, costs_are_medians);
     tcase_add_test(tests, intervals_at_a_fixed_rate_hold);
     tcase_add_test(tests, intervals_under_a_budget_hold);
     return ct_report_run("sample", tests);
