@@ -84,7 +84,8 @@ CT_COLD struct ct_thread *ct_thread_make(void)
         t = add();
     if (t) {
         t->driver_depth = t->runtime_depth = 0;
-        t->sampler.random = (uint64_t)(uintptr_t)t ^ ct_ticks();
+        uint64_t seed = (uint64_t)(uintptr_t)t ^ ct_ticks();
+        t->sampler.random = seed * 0x9e3779b97f4a7c15u | 1; /* never 0 */
         ct_thread_current = t;
         if (atomic_load(&end_key_made))
             pthread_setspecific(end_key, t);
