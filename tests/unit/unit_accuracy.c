@@ -57,19 +57,23 @@ static const struct data_set {
     const char *name;
     bool has_stamps;    /* when it all happened, and not only how long it took */
     uint32_t submit_ns; /* 0: the table's */
+    double total_miss;  /* not 0: the total is wrong by more than it may be, by so much at most */
 } sets[] = {
-    {"torch_decode", false, HARNESS_SUBMIT_NS},
-    {"torch_train", false, HARNESS_SUBMIT_NS},
-    {"lib_decode_1", true, 0},
-    {"lib_decode_2", true, 0},
-    {"lib_decode_3", true, 0},
-    {"lib_train_1", true, 0},
-    {"lib_train_2", true, 0},
-    {"lib_train_3", true, 0},
-    {"lib_write", true, 0},
-    {"lib_spin_paced", true, 0},
-    {"lib_spin_ahead", true, 0},
-    {"lib_spin_bursts", true, 0},
+    {"torch_decode", false, HARNESS_SUBMIT_NS, 0},
+    {"torch_train", false, HARNESS_SUBMIT_NS, 0},
+    {"lib_decode_1", true, 0, 0},
+    {"lib_decode_2", true, 0, 0},
+    {"lib_decode_3", true, 0, 0},
+    {"lib_decode_4", true, 0, 0.07},
+    {"lib_decode_5", true, 0, 0.05},
+    {"lib_decode_6", true, 0, 0.072},
+    {"lib_train_1", true, 0, 0},
+    {"lib_train_2", true, 0, 0},
+    {"lib_train_3", true, 0, 0},
+    {"lib_write", true, 0, 0},
+    {"lib_spin_paced", true, 0, 0},
+    {"lib_spin_ahead", true, 0, 0},
+    {"lib_spin_bursts", true, 0, 0},
 };
 
 /* The means that are wrong by more than they may be, and by how much at most: doc/accuracy.md. */
@@ -81,6 +85,8 @@ static const struct miss {
     {"torch_train", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_bias_TNT", 400},
     {"lib_decode_1", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 330},
     {"lib_decode_2", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 310},
+    {"lib_decode_4", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 400},
+    {"lib_decode_6", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 400},
     {"lib_train_1", "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_", 460},
     {"lib_train_2", "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kerne", 320},
 };
@@ -297,7 +303,9 @@ START_TEST(durations_are_cupti_s)
     }
     printf("total: %.4f of CUPTI's, raw brackets %.4f\n", time_ns / truth_ns, raw_ns / truth_ns);
     fflush(stdout);
-    ck_assert_double_le(fabs(time_ns / truth_ns - 1), TOTAL_MOST);
+    double error = fabs(time_ns / truth_ns - 1);
+    ck_assert_double_le(error, set->total_miss > 0 ? set->total_miss : TOTAL_MOST);
+    ck_assert(set->total_miss <= 0 || error > TOTAL_MOST); /* a miss no more: strike it out */
     ck_assert_uint_eq(wrong, 0);
 }
 END_TEST
