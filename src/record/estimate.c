@@ -42,6 +42,7 @@ static const struct {
          .bias_copy_ns = 1250,
          .bias_wait_ns = 5600,
          .beside_ns = 900,
+         .hop_ns = 3200,
          .gap_busy_ns = 1600,
          .submit_ns = 1860,
          .uncertainty_ns = 200,
@@ -67,6 +68,9 @@ const struct ct_calibration *ct_calibration_of(const char *device_name)
  * of the usual ones the stream has been idle.
  */
 #define IDLE_GAPS 2
+
+/* A copy's call that takes so long does more than to submit it. */
+#define STAGING_NS 10000
 
 /* In the bracket of a device that nobody knows; two or three microseconds on known ones. */
 #define UNKNOWN_BIAS_NS 3000
@@ -144,11 +148,18 @@ static int64_t held_up_ns(const struct ct_calibration *c, uint32_t beside)
 static struct range bias(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct range r = {0, 0};
+    int64_t hop_ns = t->hopped ? c->hop_ns : 0, ns = c->bias_busy_ns;
     if (t->work == CT_CLASS_KERNEL)
         r = excess(c, t);
-    int64_t ns = t->work == CT_CLASS_COPY   ? c->bias_copy_ns
-                 : t->work == CT_CLASS_WAIT ? c->bias_wait_ns
-                                            : c->bias_busy_ns;
+    if (t->work == CT_CLASS_KERNEL && hop_ns) /* over by the time a late submission arrives */
+        r = (struct range){r.low_ns > hop_ns ? r.low_ns : hop_ns,
+                           r.high_ns > hop_ns ? r.high_ns : hop_ns};
+    else if (t->work == CT_CLASS_WAIT)
+        ns = c->bias_wait_ns + hop_ns;
+    else if (t->work == CT_CLASS_COPY)
+        ns = c->bias_copy_ns + hop_ns;
+    else if (t->work == CT_CLASS_SET)
+        ns = c->bias_copy_ns + hop_ns / 2;
     return (struct range){ns + r.low_ns, ns + r.high_ns};
 }
 
@@ -169,6 +180,13 @@ static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket
     return ns + (uint64_t)held_up_ns(c, t->beside) / 2;
 }
 
+/* Memory that is not page-locked goes through the host's hands while the call lasts. */
+static bool is_host_inside(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return c->submit_ns != UINT32_MAX &&
+           (t->work == CT_CLASS_WAIT || (t->work == CT_CLASS_COPY && t->launch_ns > STAGING_NS));
+}
+
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct ct_estimate e = {true, t->raw_ns, t->raw_ns, t->raw_ns, doubt_ns(c, t)};
@@ -184,6 +202,8 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
         else if (t->stop_record_ns > INTERRUPTED_NS)
             low_ns -= (int64_t)t->stop_record_ns;
     }
+    if (is_host_inside(c, t))
+        low_ns = 0;
     e.is_clean = low_ns == high_ns;
     /* The figures of single brackets differ by so much: so do bounds. */
     int64_t soft_ns = e.is_clean ? 0 : c->uncertainty_ns;

@@ -21,6 +21,7 @@ struct ct_calibration {
     uint32_t bias_copy_ns;   /* bracket minus duration of a copy engine's work */
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
     uint32_t beside_ns;      /* more, with one other stream at work when the stop is recorded */
+    uint32_t hop_ns;         /* more, from one engine of the GPU to the other */
     uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */
     uint32_t submit_ns;      /* lead that costs nothing; UINT32_MAX: none ever does */
     uint32_t uncertainty_ns; /* half of the 5..95 % range of single brackets, busy stream */
@@ -36,8 +37,10 @@ struct ct_calibration {
 #define CT_LONG_QUEUE 24
 
 enum ct_work_class {
+    CT_CLASS_NONE,
     CT_CLASS_KERNEL, /* also what the driver does with kernels of its own */
     CT_CLASS_COPY,   /* of a copy engine */
+    CT_CLASS_SET,    /* the same, of a small set */
     CT_CLASS_WAIT,   /* a copy whose call waits for it */
 };
 
@@ -45,6 +48,7 @@ enum ct_work_class {
 struct ct_bracket_times {
     enum ct_work_class work;
     bool shared_start;
+    bool hopped;             /* what was before it on the stream was another engine's */
     bool long_queue;         /* CT_LONG_QUEUE */
     uint32_t beside;         /* other streams whose brackets span the stop stamp */
     uint64_t raw_ns;

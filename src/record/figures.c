@@ -146,11 +146,12 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 #define SMALLEST_SET_NS 850
 #define WAIT_NS 4350
 #define BESIDE_NS 900
+#define HOP_NS 3200 /* from a copy to a kernel and back */
 
 void ct_figures_finish(struct ct_calibration *out)
 {
     out->bias_copy_ns = out->bias_wait_ns = out->bias_busy_ns;
-    out->beside_ns = 0;
+    out->beside_ns = out->hop_ns = 0;
     if (out->submit_ns == UINT32_MAX)
         return;
     out->bias_busy_ns += WRITES_NS;
@@ -158,4 +159,5 @@ void ct_figures_finish(struct ct_calibration *out)
     out->bias_copy_ns = out->set_floor_ns > SMALLEST_SET_NS ? out->set_floor_ns - SMALLEST_SET_NS : 0;
     out->bias_wait_ns = out->bias_copy_ns + WAIT_NS;
     out->beside_ns = BESIDE_NS;
+    out->hop_ns = HOP_NS;
 }

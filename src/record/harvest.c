@@ -153,12 +153,22 @@ uint64_t ct_harvest_pending(void)
 static enum ct_work_class class_of(const struct ct_row *r, const struct ct_op *op)
 {
     if (r->kind == CT_ROW_SET)
-        return op->bytes < SET_KERNEL_BYTES ? CT_CLASS_COPY : CT_CLASS_KERNEL;
+        return op->bytes < SET_KERNEL_BYTES ? CT_CLASS_SET : CT_CLASS_KERNEL;
     if (r->kind == CT_ROW_PREFETCH)
         return CT_CLASS_COPY;
     if (r->kind != CT_ROW_COPY || r->detail == CT_DTOD)
         return CT_CLASS_KERNEL;
     return op->flags & CT_OP_WAITED_FOR ? CT_CLASS_WAIT : CT_CLASS_COPY;
+}
+
+/* Kernels and copies; a kernel after a small set does not show it. */
+static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum ct_work_class work)
+{
+    if (op->flags & CT_OP_AFTER_BREAK)
+        return false;
+    if (work == CT_CLASS_KERNEL)
+        return s->last_work == CT_CLASS_COPY || s->last_work == CT_CLASS_WAIT;
+    return s->last_work == CT_CLASS_KERNEL;
 }
 
 /* The bracket with which so much is behind the one just taken that the queue is long. */
@@ -220,10 +230,12 @@ static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_m
 static void measure(struct ct_stream *s, const struct ct_op *op)
 {
     struct ct_measured *m = ct_settle_next();
+    enum ct_work_class work = class_of(ct_row(op->row), op);
     m->op = *op;
     m->device = ct_context(op->context)->device;
     m->times = ct_lead_host_times(op);
-    m->times.work = class_of(ct_row(op->row), op);
+    m->times.work = work;
+    m->times.hopped = has_hopped(s, op, work);
     if (!read_stamps(s, op, m)) {
         ct_settle_cancel();
         lose(s, op, CT_LOSS_EVENT_ERROR);
@@ -232,6 +244,7 @@ static void measure(struct ct_stream *s, const struct ct_op *op)
     ct_lead_find(&ct_context(op->context)->clock, m, long_from(s));
     give_stamp(op->context, op->start_event, m->start_ns);
     keep_reference(s, op, m->stop_ns);
+    s->last_work = work;
     let_go(s, op);
 }
 

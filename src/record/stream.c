@@ -86,6 +86,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     atomic_store_explicit(&s->settled, 0, memory_order_relaxed);
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
     atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
+    s->last_work = CT_CLASS_NONE; /* the drain thread is through with the entry */
     atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);
     atomic_store_explicit(&s->gone, false, memory_order_release);
 }

@@ -80,6 +80,7 @@ struct ct_stream {
     uint32_t last_stop_context;
     uint64_t last_stop_sequence;
     uint64_t last_stop_ns;
+    uint32_t last_work; /* enum ct_work_class of that bracket; NONE: there was none */
 };
 
 bool ct_streams_init(void);

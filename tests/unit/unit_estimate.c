@@ -16,6 +16,7 @@ static const struct ct_calibration figures = {
     .bias_copy_ns = 1250,
     .bias_wait_ns = 5600,
     .beside_ns = 1000,
+    .hop_ns = 3000,
     .uncertainty_ns = 200,
     .idle_uncertainty_ns = 300,
 };
@@ -195,6 +196,36 @@ START_TEST(copies_have_their_own_bias)
 }
 END_TEST
 
+START_TEST(engines_have_to_wait_for_each_other)
+{
+    struct ct_bracket_times t = usual(12900);
+    t.hopped = true;
+    ck_assert_uint_eq(time_of(&t), 7000);
+    t.lead_ns = 3400; /* the host's 2 us more and the hop are at the same time */
+    t.launch_ns = 3400;
+    ck_assert_uint_eq(time_of(&t), 7000);
+    t.lead_ns = t.launch_ns = 6400;
+    ck_assert_uint_eq(time_of(&t), 5000);
+    t.work = CT_CLASS_COPY;
+    ck_assert_uint_eq(time_of(&t), 8650);
+    t.work = CT_CLASS_SET;
+    ck_assert_uint_eq(time_of(&t), 10150);
+}
+END_TEST
+
+START_TEST(a_copy_with_the_host_inside_is_only_a_bound)
+{
+    struct ct_bracket_times t = usual(50000);
+    t.work = CT_CLASS_COPY;
+    ck_assert(ct_estimate(&figures, &t).is_clean);
+    t.launch_ns = 40000;
+    ck_assert(!ct_estimate(&figures, &t).is_clean);
+    t.launch_ns = 3000;
+    t.work = CT_CLASS_WAIT;
+    ck_assert(!ct_estimate(&figures, &t).is_clean);
+}
+END_TEST
+
 START_TEST(streams_beside_hold_the_stop_up)
 {
     struct ct_bracket_times t = usual(12900);
@@ -304,6 +335,8 @@ int main(void)
     tcase_add_test(tests, a_gap_may_leave_it_open);
     tcase_add_test(tests, an_interrupted_record_is_a_bound);
     tcase_add_test(tests, copies_have_their_own_bias);
+    tcase_add_test(tests, engines_have_to_wait_for_each_other);
+    tcase_add_test(tests, a_copy_with_the_host_inside_is_only_a_bound);
     tcase_add_test(tests, streams_beside_hold_the_stop_up);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
     tcase_add_test(tests, clocks_are_tied_together);
