@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,10 @@ static struct ct_file file = {.fd = -1};
 static bool opened;
 static bool taken; /* the payload is whole */
 static bool complained;
+/* Where the profile can be read, and whether it stays there. Asked at exit, also beside a drain
+ * thread that hangs. */
+static const char *_Atomic shown;
+static atomic_bool kept;
 static struct ct_buffer payload;
 static struct ct_process_info process;
 
@@ -182,15 +187,39 @@ static void open_file(void)
         file.fd = -1;
 }
 
+static const char *readable_path(void)
+{
+    if (!file.in_memory)
+        return file.path;
+    struct ct_text t = ct_text_in(memory_path, sizeof(memory_path));
+    ct_text_add(&t, "/proc/");
+    ct_text_add_u64(&t, process.pid);
+    ct_text_add(&t, "/fd/");
+    ct_text_add_u64(&t, (uint64_t)file.fd);
+    return memory_path;
+}
+
+static bool commit_once(void)
+{
+    if (!ct_file_commit(&file, payload.data, payload.len_bytes))
+        return false;
+    if (!atomic_load_explicit(&shown, memory_order_relaxed)) {
+        atomic_store_explicit(&kept, !file.in_memory, memory_order_relaxed);
+        atomic_store_explicit(&shown, readable_path(), memory_order_release);
+    }
+    return true;
+}
+
 /* A disk that fills up takes the file; the table at exit can still be had from memory. */
 static void commit(void)
 {
-    if (file.fd < 0 || ct_file_commit(&file, payload.data, payload.len_bytes) || file.in_memory)
+    if (file.fd < 0 || commit_once() || file.in_memory)
         return;
     complain(file.path, CT_FILE_ERROR);
+    atomic_store_explicit(&shown, NULL, memory_order_relaxed);
     ct_file_close(&file);
     if (ct_file_open_memory(&file))
-        ct_file_commit(&file, payload.data, payload.len_bytes);
+        commit_once();
 }
 
 void ct_profile_take(bool finished)
@@ -212,27 +241,20 @@ void ct_profile_write(void)
 
 bool ct_profile_is_kept(void)
 {
-    return file.fd >= 0 && !file.in_memory;
+    return atomic_load_explicit(&kept, memory_order_relaxed);
 }
 
 const char *ct_profile_path(void)
 {
-    if (file.fd < 0 || !file.sequence)
-        return NULL;
-    if (!file.in_memory)
-        return file.path;
-    struct ct_text t = ct_text_in(memory_path, sizeof(memory_path));
-    ct_text_add(&t, "/proc/");
-    ct_text_add_u64(&t, process.pid);
-    ct_text_add(&t, "/fd/");
-    ct_text_add_u64(&t, (uint64_t)file.fd);
-    return memory_path;
+    return atomic_load_explicit(&shown, memory_order_acquire);
 }
 
 void ct_profile_forget(void)
 {
     ct_file_close(&file);
     opened = complained = false;
+    atomic_store_explicit(&shown, NULL, memory_order_relaxed);
+    atomic_store_explicit(&kept, false, memory_order_relaxed);
     payload = (struct ct_buffer){0};
     process = (struct ct_process_info){0};
 }
