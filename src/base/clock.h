@@ -32,6 +32,13 @@ static inline uint64_t ct_ticks(void)
 void ct_clock_start(void);
 /* Measures the rate over the whole time since the start; cheap, for the drain thread. */
 void ct_clock_update(void);
+/* The clocks of two processors may differ by a little: a thread that moved has taken no time then.
+ */
+static inline uint64_t ct_ticks_between(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
 /* A difference of ticks in nanoseconds. */
 uint64_t ct_ticks_to_ns(uint64_t ticks);
 uint64_t ct_ns_to_ticks(uint64_t ns);

@@ -16,6 +16,7 @@
 #define CT_GPU_CLOCK_H
 
 #include "base/base.h"
+#include "base/clock.h"
 
 #define CT_CLOCK_PINS 32
 
@@ -31,7 +32,7 @@ static inline uint64_t ct_after_told(uint64_t duration)
 /* When the GPU is told of a record that takes the host from `before` to `after`, in ticks. */
 static inline uint64_t ct_told_ticks(uint64_t before, uint64_t after)
 {
-    return after - ct_after_told(after - before);
+    return after - ct_after_told(ct_ticks_between(before, after));
 }
 
 struct ct_context;

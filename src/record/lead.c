@@ -17,9 +17,9 @@ struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
     return (struct ct_bracket_times){
         .shared_start = op->flags & CT_OP_SHARED_START,
         .gap_ns = CT_GAP_UNKNOWN,
-        .record_ns = ct_ticks_to_ns(op->call_ticks - op->open_ticks),
-        .launch_ns = ct_ticks_to_ns(op->done_ticks - op->call_ticks),
-        .stop_record_ns = ct_ticks_to_ns(op->closed_ticks - op->done_ticks),
+        .record_ns = ct_ticks_to_ns(ct_ticks_between(op->open_ticks, op->call_ticks)),
+        .launch_ns = ct_ticks_to_ns(ct_ticks_between(op->call_ticks, op->done_ticks)),
+        .stop_record_ns = ct_ticks_to_ns(ct_ticks_between(op->done_ticks, op->closed_ticks)),
         .lead_ns = CT_LEAD_UNKNOWN,
         .slack_ns = CT_LEAD_UNKNOWN,
     };

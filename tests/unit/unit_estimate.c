@@ -2,6 +2,7 @@
 /* From brackets to durations, and the two clocks. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "cutrace/format.h"
 #include "record/estimate.h"
 #include "record/gpu_clock.h"
@@ -311,6 +312,15 @@ START_TEST(clocks_are_tied_together)
 }
 END_TEST
 
+/* As a thread sees them that moves to a processor whose clock is behind. */
+START_TEST(ticks_may_go_back)
+{
+    ck_assert_uint_eq(ct_ticks_between(1000, 1010), 10);
+    ck_assert_uint_eq(ct_ticks_between(1010, 1000), 0);
+    ck_assert_uint_eq(ct_told_ticks(1010, 1000), 1000);
+}
+END_TEST
+
 START_TEST(a_clock_that_jumped_is_found_again)
 {
     struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
@@ -340,6 +350,7 @@ int main(void)
     tcase_add_test(tests, streams_beside_hold_the_stop_up);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
     tcase_add_test(tests, clocks_are_tied_together);
+    tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
     return ct_report_run("estimate", tests);
 }
