@@ -320,7 +320,7 @@ static void rest(struct ct_stream *s)
     if (!s->last_stop_sequence)
         return;
     atomic_store(&s->released, s->last_stop_sequence);
-    if (atomic_load(&s->opened) == ct_stream_closed(s) &&
+    if (!ct_stream_has_open(s) &&
         atomic_load_explicit(&s->sequence, memory_order_acquire) == s->last_stop_sequence)
         drop_reference(s);
 }

@@ -56,7 +56,7 @@ uint32_t ct_streams_count(void)
 
 static bool is_idle(struct ct_stream *s)
 {
-    return atomic_load_explicit(&s->opened, memory_order_acquire) == ct_stream_closed(s) &&
+    return !ct_stream_has_open(s) &&
            atomic_load_explicit(&s->done, memory_order_acquire) ==
                atomic_load_explicit(&s->sequence, memory_order_acquire);
 }

@@ -135,6 +135,16 @@ static inline uint64_t ct_stream_closed(const struct ct_stream *s)
 }
 
 /*
+ * Whether a bracket is open. Those that ended are read first: the other way round, one that began
+ * and ended in between would hide one that is still open.
+ */
+static inline bool ct_stream_has_open(const struct ct_stream *s)
+{
+    uint64_t closed = ct_stream_closed(s);
+    return atomic_load(&s->opened) != closed;
+}
+
+/*
  * Whether the stop event of the bracket before can serve as start: the stream has work ahead.
  * *ticks is then the time.
  */
