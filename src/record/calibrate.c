@@ -159,7 +159,8 @@ CT_COLD void ct_calibrate_prepare(struct ct_context *c)
 {
     struct job *none = NULL, *j;
     uint32_t device = c->device;
-    if (!is_wanted(ct_device(device)) || !can_calibrate() || jobs[device] || !(j = ct_map(sizeof(*j))))
+    if (!is_wanted(ct_device(device)) || !can_calibrate() || jobs[device] ||
+        !(j = ct_map(sizeof(*j))))
         return;
     __builtin_memset(j->start, 0xff, sizeof(j->start)); /* CT_EVENT_NONE */
     __builtin_memset(j->stop, 0xff, sizeof(j->stop));
@@ -223,12 +224,7 @@ static bool record(const struct job *j, uint32_t index)
 
 static bool elapsed_ns(const struct job *j, uint32_t from, uint32_t to, int64_t *ns)
 {
-    float ms = 0;
-    CUresult r = CT_HAS(cuEventElapsedTime_v2)
-                     ? CT_REAL(cuEventElapsedTime_v2)(&ms, event(j, from), event(j, to))
-                     : CT_REAL(cuEventElapsedTime)(&ms, event(j, from), event(j, to));
-    *ns = (int64_t)((double)ms * 1e6 + (ms < 0 ? -0.5 : 0.5));
-    return r == CUDA_SUCCESS;
+    return ct_elapsed_ns(j->context, from, to, ns);
 }
 
 /* ---- what is submitted ---- */
