@@ -27,11 +27,14 @@ struct cells {
 };
 
 CT_READ_MOSTLY bool ct_sample_is_on;
-struct ct_purse ct_purse;
+/* Each launch reads the purse where there is a budget; the means are written now and then. */
+_Alignas(CT_CACHE_LINE) struct ct_purse ct_purse;
 
 static CT_READ_MOSTLY struct cells *cells;
 static CT_READ_MOSTLY struct ct_sample_policy policy;
-static _Atomic uint64_t bracket_ticks, passed_ticks; /* medians; 0: not known yet */
+static struct {
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t bracket, passed; /* medians; 0: not known yet */
+} cost_ticks;
 
 bool ct_sample_init(const struct ct_sample_policy *p)
 {
@@ -279,10 +282,11 @@ static void follow(_Atomic uint64_t *median, uint64_t ticks)
 
 void ct_sample_measured(bool timed, uint64_t ticks)
 {
-    follow(timed ? &bracket_ticks : &passed_ticks, ticks);
+    follow(timed ? &cost_ticks.bracket : &cost_ticks.passed, ticks);
 }
 
 uint64_t ct_sample_ticks(bool timed)
 {
-    return atomic_load_explicit(timed ? &bracket_ticks : &passed_ticks, memory_order_relaxed);
+    return atomic_load_explicit(timed ? &cost_ticks.bracket : &cost_ticks.passed,
+                                memory_order_relaxed);
 }
