@@ -106,18 +106,24 @@ static void activate(struct ct_stream *s)
     active = s;
 }
 
-/* Threads that share a stream may hand their brackets over in another order than recorded. */
+/*
+ * Threads that share a stream hand their brackets over in another order than recorded, those of a
+ * thread one after the other: the next place is looked for from the last one on.
+ */
 static void insert(struct ct_stream *s, struct ct_pending *p)
 {
     struct ct_pending **at = &s->first_pending;
     if (s->last_pending && s->last_pending->op.sequence < p->op.sequence)
         at = &s->last_pending->next;
+    else if (s->last_inserted && s->last_inserted->op.sequence < p->op.sequence)
+        at = &s->last_inserted->next;
     while (*at && (*at)->op.sequence < p->op.sequence)
         at = &(*at)->next;
     p->next = *at;
     *at = p;
     if (!p->next)
         s->last_pending = p;
+    s->last_inserted = p;
 }
 
 static void collect_one(const struct ct_op *op)
@@ -254,6 +260,8 @@ static struct ct_pending *unlink_first(struct ct_stream *s)
     s->first_pending = p->next;
     if (!p->next)
         s->last_pending = NULL;
+    if (s->last_inserted == p)
+        s->last_inserted = NULL;
     return p;
 }
 

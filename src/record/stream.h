@@ -74,6 +74,7 @@ struct ct_stream {
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t settled; /* operations of brackets dealt with */
     struct ct_pending *first_pending;
     struct ct_pending *last_pending;
+    struct ct_pending *last_inserted; /* of those that are pending; NULL: none is known */
     struct ct_stream *next_active;
     bool active;
     uint32_t last_stop; /* kept as reference for the next bracket's gap */

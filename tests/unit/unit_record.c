@@ -401,7 +401,20 @@ START_TEST(brackets_come_in_any_order)
     drain();
     ck_assert(ct_streams_of_context_idle(s->context));
     ck_assert(!s->active);
-    ck_assert_uint_eq(ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"))->timed, 3);
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_eq(r->timed, 3);
+    /* Each that shares its start comes right behind the one whose stop it is, or is lost. */
+    complete = 0;
+    for (int i = 0; i < 20; i++)
+        launch_by(i % 3 == 1 ? ct_thread_self() : other, 0, CUDA_SUCCESS);
+    ck_assert_uint_gt(s->shared, 0);
+    complete = UINT32_MAX / 2;
+    ct_harvest_collect(ct_thread_self());
+    ct_harvest_collect(other);
+    drain();
+    ck_assert(ct_streams_of_context_idle(s->context));
+    ck_assert_uint_eq(r->timed, 23);
+    ck_assert_uint_eq(lost(r), 0);
 }
 END_TEST
 

@@ -21,6 +21,8 @@ static struct shared {
     int streams;
     long operations; /* of each thread */
     bool own_contexts;
+    bool share_streams;
+    CUstream stream[STREAMS];
 } shared;
 
 struct worker {
@@ -86,7 +88,7 @@ static void *run(void *arg)
     struct worker *w = arg;
     MUST(cuCtxSetCurrent(shared.context));
     for (int i = 0; i < shared.streams; i++)
-        w->stream[i] = actor_stream();
+        w->stream[i] = shared.share_streams ? shared.stream[i] : actor_stream();
     MUST(cuMemAlloc(&w->from, BYTES));
     MUST(cuMemAlloc(&w->to, BYTES));
     MUST(cuGraphInstantiate(&w->exec, shared.graph, 0));
@@ -138,7 +140,7 @@ static void tell(const struct worker *w, int threads)
     printf("kernel own %lu\n", (unsigned long)sum.own);
 }
 
-/* hammer THREADS STREAMS OPERATIONS [contexts] */
+/* hammer THREADS STREAMS OPERATIONS [contexts|together] */
 int actor_hammer(int argc, char **argv)
 {
     int threads = (int)actor_number(argc, argv, 1, 8);
@@ -150,6 +152,9 @@ int actor_hammer(int argc, char **argv)
     shared.streams = (int)actor_number(argc, argv, 2, 16) % (STREAMS + 1);
     shared.operations = actor_number(argc, argv, 3, 100000) / threads;
     shared.own_contexts = !strcmp(actor_word(argc, argv, 4, ""), "contexts");
+    shared.share_streams = !strcmp(actor_word(argc, argv, 4, ""), "together");
+    for (int i = 0; shared.share_streams && i < shared.streams; i++)
+        shared.stream[i] = actor_stream();
     for (int i = 0; i < KERNELS; i++) {
         snprintf(name, sizeof(name), "hammer_%d", i);
         shared.kernel[i] = actor_function(name);

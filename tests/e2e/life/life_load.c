@@ -41,19 +41,27 @@ static void check_hammer(const struct stage_run *r, const struct ct_summary *s)
         ck_assert_uint_eq(s->rows[i].errors, 0);
 }
 
+static struct stage_run hammer_with(const struct stage_scene *scene, struct ct_summary *s)
+{
+    struct stage_run r = stage_play(scene);
+    ck_assert_msg(r.status == 0, "%.900s", r.err);
+    ck_assert_str_eq(r.err, "");
+    stage_profile(s, "summary.bin");
+    ck_assert_uint_ne(s->process->flags & CT_PROCESS_FINISHED, 0);
+    check_hammer(&r, s);
+    return r;
+}
+
 static void hammer(const char *operations, const char *events, const char *sample)
 {
     struct ct_summary s;
     char pool[64], every[64];
     snprintf(pool, sizeof(pool), "CUTRACE_EVENTS=%s", events);
     snprintf(every, sizeof(every), "CUTRACE_SAMPLE=%s", sample);
-    struct stage_run r = PLAY(.argv = {"hammer", "8", "16", operations, "contexts"},
-                              .env = {pool, every}, .timeout_s = 200);
-    ck_assert_msg(r.status == 0, "%.900s", r.err);
-    ck_assert_str_eq(r.err, "");
-    stage_profile(&s, "summary.bin");
-    ck_assert_uint_ne(s.process->flags & CT_PROCESS_FINISHED, 0);
-    check_hammer(&r, &s);
+    struct stage_scene scene = {.argv = {"hammer", "8", "16", operations, "contexts"},
+                                .env = {pool, every},
+                                .timeout_s = 200};
+    struct stage_run r = hammer_with(&scene, &s);
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -76,6 +84,23 @@ END_TEST
 START_TEST(hammer_with_few_events)
 {
     hammer("100000", "64", "1");
+}
+END_TEST
+
+/* Brackets of a stream come from eight threads, in any order: none is lost for it. */
+static const char *const streams[] = {"1", "3"};
+
+START_TEST(hammer_on_the_same_streams)
+{
+    struct ct_summary s;
+    struct stage_scene scene = {.argv = {"hammer", "8", streams[_i], "100000", "together"},
+                                .timeout_s = 200};
+    struct stage_run r = hammer_with(&scene, &s);
+    struct stage_sum sum = stage_rows(&s, CT_ROW_KERNEL, NULL);
+    ck_assert_uint_gt(sum.timed, 0);
+    ck_assert_uint_eq(sum.by_loss[CT_LOSS_EVENT_ERROR], 0);
+    ct_summary_free(&s);
+    stage_drop(&r);
 }
 END_TEST
 
@@ -150,6 +175,7 @@ int main(void)
     tcase_add_test(t, hammer_counts_add_up);
     tcase_add_test(t, hammer_with_sampling);
     tcase_add_test(t, hammer_with_few_events);
+    tcase_add_loop_test(t, hammer_on_the_same_streams, 0, 2);
     tcase_add_test(t, pool_exhaustion);
     tcase_add_test(t, memory_is_bounded);
     tcase_add_test(t, idle_process);
