@@ -59,12 +59,36 @@ static void check_durations(const struct ct_summary *s)
     }
 }
 
-static struct stage_run small(const char *a, const char *b, const char *c)
+static struct stage_run play_small(const char *a, const char *b, const char *c)
 {
-    struct stage_run r = PLAY(.argv = {"small", "100"}, 
-                              .env = {"CUTRACE_CALIBRATE=on", a, b, c});
+    struct stage_run r = PLAY(.argv = {"small", "100"}, .env = {"CUTRACE_CALIBRATE=on", a, b, c});
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     ck_assert_str_eq(r.out, "small: 100 launches, last byte 9\n");
+    return r;
+}
+
+/* Each device was measured. */
+static bool is_measured(void)
+{
+    struct ct_summary s;
+    bool measured = true;
+    stage_profile(&s, "summary.bin");
+    for (size_t i = 0; i < s.devices_count; i++)
+        measured = measured && s.devices[i].calibration == CT_CALIBRATION_DEVICE;
+    ct_summary_free(&s);
+    return measured;
+}
+
+/* A machine that is busy may leave too little time to measure in: then once more. */
+#define TRIES 10
+#define UNTIL(condition, r, play)                                                                  \
+    for (unsigned tries = 1; (r) = (play), !(condition) && tries < TRIES; tries++)                 \
+    stage_drop(&(r))
+
+static struct stage_run small(const char *a, const char *b, const char *c)
+{
+    struct stage_run r;
+    UNTIL(is_measured(), r, play_small(a, b, c));
     return r;
 }
 
@@ -103,7 +127,7 @@ START_TEST(it_is_not_the_programs)
     ck_assert_uint_eq(calls("cuModuleLoadData"), 2);
     ck_assert_uint_eq(calls("cuStreamCreate"), 1 + 1);
     ck_assert_uint_eq(calls("cuStreamDestroy_v2"), 1);
-    ck_assert_uint_ge(calls("cuLaunchKernel"), 150 + 2 + 2 * 18 + 17 + 1);
+    ck_assert_uint_ge(calls("cuLaunchKernel"), 150 + 2 + 2 * 26 + 25 + 1);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(stage_calls(&s, "cuModuleLoadData"), 1);
     ck_assert_uint_eq(stage_calls(&s, "cuLaunchKernel"), 150);
@@ -131,7 +155,8 @@ END_TEST
 START_TEST(each_device)
 {
     struct ct_summary s;
-    struct stage_run r = PLAY(.argv = {"devices"}, .env = {STRANGE, "CUDASIM_DEVICES=2"});
+    struct stage_run r;
+    UNTIL(is_measured(), r, PLAY(.argv = {"devices"}, .env = {STRANGE, "CUDASIM_DEVICES=2"}));
     ck_assert_int_eq(r.status, 0);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(s.devices_count, 2);
@@ -148,13 +173,13 @@ END_TEST
 START_TEST(not_without_need)
 {
     struct ct_summary s;
-    struct stage_run r = small("CUTRACE_CALIBRATE=auto", LOG, NULL);
+    struct stage_run r = play_small("CUTRACE_CALIBRATE=auto", LOG, NULL);
     ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
     ct_summary_free(&s);
     stage_drop(&r);
-    r = PLAY(.argv = {"small", "100"}, .env = {STRANGE});
+    UNTIL(is_measured(), r, PLAY(.argv = {"small", "100"}, .env = {STRANGE}));
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_DEVICE);
     ct_summary_free(&s);
@@ -165,7 +190,7 @@ END_TEST
 START_TEST(switched_off)
 {
     struct ct_summary s;
-    struct stage_run r = small("CUTRACE_CALIBRATE=off", LOG, NULL);
+    struct stage_run r = play_small("CUTRACE_CALIBRATE=off", LOG, NULL);
     ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
@@ -194,7 +219,8 @@ END_TEST
 START_TEST(not_after_unseen_work)
 {
     struct ct_summary s;
-    struct stage_run r = PLAY(.argv = {"profiler"}, .env = {LOG, "CUTRACE_START=off", "CUTRACE_CALIBRATE=on"});
+    struct stage_run r =
+        PLAY(.argv = {"profiler"}, .env = {LOG, "CUTRACE_START=off", "CUTRACE_CALIBRATE=on"});
     ck_assert_int_eq(r.status, 0);
     ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
     stage_profile(&s, "summary.bin");
@@ -222,7 +248,7 @@ static const char *const failures[] = {
 START_TEST(the_table_when_it_fails)
 {
     struct ct_summary s;
-    struct stage_run r = small(failures[_i], NULL, NULL);
+    struct stage_run r = play_small(failures[_i], NULL, NULL);
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
     check_durations(&s);
@@ -236,7 +262,7 @@ END_TEST
 START_TEST(raw_without_a_table)
 {
     struct ct_summary s;
-    struct stage_run r = small(failures[_i], STRANGE, NULL);
+    struct stage_run r = play_small(failures[_i], STRANGE, NULL);
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_NONE);
     check_durations(&s);
@@ -250,7 +276,7 @@ END_TEST
 START_TEST(too_slow)
 {
     struct ct_summary s;
-    struct stage_run r = small("CUDASIM_LATENCY_US=80000", NULL, NULL);
+    struct stage_run r = play_small("CUDASIM_LATENCY_US=80000", NULL, NULL);
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
     CHECK_SUM(stage_kernel(&s, "alpha"), 100);
@@ -284,8 +310,10 @@ static const char *const hangs[] = {"CUDASIM_HANG=cuMemsetD32Async:1",
 
 START_TEST(a_call_that_hangs)
 {
-    struct stage_run r = small(hangs[_i], "CUTRACE_EXIT_TIMEOUT=1", NULL);
-    ck_assert_ptr_nonnull(strstr(r.err, "drain thread did not end in time"));
+    static const char said[] = "drain thread did not end in time";
+    struct stage_run r;
+    UNTIL(strstr(r.err, said), r, play_small(hangs[_i], "CUTRACE_EXIT_TIMEOUT=1", NULL));
+    ck_assert_ptr_nonnull(strstr(r.err, said));
     ck_assert(r.seconds < 20);
     stage_drop(&r);
 }
@@ -295,7 +323,7 @@ END_TEST
 START_TEST(no_time_at_exit)
 {
     struct ct_summary s;
-    struct stage_run r = small("CUTRACE_EXIT_TIMEOUT=0", NULL, NULL);
+    struct stage_run r = play_small("CUTRACE_EXIT_TIMEOUT=0", NULL, NULL);
     stage_profile(&s, "summary.bin");
     CHECK_TIMED(stage_kernel(&s, "alpha"), 100);
     ck_assert_uint_eq(s.devices[0].bias_busy_ns, 2910);
@@ -324,7 +352,8 @@ END_TEST
 START_TEST(a_short_context)
 {
     struct ct_summary s;
-    struct stage_run r = PLAY(.argv = {"reset", "1"}, .env = {STRANGE});
+    struct stage_run r;
+    UNTIL(is_measured(), r, PLAY(.argv = {"reset", "1"}, .env = {STRANGE}));
     ck_assert_int_eq(r.status, 0);
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_DEVICE);
