@@ -49,7 +49,8 @@ void ct_hook_green_context_gone(const struct ct_hook *h, CUgreenCtx context)
 {
     (void)h;
     CUcontext converted;
-    if (CT_HAS(cuCtxFromGreenCtx) && CT_REAL(cuCtxFromGreenCtx)(&converted, context) == CUDA_SUCCESS)
+    if (CT_HAS(cuCtxFromGreenCtx) &&
+        CT_REAL(cuCtxFromGreenCtx)(&converted, context) == CUDA_SUCCESS)
         context_gone(converted);
 }
 
@@ -140,6 +141,12 @@ void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
         return;
     ct_stream_break(known);
     atomic_fetch_add_explicit(&known->waits, 1, memory_order_relaxed);
+}
+
+void ct_hook_capture_begins(const struct ct_hook *h, CUstream s)
+{
+    ct_bracket_capture_begins();
+    ct_hook_stream_break(h, s);
 }
 
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)

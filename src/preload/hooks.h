@@ -29,6 +29,7 @@ void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name
 void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority);
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
+void ct_hook_capture_begins(const struct ct_hook *h, CUstream s);
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph);
 void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                             CUfunction f);

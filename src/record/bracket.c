@@ -11,6 +11,7 @@
 #include "record/row.h"
 
 static CT_READ_MOSTLY atomic_bool recording;
+static CT_READ_MOSTLY atomic_bool has_captures; /* one has begun in this process */
 
 void ct_recording_set(bool on)
 {
@@ -201,6 +202,36 @@ static bool is_measured(struct ct_thread *t)
     return true;
 }
 
+void ct_bracket_capture_begins(void)
+{
+    atomic_store_explicit(&has_captures, true, memory_order_relaxed);
+}
+
+/*
+ * What is sampled out is not asked for when nobody has begun a capture: that is a good part of what
+ * it costs. What is timed is asked for all the same.
+ */
+static bool may_ask_later(const struct ct_thread *t, CUstream stream)
+{
+    return ct_sample_is_on && t->last_stream && t->last_stream->handle == stream &&
+           !atomic_load_explicit(&has_captures, memory_order_relaxed);
+}
+
+/* The stream may be touched, or need not be asked yet. */
+static void open_in_stream(struct ct_bracket *b, const struct ct_work *w, bool asked)
+{
+    b->stream = ct_stream_get(b->thread, w->stream);
+    if (!b->stream) {
+        lose(b, CT_LOSS_UNSAFE);
+        return;
+    }
+    b->context = ct_context(b->stream->context);
+    b->row = find_row(b, w);
+    b->turns = ct_stream_take_turn(b->stream);
+    if (!is_unwanted(b, w) && (asked || !is_untouchable(b, w->stream)))
+        record_start(b);
+}
+
 void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t)
 {
     b->state = CT_BRACKET_OFF;
@@ -218,18 +249,9 @@ void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     b->flags = 0;
     b->choice = (struct ct_choice){CT_CELL_NONE, 1};
     b->begin_ticks = is_measured(t) ? ct_ticks() : 0;
-    if (!is_untouchable(b, w->stream)) {
-        b->stream = ct_stream_get(t, w->stream);
-        if (!b->stream) {
-            lose(b, CT_LOSS_UNSAFE);
-        } else {
-            b->context = ct_context(b->stream->context);
-            b->row = find_row(b, w);
-            b->turns = ct_stream_take_turn(b->stream);
-            if (!is_unwanted(b, w))
-                record_start(b);
-        }
-    }
+    bool asked = !may_ask_later(t, w->stream);
+    if (!asked || !is_untouchable(b, w->stream))
+        open_in_stream(b, w, asked);
     errno = b->saved_errno;
 }
 

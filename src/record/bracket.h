@@ -60,6 +60,9 @@ void ct_recording_set(bool on);
 bool ct_recording(void);
 uint64_t ct_recording_off_operations(void);
 
+/* The program is about to capture a stream, for the first time or again. */
+void ct_bracket_capture_begins(void);
+
 void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t);
 
 /* call_ticks, done_ticks: host time around the real call; result: what it returned. */

@@ -107,6 +107,22 @@ START_TEST(a_budget_leaves_counts_exact)
 }
 END_TEST
 
+/* What is captured counts as that, also where nearly nothing is timed. */
+START_TEST(captures_are_no_samples)
+{
+    struct ct_summary s;
+    struct stage_run r =
+        PLAY(.argv = {"capture-fork", "relaxed"}, .env = {"CUTRACE_SAMPLE=1000000"});
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(stage_kernel(&s, "first").captured, 7);
+    ck_assert_uint_eq(stage_kernel(&s, "second").captured, 5);
+    ck_assert_uint_eq(stage_rows(&s, CT_ROW_SET, NULL).captured, 1);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 #define ONE "CUDA_DEVICE_MAX_CONNECTIONS=1"
 
 /* With one connection to the device timing keeps streams apart: by default it is rare, and said. */
@@ -148,6 +164,7 @@ int main(void)
     tcase_add_checked_fixture(t, stage_open, stage_close);
     tcase_add_test(t, intervals_cover_the_truth);
     tcase_add_test(t, a_budget_leaves_counts_exact);
+    tcase_add_test(t, captures_are_no_samples);
     tcase_add_loop_test(t, one_connection, 0, 3);
     return stage_main("life_sample", t);
 }
