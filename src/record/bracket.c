@@ -154,10 +154,16 @@ static void give_events(struct ct_bracket *b)
         ct_cache_give(b->context, cache, b->stop_event);
 }
 
-static void abandon(struct ct_bracket *b, enum ct_loss loss)
+/* Ends one that is open and will not be recorded. */
+static void drop(struct ct_bracket *b)
 {
     give_events(b);
     atomic_fetch_add_explicit(&b->stream->abandoned, 1, memory_order_release);
+}
+
+static void abandon(struct ct_bracket *b, enum ct_loss loss)
+{
+    drop(b);
     lose(b, loss);
 }
 
@@ -330,7 +336,7 @@ static void count_error(struct ct_bracket *b)
         atomic_fetch_add_explicit(&ct_row(b->row)->errors, 1, memory_order_relaxed);
     take_back(b);
     if (b->state == CT_BRACKET_OPEN)
-        abandon(b, b->loss);
+        drop(b);
 }
 
 void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult result,
