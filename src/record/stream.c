@@ -56,9 +56,8 @@ uint32_t ct_streams_count(void)
 
 static bool is_idle(struct ct_stream *s)
 {
-    return !ct_stream_has_open(s) &&
-           atomic_load_explicit(&s->done, memory_order_acquire) ==
-               atomic_load_explicit(&s->sequence, memory_order_acquire);
+    return !ct_stream_has_open(s) && atomic_load_explicit(&s->done, memory_order_acquire) ==
+                                         atomic_load_explicit(&s->sequence, memory_order_acquire);
 }
 
 static struct ct_stream *free_entry_locked(void)
@@ -81,7 +80,6 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     s->special = special;
     s->flags = UINT32_MAX;
     s->priority = 0;
-    s->generation++;
     atomic_store_explicit(&s->untimed, 0, memory_order_relaxed);
     atomic_store_explicit(&s->settled, 0, memory_order_relaxed);
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
@@ -148,7 +146,7 @@ static struct ct_stream *legacy(void)
     if (!c)
         return NULL;
     struct ct_stream *s = lookup(key_of(CU_STREAM_LEGACY, c->handle));
-    if (s && s->context == ct_context_index(c))
+    if (s && s->special == CT_STREAM_LEGACY && s->context == ct_context_index(c))
         return s;
     return add_keyed(CU_STREAM_LEGACY, c, CT_STREAM_LEGACY);
 }
@@ -162,13 +160,14 @@ static struct ct_stream *per_thread(struct ct_thread *t)
     unsigned slot = context % CT_THREAD_DEFAULTS;
     if (t->defaults[slot].context == context + 1) {
         struct ct_stream *s = &all->stream[t->defaults[slot].stream];
-        if (!atomic_load_explicit(&s->gone, memory_order_acquire))
+        if (!atomic_load_explicit(&s->gone, memory_order_acquire) && s->id == t->defaults[slot].id)
             return s;
     }
     struct ct_stream *s = add(CU_STREAM_PER_THREAD, context, CT_STREAM_PER_THREAD);
     if (s) {
         t->defaults[slot].context = context + 1;
         t->defaults[slot].stream = ct_stream_index(s);
+        t->defaults[slot].id = s->id;
     }
     return s;
 }

@@ -38,7 +38,6 @@ struct ct_stream {
     _Atomic uint32_t special; /* enum ct_stream_special */
     _Atomic uint32_t flags;   /* UINT32_MAX: not seen being created */
     _Atomic int32_t priority;
-    uint32_t generation; /* of the use of this entry */
     atomic_bool gone;
 
     /* Of launching threads. */

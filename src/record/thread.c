@@ -22,7 +22,7 @@ static void end(void *state)
 {
     struct ct_thread *t = state;
     for (unsigned i = 0; i < CT_THREAD_DEFAULTS; i++) {
-        if (t->defaults[i].context)
+        if (t->defaults[i].context && ct_stream(t->defaults[i].stream)->id == t->defaults[i].id)
             ct_stream_gone(t->defaults[i].stream);
         t->defaults[i].context = 0;
     }

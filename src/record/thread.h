@@ -48,6 +48,7 @@ struct ct_thread {
     struct {
         uint32_t context; /* index + 1 */
         uint32_t stream;
+        uint64_t id; /* the entry may have become another stream's */
     } defaults[CT_THREAD_DEFAULTS];
     struct ct_stream *last_stream; /* NULL or the one found last */
     struct ct_event_cache events[CT_CONTEXTS];

@@ -375,6 +375,30 @@ START_TEST(a_standing_queue_is_left_room)
 }
 END_TEST
 
+/* With all entries in use those of a context that went serve other streams. */
+START_TEST(default_streams_are_not_taken_for_others)
+{
+    struct ct_thread *t = ct_thread_self();
+    static const CUstream defaults[] = {CU_STREAM_PER_THREAD, CU_STREAM_LEGACY};
+    for (int i = 0; i < 2; i++)
+        ck_assert_ptr_nonnull(ct_stream_get(t, defaults[i]));
+    struct ct_context *c = ct_context_get((CUcontext)context);
+    uint32_t index = ct_context_index(c);
+    ct_drain_context_gone(c);
+    ct_streams_of_context_gone(index);
+    for (uintptr_t i = 0; i < CT_STREAMS; i++)
+        ct_stream_created((CUstream)(0x10000 + 16 * i), 0, 0);
+    ck_assert_uint_eq(ct_context_index(ct_context_get((CUcontext)context)), index);
+    ct_stream_destroyed((CUstream)0x10000);
+    ct_stream_destroyed((CUstream)0x10010);
+    for (int i = 0; i < 2; i++) {
+        struct ct_stream *s = ct_stream_get(t, defaults[i]);
+        ck_assert_ptr_nonnull(s);
+        ck_assert_ptr_eq(s->handle, defaults[i]);
+    }
+}
+END_TEST
+
 static void *make_state(void *unused)
 {
     (void)unused;
@@ -432,6 +456,7 @@ int main(void)
     tcase_add_test(tests, handles_are_forgotten);
     tcase_add_test(tests, launches_are_timed);
     tcase_add_test(tests, brackets_come_in_any_order);
+    tcase_add_test(tests, default_streams_are_not_taken_for_others);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
     tcase_add_test(tests, a_standing_queue_is_left_room);
     return ct_report_run("record", tests);
