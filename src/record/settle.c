@@ -9,8 +9,6 @@
 #include "record/stream.h"
 
 #define ROOM 4096
-#define LOOK_AHEAD 64 /* brackets that end after one, looked through for those that span its end */
-#define BESIDE_MOST 4
 #define RUNNING 64
 
 static struct ct_measured *measured;
@@ -100,34 +98,26 @@ void ct_settle_running(uint32_t stream, uint32_t context, uint64_t start_ns)
         running[running_count++] = (struct span){stream, context, start_ns};
 }
 
-struct crowd {
-    const struct ct_measured *of;
-    uint32_t streams[BESIDE_MOST];
-    uint32_t count;
-};
-
-static void meet(struct crowd *c, uint32_t stream, uint32_t context, uint64_t start_ns)
+/*
+ * Other streams of the context that were in a bracket when this one stopped. The latest to stop is
+ * asked first: of each stream `running` has the next bracket, the only one that can span the stop.
+ * What began after it has nothing to do with those that stopped before, either.
+ */
+static uint32_t beside(const struct ct_measured *m)
 {
-    if (stream == c->of->op.stream || context != c->of->op.context || start_ns >= c->of->stop_ns)
-        return;
-    for (unsigned i = 0; i < c->count; i++)
-        if (c->streams[i] == stream)
-            return;
-    c->streams[c->count++] = stream;
-}
-
-/* Other streams of the context that were in a bracket when this one, the ith to stop, stopped. */
-static uint32_t beside(unsigned i)
-{
-    struct crowd c = {.of = &measured[order[i]]};
-    unsigned end = (unsigned)ct_min(count, i + 1 + LOOK_AHEAD);
-    for (unsigned j = i + 1; j < end && c.count < BESIDE_MOST; j++) {
-        const struct ct_measured *other = &measured[order[j]];
-        meet(&c, other->op.stream, other->op.context, other->start_ns);
+    uint32_t n = 0;
+    for (unsigned i = 0; i < running_count;) {
+        const struct span *r = &running[i];
+        bool is_over = r->stream == m->op.stream || r->start_ns >= m->stop_ns;
+        if (r->context == m->op.context && is_over) {
+            running[i] = running[--running_count];
+            continue;
+        }
+        n += r->context == m->op.context;
+        i++;
     }
-    for (unsigned j = 0; j < running_count && c.count < BESIDE_MOST; j++)
-        meet(&c, running[j].stream, running[j].context, running[j].start_ns);
-    return c.count;
+    ct_settle_running(m->op.stream, m->op.context, m->start_ns);
+    return n;
 }
 
 static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
@@ -170,8 +160,8 @@ static void settle_one(struct ct_measured *m)
 void ct_settle(void)
 {
     sort();
-    for (unsigned i = 0; i < count; i++)
-        measured[order[i]].times.beside = beside(i);
+    for (unsigned i = count; i--;)
+        measured[order[i]].times.beside = beside(&measured[order[i]]);
     for (unsigned i = 0; i < count; i++)
         settle_one(&measured[order[i]]);
     count = running_count = 0;

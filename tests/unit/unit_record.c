@@ -399,6 +399,37 @@ START_TEST(default_streams_are_not_taken_for_others)
 }
 END_TEST
 
+static struct ct_measured *measured(uint32_t stream, uint64_t start_ns, uint64_t stop_ns)
+{
+    struct ct_measured *m = ct_settle_next();
+    *m = (struct ct_measured){
+        .op = {.stream = stream, .operations = 1}, .start_ns = start_ns, .stop_ns = stop_ns};
+    return m;
+}
+
+/* However much stops before the long one does. */
+START_TEST(streams_beside_are_counted)
+{
+    struct ct_measured *in[300], *alone, *last;
+    ct_context_get((CUcontext)context);
+    ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel");
+    struct ct_measured *spanning = measured(1, 1000, 10000000);
+    alone = measured(0, 10, 20);
+    for (unsigned i = 0; i < ct_countof(in); i++)
+        in[i] = measured(0, 1000 + 100 * i, 1090 + 100 * i);
+    last = measured(0, 10000000, 10000100);
+    ct_settle_running(2, 0, 20000);
+    ct_settle_running(3, 0, 20000000);
+    ct_settle_running(4, 1, 0); /* of another context */
+    ct_settle();
+    ck_assert_uint_eq(alone->times.beside, 0);
+    for (unsigned i = 0; i < ct_countof(in); i++)
+        ck_assert_uint_eq(in[i]->times.beside, 1 + (in[i]->stop_ns > 20000));
+    ck_assert_uint_eq(spanning->times.beside, 1);
+    ck_assert_uint_eq(last->times.beside, 1);
+}
+END_TEST
+
 static void *make_state(void *unused)
 {
     (void)unused;
@@ -457,6 +488,7 @@ int main(void)
     tcase_add_test(tests, launches_are_timed);
     tcase_add_test(tests, brackets_come_in_any_order);
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
+    tcase_add_test(tests, streams_beside_are_counted);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
     tcase_add_test(tests, a_standing_queue_is_left_room);
     return ct_report_run("record", tests);
