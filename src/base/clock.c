@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#define READINGS 8
+
 /* Nanoseconds per tick in 2^-32 units. */
 static CT_READ_MOSTLY _Atomic uint64_t rate = (uint64_t)1 << 32;
 static uint64_t start_ticks;
@@ -26,10 +28,23 @@ uint64_t ct_clock_unix_ns(void)
     return read_clock(CLOCK_REALTIME);
 }
 
+/* Both clocks at one moment: a reading that was interrupted in between is taken again. */
+static void read_both(uint64_t *ns, uint64_t *ticks)
+{
+    uint64_t narrowest = UINT64_MAX;
+    for (unsigned i = 0; i < READINGS; i++) {
+        uint64_t before = ct_ticks(), at_ns = ct_clock_monotonic_ns(), width = ct_ticks() - before;
+        if (width >= narrowest)
+            continue;
+        narrowest = width;
+        *ns = at_ns;
+        *ticks = before + width / 2;
+    }
+}
+
 void ct_clock_start(void)
 {
-    start_ns = ct_clock_monotonic_ns();
-    start_ticks = ct_ticks();
+    read_both(&start_ns, &start_ticks);
     while (ct_clock_monotonic_ns() - start_ns < 1000000)
         ;
     ct_clock_update();
@@ -37,8 +52,10 @@ void ct_clock_start(void)
 
 void ct_clock_update(void)
 {
-    uint64_t ns = ct_clock_monotonic_ns() - start_ns;
-    uint64_t ticks = ct_ticks() - start_ticks;
+    uint64_t ns = 0, ticks = 0;
+    read_both(&ns, &ticks);
+    ns -= start_ns;
+    ticks -= start_ticks;
     if (!ticks)
         return;
     uint64_t r = (uint64_t)(((unsigned __int128)ns << 32) / ticks);

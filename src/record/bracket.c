@@ -187,6 +187,8 @@ static void record_start(struct ct_bracket *b)
         b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
     if (!b->flags && ct_stream_is_busy(s, b->thread, &b->open_ticks))
         b->flags |= CT_OP_SHARED_START;
+    else if (!b->flags && ct_stream_has_clock(s, b->thread, b->opened, &b->open_ticks))
+        b->flags |= CT_OP_TOLD_START;
     else if ((b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     if ((b->stop_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
@@ -316,7 +318,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .flags = b->flags | (w->waited_for ? CT_OP_WAITED_FOR : 0),
         .start_event = b->start_event,
         .stop_event = b->stop_event,
-        .sequence = ct_stream_recorded(s, b->thread, b->stop_event, b->flags & CT_OP_SHARED_START),
+        .sequence = ct_stream_recorded(s, b->thread, b->stop_event, b->start_event == CT_EVENT_NONE),
         .open_ticks = b->open_ticks,
         .call_ticks = call_ticks,
         .done_ticks = done_ticks,

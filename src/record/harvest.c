@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/harvest.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "record/calibrate.h"
 #include "record/lead.h"
@@ -11,6 +12,8 @@
 #include "record/thread.h"
 
 #define SLAB 512
+
+#define CLOCK_GOOD_NS 20000000 /* in which the clocks drift apart by less than 10 ns */
 
 #define SET_KERNEL_BYTES 32768 /* an H200: 4 KiB by the copy engine, 64 KiB by a kernel */
 
@@ -207,30 +210,70 @@ static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t
     s->last_stop_sequence = op->sequence;
 }
 
-static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_measured *m)
+/*
+ * Without a start record: where it would have been stamped, on an idle stream, had it been made just
+ * before the call; behind the bracket before in any case.
+ */
+static bool work_out_start(const struct ct_stream *s, const struct ct_op *op, bool has_reference,
+                           struct ct_measured *m)
 {
     struct ct_context *c = ct_context(op->context);
-    uint32_t start = op->start_event;
-    int64_t raw_ns;
-    bool has_reference = s->last_stop_sequence && s->last_stop_context == op->context;
-    bool is_next = has_reference && s->last_stop_sequence + 1 == op->sequence;
-    if (op->flags & CT_OP_SHARED_START) {
-        if (!is_next)
-            return false;
-        start = s->last_stop;
-        m->start_ns = s->last_stop_ns;
-    } else if (!ct_gpu_clock_read(c, start, &m->start_ns)) {
+    if (!ct_gpu_clock_read(c, op->stop_event, &m->stop_ns))
         return false;
-    }
-    /* Where one in between is still on its way here the stream was hardly idle. */
-    m->times.gap_ns = !has_reference                             ? CT_GAP_UNKNOWN
-                      : is_next && m->start_ns > s->last_stop_ns ? m->start_ns - s->last_stop_ns
-                                                                 : 0;
-    if (!ct_elapsed_ns(c, start, op->stop_event, &raw_ns))
+    bool is_tied = ct_gpu_clock_at(&c->clock, op->call_ticks, &m->start_ns);
+    if (!is_tied && !has_reference)
+        return false;
+    if (has_reference && (!is_tied || m->start_ns < s->last_stop_ns))
+        m->start_ns = s->last_stop_ns;
+    m->start_ns = ct_min(m->start_ns, m->stop_ns);
+    m->times.raw_ns = m->stop_ns - m->start_ns;
+    return true;
+}
+
+static bool read_raw(const struct ct_context *c, uint32_t start, uint32_t stop,
+                     struct ct_measured *m)
+{
+    int64_t raw_ns;
+    if (!ct_elapsed_ns(c, start, stop, &raw_ns))
         return false;
     m->times.raw_ns = raw_ns > 0 ? (uint64_t)raw_ns : 0;
     m->stop_ns = m->start_ns + m->times.raw_ns;
     return true;
+}
+
+static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_measured *m)
+{
+    struct ct_context *c = ct_context(op->context);
+    bool ok, has_reference = s->last_stop_sequence && s->last_stop_context == op->context;
+    bool follows = has_reference && s->last_stop_sequence + 1 == op->sequence;
+    if (op->flags & CT_OP_TOLD_START) {
+        ok = work_out_start(s, op, follows, m);
+    } else if (op->flags & CT_OP_SHARED_START) {
+        m->start_ns = s->last_stop_ns;
+        ok = follows && read_raw(c, s->last_stop, op->stop_event, m);
+    } else {
+        ok = ct_gpu_clock_read(c, op->start_event, &m->start_ns) &&
+             read_raw(c, op->start_event, op->stop_event, m);
+    }
+    m->times.gap_ns = !has_reference                  ? CT_GAP_UNKNOWN
+                      : m->start_ns > s->last_stop_ns ? m->start_ns - s->last_stop_ns
+                                                      : 0;
+    return ok;
+}
+
+/*
+ * A pin, with no other stream at work: for a while the host's clock tells where starts would be, if
+ * it is known how fast it goes. Not on a device whose brackets know nothing of the host's time.
+ */
+static void allow_clock(struct ct_stream *s, const struct ct_measured *m)
+{
+    struct ct_gpu_clock *clock = &ct_context(m->op.context)->clock;
+    bool is_alone = active == s && !s->next_active;
+    const struct ct_calibration *c = ct_device(m->device)->calibration;
+    bool is_known = c->source != CT_CALIBRATION_NONE && c->submit_ns != UINT32_MAX;
+    if (is_alone && is_known && clock->ns_per_tick > 0)
+        atomic_store_explicit(&s->clock_until, m->op.closed_ticks + ct_ns_to_ticks(CLOCK_GOOD_NS),
+                              memory_order_relaxed);
 }
 
 static void measure(struct ct_stream *s, const struct ct_op *op)
@@ -247,7 +290,8 @@ static void measure(struct ct_stream *s, const struct ct_op *op)
         lose(s, op, CT_LOSS_EVENT_ERROR);
         return;
     }
-    ct_lead_find(&ct_context(op->context)->clock, m, long_from(s));
+    if (ct_lead_find(&ct_context(op->context)->clock, m, long_from(s)))
+        allow_clock(s, m);
     give_stamp(op->context, op->start_event, m->start_ns);
     keep_reference(s, op, m->stop_ns);
     s->last_work = work;

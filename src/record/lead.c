@@ -7,7 +7,7 @@
 #define PIN_GAP_NS 5000
 #define PIN_RECORD_NS 4000
 #define PIN_EARLY_NS 1000
-#define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_MARKS)
+#define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
 
 /* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
 #define LONG_LEAD_NS (-60000)
@@ -27,7 +27,7 @@ struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 
 unsigned ct_lead_entries(const struct ct_op *op)
 {
-    return op->flags & CT_OP_SHARED_START ? 2 : 3;
+    return op->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START) ? 2 : 3;
 }
 
 /* Whether so much was behind a bracket when it was stamped. */
@@ -69,10 +69,12 @@ static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m
            m->start_ns + PIN_EARLY_NS < at_ns;
 }
 
-void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from)
+bool ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from)
 {
     const struct ct_op *op = &m->op;
     compare_clocks(clock, m, long_from);
-    if (is_pin(clock, m))
-        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
+    if (!is_pin(clock, m))
+        return false;
+    ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
+    return true;
 }

@@ -21,8 +21,9 @@ unsigned ct_lead_entries(const struct ct_op *op);
 /*
  * A bracket that has been read, with its gap: sets lead, slack and the queue's length, and pins the
  * clocks together if it can. The brackets of a context have to come in order. `long_from` is the
- * bracket behind it with which the queue is CT_LONG_QUEUE entries long; NULL: there is none.
+ * bracket behind it with which the queue is CT_LONG_QUEUE entries long; NULL: there is none. True: it
+ * was a pin.
  */
-void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from);
+bool ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from);
 
 #endif

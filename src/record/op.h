@@ -16,6 +16,7 @@ enum ct_op_flag {
     CT_OP_WAITED_FOR = 1u << 4,   /* a copy whose call returns when it is done */
     CT_OP_AFTER_BREAK = 1u << 5,  /* something untimed is before it on the stream */
     CT_OP_FOUND_IDLE = 1u << 6,   /* the stream was asked, and was idle at the start record */
+    CT_OP_TOLD_START = 1u << 7,   /* no start record: the host's clock tells where it would be */
 
     CT_OP_MARKS = CT_OP_OVERLAPPED | CT_OP_LEGACY_WAIT | CT_OP_BOUND,
 };

@@ -23,6 +23,9 @@
 #define SHORTEST_BRACKET_NS 1500
 #define LOOK_SKIPS 8
 
+/* Of the brackets that could go without a start record, one in so many gets it. */
+#define RECORDED_EVERY 8
+
 struct streams {
     struct ct_stream stream[CT_STREAMS];
     _Atomic uint32_t count;
@@ -84,6 +87,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     atomic_store_explicit(&s->settled, 0, memory_order_relaxed);
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
     atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->clock_until, 0, memory_order_relaxed);
     s->last_work = CT_CLASS_NONE; /* the drain thread is through with the entry */
     atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);
     atomic_store_explicit(&s->gone, false, memory_order_release);
@@ -417,6 +421,15 @@ bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks
         return false;
     /* Pairs with the drain thread, which says so before it gives the event back. */
     return atomic_load(&s->released) < newest;
+}
+
+bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t opened,
+                         uint64_t *ticks)
+{
+    if (opened % RECORDED_EVERY == 0 || !is_last_of(s, t))
+        return false;
+    *ticks = ct_ticks();
+    return *ticks < atomic_load_explicit(&s->clock_until, memory_order_relaxed);
 }
 
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,

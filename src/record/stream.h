@@ -68,6 +68,7 @@ struct ct_stream {
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with, in any order */
     _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
     _Atomic uint64_t head;     /* sequence << 32 | event: oldest pending */
+    _Atomic uint64_t clock_until; /* ticks: see ct_stream_has_clock() */
 
     /* Of the drain thread. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t settled; /* operations of brackets dealt with */
@@ -149,6 +150,14 @@ static inline bool ct_stream_has_open(const struct ct_stream *s)
  * *ticks is then the time.
  */
 bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks);
+
+/*
+ * Whether the host's clock can serve instead of a start event: it is tied to the GPU's, and nothing
+ * but brackets of this thread is in the stream. Now and then a start is recorded all the same, which
+ * keeps the clocks together.
+ */
+bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t opened,
+                         uint64_t *ticks);
 
 /* A stop event was recorded; returns the bracket's sequence number. */
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,

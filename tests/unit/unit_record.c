@@ -84,6 +84,30 @@ static CUresult fake_name(const char **out, CUfunction f)
     return CUDA_SUCCESS;
 }
 
+/* A GPU with a clock: a record is stamped 0.5 us after it, or when the kernel before it is over. */
+static uint64_t stamps_ns[1 << 16], busy_until_ns;
+
+static CUresult fake_record_in_time(CUevent e, CUstream s)
+{
+    uint64_t now_ns = ct_clock_monotonic_ns() + 500;
+    stamps_ns[(char *)e - handles] = ct_max(now_ns, busy_until_ns);
+    return fake_record(e, s);
+}
+
+static CUresult fake_elapsed_in_time(float *ms, CUevent from, CUevent to)
+{
+    int64_t ns = (int64_t)(stamps_ns[(char *)to - handles] - stamps_ns[(char *)from - handles]);
+    *ms = (float)ns * 1e-6f;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_device_name(char *name, int size, CUdevice device)
+{
+    (void)device;
+    snprintf(name, (size_t)size, "NVIDIA H200");
+    return CUDA_SUCCESS;
+}
+
 #define FAKE(name, function) ct_driver_real[CT_ID_##name] = (ct_function)(function)
 
 static void set_up(void)
@@ -331,6 +355,51 @@ START_TEST(launches_are_timed)
 }
 END_TEST
 
+static void wait_ns(uint64_t ns)
+{
+    uint64_t from_ns = ct_clock_monotonic_ns();
+    while (ct_clock_monotonic_ns() - from_ns < ns)
+        ;
+}
+
+/* A kernel of 10 us, and 1.04 us until the stop is stamped: what is left of bias and submission. */
+static void launch_in_time(void)
+{
+    struct ct_bracket b;
+    const struct ct_work w = launch_of(0);
+    ct_bracket_open(&b, &w, ct_thread_self());
+    uint64_t call = ct_ticks();
+    wait_ns(3000);
+    busy_until_ns = ct_clock_monotonic_ns() + 500 + 10000 + 1040;
+    ct_bracket_close(&b, &w, CUDA_SUCCESS, call, ct_ticks());
+}
+
+/* More than the 20 ms after which the clocks' rate is known. */
+#define MANY 2000
+
+/* Once the clocks are tied together most brackets of a stream that is idle go without a start. */
+START_TEST(the_clock_serves_as_start)
+{
+    FAKE(cuEventRecord, fake_record_in_time);
+    FAKE(cuEventElapsedTime, fake_elapsed_in_time);
+    FAKE(cuDeviceGetName, fake_device_name);
+    for (int i = 0; i < MANY; i++) {
+        launch_in_time();
+        wait_ns(30000);
+        drain();
+    }
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_eq(r->timed, MANY);
+    ck_assert_uint_eq(lost(r), 0);
+    ck_assert_uint_gt(records, MANY);
+    ck_assert_uint_lt(records, 2 * MANY - 200);
+    ck_assert_uint_gt(r->time.total_ns / MANY, 9000);
+    ck_assert_uint_lt(r->time.total_ns / MANY, 11000);
+    ck_assert_uint_gt(r->raw.min_ns, 10000);
+    ck_assert_uint_lt(r->raw.min_ns, 18000);
+}
+END_TEST
+
 START_TEST(what_is_not_timed_has_a_reason)
 {
     const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
@@ -489,6 +558,7 @@ int main(void)
     tcase_add_test(tests, brackets_come_in_any_order);
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
     tcase_add_test(tests, streams_beside_are_counted);
+    tcase_add_test(tests, the_clock_serves_as_start);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
     tcase_add_test(tests, a_standing_queue_is_left_room);
     return ct_report_run("record", tests);

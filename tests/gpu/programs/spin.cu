@@ -54,9 +54,9 @@ template <int NS> __global__ void spin(unsigned long long ns, unsigned long long
     wait(ns, cycles);
 }
 
-__global__ void opener(unsigned long long ns)
+template <int NS> __global__ void opener()
 {
-    wait(ns, 0);
+    wait(NS, 0);
 }
 
 __global__ void measure(unsigned long long *out)
@@ -93,7 +93,7 @@ static void find_clock()
 
     CHECK(cudaMalloc(&out, sizeof(host)));
     for (int i = 0; i < 100; i++) // till the clock is what it will be
-        opener<<<1, 32>>>(2000000);
+        opener<2000000><<<1, 32>>>();
     measure<<<1, 1>>>(out);
     CHECK(cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost));
     if (host[0] && host[1])
@@ -135,7 +135,7 @@ static void busy(const std::vector<cudaStream_t> &streams)
     for (auto &l : lengths)
         for (int done = 0; done < l.launches; done += most) {
             for (auto s : streams)
-                opener<<<1, 32, 0, s>>>(100000);
+                opener<100000><<<1, 32, 0, s>>>();
             for (int i = 0; i < most && done + i < l.launches; i++)
                 l.launch(streams[i % streams.size()]);
             CHECK(cudaDeviceSynchronize());
