@@ -192,17 +192,9 @@ static const struct ct_op *long_from(const struct ct_stream *s)
     return NULL;
 }
 
-/*
- * The newest bracket's stop event stays as reference for the next one's gap; the one before goes
- * back. What comes after its turn is no reference: nobody would ever give it back.
- */
+/* The stop event stays as reference for the next bracket's gap; the one before goes back. */
 static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t stop_ns)
 {
-    uint64_t released = atomic_load_explicit(&s->released, memory_order_relaxed);
-    if (op->sequence < ct_max(s->last_stop_sequence, released)) {
-        give_stamp(op->context, op->stop_event, stop_ns);
-        return;
-    }
     drop_reference(s);
     s->last_stop = op->stop_event;
     s->last_stop_ns = stop_ns;
@@ -346,11 +338,18 @@ static bool is_all_complete(const struct ct_stream *s)
     return CT_REAL(cuEventQuery)(last) == CUDA_SUCCESS;
 }
 
+/* The one before may still be in another thread's queue, and be where this one begins. */
+static bool is_next(const struct ct_stream *s)
+{
+    uint64_t done = atomic_load_explicit(&s->done, memory_order_relaxed);
+    return s->first_pending && s->first_pending->op.sequence <= done + 1;
+}
+
 static uint64_t harvest_stream(struct ct_stream *s)
 {
     uint64_t n = 0;
     bool all = s->first_pending && is_all_complete(s);
-    while (s->first_pending && (all || is_complete(s))) {
+    while (is_next(s) && (all || is_complete(s))) {
         struct ct_pending *p = unlink_first(s);
         measure(s, &p->op);
         give_pending(p);

@@ -65,7 +65,7 @@ struct ct_stream {
     _Atomic uint32_t refused;    /* brackets not opened for a queue that does not move */
 
     /* Of the drain thread, read by launching threads. */
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with, in any order */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with */
     _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
     _Atomic uint64_t head;     /* sequence << 32 | event: oldest pending */
     _Atomic uint64_t clock_until; /* ticks: see ct_stream_has_clock() */

@@ -520,7 +520,7 @@ START_TEST(brackets_come_in_any_order)
     launch_by(other, 0, CUDA_SUCCESS);
     struct ct_stream *s = ct_stream_get(ct_thread_self(), (CUstream)&handles[60000]);
     ct_harvest_collect(other);
-    ck_assert_uint_eq(ct_harvest(), 1);
+    ck_assert_uint_eq(ct_harvest(), 0);
     ck_assert(!ct_streams_of_context_idle(s->context)); /* one is still in its thread's queue */
     drain();
     ck_assert(ct_streams_of_context_idle(s->context));
@@ -542,6 +542,32 @@ START_TEST(brackets_come_in_any_order)
 }
 END_TEST
 
+/* A bracket began with the stop of one of its thread's, and ended after another thread's. */
+START_TEST(a_start_is_waited_for)
+{
+    pthread_t thread;
+    void *other;
+    struct ct_bracket b;
+    const struct ct_work w = launch_of(0);
+    pthread_create(&thread, NULL, make_state, NULL);
+    pthread_join(thread, &other);
+    complete = 0;
+    for (int i = 0; i < 5; i++)
+        launch(0, CUDA_SUCCESS);
+    ct_bracket_open(&b, &w, ct_thread_self());
+    ck_assert_uint_ne(b.flags & CT_OP_SHARED_START, 0);
+    launch_by(other, 0, CUDA_SUCCESS);
+    ct_bracket_close(&b, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
+    complete = UINT32_MAX / 2;
+    ct_harvest_collect(ct_thread_self());
+    ck_assert_uint_eq(ct_harvest(), 5);
+    drain();
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_eq(r->timed, 7);
+    ck_assert_uint_eq(lost(r), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("record");
@@ -559,6 +585,7 @@ int main(void)
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
     tcase_add_test(tests, streams_beside_are_counted);
     tcase_add_test(tests, the_clock_serves_as_start);
+    tcase_add_test(tests, a_start_is_waited_for);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
     tcase_add_test(tests, a_standing_queue_is_left_room);
     return ct_report_run("record", tests);
