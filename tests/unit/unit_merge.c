@@ -348,6 +348,7 @@ START_TEST(deviation_is_that_of_a_sample)
     ck_assert_uint_eq(ct_hist_deviation(2, 300, 100.0 * 100 + 200 * 200), 71);
     ck_assert_uint_eq(ct_hist_deviation(3, 3000, 3e6 - 1), 0); /* rounding below zero */
     ck_assert_uint_eq(ct_hist_deviation(2, 0, 1e300), UINT64_MAX);
+    ck_assert_uint_eq(ct_hist_deviation(0x1p64, 0x1p64, 0x1p65), 1); /* more than a count can be */
 }
 END_TEST
 

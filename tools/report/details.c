@@ -177,8 +177,7 @@ static void put_durations(struct details *d, struct ct_grid *g, const struct ct_
     ct_grid_time(g, t.total_ns);
     put_mean(g, &t, sum->timed);
     put_quantiles(g, t.hist, t.min_ns, t.max_ns);
-    ct_grid_time(g,
-                 ct_hist_deviation((uint64_t)t.estimated, t.estimated_ns, t.estimated_square_ns2));
+    ct_grid_time(g, ct_hist_deviation(t.estimated, t.estimated_ns, t.estimated_square_ns2));
     ct_grid_time(g, sum->raw_total_ns / sum->timed);
 }
 
@@ -340,7 +339,7 @@ static void print_bounds(struct details *d)
 static uint64_t api_deviation(const struct ct_file_api *sum)
 {
     double share = (double)sum->sampled / (double)sum->calls;
-    return ct_hist_deviation(sum->sampled, (double)sum->total_ns * share, sum->square_ns2);
+    return ct_hist_deviation((double)sum->sampled, (double)sum->total_ns * share, sum->square_ns2);
 }
 
 static void add_api(struct details *d, struct ct_grid *g, const struct ct_merged_api *api)

@@ -12,6 +12,6 @@ uint64_t ct_hist_quantile(const struct ct_merged_hist *h, double share, uint64_t
                           uint64_t max_ns);
 
 /* Sample standard deviation of n values. */
-uint64_t ct_hist_deviation(uint64_t n, double total_ns, double square_ns2);
+uint64_t ct_hist_deviation(double n, double total_ns, double square_ns2);
 
 #endif
