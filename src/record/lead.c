@@ -12,6 +12,9 @@
 /* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
 #define LONG_LEAD_NS (-60000)
 
+/* After so long without a pin the clocks may be a microsecond apart. */
+#define STALE_NS 50000000
+
 struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 {
     return (struct ct_bracket_times){
@@ -41,12 +44,31 @@ static bool is_queue_long(const struct ct_gpu_clock *clock, const struct ct_meas
            submitted_ns <= m->stop_ns;
 }
 
+static bool is_stale(const struct ct_gpu_clock *clock, uint64_t ticks)
+{
+    const struct ct_pin *newest = &clock->pins[(clock->pinned - 1) % CT_CLOCK_PINS];
+    return !clock->pinned || ticks > newest->ticks + ct_ns_to_ticks(STALE_NS);
+}
+
+/*
+ * Behind something without a bracket the gap says nothing, but the stream was asked. With that, a
+ * clock that may have drifted is worse than none.
+ */
+static bool has_better_than_clock(const struct ct_gpu_clock *clock, struct ct_measured *m)
+{
+    if (!(m->op.flags & CT_OP_AFTER_BREAK))
+        return false;
+    m->times.gap_ns = m->op.flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
+    return is_stale(clock, m->op.done_ticks);
+}
+
 static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured *m,
                            const struct ct_op *long_from)
 {
     const struct ct_op *op = &m->op;
     uint64_t submitted_ns, closed_ns;
-    if (!ct_gpu_clock_at(clock, op->done_ticks, &submitted_ns) ||
+    if (has_better_than_clock(clock, m) ||
+        !ct_gpu_clock_at(clock, op->done_ticks, &submitted_ns) ||
         !ct_gpu_clock_at(clock, ct_told_ticks(op->done_ticks, op->closed_ticks), &closed_ns))
         return;
     m->times.lead_ns = (int64_t)(submitted_ns - m->start_ns);

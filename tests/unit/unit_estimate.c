@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/clock.h"
 #include "cutrace/format.h"
 #include "record/estimate.h"
 #include "record/gpu_clock.h"
+#include "record/lead.h"
 #include "report_main.h"
 
 static const struct ct_calibration figures = {
@@ -333,6 +335,39 @@ START_TEST(a_clock_that_jumped_is_found_again)
 }
 END_TEST
 
+/* A bracket behind untimed work: the stream was asked, which a clock without a recent pin is not worth. */
+START_TEST(behind_a_break_the_stream_was_asked)
+{
+    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
+    uint64_t ticks = pin_for_ms(&clock, 1000000, 10);
+    struct ct_measured m = {.op.flags = CT_OP_AFTER_BREAK};
+    m.times = usual(20000);
+    m.op.open_ticks = m.op.call_ticks = ticks + 1000;
+    m.op.done_ticks = m.op.closed_ticks = ticks + 9000;
+    m.times.gap_ns = 900000;
+    m.times.lead_ns = CT_LEAD_UNKNOWN;
+    m.start_ns = gpu_ns(ticks);
+    m.stop_ns = m.start_ns + m.times.raw_ns;
+    ct_lead_find(&clock, &m, NULL);
+    ck_assert_int_ne(m.times.lead_ns, CT_LEAD_UNKNOWN);
+    ck_assert_uint_eq(m.times.gap_ns, 0);
+
+    uint64_t second = 1000000 * TICKS_PER_US + ct_ns_to_ticks(1000000000);
+    m.times.lead_ns = CT_LEAD_UNKNOWN;
+    m.op.done_ticks += second;
+    m.op.closed_ticks += second;
+    ct_lead_find(&clock, &m, NULL);
+    ck_assert_int_eq(m.times.lead_ns, CT_LEAD_UNKNOWN);
+    ck_assert_uint_eq(m.times.gap_ns, 0); /* whatever the call took: it stood in the queue meanwhile */
+    m.times.launch_ns = 15000;
+    ck_assert_uint_eq(ct_estimate(&figures, &m.times).time_ns, 17100);
+
+    m.op.flags |= CT_OP_FOUND_IDLE;
+    ct_lead_find(&clock, &m, NULL);
+    ck_assert_uint_eq(m.times.gap_ns, CT_GAP_UNKNOWN);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("estimate");
@@ -352,5 +387,6 @@ int main(void)
     tcase_add_test(tests, clocks_are_tied_together);
     tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
+    tcase_add_test(tests, behind_a_break_the_stream_was_asked);
     return ct_report_run("estimate", tests);
 }
