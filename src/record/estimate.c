@@ -83,6 +83,11 @@ struct range {
     int64_t high_ns;
 };
 
+static struct range exactly(int64_t ns)
+{
+    return (struct range){ns, ns};
+}
+
 /*
  * Without a common clock the gap before the start stamp is all there is. A stream that was idle was
  * stamped when the GPU was told of the record, which is not known well where that was interrupted;
@@ -95,7 +100,7 @@ static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_
     uint64_t told_ns = t->launch_ns + ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
     uint64_t most_ns = is_interrupted ? t->launch_ns + t->record_ns : told_ns;
     if (t->shared_start)
-        return (struct range){LEAD_READY_NS, LEAD_READY_NS};
+        return exactly(LEAD_READY_NS);
     return (struct range){was_idle ? (int64_t)told_ns : LEAD_READY_NS, (int64_t)most_ns};
 }
 
@@ -131,10 +136,8 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
 static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->submit_ns == UINT32_MAX)
-        return (struct range){0, 0};
-    struct range lead = {t->lead_ns, t->lead_ns};
-    if (t->lead_ns == CT_LEAD_UNKNOWN)
-        lead = lead_by_gap(c, t);
+        return exactly(0);
+    struct range lead = t->lead_ns == CT_LEAD_UNKNOWN ? lead_by_gap(c, t) : exactly(t->lead_ns);
     return (struct range){excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
 }
 
@@ -147,20 +150,21 @@ static int64_t held_up_ns(const struct ct_calibration *c, uint32_t beside)
 
 static struct range bias(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    struct range r = {0, 0};
-    int64_t hop_ns = t->hopped ? c->hop_ns : 0, ns = c->bias_busy_ns;
-    if (t->work == CT_CLASS_KERNEL)
-        r = excess(c, t);
-    if (t->work == CT_CLASS_KERNEL && hop_ns) /* over by the time a late submission arrives */
-        r = (struct range){r.low_ns > hop_ns ? r.low_ns : hop_ns,
-                           r.high_ns > hop_ns ? r.high_ns : hop_ns};
-    else if (t->work == CT_CLASS_WAIT)
-        ns = c->bias_wait_ns + hop_ns;
-    else if (t->work == CT_CLASS_COPY)
-        ns = c->bias_copy_ns + hop_ns;
-    else if (t->work == CT_CLASS_SET)
-        ns = c->bias_copy_ns + hop_ns / 2;
-    return (struct range){ns + r.low_ns, ns + r.high_ns};
+    int64_t hop_ns = t->hopped ? c->hop_ns : 0;
+    switch (t->work) {
+    case CT_CLASS_WAIT:
+        return exactly(c->bias_wait_ns + hop_ns);
+    case CT_CLASS_COPY:
+        return exactly(c->bias_copy_ns + hop_ns);
+    case CT_CLASS_SET:
+        return exactly(c->bias_copy_ns + hop_ns / 2);
+    default:
+        break;
+    }
+    struct range r = excess(c, t);
+    if (hop_ns) /* over by the time a late submission arrives */
+        r = (struct range){larger(r.low_ns, hop_ns), larger(r.high_ns, hop_ns)};
+    return (struct range){c->bias_busy_ns + r.low_ns, c->bias_busy_ns + r.high_ns};
 }
 
 static uint64_t not_negative(int64_t ns)

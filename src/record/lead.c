@@ -12,7 +12,7 @@
 /* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
 #define LONG_LEAD_NS (-60000)
 
-/* After so long without a pin the clocks may be a microsecond apart. */
+/* After so long without a pin the clocks may be a microsecond apart: an answer is better. */
 #define STALE_NS 50000000
 
 struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
@@ -50,24 +50,13 @@ static bool is_stale(const struct ct_gpu_clock *clock, uint64_t ticks)
     return !clock->pinned || ticks > newest->ticks + ct_ns_to_ticks(STALE_NS);
 }
 
-/*
- * Behind something without a bracket the gap says nothing, but the stream was asked. With that, a
- * clock that may have drifted is worse than none.
- */
-static bool has_better_than_clock(const struct ct_gpu_clock *clock, struct ct_measured *m)
-{
-    if (!(m->op.flags & CT_OP_AFTER_BREAK))
-        return false;
-    m->times.gap_ns = m->op.flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
-    return is_stale(clock, m->op.done_ticks);
-}
-
 static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured *m,
                            const struct ct_op *long_from)
 {
     const struct ct_op *op = &m->op;
     uint64_t submitted_ns, closed_ns;
-    if (has_better_than_clock(clock, m) ||
+    bool was_asked = op->flags & CT_OP_AFTER_BREAK;
+    if ((was_asked && is_stale(clock, op->done_ticks)) ||
         !ct_gpu_clock_at(clock, op->done_ticks, &submitted_ns) ||
         !ct_gpu_clock_at(clock, ct_told_ticks(op->done_ticks, op->closed_ticks), &closed_ns))
         return;
@@ -83,8 +72,7 @@ static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m
     uint64_t at_ns;
     if (op->flags & PIN_FLAGS || m->times.record_ns > PIN_RECORD_NS)
         return false;
-    if (op->flags & CT_OP_AFTER_BREAK ? op->flags & CT_OP_FOUND_IDLE
-                                      : m->times.gap_ns > PIN_GAP_NS) /* or unknown */
+    if (m->times.gap_ns > PIN_GAP_NS) /* or unknown */
         return true;
     /* Nothing is stamped before it was asked for: then it is the clock that is wrong. */
     return ct_gpu_clock_at(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &at_ns) &&
@@ -94,6 +82,9 @@ static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m
 bool ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from)
 {
     const struct ct_op *op = &m->op;
+    /* Behind something without a bracket the gap says nothing, but the stream was asked. */
+    if (op->flags & CT_OP_AFTER_BREAK)
+        m->times.gap_ns = op->flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
     compare_clocks(clock, m, long_from);
     if (!is_pin(clock, m))
         return false;
