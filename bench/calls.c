@@ -18,6 +18,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "driver.h"
+
 #define BURST 1000
 #define BURSTS 101
 #define DRAINED 500000
@@ -129,14 +131,7 @@ static double drain_ns(void)
 static void set_up(void)
 {
     CUcontext context;
-    CUmodule module;
-    CUdevice device;
-    cuInit(0);
-    cuDeviceGet(&device, 0);
-    cuDevicePrimaryCtxRetain(&context, device);
-    cuCtxSetCurrent(context);
-    cuModuleLoadData(&module, "image");
-    cuModuleGetFunction(&function, module, "kernel");
+    function = bench_start_driver(&context);
     cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     cuEventCreate(&event, CU_EVENT_DEFAULT);
 }

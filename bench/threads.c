@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "driver.h"
+
 #define BURST 1000
 #define BURSTS 101
 #define WARM_UPS 10
@@ -77,15 +79,8 @@ static int compare(const void *a, const void *b)
 
 static void set_up(int own)
 {
-    CUmodule module;
-    CUdevice device;
     CUstream shared;
-    cuInit(0);
-    cuDeviceGet(&device, 0);
-    cuDevicePrimaryCtxRetain(&context, device);
-    cuCtxSetCurrent(context);
-    cuModuleLoadData(&module, "image");
-    cuModuleGetFunction(&function, module, "kernel");
+    function = bench_start_driver(&context);
     cuStreamCreate(&shared, CU_STREAM_NON_BLOCKING);
     for (struct worker *w = workers; w < workers + count; w++) {
         w->stream = shared;
