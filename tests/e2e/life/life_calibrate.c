@@ -169,14 +169,22 @@ END_TEST
 
 /* ---- without it ---- */
 
+/* The profile of a run with LOG that measured nothing: the only module is the program's. */
+static struct ct_summary unmeasured(void)
+{
+    struct ct_summary s;
+    ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
+    stage_profile(&s, "summary.bin");
+    check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
+    return s;
+}
+
 /* A device that the table knows, unless it is asked for. */
 START_TEST(not_without_need)
 {
     struct ct_summary s;
     struct stage_run r = play_small("CUTRACE_CALIBRATE=auto", LOG, NULL);
-    ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
-    stage_profile(&s, "summary.bin");
-    check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
+    s = unmeasured();
     ct_summary_free(&s);
     stage_drop(&r);
     UNTIL(is_measured(), r, PLAY(.argv = {"small", "100"}, .env = {STRANGE}));
@@ -191,9 +199,7 @@ START_TEST(switched_off)
 {
     struct ct_summary s;
     struct stage_run r = play_small("CUTRACE_CALIBRATE=off", LOG, NULL);
-    ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
-    stage_profile(&s, "summary.bin");
-    check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
+    s = unmeasured();
     check_durations(&s);
     ct_summary_free(&s);
     stage_drop(&r);
@@ -206,10 +212,8 @@ START_TEST(only_captures)
     struct ct_summary s;
     struct stage_run r = PLAY(.argv = {"capture-only"}, .env = {LOG, "CUTRACE_CALIBRATE=on"});
     ck_assert_int_eq(r.status, 0);
-    ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
-    stage_profile(&s, "summary.bin");
+    s = unmeasured();
     ck_assert_uint_eq(stage_kernel(&s, "captured").captured, 10);
-    check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -222,9 +226,7 @@ START_TEST(not_after_unseen_work)
     struct stage_run r =
         PLAY(.argv = {"profiler"}, .env = {LOG, "CUTRACE_START=off", "CUTRACE_CALIBRATE=on"});
     ck_assert_int_eq(r.status, 0);
-    ck_assert_uint_eq(calls("cuModuleLoadData"), 1);
-    stage_profile(&s, "summary.bin");
-    check_figures(&s.devices[0], CT_CALIBRATION_TABLE);
+    s = unmeasured();
     ct_summary_free(&s);
     stage_drop(&r);
 }
