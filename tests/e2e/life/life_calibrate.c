@@ -79,16 +79,10 @@ static bool is_measured(void)
     return measured;
 }
 
-/* A machine that is busy may leave too little time to measure in: then once more. */
-#define TRIES 10
-#define UNTIL(condition, r, play)                                                                  \
-    for (unsigned tries = 1; (r) = (play), !(condition) && tries < TRIES; tries++)                 \
-    stage_drop(&(r))
-
 static struct stage_run small(const char *a, const char *b, const char *c)
 {
     struct stage_run r;
-    UNTIL(is_measured(), r, play_small(a, b, c));
+    STAGE_UNTIL(is_measured(), r, play_small(a, b, c));
     return r;
 }
 
@@ -156,7 +150,7 @@ START_TEST(each_device)
 {
     struct ct_summary s;
     struct stage_run r;
-    UNTIL(is_measured(), r, PLAY(.argv = {"devices"}, .env = {STRANGE, "CUDASIM_DEVICES=2"}));
+    STAGE_UNTIL(is_measured(), r, PLAY(.argv = {"devices"}, .env = {STRANGE, "CUDASIM_DEVICES=2"}));
     ck_assert_int_eq(r.status, 0);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(s.devices_count, 2);
@@ -187,7 +181,7 @@ START_TEST(not_without_need)
     s = unmeasured();
     ct_summary_free(&s);
     stage_drop(&r);
-    UNTIL(is_measured(), r, PLAY(.argv = {"small", "100"}, .env = {STRANGE}));
+    STAGE_UNTIL(is_measured(), r, PLAY(.argv = {"small", "100"}, .env = {STRANGE}));
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_DEVICE);
     ct_summary_free(&s);
@@ -314,7 +308,7 @@ START_TEST(a_call_that_hangs)
 {
     static const char said[] = "drain thread did not end in time";
     struct stage_run r;
-    UNTIL(strstr(r.err, said), r, play_small(hangs[_i], "CUTRACE_EXIT_TIMEOUT=1", NULL));
+    STAGE_UNTIL(strstr(r.err, said), r, play_small(hangs[_i], "CUTRACE_EXIT_TIMEOUT=1", NULL));
     ck_assert_ptr_nonnull(strstr(r.err, said));
     ck_assert(r.seconds < 20);
     stage_drop(&r);
@@ -355,7 +349,7 @@ START_TEST(a_short_context)
 {
     struct ct_summary s;
     struct stage_run r;
-    UNTIL(is_measured(), r, PLAY(.argv = {"reset", "1"}, .env = {STRANGE}));
+    STAGE_UNTIL(is_measured(), r, PLAY(.argv = {"reset", "1"}, .env = {STRANGE}));
     ck_assert_int_eq(r.status, 0);
     stage_profile(&s, "summary.bin");
     check_figures(&s.devices[0], CT_CALIBRATION_DEVICE);
