@@ -12,6 +12,8 @@ AS_IF([test "x$enable_asan$enable_tsan" = xyesyes],
     [AC_MSG_ERROR([--enable-asan and --enable-tsan exclude each other])])
 AS_IF([test -n "$ct_sanitize"],
     [SANITIZE_CFLAGS="-fsanitize=${ct_sanitize#,} -fno-omit-frame-pointer -fno-sanitize-recover=all"])
+AS_IF([test "x$enable_fuzz" = xyes], [ct_ignored=$(cd "$srcdir" && pwd)/tests/fuzz/ignore.txt
+    SANITIZE_CFLAGS="$SANITIZE_CFLAGS -fsanitize-coverage-ignorelist=$ct_ignored"])
 AC_SUBST([SANITIZE_CFLAGS])
 AC_SUBST([SANITIZERS], [${ct_sanitize#,}])
 AM_CONDITIONAL([SANITIZED], [test -n "$ct_sanitize"])

@@ -1,3 +1,18 @@
+# CT_OPTIONAL(format, variable, pkg-config module, Debian package, Fedora package): a library that
+# one format of cutrace-report needs. Without --without-format it has to be there.
+AC_DEFUN([CT_OPTIONAL], [
+AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [build cutrace-report without --format $1])],
+    [ct_with_$1=$withval], [ct_with_$1=yes])
+AS_IF([test "x$ct_with_$1" != xno], [
+    PKG_CHECK_MODULES([$2], [$3], [],
+        [AC_MSG_ERROR([$3 was not found: install $4 (Debian, Ubuntu) or $5 (Fedora), or
+configure --without-$1])])
+    AC_DEFINE(m4_toupper([CT_WITH_$1]), [1], [Whether --format $1 is built.])
+], [
+    AC_DEFINE(m4_toupper([CT_WITH_$1]), [0])
+])
+])
+
 # CT_DEPENDENCIES: libraries beside the toolkit, each named with the package that has it.
 AC_DEFUN([CT_DEPENDENCIES], [
 AC_SEARCH_LIBS([dlsym], [dl], [], [AC_MSG_ERROR([dlsym was not found: the C library is incomplete])])
@@ -12,6 +27,23 @@ AC_CHECK_LIB([iberty], [cplus_demangle_v3], [IBERTY_LIBS=-liberty],
 binutils-devel (Fedora)])])
 AC_SUBST([IBERTY_CFLAGS])
 AC_SUBST([IBERTY_LIBS])
+
+PKG_CHECK_MODULES([JANSSON], [jansson >= 2.10], [],
+    [AC_MSG_ERROR([jansson was not found: install libjansson-dev (Debian, Ubuntu) or jansson-devel (Fedora)])])
+
+PKG_CHECK_MODULES([ZLIB], [zlib], [],
+    [AC_MSG_ERROR([zlib was not found: install zlib1g-dev (Debian, Ubuntu) or zlib-devel (Fedora)])])
+CT_OPTIONAL([sqlite], [SQLITE], [sqlite3 >= 3.8], [libsqlite3-dev], [sqlite-devel])
+CT_OPTIONAL([perfetto], [PROTOBUF_C], [libprotobuf-c >= 1.3], [libprotobuf-c-dev], [protobuf-c-devel])
+AC_ARG_VAR([PROTOC_C], [compiler of protobuf-c])
+AS_IF([test "x$ct_with_perfetto" != xno], [
+    AC_CHECK_PROGS([PROTOC_C], [protoc-c])
+    AS_IF([test -z "$PROTOC_C"],
+        [AC_MSG_ERROR([protoc-c was not found: install protobuf-c-compiler (Debian, Ubuntu),
+protobuf-c-compiler (Fedora), or configure --without-perfetto])])
+])
+AM_CONDITIONAL([HAVE_SQLITE], [test "x$ct_with_sqlite" != xno])
+AM_CONDITIONAL([HAVE_PROTOBUF], [test "x$ct_with_perfetto" != xno])
 
 PKG_CHECK_MODULES([CHECK], [check >= 0.11], [have_check=yes], [have_check=no])
 AM_CONDITIONAL([HAVE_CHECK], [test "x$have_check" = xyes])

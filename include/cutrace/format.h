@@ -32,7 +32,7 @@
 #define CT_FILE_MAGIC "CUTRACE\n"
 #define CT_FILE_MAGIC_BYTES 8
 #define CT_FILE_MAJOR 1
-#define CT_FILE_MINOR 0
+#define CT_FILE_MINOR 1
 #define CT_FILE_ENDIAN 0x01020304u
 #define CT_FILE_HEADER_BYTES 4096
 
@@ -61,7 +61,7 @@ struct ct_file_payload {
 };
 
 enum ct_section_type {
-    CT_SECTION_STRINGS = 1,  /* char: NUL-terminated, addressed by byte offset; offset 0 is "" */
+    CT_SECTION_STRINGS = 1,  /* char: NUL-terminated, addressed by the offset of the first; 0 is "" */
     CT_SECTION_PROCESS = 2,  /* struct ct_file_process, exactly one */
     CT_SECTION_DEVICES = 3,  /* struct ct_file_device, by ct_file_row.device */
     CT_SECTION_ROWS = 4,     /* struct ct_file_row: kernels, copies, sets, graphs, prefetches */
@@ -71,6 +71,12 @@ enum ct_section_type {
     CT_SECTION_STREAMS = 8,  /* struct ct_file_stream */
     CT_SECTION_NODES = 9,    /* struct ct_file_node: kernels inside graphs */
     CT_SECTION_NOTES = 10,   /* struct ct_file_note */
+    CT_SECTION_ACTIVITIES = 11, /* struct ct_file_activity: what each device did, and when */
+    CT_SECTION_GAPS = 12,    /* struct ct_file_gap: how long devices stood idle, and why */
+    CT_SECTION_TRANSFERS = 13, /* struct ct_file_transfer: copies by kind of memory and size */
+    CT_SECTION_PROCESSES = 14, /* struct ct_file_process: those of a merged file */
+    CT_SECTION_TOTALS = 15,    /* struct ct_file_total: of each of them */
+    CT_SECTION_SPREADS = 16,   /* struct ct_file_spread: how they differ */
 };
 
 struct ct_file_section {
@@ -95,6 +101,8 @@ struct ct_file_process {
     uint32_t driver_version; /* cuDriverGetVersion, 0: unknown */
     uint64_t off_operations; /* operations seen while recording was switched off */
     uint64_t written;        /* payloads written so far, this one included */
+    uint32_t rank;           /* number in its parallel job, plus one; 0: not known */
+    uint32_t ranks;          /* how many the job has; 0: not known */
 };
 
 enum ct_calibration_source {
@@ -162,7 +170,7 @@ enum ct_direction {
 #define CT_LOSSES(X)                                                                               \
     X(CAPTURED, 0, "captured into a graph")                                                        \
     X(SAMPLED, 1, "sampled out")                                                                   \
-    X(EXCLUDED, 1, "excluded by CUTRACE_KERNELS")                                                  \
+    X(EXCLUDED, 1, "excluded as asked")                                                            \
     X(NO_EVENT, 1, "no event free")                                                                \
     X(RING_FULL, 1, "ring full")                                                                   \
     X(DEEP_QUEUE, 1, "stream queue deep")                                                          \
@@ -171,7 +179,8 @@ enum ct_direction {
     X(EVENT_ERROR, 1, "event call failed")                                                         \
     X(CONTEXT_GONE, 1, "context destroyed")                                                        \
     X(UNFINISHED, 1, "unfinished at exit")                                                         \
-    X(MIXED_BATCH, 1, "in a batch of several directions")
+    X(MIXED_BATCH, 1, "in a batch of several directions")                                          \
+    X(NO_START, 1, "start not known")
 
 enum ct_loss {
 #define X(id, ran, text) CT_LOSS_##id,
@@ -241,13 +250,14 @@ struct ct_file_api {
     uint32_t flags; /* enum ct_api_flag */
     uint64_t calls; /* all of them */
     uint64_t errors;
-    uint64_t total_ns;
-    uint64_t min_ns;
+    uint64_t total_ns; /* of all of them: an estimate where not all were timed */
+    uint64_t min_ns;   /* of the timed */
     uint64_t max_ns;
-    uint64_t sampled;  /* calls in the histogram and in square_ns2: all, unless a burst was cut */
+    uint64_t sampled;  /* calls that the histogram and square_ns2 stand for; fewer if a burst was cut */
     double square_ns2; /* sum of squared durations of the sampled */
     uint32_t bucket_first;
     uint32_t bucket_count;
+    uint64_t timed; /* one by one; 0: all */
 };
 
 struct ct_file_stream {
@@ -258,6 +268,81 @@ struct ct_file_stream {
     uint32_t flags;   /* of cuStreamCreate; UINT32_MAX: not seen being created */
     int32_t priority;
     uint32_t special; /* 0: created, 1: legacy default stream, 2: per-thread default stream */
+    uint64_t timed;    /* operations with a duration: all figures below are of these */
+    uint64_t first_ns; /* start of the first, from the start of the process */
+    uint64_t last_ns;  /* end of the last */
+    uint64_t busy_ns;  /* one of them ran */
+    uint64_t beside_ns; /* and one of another stream of the device as well */
+    uint64_t gaps;     /* times between two of them */
+    uint64_t longest_gap_ns;
+};
+
+/* A device's time from its first operation's start to its last one's end. */
+#define CT_IDLES(X)                                                                                \
+    X(HOST, "the next operation had not been submitted")                                           \
+    X(SYNC, "the same, and the host had waited for the GPU before it went on")                     \
+    X(QUEUED, "the next operation had been submitted, but did not begin")                          \
+    X(MEASURING, "what timing the operations costs")                                               \
+    X(OFF, "recording was switched off")                                                           \
+    X(UNKNOWN, "not known")
+
+enum ct_idle {
+#define X(id, text) CT_IDLE_##id,
+    CT_IDLES(X)
+#undef X
+    CT_IDLE_COUNT
+};
+#define CT_FILE_IDLES 8 /* room in the file; CT_IDLE_COUNT must not exceed it */
+
+struct ct_file_activity {
+    uint32_t device;     /* index into CT_SECTION_DEVICES */
+    uint32_t reserved;   /* zero */
+    uint64_t operations; /* timed ones, which alone are known here: a batch or a graph is one */
+    uint64_t first_ns;   /* start of the first, from the start of the process */
+    uint64_t last_ns;    /* end of the last */
+    uint64_t busy_ns;    /* any of them ran */
+    uint64_t compute_ns; /* kernels, graphs or sets did */
+    uint64_t copy_ns;    /* copies or prefetches did */
+    uint64_t both_ns;    /* some of either */
+    uint64_t beside_ns;  /* two streams at least had one running */
+    uint64_t idle_ns[CT_FILE_IDLES]; /* by enum ct_idle: the rest of the time */
+    uint64_t gaps;       /* times between two operations when none ran */
+    uint64_t longest_gap_ns;
+    uint64_t misplaced_ns; /* of operations seen too late to be put into their place */
+    uint64_t turns; /* how often it was the legacy default stream's turn, or the others' again */
+};
+
+struct ct_file_gap {
+    uint32_t device; /* index into CT_SECTION_DEVICES */
+    uint32_t octave; /* gaps of 2^octave ns and more, less than twice that; 0: also those of none */
+    uint64_t count;
+    uint64_t idle_ns[CT_FILE_IDLES]; /* by enum ct_idle, which one gap may have several of */
+};
+
+/* Kinds of memory, numbered as CUPTI and nsys do. */
+#define CT_MEMORIES(X)                                                                             \
+    X(UNKNOWN, "unknown")                                                                          \
+    X(PAGEABLE, "pageable")                                                                        \
+    X(PINNED, "pinned")                                                                            \
+    X(DEVICE, "device")                                                                            \
+    X(ARRAY, "array")                                                                              \
+    X(MANAGED, "managed")
+
+enum ct_memory {
+#define X(id, text) CT_MEMORY_##id,
+    CT_MEMORIES(X)
+#undef X
+    CT_MEMORY_COUNT
+};
+
+struct ct_file_transfer {
+    uint32_t row;    /* index into CT_SECTION_ROWS; that row's kind is CT_ROW_COPY */
+    uint32_t octave; /* copies of 2^octave bytes and more, less than twice that */
+    uint32_t from;   /* enum ct_memory */
+    uint32_t to;
+    uint64_t timed;  /* copies, of which alone the rest is */
+    uint64_t bytes;
+    uint64_t total_ns;
 };
 
 struct ct_file_node {
@@ -277,21 +362,55 @@ struct ct_file_note {
     uint64_t count;
 };
 
+/*
+ * A merged file is what several processes left, added up: its CT_SECTION_PROCESS describes them as
+ * one, CT_SECTION_PROCESSES lists them, and the two sections below say how they differ. The files
+ * of one process have none of the three.
+ */
+struct ct_file_total { /* of the process with the same index */
+    uint64_t gpu_ns;     /* operations on the GPU, those without a time as long as the others */
+    uint64_t compute_ns; /* of that: kernels and graphs */
+    uint64_t api_ns;     /* host time in calls */
+    uint64_t operations; /* that ran on the GPU */
+    uint64_t calls;
+};
+
+/* One row or function over the processes that have a time of it. */
+struct ct_file_spread {
+    uint32_t section;   /* CT_SECTION_ROWS or CT_SECTION_APIS */
+    uint32_t index;     /* into that section */
+    uint32_t least;     /* index into CT_SECTION_PROCESSES: the process with min_ns */
+    uint32_t most;      /* and the one with max_ns; the first if several have as much */
+    uint64_t processes; /* how many have it */
+    uint64_t min_ns;    /* of their totals: least, most, sum and sum of squares */
+    uint64_t max_ns;
+    double total_ns;
+    double square_ns2;
+    double mean_ns;     /* of their means of one operation or call: sum and sum of squares */
+    double mean_square_ns2;
+};
+
 #define CT_FILE_CHECK(type, size)                                                                  \
     _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")
 CT_FILE_CHECK(ct_file_commit, 32);
 CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
 CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
-CT_FILE_CHECK(ct_file_process, 56);
+CT_FILE_CHECK(ct_file_process, 64);
 CT_FILE_CHECK(ct_file_device, 96);
 CT_FILE_CHECK(ct_file_row, 360);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);
-CT_FILE_CHECK(ct_file_api, 72);
-CT_FILE_CHECK(ct_file_stream, 40);
+CT_FILE_CHECK(ct_file_api, 80);
+CT_FILE_CHECK(ct_file_stream, 96);
 CT_FILE_CHECK(ct_file_node, 16);
 CT_FILE_CHECK(ct_file_note, 16);
+CT_FILE_CHECK(ct_file_activity, 168);
+CT_FILE_CHECK(ct_file_gap, 80);
+CT_FILE_CHECK(ct_file_transfer, 40);
+CT_FILE_CHECK(ct_file_total, 40);
+CT_FILE_CHECK(ct_file_spread, 72);
 _Static_assert(CT_LOSS_COUNT <= CT_FILE_LOSSES, "losses outgrow the file");
+_Static_assert(CT_IDLE_COUNT <= CT_FILE_IDLES, "reasons to be idle outgrow the file");
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #define CT_EXPORT __attribute__((visibility("default")))
+#define CT_INLINE static inline __attribute__((always_inline))
+#define CT_NOINLINE __attribute__((noinline))
 #define CT_COLD __attribute__((cold, noinline))
 #define CT_TLS __thread __attribute__((tls_model("initial-exec")))
 #define CT_CACHE_LINE 64
@@ -26,6 +28,12 @@ static inline uint64_t ct_min(uint64_t a, uint64_t b)
 static inline uint64_t ct_max(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+/* The power of two that is not larger; 0 for 0. */
+static inline unsigned ct_octave(uint64_t n)
+{
+    return 63 - (unsigned)__builtin_clzll(n | 1);
 }
 
 #endif

@@ -68,6 +68,11 @@ uint64_t ct_ticks_to_ns(uint64_t ticks)
     return (uint64_t)(((unsigned __int128)ticks * r + ((uint64_t)1 << 31)) >> 32);
 }
 
+uint64_t ct_clock_at_ns(uint64_t ticks)
+{
+    return start_ns + ct_ticks_to_ns(ct_ticks_between(start_ticks, ticks));
+}
+
 uint64_t ct_ns_to_ticks(uint64_t ns)
 {
     uint64_t r = atomic_load_explicit(&rate, memory_order_relaxed);

@@ -39,6 +39,9 @@ static inline uint64_t ct_ticks_between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
+/* What CLOCK_MONOTONIC said when the ticks were taken, which was after the start. */
+uint64_t ct_clock_at_ns(uint64_t ticks);
+
 /* A difference of ticks in nanoseconds. */
 uint64_t ct_ticks_to_ns(uint64_t ticks);
 uint64_t ct_ns_to_ticks(uint64_t ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user asked for, set once before anything is recorded (src/preload/options.c). */
+/* What the user asked for, set once before anything is recorded (src/preload/setting.c). */
 #ifndef CT_CONFIG_H
 #define CT_CONFIG_H
 
@@ -20,10 +20,18 @@ struct ct_config {
     uint32_t events;   /* most events per context */
     uint32_t exit_timeout_s;
     const char *kernels; /* list of patterns, NULL: all */
+    const char *devices; /* list of ordinals, NULL: all */
+    bool without_gpu;    /* time nothing on the GPU */
+    bool without_api;    /* list no API calls */
+    bool alone;          /* leave descendants alone */
+    const char *run;     /* the launcher's list (cutrace/run.h); NULL: there is no launcher */
     const char *report;  /* path or name of the report tool */
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets; /* path of the journal; NULL: none */
+    const char *trace;    /* pattern of the trace's name, "1": beside the profile; NULL: none */
+    uint64_t trace_bytes; /* that it may have at most */
+    uint32_t log_level;
 };
 
 extern struct ct_config ct_config;

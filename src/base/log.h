@@ -11,6 +11,12 @@
 
 /* 0: nothing, 1: warnings, 2: also what the library does. */
 void ct_log_set_level(unsigned level);
+/*
+ * Remembers what stderr is. Nothing is said to what took its place later: a descriptor that was
+ * closed may have come to mean a file of the program's data.
+ */
+void ct_log_start(void);
+bool ct_log_is_heard(void);
 /* "==PID== cutrace: a b c" when level is high enough; parts may be NULL. errno is kept. */
 void ct_log(unsigned level, const char *a, const char *b, const char *c);
 

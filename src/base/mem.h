@@ -8,7 +8,10 @@
 
 #include "base/base.h"
 
-/* Zeroed, page-aligned memory whose pages cost nothing until touched; NULL when there is none. */
+/*
+ * Zeroed, page-aligned memory whose pages cost nothing until touched; NULL when there is none. errno
+ * is kept.
+ */
 void *ct_map(size_t bytes);
 void ct_unmap(void *p, size_t bytes);
 
@@ -21,9 +24,5 @@ struct ct_buffer {
 
 /* Room for len_bytes more at the end, already counted in; NULL when memory is out. */
 void *ct_buffer_add(struct ct_buffer *b, size_t len_bytes);
-
-/* Copies a string of len bytes for the life of the process; NULL when memory is out. */
-const char *ct_intern(const char *s, size_t len);
-void ct_intern_forget(void);
 
 #endif

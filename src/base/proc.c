@@ -2,8 +2,100 @@
 #include "base/proc.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define MANY_DESCRIPTORS 512
+#define START_TICKS 22 /* its place in the line, see proc(5) */
+#define ENVIRONMENT_BYTES (256 * 1024)
+#define OLDEST_ANCESTOR 64
+
+static struct ct_fd held = CT_FD_NONE;
+static uint32_t filters_before;
+
+/* ---- /proc/self/status ---- */
+
+static int open_status(void)
+{
+    return open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+}
+
+static ssize_t read_status(char *text, size_t size)
+{
+    if (ct_fd_is_ours(&held))
+        return pread(held.number, text, size, 0);
+    int fd = open_status();
+    if (fd < 0)
+        return 0;
+    ssize_t n = pread(fd, text, size, 0);
+    close(fd);
+    return n;
+}
+
+static uint64_t number(const char *p)
+{
+    uint64_t n = 0;
+    while (*p >= '0' && *p <= '9')
+        n = n * 10 + (uint64_t)(*p++ - '0');
+    return n;
+}
+
+/* What follows the key and a tab at the begin of a line. */
+static const char *find(const char *text, const char *key)
+{
+    for (const char *p = text; *p; p++)
+        if ((p == text || p[-1] == '\n') && ct_starts_with(p, key))
+            return p + ct_strlen(key) + 1;
+    return NULL;
+}
+
+bool ct_proc_read(struct ct_proc *p)
+{
+    char text[4096];
+    ssize_t n = read_status(text, sizeof(text) - 1);
+    text[n > 0 ? n : 0] = '\0';
+    const char *state = find(text, "State:"), *threads = find(text, "Threads:");
+    const char *filters = find(text, "Seccomp_filters:");
+    filters = filters ? filters : find(text, "Seccomp:");
+    *p = (struct ct_proc){
+        .state = state ? *state : '\0',
+        .threads = threads ? (uint32_t)number(threads) : 0,
+        .filters = filters ? (uint32_t)number(filters) : 0,
+    };
+    return state && threads;
+}
+
+/* Where descriptors are few, the program may need each of them. */
+void ct_proc_hold(void)
+{
+    struct rlimit limit;
+    struct ct_proc p;
+    if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur >= MANY_DESCRIPTORS)
+        ct_fd_keep(&held, open_status());
+    filters_before = ct_proc_read(&p) ? p.filters : 0;
+}
+
+void ct_proc_forget(void)
+{
+    ct_fd_close(&held);
+}
+
+bool ct_proc_is_confined(void)
+{
+    struct ct_proc p;
+    return ct_proc_read(&p) && p.filters > filters_before;
+}
+
+/* ---- other processes ---- */
+
+struct process {
+    uint64_t parent, start_ticks;
+};
 
 /* Behind the program's name, which may hold blanks and brackets. */
 static const char *third_field(const char *line, const char *end)
@@ -13,34 +105,90 @@ static const char *third_field(const char *line, const char *end)
     return end > line ? end + 2 : NULL;
 }
 
-static uint64_t value(const char *p)
+static const char *skip_fields(const char *p, unsigned fields)
 {
-    uint64_t n = 0;
-    if (*p < '0' || *p > '9')
-        return (uint64_t)*p;
-    while (*p >= '0' && *p <= '9')
-        n = n * 10 + (uint64_t)(*p++ - '0');
-    return n;
-}
-
-uint64_t ct_proc_self(enum ct_proc_field field)
-{
-    char line[1024];
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, line, sizeof(line) - 1);
-    close(fd);
-    if (n < 1)
-        return 0;
-    line[n] = '\0';
-    const char *p = third_field(line, line + n - 1);
-    for (unsigned i = 3; p && i < field; i++) {
+    while (fields-- && p) {
         while (*p && *p != ' ')
             p++;
         p += *p == ' ';
     }
-    return p ? value(p) : 0;
+    return p;
+}
+
+static int open_of(uint64_t pid, const char *file)
+{
+    char path[64];
+    struct ct_text t = ct_text_in(path, sizeof(path));
+    ct_text_add(&t, "/proc/");
+    ct_text_add_u64(&t, pid);
+    ct_text_add(&t, file);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The bytes read, with a zero behind them; 0: none could be. */
+static size_t read_file(int fd, char *text, size_t size)
+{
+    size_t len = 0;
+    ssize_t n = 0;
+    if (fd < 0)
+        return 0;
+    while (len + 1 < size && (n = read(fd, text + len, size - 1 - len)) > 0)
+        len += (size_t)n;
+    close(fd);
+    text[len] = '\0';
+    return len;
+}
+
+static bool describe(uint64_t pid, struct process *p)
+{
+    char line[1024];
+    size_t n = read_file(open_of(pid, "/stat"), line, sizeof(line));
+    const char *third = n ? third_field(line, line + n - 1) : NULL;
+    if (!third)
+        return false;
+    p->parent = number(skip_fields(third, 1));
+    p->start_ticks = number(skip_fields(third, START_TICKS - 3));
+    return true;
+}
+
+uint64_t ct_proc_parent(uint64_t pid)
+{
+    struct process p;
+    return describe(pid, &p) ? p.parent : 0;
+}
+
+/* As it was started; what it has set since cannot be seen. */
+static bool has_preloaded(uint64_t pid, const char *library, char *text, size_t size)
+{
+    size_t n = read_file(open_of(pid, "/environ"), text, size);
+    for (const char *p = text; p < text + n; p += ct_strlen(p) + 1)
+        if (ct_starts_with(p, "LD_PRELOAD=") && ct_contains(p, library))
+            return true;
+    return false;
+}
+
+bool ct_proc_parent_has_preloaded(const char *library)
+{
+    char *text = ct_map(ENVIRONMENT_BYTES);
+    bool has = text && has_preloaded((uint64_t)getppid(), library, text, ENVIRONMENT_BYTES);
+    ct_unmap(text, ENVIRONMENT_BYTES);
+    return has;
+}
+
+static uint64_t family_start_ticks(const char *library)
+{
+    struct process p, ancestor;
+    char *text = ct_map(ENVIRONMENT_BYTES);
+    if (!text || !describe((uint64_t)getpid(), &p))
+        p = (struct process){0};
+    for (unsigned i = 0; i < OLDEST_ANCESTOR && p.parent > 1; i++) {
+        if (!has_preloaded(p.parent, library, text, ENVIRONMENT_BYTES) ||
+            !describe(p.parent, &ancestor))
+            break;
+        p = ancestor;
+    }
+    ct_unmap(text, ENVIRONMENT_BYTES);
+    return p.start_ticks;
 }
 
 static int64_t now_ns(clockid_t clock)
@@ -50,9 +198,9 @@ static int64_t now_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-uint64_t ct_proc_start_unix_ns(void)
+uint64_t ct_proc_family_start_unix_ns(const char *library)
 {
-    uint64_t ticks = ct_proc_self(CT_PROC_START_TICKS);
+    uint64_t ticks = family_start_ticks(library);
     long hertz = sysconf(_SC_CLK_TCK);
     if (!ticks || hertz <= 0)
         return 0;

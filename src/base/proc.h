@@ -1,22 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel says of this process in /proc/self/stat. */
+/* What the kernel says of this process in /proc/self, and of others. */
 #ifndef CT_PROC_H
 #define CT_PROC_H
 
 #include "base/base.h"
 
-/* By their place in the line, see proc(5). */
-enum ct_proc_field {
-    CT_PROC_STATE = 3, /* of the main thread; a letter */
-    CT_PROC_THREADS = 20,
-    CT_PROC_START_TICKS = 22, /* since boot, in units of sysconf(_SC_CLK_TCK) */
+struct ct_proc {
+    char state; /* of the main thread */
+    uint32_t threads;
+    uint32_t filters; /* of system calls (seccomp); of an old kernel, 2 for any number of them */
 };
 
-/* 0: could not be read. */
-uint64_t ct_proc_self(enum ct_proc_field field);
+/* False: it could not be read. */
+bool ct_proc_read(struct ct_proc *p);
 
-/* When the process began, as time(2) counts, to within 10 ms; exec does not change it. 0: unknown.
+/*
+ * Keeps the file open, so that it can be read where there is no /proc, or no descriptor left, and
+ * remembers what it says now.
  */
-uint64_t ct_proc_start_unix_ns(void);
+void ct_proc_hold(void);
+/* In the child of a fork: it is the parent's. */
+void ct_proc_forget(void);
+
+/* Whether filters have come since: what the program has no need of may end it now. */
+bool ct_proc_is_confined(void);
+
+/*
+ * When the oldest of the process's ancestors began that have, each and in a row, been started with
+ * a variable LD_PRELOAD in which `library` occurs, or the process itself if its parent has not. As
+ * time(2) counts, to within 10 ms; exec does not change it. 0: unknown.
+ */
+uint64_t ct_proc_family_start_unix_ns(const char *library);
+
+/* 0: there is no such process. */
+uint64_t ct_proc_parent(uint64_t pid);
+
+/* Whether the parent has been started with it, as above. */
+bool ct_proc_parent_has_preloaded(const char *library);
 
 #endif

@@ -8,6 +8,7 @@ bool ct_table_init(struct ct_table *t, unsigned bits)
     t->slots = ct_map(sizeof(*t->slots) << bits);
     t->bits = bits;
     t->used = 0;
+    atomic_store_explicit(&t->emptied, 0, memory_order_relaxed);
     ct_spin_init(&t->lock);
     return t->slots != NULL;
 }
@@ -15,7 +16,9 @@ bool ct_table_init(struct ct_table *t, unsigned bits)
 static void clear_locked(struct ct_table *t)
 {
     for (uint64_t i = 0; i < (uint64_t)1 << t->bits; i++)
-        atomic_store_explicit(&t->slots[i].key, 0, memory_order_release);
+        atomic_store_explicit(&t->slots[i].key, 0, memory_order_relaxed);
+    uint32_t emptied = atomic_load_explicit(&t->emptied, memory_order_relaxed);
+    atomic_store_explicit(&t->emptied, emptied + 1, memory_order_release);
     t->used = 0;
 }
 

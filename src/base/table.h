@@ -20,8 +20,9 @@ struct ct_table_slot {
 
 struct ct_table {
     struct ct_table_slot *slots;
-    unsigned bits; /* the table has 2^bits slots */
-    uint32_t used; /* under lock */
+    unsigned bits;            /* the table has 2^bits slots */
+    _Atomic uint32_t emptied; /* so many times */
+    uint32_t used;            /* under lock */
     struct ct_spin lock;
 };
 
@@ -39,16 +40,20 @@ static inline uint64_t ct_table_home(const struct ct_table *t, uint64_t key)
     return hash >> (64 - t->bits) & ~(uint64_t)(CT_TABLE_LINE - 1);
 }
 
-/* The key is read again after the value: an emptied and refilled slot then reads as a miss. */
+/*
+ * A slot keeps its key till the table is emptied. Whoever has seen that it was knows all keys gone,
+ * and whoever reads a value that was put after that sees it: a refilled slot reads as a miss.
+ */
 static inline bool ct_table_find(const struct ct_table *t, uint64_t key, uint64_t *value)
 {
     uint64_t mask = ((uint64_t)1 << t->bits) - 1;
+    uint32_t emptied = atomic_load_explicit(&t->emptied, memory_order_acquire);
     for (uint64_t i = ct_table_home(t, key);; i = (i + 1) & mask) {
         struct ct_table_slot *s = &t->slots[i];
         uint64_t k = atomic_load_explicit(&s->key, memory_order_acquire);
         if (k == key) {
             *value = atomic_load_explicit(&s->value, memory_order_acquire);
-            return atomic_load_explicit(&s->key, memory_order_relaxed) == key;
+            return atomic_load_explicit(&t->emptied, memory_order_relaxed) == emptied;
         }
         if (!k)
             return false;

@@ -67,12 +67,43 @@ bool ct_contains(const char *s, const char *part)
     return !*part;
 }
 
+size_t ct_strnlen(const char *s, size_t most)
+{
+    size_t len = 0;
+    while (len < most && s[len])
+        len++;
+    return len;
+}
+
+bool ct_same_text(const char *a, const char *b, size_t len)
+{
+    size_t i = 0;
+    while (i < len && a[i] && a[i] == b[i])
+        i++;
+    return i == len && !a[i];
+}
+
+#define FNV_START 0xcbf29ce484222325u
+
 /* FNV-1a */
+static uint64_t hash_more(uint64_t h, char c)
+{
+    return (h ^ (unsigned char)c) * 0x100000001b3u;
+}
+
 uint64_t ct_hash_text(const char *s)
 {
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = FNV_START;
     while (*s)
-        h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+        h = hash_more(h, *s++);
+    return h;
+}
+
+uint64_t ct_hash_bytes(const char *s, size_t len)
+{
+    uint64_t h = FNV_START;
+    for (size_t i = 0; i < len; i++)
+        h = hash_more(h, s[i]);
     return h;
 }
 

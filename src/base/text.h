@@ -23,6 +23,11 @@ bool ct_streq(const char *a, const char *b);
 bool ct_starts_with(const char *s, const char *start);
 bool ct_contains(const char *s, const char *part);
 uint64_t ct_hash_text(const char *s);
+uint64_t ct_hash_bytes(const char *s, size_t len);
+/* The length, but at most `most`. */
+size_t ct_strnlen(const char *s, size_t most);
+/* Whether a is the len bytes at b, which hold no zero. */
+bool ct_same_text(const char *a, const char *b, size_t len);
 
 /* A decimal number that fills the whole string; false: it is none, or too large. */
 bool ct_parse_u64(const char *s, uint64_t *value);

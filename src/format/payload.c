@@ -14,6 +14,10 @@
 
 #include "base/hist.h"
 
+/* Text that elements may share beyond four times what the file holds: names on many devices. */
+#define SHARED_TEXT ((uint64_t)16 << 20)
+#define PROCESS_TEXT 8192 /* and as much of each process: thousands have the same command */
+
 struct section_kind {
     uint32_t type;
     uint32_t bytes; /* of our element */
@@ -137,9 +141,10 @@ static int add_sections(struct ct_summary *s, size_t bytes, struct ct_read_error
 
 /* The checks below name what is wrong; NULL: nothing is. */
 
+/* Only whole ones: parts of a long string could be more text than any memory holds. */
 static bool is_string(const struct ct_summary *s, uint32_t offset)
 {
-    return offset < s->strings_count;
+    return offset < s->strings_count && (!offset || !s->strings[offset - 1]);
 }
 
 static bool is_range(uint32_t first, uint32_t count, size_t all)
@@ -171,6 +176,9 @@ static const char *check_process(const struct ct_summary *s)
         return "it does not describe one process";
     if (!is_string(s, s->process->command) || !is_string(s, s->process->host))
         return "a text of the process is out of bounds";
+    for (size_t i = 0; i < s->processes_count; i++)
+        if (!is_string(s, s->processes[i].command) || !is_string(s, s->processes[i].host))
+            return "a text of a process is out of bounds";
     return NULL;
 }
 
@@ -228,6 +236,33 @@ static const char *check_ranges(const struct ct_summary *s)
     return NULL;
 }
 
+/* Adds the length of a string; false: that is more text than a file of this size can want. */
+static bool add_text(const struct ct_summary *s, uint32_t offset, uint64_t *text)
+{
+    *text += strlen(s->strings + offset);
+    return *text <= SHARED_TEXT + 4 * (uint64_t)s->strings_count +
+                        PROCESS_TEXT * (uint64_t)s->processes_count;
+}
+
+/* A long string that all elements share would make a small file endless work, too. */
+static const char *check_texts(const struct ct_summary *s)
+{
+    uint64_t text = 0;
+    bool good = true;
+#define ADD(member, text_of)                                                                       \
+    for (size_t i = 0; good && i < s->member##_count; i++)                                         \
+        good = add_text(s, s->member[i].text_of, &text);
+    ADD(devices, name)
+    ADD(rows, name)
+    ADD(apis, name)
+    ADD(nodes, name)
+    ADD(notes, text)
+    ADD(processes, command)
+    ADD(processes, host)
+#undef ADD
+    return good ? NULL : "its texts repeat too often";
+}
+
 static const char *check_buckets(const struct ct_summary *s)
 {
     for (size_t i = 0; i < s->buckets_count; i++)
@@ -253,8 +288,9 @@ static const char *check_apis(const struct ct_summary *s)
 static const char *check_streams(const struct ct_summary *s)
 {
     for (size_t i = 0; i < s->streams_count; i++)
-        if (s->streams[i].device >= s->devices_count)
-            return "a stream is of no known device";
+        if (s->streams[i].device >= s->devices_count ||
+            s->streams[i].first_ns > s->streams[i].last_ns)
+            return "a stream is of no known device or time";
     return NULL;
 }
 
@@ -278,16 +314,77 @@ static const char *check_notes(const struct ct_summary *s)
     return NULL;
 }
 
-int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
+/* The octaves of a length of 64 bits. */
+static bool is_octave(uint32_t octave)
 {
-    static const char *(*const checks[])(const struct ct_summary *) = {
-        check_strings, check_process, check_devices, check_rows,  check_buckets,
-        check_apis,    check_ranges,  check_streams, check_nodes, check_notes,
-    };
+    return octave < 64;
+}
+
+static const char *check_activities(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->activities_count; i++) {
+        const struct ct_file_activity *a = &s->activities[i];
+        if (a->device >= s->devices_count)
+            return "an activity is of no known device";
+        if (a->first_ns > a->last_ns)
+            return "an activity ends before it begins";
+    }
+    return NULL;
+}
+
+static const char *check_gaps(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->gaps_count; i++)
+        if (s->gaps[i].device >= s->devices_count || !is_octave(s->gaps[i].octave))
+            return "a gap is of no known device or length";
+    return NULL;
+}
+
+static const char *check_transfers(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->transfers_count; i++) {
+        const struct ct_file_transfer *t = &s->transfers[i];
+        if (t->row >= s->rows_count || s->rows[t->row].kind != CT_ROW_COPY || !is_octave(t->octave))
+            return "a transfer is of no copy or size";
+    }
+    return NULL;
+}
+
+static const char *check_spreads(const struct ct_summary *s)
+{
+    if (s->totals_count != s->processes_count)
+        return "it does not have the totals of each process";
+    for (size_t i = 0; i < s->spreads_count; i++) {
+        const struct ct_file_spread *p = &s->spreads[i];
+        bool row = p->section == CT_SECTION_ROWS;
+        if ((!row && p->section != CT_SECTION_APIS) ||
+            p->index >= (row ? s->rows_count : s->apis_count))
+            return "a spread is of nothing";
+        if (p->least >= s->processes_count || p->most >= s->processes_count)
+            return "a spread is of no known process";
+        if (!is_square(p->total_ns) || !is_square(p->square_ns2) || !is_square(p->mean_ns) ||
+            !is_square(p->mean_square_ns2))
+            return "a spread is not a number";
+    }
+    return NULL;
+}
+
+int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
+{
     ct_payload_forget(s);
     if (bytes < sizeof(struct ct_file_payload))
         return ct_read_fail(error, -EBADMSG, "is damaged: it has no section table");
-    int rc = add_sections(s, bytes, error);
+    return add_sections(s, bytes, error);
+}
+
+int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
+{
+    static const char *(*const checks[])(const struct ct_summary *) = {
+        check_strings, check_process,    check_devices, check_rows,      check_buckets,
+        check_apis,    check_ranges,     check_streams, check_nodes,     check_notes,
+        check_texts,   check_activities, check_gaps,    check_transfers, check_spreads,
+    };
+    int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {
         const char *wrong = checks[i](s);
         if (wrong)

@@ -9,8 +9,14 @@
 __attribute__((format(printf, 3, 4))) int ct_read_fail(struct ct_read_error *error, int code,
                                                        const char *format, ...);
 
+/* Opens a regular file for reading: the descriptor, or -errno. */
+int ct_read_open(const char *path, struct ct_read_error *error);
+
 /* Points the sections of *s into s->payload, `bytes` long. 0 or -errno. */
 int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error);
+
+/* The same of bytes that this program has made itself: nothing is checked. */
+int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error);
 
 /* Lets go of the sections, not of the payload's buffer. */
 void ct_payload_forget(struct ct_summary *s);

@@ -42,14 +42,19 @@ static const char *what_it_is(mode_t mode)
     return "is not a regular file";
 }
 
-/* The descriptor, or -errno. O_NONBLOCK: opening a pipe must not wait for its writer. */
-static int open_regular(const char *path, struct ct_read_error *error)
+/*
+ * Looks before it opens: that alone wakes a pipe's writer, and rewinds tapes. O_NONBLOCK: a pipe
+ * that came since must not make us wait.
+ */
+int ct_read_open(const char *path, struct ct_read_error *error)
 {
+    struct stat st;
+    int rc = 0;
+    if (!stat(path, &st) && !S_ISREG(st.st_mode))
+        return ct_read_fail(error, -EINVAL, "%s", what_it_is(st.st_mode));
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return ct_read_fail(error, -errno, "cannot be opened: %s", strerror(errno));
-    struct stat st;
-    int rc = 0;
     if (fstat(fd, &st))
         rc = ct_read_fail(error, -errno, "cannot be read: %s", strerror(errno));
     else if (!S_ISREG(st.st_mode))
@@ -58,6 +63,13 @@ static int open_regular(const char *path, struct ct_read_error *error)
         return fd;
     close(fd);
     return rc;
+}
+
+bool ct_summary_is_one(int fd)
+{
+    char magic[CT_FILE_MAGIC_BYTES];
+    return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+           !memcmp(magic, CT_FILE_MAGIC, sizeof(magic));
 }
 
 static int check_header(const struct ct_file_header *h, struct ct_read_error *error)
@@ -185,16 +197,23 @@ static int read_until_stable(struct ct_summary *s, int fd, struct ct_read_error 
     return rc;
 }
 
+int ct_summary_read_open(struct ct_summary *s, int fd, struct ct_read_error *error)
+{
+    ct_payload_forget(s);
+    int rc = read_until_stable(s, fd, error);
+    if (rc)
+        ct_payload_forget(s);
+    return rc;
+}
+
 int ct_summary_read(struct ct_summary *s, const char *path, struct ct_read_error *error)
 {
     ct_payload_forget(s);
-    int fd = open_regular(path, error);
+    int fd = ct_read_open(path, error);
     if (fd < 0)
         return fd;
-    int rc = read_until_stable(s, fd, error);
+    int rc = ct_summary_read_open(s, fd, error);
     close(fd);
-    if (rc)
-        ct_payload_forget(s);
     return rc;
 }
 

@@ -25,7 +25,13 @@
     X(APIS, apis, struct ct_file_api)                                                              \
     X(STREAMS, streams, struct ct_file_stream)                                                     \
     X(NODES, nodes, struct ct_file_node)                                                           \
-    X(NOTES, notes, struct ct_file_note)
+    X(NOTES, notes, struct ct_file_note)                                                           \
+    X(ACTIVITIES, activities, struct ct_file_activity)                                             \
+    X(GAPS, gaps, struct ct_file_gap)                                                              \
+    X(TRANSFERS, transfers, struct ct_file_transfer)                                               \
+    X(PROCESSES, processes, struct ct_file_process)                                                \
+    X(TOTALS, totals, struct ct_file_total)                                                        \
+    X(SPREADS, spreads, struct ct_file_spread)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,
@@ -60,7 +66,12 @@ struct ct_read_error {
  * 0, or -errno with error->text; *s is then empty.
  */
 int ct_summary_read(struct ct_summary *s, const char *path, struct ct_read_error *error);
+/* The same of an open file, whatever its offset; it stays open. */
+int ct_summary_read_open(struct ct_summary *s, int fd, struct ct_read_error *error);
 void ct_summary_free(struct ct_summary *s);
+
+/* Whether an open file begins as a summary. */
+bool ct_summary_is_one(int fd);
 
 /* A string of the file by its offset. */
 static inline const char *ct_summary_text(const struct ct_summary *s, uint32_t offset)

@@ -8,12 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parent.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "format/crc32.h"
-
-/* Above what programs that count descriptors or use select() look at. */
-#define FD_LOWEST 200
 
 static bool write_all(int fd, const void *data, size_t bytes, uint64_t offset)
 {
@@ -31,16 +29,16 @@ static bool write_all(int fd, const void *data, size_t bytes, uint64_t offset)
     return true;
 }
 
-static bool is_profile_or_empty(int fd, uint64_t size)
+static bool is_ours_or_empty(int fd, uint64_t size, const char *magic)
 {
-    char magic[CT_FILE_MAGIC_BYTES];
+    char found[CT_FILE_MAGIC_BYTES];
     if (!size)
         return true;
-    return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-           !__builtin_memcmp(magic, CT_FILE_MAGIC, sizeof(magic));
+    return pread(fd, found, sizeof(found), 0) == sizeof(found) &&
+           !__builtin_memcmp(found, magic, sizeof(found));
 }
 
-static bool write_header(struct ct_file *f)
+bool ct_file_begin(struct ct_file *f)
 {
     struct ct_file_header h = {
         .magic = CT_FILE_MAGIC,
@@ -51,16 +49,7 @@ static bool write_header(struct ct_file *f)
     f->sequence = 0;
     f->committed_offset = CT_FILE_HEADER_BYTES;
     f->committed_bytes = 0;
-    return ftruncate(f->fd, 0) == 0 && write_all(f->fd, &h, sizeof(h), 0);
-}
-
-static void move_up(struct ct_file *f)
-{
-    int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, FD_LOWEST);
-    if (fd < 0)
-        return; /* a low limit on descriptors: stay where we are */
-    close(f->fd);
-    f->fd = fd;
+    return write_all(f->fd.number, &h, sizeof(h), 0);
 }
 
 static void remember(struct ct_file *f, const char *path)
@@ -76,63 +65,134 @@ static void remember(struct ct_file *f, const char *path)
 
 static enum ct_file_error fail(struct ct_file *f, enum ct_file_error error)
 {
+    ct_fd_close(&f->fd);
+    return error;
+}
+
+/* What must hold of the file whatever is in it. */
+static enum ct_file_error check_kind(int directory, const struct stat *st, bool force)
+{
+    struct stat above;
+    if (S_ISLNK(st->st_mode)) {
+        errno = ELOOP;
+        return CT_FILE_ERROR;
+    }
+    if (!S_ISREG(st->st_mode))
+        return CT_FILE_SPECIAL;
+    if (!fstat(directory, &above) && ct_parent_is_planted(&above, st))
+        return CT_FILE_STRANGER;
+    return st->st_nlink > 1 && !force ? CT_FILE_LINKED : CT_FILE_OK;
+}
+
+/* Looks before it opens: opening alone wakes a pipe's reader, or starts a watchdog. */
+static enum ct_file_error open_at(struct ct_file *f, int directory, const char *name, bool force)
+{
+    enum ct_file_error error = CT_FILE_OK;
+    struct stat st;
+    if (!fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW))
+        error = check_kind(directory, &st, force);
+    if (error)
+        return error;
+    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    if (!ct_fd_keep(&f->fd, openat(directory, name, flags, 0666)) || !ct_fd_look(&f->fd, &st))
+        return CT_FILE_ERROR;
+    return check_kind(directory, &st, force);
+}
+
+static enum ct_file_error open_path(struct ct_file *f, const char *path, bool force)
+{
+    const char *name;
+    int directory = ct_parent_open(path, &name);
+    f->fd.number = -1;
+    if (directory < 0)
+        return CT_FILE_ERROR;
+    enum ct_file_error error = open_at(f, directory, name, force);
     int saved_errno = errno;
-    close(f->fd);
-    f->fd = -1;
+    close(directory);
     errno = saved_errno;
     return error;
 }
 
-enum ct_file_error ct_file_open(struct ct_file *f, const char *path, bool force)
+enum ct_file_error ct_file_claim(struct ct_file *f, const char *path, const char *magic, bool force,
+                                 ct_file_is_kept *is_kept)
 {
     struct stat st;
     f->in_memory = false;
-    f->fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (f->fd < 0)
-        return CT_FILE_ERROR;
-    if (fstat(f->fd, &st))
-        return fail(f, CT_FILE_ERROR);
-    if (!S_ISREG(st.st_mode))
-        return fail(f, CT_FILE_FOREIGN);
-    if (flock(f->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+    enum ct_file_error error = open_path(f, path, force);
+    if (error)
+        return fail(f, error);
+    if (flock(f->fd.number, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return fail(f, CT_FILE_BUSY);
-    if (!force && !is_profile_or_empty(f->fd, (uint64_t)st.st_size))
-        return fail(f, CT_FILE_FOREIGN);
-    f->device = (uint64_t)st.st_dev;
-    f->inode = (uint64_t)st.st_ino;
-    if (!write_header(f))
+    if (fstat(f->fd.number, &st)) /* who held the lock before may have written since */
         return fail(f, CT_FILE_ERROR);
-    move_up(f);
+    if (st.st_size && is_kept && is_kept(path, &st))
+        return fail(f, CT_FILE_BUSY);
+    if (!force && !is_ours_or_empty(f->fd.number, (uint64_t)st.st_size, magic))
+        return fail(f, CT_FILE_FOREIGN);
+    if (ftruncate(f->fd.number, 0))
+        return fail(f, CT_FILE_ERROR);
     remember(f, path);
     return CT_FILE_OK;
 }
 
-bool ct_file_open_memory(struct ct_file *f)
+enum ct_file_error ct_file_open(struct ct_file *f, const char *path, bool force)
 {
-    struct stat st;
-    f->fd = memfd_create("cutrace", MFD_CLOEXEC);
-    if (f->fd < 0 || fstat(f->fd, &st))
-        return false;
-    f->in_memory = true;
-    f->device = (uint64_t)st.st_dev;
-    f->inode = (uint64_t)st.st_ino;
-    f->path[0] = '\0';
-    move_up(f);
-    return write_header(f);
+    enum ct_file_error error = ct_file_claim(f, path, CT_FILE_MAGIC, force, NULL);
+    return error || ct_file_begin(f) ? error : fail(f, CT_FILE_ERROR);
 }
 
-/* A program that closes all descriptors may get our number for a file of its own. */
-static bool is_ours(const struct ct_file *f)
+const char *ct_file_reason(enum ct_file_error error, int number)
+{
+    static const char *const reasons[CT_FILE_ERROR] = {
+        [CT_FILE_BUSY] = ": another process does",
+        [CT_FILE_SPECIAL] = ": it is no regular file",
+        [CT_FILE_STRANGER] = ": another user has put it there",
+        [CT_FILE_LINKED] = ": it has other names, being a hard link (CUTRACE_FORCE=1 overwrites)",
+        [CT_FILE_FOREIGN] = ": something else is there (CUTRACE_FORCE=1 overwrites)",
+    };
+    static const struct {
+        int number;
+        const char *text;
+    } errors[] = {
+        {EACCES, ": permission denied"},     {ENOSPC, ": no space left"},
+        {EROFS, ": read-only file system"},  {ELOOP, ": it is a symbolic link"},
+        {ENOENT, ": no such directory"},     {ENOTDIR, ": no such directory"},
+        {EFBIG, ": file too large"},         {EBADF, ": the program closed the file"},
+        {ENAMETOOLONG, ": name too long"},   {EPERM, ": operation not permitted"},
+        {EISDIR, ": it is no regular file"}, {EMFILE, ": too many open files"},
+        {ESTALE, ": it was removed"},
+    };
+    if (error != CT_FILE_ERROR)
+        return reasons[error];
+    for (size_t i = 0; i < ct_countof(errors); i++)
+        if (errors[i].number == number)
+            return errors[i].text;
+    return ": input/output error";
+}
+
+bool ct_file_open_memory(struct ct_file *f)
+{
+    f->in_memory = true;
+    f->path[0] = '\0';
+    if (ct_fd_keep(&f->fd, memfd_create("cutrace", MFD_CLOEXEC)) && ct_file_begin(f))
+        return true;
+    fail(f, CT_FILE_ERROR);
+    return false;
+}
+
+/* Nobody would find what is written to a file that was removed. */
+static bool has_place(const struct ct_file *f)
 {
     struct stat st;
-    if (f->fd < 0 || fstat(f->fd, &st)) {
-        errno = EBADF;
+    if (!ct_fd_look(&f->fd, &st))
         return false;
-    }
-    if ((uint64_t)st.st_dev == f->device && (uint64_t)st.st_ino == f->inode)
-        return true;
-    errno = EBADF;
-    return false;
+    errno = ESTALE;
+    return f->in_memory || st.st_nlink;
+}
+
+bool ct_file_write(struct ct_file *f, const void *data, size_t bytes, uint64_t offset)
+{
+    return has_place(f) && write_all(f->fd.number, data, bytes, offset);
 }
 
 /* Between the header and the committed payload if it fits there, else behind that payload. */
@@ -145,7 +205,7 @@ static uint64_t place(const struct ct_file *f, uint64_t bytes)
 
 bool ct_file_commit(struct ct_file *f, const void *payload, size_t bytes)
 {
-    if (!is_ours(f))
+    if (!has_place(f))
         return false;
     struct ct_file_commit c = {
         .sequence = f->sequence + 1,
@@ -155,7 +215,8 @@ bool ct_file_commit(struct ct_file *f, const void *payload, size_t bytes)
     };
     c.crc = ct_crc32(0, &c, offsetof(struct ct_file_commit, crc));
     uint64_t slot = offsetof(struct ct_file_header, commit) + (c.sequence & 1) * sizeof(c);
-    if (!write_all(f->fd, payload, bytes, c.offset) || !write_all(f->fd, &c, sizeof(c), slot))
+    if (!write_all(f->fd.number, payload, bytes, c.offset) ||
+        !write_all(f->fd.number, &c, sizeof(c), slot))
         return false;
     f->sequence = c.sequence;
     f->committed_offset = c.offset;
@@ -165,7 +226,5 @@ bool ct_file_commit(struct ct_file *f, const void *payload, size_t bytes)
 
 void ct_file_close(struct ct_file *f)
 {
-    if (f->fd >= 0 && is_ours(f))
-        close(f->fd);
-    f->fd = -1;
+    ct_fd_close(&f->fd);
 }

@@ -3,13 +3,14 @@
 #ifndef CT_WRITE_H
 #define CT_WRITE_H
 
+#include <sys/stat.h>
+
 #include "base/base.h"
+#include "base/fd.h"
 
 struct ct_file {
-    int fd; /* -1: not open */
-    bool in_memory; /* no file could be written: the profile lives in an anonymous one */
-    uint64_t device;
-    uint64_t inode;
+    struct ct_fd fd;
+    bool in_memory;    /* no file could be written: the profile lives in an anonymous one */
     uint64_t sequence; /* of the newest commit */
     uint64_t committed_offset;
     uint64_t committed_bytes;
@@ -18,26 +19,48 @@ struct ct_file {
 
 enum ct_file_error {
     CT_FILE_OK,
-    CT_FILE_BUSY,    /* another process that lives writes to it */
-    CT_FILE_FOREIGN, /* not a profile */
-    CT_FILE_ERROR,   /* errno says why */
+    CT_FILE_BUSY,     /* another process that lives writes to it, or it is kept */
+    CT_FILE_SPECIAL,  /* no regular file */
+    CT_FILE_STRANGER, /* another user's, in a directory where everybody may put files */
+    CT_FILE_LINKED,   /* a hard link: it is also known by another name */
+    CT_FILE_FOREIGN,  /* not a profile */
+    CT_FILE_ERROR,    /* errno says why */
 };
 
+/* Asked of a file that is not empty, once it is locked: whether it is kept, and counts as busy. */
+typedef bool ct_file_is_kept(const char *path, const struct stat *st);
+
 /*
- * Creates or takes over the file: never through a symbolic link, never one that another process is
- * writing, one that is no profile only with `force`. The file is locked (flock) while it is open,
- * which is how other processes tell. Writes the header; there is no commit yet.
+ * Creates or takes over the file, and empties it: never through a symbolic link in its name or one
+ * that a stranger planted on the way, never one that another process is writing or that `is_kept`
+ * (may be NULL), never what is no regular file; one that does not begin with `magic` or has other
+ * names only with `force`. The file is locked (flock) while it is open, which is how other processes
+ * tell.
  */
+enum ct_file_error ct_file_claim(struct ct_file *f, const char *path, const char *magic, bool force,
+                                 ct_file_is_kept *is_kept);
+
+/* Writes the header of a profile; there is no commit yet. */
+bool ct_file_begin(struct ct_file *f);
+
+/* Both. */
 enum ct_file_error ct_file_open(struct ct_file *f, const char *path, bool force);
+
+/* Why the file was not opened or written, with a colon before it; `number` is errno. */
+const char *ct_file_reason(enum ct_file_error error, int number);
 
 /* The same in memory, for a table at exit when no file can be written. */
 bool ct_file_open_memory(struct ct_file *f);
 
 /*
  * Makes the payload the newest. False: errno says why, and the payload before is still there. Does
- * nothing when the descriptor has come to mean another file: the program closed it.
+ * nothing when the descriptor has come to mean another file, as the program closed it, and when the
+ * file has no name any more.
  */
 bool ct_file_commit(struct ct_file *f, const void *payload, size_t bytes);
+
+/* Of a file that is no profile. False: errno says why; see above. */
+bool ct_file_write(struct ct_file *f, const void *data, size_t bytes, uint64_t offset);
 
 void ct_file_close(struct ct_file *f);
 

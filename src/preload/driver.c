@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cutrace/format.h"
+#include "preload/init.h"
 #include "preload/real_dlsym.h"
 #include "record/note.h"
 
@@ -112,6 +113,8 @@ static void adopt(const struct ct_object *o)
     if (d) {
         learn(d, o);
         publish(d);
+    } else {
+        ct_give_up_recording();
     }
     errno = saved_errno;
 }
@@ -141,6 +144,16 @@ bool ct_driver_find(void)
     if (!get_known() && ct_objects_visit(visit_driver, &o))
         adopt(&o);
     return get_known() != NULL;
+}
+
+ct_function ct_driver_function(uint32_t id)
+{
+    struct ct_object o;
+    if (ct_driver_find())
+        return ct_driver_real[id];
+    if (!ct_objects_visit(visit_driver, &o))
+        return NULL;
+    return (ct_function)(uintptr_t)ct_object_symbol(&o, ct_api_names[id]);
 }
 
 void *ct_driver_substitute(const char *name, void *address)

@@ -16,6 +16,9 @@ bool ct_driver_claim(const void *address);
 /* Finds a driver that is loaded already; for programs that are linked against it. */
 bool ct_driver_find(void);
 
+/* A function of a driver that is loaded, also without memory to keep what is known of it. */
+ct_function ct_driver_function(uint32_t id);
+
 /*
  * What to hand out instead of an address that the driver itself gave for `name`: our wrapper of the
  * function that lies there, whatever its name, or the address unchanged. Functions that are not

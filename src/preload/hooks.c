@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/hooks.h"
 
+#include "base/clock.h"
 #include "preload/driver.h"
 #include "preload/init.h"
 #include "record/bracket.h"
@@ -54,44 +55,72 @@ void ct_hook_green_context_gone(const struct ct_hook *h, CUgreenCtx context)
         context_gone(converted);
 }
 
-/* The entry of a device's primary context; NULL: not active, or nothing was seen in it. */
-static struct ct_context *primary_context(CUdevice device)
+static bool retain_primary(CUdevice device, CUcontext *context)
 {
-    CUcontext context;
+    if (!CT_HAS(cuDevicePrimaryCtxRelease_v2) ||
+        CT_REAL(cuDevicePrimaryCtxRetain)(context, device) != CUDA_SUCCESS)
+        return false;
+    for (unsigned i = 0; i < CT_RESTORE_TRIES; i++)
+        if (CT_REAL(cuDevicePrimaryCtxRelease_v2)(device) == CUDA_SUCCESS)
+            break;
+    return true;
+}
+
+/*
+ * A device's primary context, NULL if it is not active: then it is not retained, which would make
+ * it. False: the driver does not tell.
+ */
+static bool primary_context(CUdevice device, CUcontext *context)
+{
     unsigned flags;
     int active = 0;
-    if (!CT_HAS(cuDevicePrimaryCtxGetState) || !CT_HAS(cuDevicePrimaryCtxRelease_v2) ||
-        CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) != CUDA_SUCCESS || !active)
-        return NULL; /* and is not retained, which would make it */
-    if (CT_REAL(cuDevicePrimaryCtxRetain)(&context, device) != CUDA_SUCCESS)
-        return NULL;
-    CT_REAL(cuDevicePrimaryCtxRelease_v2)(device);
-    return ct_context_find(context);
+    *context = NULL;
+    if (!CT_HAS(cuDevicePrimaryCtxGetState) ||
+        CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) != CUDA_SUCCESS)
+        return false;
+    return !active || retain_primary(device, context);
+}
+
+/* Of the primary context; of all on the device where it is not known which one that is. */
+static void each_primary(CUdevice device, void (*f)(struct ct_context *c))
+{
+    CUcontext primary;
+    bool known = primary_context(device, &primary);
+    for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
+        struct ct_context *c = ct_context(i);
+        if (ct_context_is_alive(c) && ct_device(c->device)->handle == device &&
+            (!known || c->handle == primary))
+            f(c);
+    }
+}
+
+static void gone(struct ct_context *c)
+{
+    context_gone(c->handle);
 }
 
 void ct_hook_primary_context_gone(const struct ct_hook *h, CUdevice device)
 {
     (void)h;
-    struct ct_context *c = primary_context(device);
-    if (c)
-        context_gone(c->handle);
+    each_primary(device, gone);
 }
 
 /* A release that is not the last one leaves the context, and its events, as they are. */
 void ct_hook_primary_context_release_before(const struct ct_hook *h, CUdevice device)
 {
     (void)h;
-    struct ct_context *c = primary_context(device);
-    if (c)
-        ct_drain_context_pause(c);
+    each_primary(device, ct_drain_context_pause);
 }
 
+/* A context of which it is not known whether it lives is not touched again. */
 void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice device)
 {
     (void)h;
     unsigned flags;
     int active = 0;
-    CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active);
+    if (!CT_HAS(cuDevicePrimaryCtxGetState) ||
+        CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) != CUDA_SUCCESS)
+        active = 0;
     for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
         struct ct_context *c = ct_context(i);
         if (atomic_load(&c->state) != CT_CONTEXT_PAUSED || ct_device(c->device)->handle != device)
@@ -136,11 +165,25 @@ void ct_hook_stream_gone(const struct ct_hook *h, CUstream s)
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
 {
     (void)h;
+    ct_bracket_capture_spreads();
     struct ct_stream *known = ct_stream_find(s);
     if (!known)
         return;
     ct_stream_break(known);
     atomic_fetch_add_explicit(&known->waits, 1, memory_order_relaxed);
+}
+
+void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
+{
+    struct ct_stream *known = ct_stream_find(s);
+    if (known)
+        ct_stream_gate(known);
+    ct_hook_stream_break(h, s);
+}
+
+void ct_hook_host_waited(const struct ct_hook *h)
+{
+    h->thread->waited_ticks = ct_ticks();
 }
 
 void ct_hook_capture_begins(const struct ct_hook *h, CUstream s)
@@ -155,11 +198,44 @@ void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgr
         ct_graph_instantiated(*exec, graph);
 }
 
+/* An upload is work in a stream that no bracket is around. */
+void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph,
+                                     const CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+    if (p && (p->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD))
+        ct_hook_stream_break(h, p->hUploadStream);
+    ct_hook_graph_instantiated(h, exec, graph);
+}
+
 void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                             CUfunction f)
 {
     if (!failed(h) && f)
         ct_graph_node_set(exec, node, f);
+}
+
+void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                             CUgraph child)
+{
+    if (!failed(h))
+        ct_graph_child_set(exec, node, child);
+}
+
+void ct_hook_graph_node_params(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                               const CUgraphNodeParams *p)
+{
+    if (p && p->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        ct_hook_graph_node_set(h, exec, node,
+                               p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern);
+    else if (p && p->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        ct_hook_graph_child_set(h, exec, node, p->graph.graph);
+}
+
+void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                                 unsigned on)
+{
+    if (!failed(h))
+        ct_graph_node_switched(exec, node, on != 0);
 }
 
 void ct_hook_profiler_start(const struct ct_hook *h)

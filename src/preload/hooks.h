@@ -29,10 +29,20 @@ void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name
 void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority);
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
+void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
+void ct_hook_host_waited(const struct ct_hook *h);
 void ct_hook_capture_begins(const struct ct_hook *h, CUstream s);
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph);
+void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph,
+                                     const CUDA_GRAPH_INSTANTIATE_PARAMS *p);
 void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                             CUfunction f);
+void ct_hook_graph_node_params(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                               const CUgraphNodeParams *p);
+void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                             CUgraph child);
+void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                                 unsigned on);
 void ct_hook_profiler_start(const struct ct_hook *h);
 void ct_hook_profiler_stop(const struct ct_hook *h);
 
@@ -45,13 +55,6 @@ static inline CUfunction ct_function_of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 static inline CUfunction ct_function_of_v2(const CUDA_KERNEL_NODE_PARAMS *p)
 {
     return !p ? NULL : p->func ? p->func : (CUfunction)p->kern;
-}
-
-static inline CUfunction ct_function_of_node(const CUgraphNodeParams *p)
-{
-    if (!p || p->type != CU_GRAPH_NODE_TYPE_KERNEL)
-        return NULL;
-    return p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern;
 }
 
 #endif

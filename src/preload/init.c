@@ -4,35 +4,46 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/elf.h"
+#include "base/intern.h"
 #include "base/log.h"
-#include "base/mem.h"
+#include "base/proc.h"
 #include "base/text.h"
 #include "cuda/api.h"
 #include "cutrace/format.h"
 #include "preload/options.h"
 #include "preload/profile.h"
+#include "preload/run.h"
 #include "preload/show.h"
+#include "preload/trace_file.h"
+#include "record/api_count.h"
 #include "record/api_stats.h"
 #include "record/bracket.h"
+#include "record/call_log.h"
 #include "record/context.h"
 #include "record/drain.h"
 #include "record/graph.h"
 #include "record/journal.h"
 #include "record/kernel.h"
 #include "record/note.h"
+#include "record/pass.h"
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
 #include "record/stream.h"
 #include "record/thread.h"
+#include "record/tracing.h"
+#include "record/wanted.h"
 
 CT_READ_MOSTLY _Atomic uint32_t ct_state;
 
 static atomic_bool started; /* cuInit has succeeded in this process */
+static pid_t started_in;
 
 /* The child has none of the parent's threads, and CUDA does not work in it if it did there. */
 static void forget_parent(void)
@@ -50,6 +61,9 @@ static void forget_parent(void)
     ct_sample_forget();
     ct_intern_forget();
     ct_profile_forget();
+    ct_trace_file_forget();
+    ct_tracing_forget();
+    ct_call_log_forget();
     ct_journal_forget();
     atomic_store(&started, false);
     if (atomic_load(&ct_state) != CT_NEW)
@@ -67,20 +81,47 @@ static bool start_sampling(void)
 {
     bool spare = has_one_connection() && !getenv("CUTRACE_SAMPLE");
     struct ct_sample_policy p = ct_sample_policy_of_config(spare);
-    return ct_sample_init(&p);
+    ct_call_log_is_on = ct_config.trace;
+    ct_api_count_init(ct_config.trace ? 0 : p.budget_ppm); /* with a trace all calls are timed */
+    bool ok = ct_sample_init(&p);
+    ct_pass_init(!ct_config.trace && (ct_sample_is_on || !ct_is_all_wanted()));
+    return ok;
+}
+
+/* Early, before the program closes what it was started with. */
+__attribute__((constructor)) static void load(void)
+{
+    ct_log_start();
 }
 
 static bool prepare(void)
 {
     static atomic_bool has_fork_handler;
-    ct_options_read();
+    ct_log_start(); /* another library's constructor may have come here before ours ran */
+    bool ok = ct_options_read();
     ct_clock_start();
     ct_recording_set(ct_config.start);
-    if (!atomic_exchange(&has_fork_handler, true))
-        pthread_atfork(NULL, NULL, forget_parent);
-    return ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_kernels_init() &&
-           ct_graphs_init() && ct_settle_init() && ct_api_stats_init() && ct_threads_init() &&
-           start_sampling();
+    /* A child that did not forget would write its parent's file. */
+    if (!atomic_load(&has_fork_handler))
+        atomic_store(&has_fork_handler, pthread_atfork(NULL, NULL, forget_parent) == 0);
+    return ok && atomic_load(&has_fork_handler) && ct_rows_init() && ct_contexts_init() &&
+           ct_streams_init() && ct_kernels_init() && ct_graphs_init() && ct_settle_init() &&
+           ct_api_stats_init() && ct_threads_init() && start_sampling();
+}
+
+CT_COLD void ct_give_up_recording(void)
+{
+    if (atomic_exchange(&ct_state, CT_OFF) != CT_OFF)
+        ct_log(1, "not recording: no memory", NULL, NULL);
+}
+
+/*
+ * More may be done here than whoever started the program may do, who has set our variables. The
+ * loader leaves us out of such programs, unless they were linked with us, or root wants us in all.
+ */
+static bool is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
 }
 
 CT_COLD bool ct_arm(void)
@@ -88,18 +129,29 @@ CT_COLD bool ct_arm(void)
     uint32_t state = CT_NEW;
     if (!atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING))
         return state == CT_ON;
+    if (is_privileged()) {
+        atomic_store(&ct_state, CT_OFF);
+        return false;
+    }
     int saved_errno = errno;
     bool ok = prepare();
+    if (ok && ct_config.alone && ct_proc_parent_has_preloaded("libcutrace")) {
+        atomic_store(&ct_state, CT_OFF);
+        errno = saved_errno;
+        return false;
+    }
+    state = CT_ARMING;
+    ok = ok && atomic_compare_exchange_strong(&ct_state, &state, CT_ON);
     if (!ok)
-        ct_log(1, "not recording: no memory", NULL, NULL);
-    atomic_store(&ct_state, ok ? CT_ON : CT_OFF);
+        ct_give_up_recording();
     errno = saved_errno;
     return ok;
 }
 
+/* A child made without the C library (clone) has this handler, and no drain thread to wait for. */
 static void finish(void)
 {
-    if (!atomic_load(&started) || !ct_is_on())
+    if (!atomic_load(&started) || !ct_is_on() || started_in != getpid())
         return;
     int saved_errno = errno;
     ct_recording_set(false);
@@ -127,6 +179,18 @@ static void note_serialised_streams(void)
     ct_log(1, note, NULL, NULL);
 }
 
+static void take(bool finished)
+{
+    ct_profile_take(finished);
+    ct_trace_file_take(finished);
+}
+
+static void write_files(void)
+{
+    ct_profile_write();
+    ct_trace_file_write();
+}
+
 void ct_cuda_started(void)
 {
     if (atomic_exchange(&started, true))
@@ -135,12 +199,15 @@ void ct_cuda_started(void)
     int version = 0;
     if (CT_HAS(cuDriverGetVersion))
         CT_REAL(cuDriverGetVersion)(&version);
+    started_in = getpid();
     ct_profile_start((uint32_t)version);
+    ct_run_tell(CT_RUN_STARTED, "", "");
+    ct_trace_file_start();
     note_serialised_streams();
     if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
         ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);
-    if (!ct_drain_start(ct_profile_take, ct_profile_write))
+    if (!ct_drain_start(take, write_files))
         ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
     errno = saved_errno;
 }
@@ -159,7 +226,8 @@ static bool is_driver_in_use(const struct ct_object *o, void *unused)
 /* RTLD_DEEPBIND, dlmopen: routes that interposition does not reach should not look like silence. */
 __attribute__((destructor)) static void say_if_blind(void)
 {
-    if (atomic_load(&ct_state) != CT_NEW || !ct_objects_visit(is_driver_in_use, NULL))
+    if (atomic_load(&ct_state) != CT_NEW || is_privileged() ||
+        !ct_objects_visit(is_driver_in_use, NULL))
         return;
     ct_options_read();
     ct_log(1, "CUDA was used, but none of its calls came by here: there is no profile", NULL, NULL);

@@ -24,6 +24,9 @@ static inline bool ct_is_on(void)
 /* Prepares at the first CUDA call; false: not (yet) on, pass the call through. */
 bool ct_arm(void);
 
+/* There is no memory: from here on everything passes through. */
+void ct_give_up_recording(void);
+
 /*
  * cuInit has succeeded: the drain thread starts, and the exit handler is registered, late enough
  * to run before the driver's own.

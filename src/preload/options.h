@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the environment into ct_config; a wrong value gets one line and the default is used. */
+/*
+ * Reads the environment into ct_config; a wrong value gets one line and the default is used. False:
+ * no memory.
+ */
 #ifndef CT_OPTIONS_H
 #define CT_OPTIONS_H
 
-void ct_options_read(void);
+#include "base/base.h"
+
+bool ct_options_read(void);
 
 #endif

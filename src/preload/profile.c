@@ -4,23 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/proc.h"
 #include "base/text.h"
+#include "cutrace/format.h"
 #include "format/write.h"
-#include "record/snapshot.h"
+#include "preload/naming.h"
+#include "preload/run.h"
 
 #define COMMAND_BYTES 4096
 
-static struct ct_file file = {.fd = -1};
+static struct ct_file file = {.fd = CT_FD_NONE};
+static char wanted[CT_NAMING_BYTES];
 static bool opened;
 static bool taken; /* the payload is whole */
 static bool complained;
@@ -31,8 +30,6 @@ static atomic_bool kept;
 static struct ct_buffer payload;
 static struct ct_process_info process;
 
-static char directory[2048]; /* working one when CUDA started; the program may change it */
-static char host[256];
 static char command[COMMAND_BYTES];
 static char memory_path[64];
 
@@ -52,139 +49,44 @@ static void read_command(void)
 
 void ct_profile_start(uint32_t driver_version)
 {
-    if (gethostname(host, sizeof(host) - 1))
-        host[0] = '\0';
-    if (!getcwd(directory, sizeof(directory)) || directory[0] != '/')
-        directory[0] = '\0';
+    ct_naming_start();
     read_command();
     process = (struct ct_process_info){
         .command = command,
-        .host = host,
+        .host = ct_naming_host(),
         .start_unix_ns = ct_clock_unix_ns(),
         .start_ns = ct_clock_monotonic_ns(),
         .pid = (uint32_t)getpid(),
         .parent_pid = (uint32_t)getppid(),
         .driver_version = driver_version,
+        .rank = ct_rank_read(),
     };
-}
-
-/* %q{VAR}; returns past the brace, or NULL when there is none. */
-static const char *add_variable(struct ct_text *t, const char *p)
-{
-    char name[256];
-    struct ct_text n = ct_text_in(name, sizeof(name));
-    while (*p && *p != '}')
-        ct_text_add_char(&n, *p++);
-    if (!*p)
-        return NULL;
-    const char *value = getenv(name);
-    ct_text_add(t, value ? value : "");
-    return p + 1;
-}
-
-/* False: the pattern makes no sense, or is too long. */
-static bool expand(struct ct_text *t, const char *p)
-{
-    if (p && *p != '/' && directory[0]) {
-        ct_text_add(t, directory);
-        ct_text_add(t, "/");
-    }
-    while (p && *p) {
-        if (*p != '%') {
-            ct_text_add_char(t, *p++);
-            continue;
-        }
-        p += 2;
-        if (p[-1] == 'p')
-            ct_text_add_u64(t, process.pid);
-        else if (p[-1] == 'h')
-            ct_text_add(t, host);
-        else if (p[-1] == '%')
-            ct_text_add_char(t, '%');
-        else if (p[-1] == 'q' && *p == '{')
-            p = add_variable(t, p + 1);
-        else
-            return false;
-    }
-    return p && !ct_text_full(t);
-}
-
-/* summary.bin -> summary.<pid>.bin */
-static void add_pid(char *path, size_t size)
-{
-    char copy[4096];
-    struct ct_text c = ct_text_in(copy, sizeof(copy));
-    ct_text_add(&c, path);
-    size_t dot = c.len;
-    for (size_t i = c.len; i-- && copy[i] != '/';)
-        if (copy[i] == '.') {
-            dot = i;
-            break;
-        }
-    struct ct_text t = ct_text_in(path, size);
-    for (size_t i = 0; i < dot; i++)
-        ct_text_add_char(&t, copy[i]);
-    ct_text_add(&t, ".");
-    ct_text_add_u64(&t, process.pid);
-    ct_text_add(&t, copy + dot);
 }
 
 static void complain(const char *path, enum ct_file_error error)
 {
-    if (complained)
-        return;
+    if (!complained)
+        ct_log(1, "cannot write ", path, ct_file_reason(error, errno));
     complained = true;
-    ct_log(1, "cannot write ", path,
-           error == CT_FILE_BUSY      ? ": another process does"
-           : error == CT_FILE_FOREIGN ? ": it is there and no profile (CUTRACE_FORCE=1 overwrites)"
-           : errno == EACCES          ? ": permission denied"
-           : errno == ENOSPC          ? ": no space left"
-           : errno == EROFS           ? ": read-only file system"
-           : errno == ELOOP           ? ": it is a symbolic link"
-           : errno == ENOENT          ? ": no such directory"
-           : errno == EFBIG           ? ": file too large"
-           : errno == EBADF           ? ": the program closed the file"
-                                      : ": input/output error");
 }
 
-/*
- * A file written since this process began is of the same run: of a child that has ended, or of this
- * process before it called exec. The margin is one tick of the clock that says when it began.
- */
-static bool is_of_this_run(const char *path)
-{
-    struct stat st;
-    uint64_t start_ns = ct_proc_start_unix_ns();
-    if (!start_ns || lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-        return false;
-    uint64_t written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-    return written_ns > start_ns + 10000000u;
-}
-
-/* A file that a living process writes is an ancestor's or a sibling's: ours gets the pid. */
 static void open_file(void)
 {
-    char path[4096];
-    struct ct_text t = ct_text_in(path, sizeof(path));
-    enum ct_file_error error = CT_FILE_BUSY;
+    char path[CT_NAMING_BYTES];
     opened = true;
-    if (!expand(&t, ct_config.output)) {
+    if (!ct_naming_expand(wanted, ct_config.output)) {
         ct_log(1, "CUTRACE_OUTPUT='", ct_config.output,
                "' is not possible (%p %h %q{VAR} %%), using summary.bin");
-        t = ct_text_in(path, sizeof(path));
-        expand(&t, "summary.bin");
+        ct_naming_expand(wanted, "summary.bin");
     }
-    if (!is_of_this_run(path))
-        error = ct_file_open(&file, path, ct_config.force);
-    if (error == CT_FILE_BUSY) {
-        add_pid(path, sizeof(path));
-        error = ct_file_open(&file, path, ct_config.force);
-    }
-    if (error == CT_FILE_OK)
+    enum ct_file_error error = ct_naming_open(&file, path, wanted, CT_FILE_MAGIC);
+    if (!error && ct_file_begin(&file)) {
+        ct_run_tell(CT_RUN_SUMMARY, wanted, path);
         return;
-    complain(path, error);
-    if (!ct_file_open_memory(&file))
-        file.fd = -1;
+    }
+    complain(path, error ? error : CT_FILE_ERROR);
+    ct_file_close(&file);
+    ct_file_open_memory(&file);
 }
 
 static const char *readable_path(void)
@@ -192,10 +94,8 @@ static const char *readable_path(void)
     if (!file.in_memory)
         return file.path;
     struct ct_text t = ct_text_in(memory_path, sizeof(memory_path));
-    ct_text_add(&t, "/proc/");
-    ct_text_add_u64(&t, process.pid);
-    ct_text_add(&t, "/fd/");
-    ct_text_add_u64(&t, (uint64_t)file.fd);
+    ct_text_add(&t, "/proc/self/fd/");
+    ct_text_add_u64(&t, (uint64_t)file.fd.number);
     return memory_path;
 }
 
@@ -213,8 +113,10 @@ static bool commit_once(void)
 /* A disk that fills up takes the file; the table at exit can still be had from memory. */
 static void commit(void)
 {
-    if (file.fd < 0 || commit_once() || file.in_memory)
+    if (file.fd.number < 0 || commit_once())
         return;
+    if (file.in_memory && ct_fd_is_ours(&file.fd))
+        return; /* too much for what there is: what was there before stays */
     complain(file.path, CT_FILE_ERROR);
     atomic_store_explicit(&shown, NULL, memory_order_relaxed);
     ct_file_close(&file);
@@ -226,6 +128,8 @@ void ct_profile_take(bool finished)
 {
     int saved_errno = errno;
     taken = ct_snapshot(&payload, &process, finished);
+    if (finished && !taken)
+        ct_log(1, "no memory: the profile lacks what came last", NULL, NULL);
     errno = saved_errno;
 }
 
@@ -239,9 +143,24 @@ void ct_profile_write(void)
     errno = saved_errno;
 }
 
+int ct_profile_descriptor(void)
+{
+    return ct_profile_is_kept() ? -1 : file.fd.number;
+}
+
 bool ct_profile_is_kept(void)
 {
     return atomic_load_explicit(&kept, memory_order_relaxed);
+}
+
+const struct ct_process_info *ct_profile_process(void)
+{
+    return &process;
+}
+
+const char *ct_profile_name(void)
+{
+    return file.in_memory ? wanted : file.path;
 }
 
 const char *ct_profile_path(void)

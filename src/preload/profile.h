@@ -4,9 +4,14 @@
 #define CT_PROFILE_H
 
 #include "base/base.h"
+#include "record/snapshot.h"
 
 /* Remembers what the profile says of the process. */
 void ct_profile_start(uint32_t driver_version);
+
+const struct ct_process_info *ct_profile_process(void);
+/* The file it is in, or was to be in. Drain thread, when it was written once. */
+const char *ct_profile_name(void);
 
 /* Takes the figures as they stand, in memory. Drain thread. */
 void ct_profile_take(bool finished);
@@ -14,8 +19,10 @@ void ct_profile_take(bool finished);
 /* Writes what was taken last; opens the file the first time. Drain thread. */
 void ct_profile_write(void);
 
-/* Path under which another process can read the profile; NULL: there is none. */
+/* Path under which a child can read the profile; NULL: there is none. */
 const char *ct_profile_path(void);
+/* What the child has to inherit to do so; -1: nothing. */
+int ct_profile_descriptor(void);
 /* Whether the profile is in a file that stays. */
 bool ct_profile_is_kept(void);
 

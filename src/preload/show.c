@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,15 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/elf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/proc.h"
 #include "base/text.h"
 #include "preload/profile.h"
 
 #define STACK_BYTES (64 * 1024)
-#define LONGEST_WAIT_MS 10000
+#define LONGEST_WAIT_NS 10000000000u /* for a reader of stderr that does not read */
 #define KEPT_VARIABLES 8
 
 static bool is_program(const char *path)
@@ -78,21 +81,30 @@ struct job {
     char *const *argv;
     char *const *envp;
     const sigset_t *mask;
-    char *stack; /* of the child of the child */
+    char *stack;    /* of the child of the child */
+    int descriptor; /* to be inherited; -1: none */
     bool ok;
 };
 
+/*
+ * These two return instead of calling _exit(): before that AddressSanitizer warns of a stack that
+ * it does not know, on a stderr that may be a full pipe.
+ */
 static int run_report(void *arg)
 {
     const struct job *j = arg;
     sigprocmask(SIG_SETMASK, j->mask, NULL);
+    if (j->descriptor >= 0)
+        fcntl(j->descriptor, F_SETFD, 0); /* of this process's table alone */
     execve(j->program, j->argv, j->envp);
-    _exit(127);
+    return 127;
 }
 
+/* By the clock: on a busy machine a nap is several times as long as it was to be. */
 static bool wait_for(pid_t pid)
 {
-    for (unsigned ms = 0; ms < LONGEST_WAIT_MS; ms++) {
+    uint64_t limit_ns = ct_clock_monotonic_ns() + LONGEST_WAIT_NS;
+    while (ct_clock_monotonic_ns() < limit_ns) {
         int status;
         pid_t r = waitpid(pid, &status, __WALL | WNOHANG);
         if (r == pid)
@@ -115,7 +127,7 @@ static int run_parent(void *arg)
     sigaction(SIGCHLD, &standard, NULL); /* ignored, it would make the report's status vanish */
     pid_t pid = clone(run_report, j->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, j);
     j->ok = pid > 0 && wait_for(pid);
-    _exit(0);
+    return 0;
 }
 
 /* What a terminal program may look at; nothing of the loader's or ours. */
@@ -142,7 +154,7 @@ static bool run(const char *program, const char *path)
     keep_environment(envp);
     sigfillset(&everything);
     pthread_sigmask(SIG_SETMASK, &everything, &mask);
-    struct job j = {program, argv, envp, &mask, stacks, false};
+    struct job j = {program, argv, envp, &mask, stacks, ct_profile_descriptor(), false};
     pid_t pid = clone(run_parent, stacks + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK, &j);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     if (pid > 0)
@@ -158,14 +170,21 @@ void ct_show(void)
     const char *path = ct_profile_path();
     if (!path)
         return;
-    if (!ct_config.print) {
+    /* The launcher prints what is in files; what is in memory nobody else could. */
+    bool launched = ct_config.run && !ct_profile_is_kept();
+    if (!ct_config.print && !launched) {
         ct_log(2, "the profile is in ", path, NULL);
         return;
     }
-    bool found = find_report(&t);
+    if (!ct_log_is_heard())
+        return;
+    bool confined = ct_proc_is_confined();
+    bool found = !confined && find_report(&t);
     if (found && run(program, path))
         return;
-    const char *why = found ? "the table could not be printed" : "cutrace-report was not found";
+    const char *why = confined ? "no table, as the program may not start others (seccomp)"
+                      : found  ? "the table could not be printed"
+                               : "cutrace-report was not found";
     if (ct_profile_is_kept())
         ct_log(1, why, "; the profile is in ", path);
     else

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/work.h"
 
+#include "preload/place.h"
+
 static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
 {
     return (struct ct_work){
         .kind = kind,
         .stream = ct_stream_meant(null_stream, stream),
         .operations = 1,
-        .waited_for = stream == CT_SYNC,
+        .op_flags = stream == CT_SYNC ? CT_OP_WAITED_FOR : 0,
     };
 }
 
@@ -20,9 +22,9 @@ static struct ct_work sized(struct ct_work w, size_t bytes)
     return w;
 }
 
-static bool is_programmatic(const CUlaunchConfig *config)
+bool ct_is_programmatic(const CUlaunchConfig *config)
 {
-    for (unsigned i = 0; i < config->numAttrs; i++)
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
             config->attrs[i].value.programmaticStreamSerializationAllowed)
             return true;
@@ -38,7 +40,7 @@ struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *con
         null_stream, f, (struct ct_dim3){config->gridDimX, config->gridDimY, config->gridDimZ},
         (struct ct_dim3){config->blockDimX, config->blockDimY, config->blockDimZ},
         config->sharedMemBytes, config->hStream);
-    w.programmatic = config->attrs && is_programmatic(config);
+    w.programmatic = ct_is_programmatic(config);
     return w;
 }
 
@@ -49,46 +51,51 @@ struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream s
     return w;
 }
 
-struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
-                            CUstream stream)
+static struct ct_work copy(CUstream null_stream, enum ct_direction direction, struct ct_way way,
+                           size_t bytes, CUstream stream)
 {
     struct ct_work w = work(CT_ROW_COPY, null_stream, stream);
     w.detail = direction;
+    w.op_flags |= ct_op_memories(way.from, way.to);
     return sized(w, bytes);
 }
 
-/* Where memory lies, for the direction of a copy. Values order the names in `directions`. */
-enum place { HOST, DEVICE, ARRAY };
-
-static const uint8_t directions[3][3] = {
-    [HOST] = {[HOST] = CT_HTOH, [DEVICE] = CT_HTOD, [ARRAY] = CT_HTOA},
-    [DEVICE] = {[HOST] = CT_DTOH, [DEVICE] = CT_DTOD, [ARRAY] = CT_DTOA},
-    [ARRAY] = {[HOST] = CT_ATOH, [DEVICE] = CT_ATOD, [ARRAY] = CT_ATOA},
+/* Where the direction says all, which of the host's memory it does not. */
+static const struct ct_way ways[CT_DIRECTION_COUNT] = {
+    [CT_HTOA] = {CT_MEMORY_UNKNOWN, CT_MEMORY_ARRAY},
+    [CT_ATOH] = {CT_MEMORY_ARRAY, CT_MEMORY_UNKNOWN},
+    [CT_ATOA] = {CT_MEMORY_ARRAY, CT_MEMORY_ARRAY},
+    [CT_ATOD] = {CT_MEMORY_ARRAY, CT_MEMORY_DEVICE},
+    [CT_DTOA] = {CT_MEMORY_DEVICE, CT_MEMORY_ARRAY},
+    [CT_DTOD] = {CT_MEMORY_DEVICE, CT_MEMORY_DEVICE},
+    [CT_PTOP] = {CT_MEMORY_DEVICE, CT_MEMORY_DEVICE},
 };
 
-/* Memory the driver does not know is the program's own. */
-static enum place place_of(CUdeviceptr p)
+struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
+                            CUstream stream)
 {
-    unsigned type = 0;
-    if (!CT_HAS(cuPointerGetAttribute))
-        return HOST;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
-    CUresult r = CT_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p);
-    ct_relaxed_leave(mode);
-    return r == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE ? DEVICE : HOST;
+    return copy(null_stream, direction, ways[direction], bytes, stream);
 }
 
-static enum place place_of_type(CUmemorytype type, CUdeviceptr device)
+struct ct_work ct_work_copy_host(CUstream null_stream, enum ct_direction direction,
+                                 const void *host, size_t bytes, CUstream stream)
 {
-    if (type == CU_MEMORYTYPE_UNIFIED)
-        return place_of(device);
-    return type == CU_MEMORYTYPE_HOST ? HOST : type == CU_MEMORYTYPE_ARRAY ? ARRAY : DEVICE;
+    struct ct_way way = ways[direction];
+    *(direction == CT_HTOA ? &way.from : &way.to) = ct_memory_of_host(host);
+    return copy(null_stream, direction, way, bytes, stream);
+}
+
+static struct ct_work copy_way(CUstream null_stream, struct ct_way way, size_t bytes,
+                               CUstream stream)
+{
+    return copy(null_stream, ct_direction_of(way), way, bytes, stream);
 }
 
 struct ct_work ct_work_copy_any(CUstream null_stream, CUdeviceptr to, CUdeviceptr from,
                                 size_t bytes, CUstream stream)
 {
-    return ct_work_copy(null_stream, directions[place_of(from)][place_of(to)], bytes, stream);
+    return copy_way(null_stream, (struct ct_way){ct_memory_at(from), ct_memory_at(to)}, bytes,
+                    stream);
 }
 
 struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext from, size_t bytes,
@@ -99,10 +106,10 @@ struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext f
 
 /* The two- and three-dimensional parameter structures differ in their types, not in these names. */
 #define COPY_BETWEEN(p, null_stream, bytes, stream)                                                \
-    (p ? ct_work_copy(null_stream,                                                                 \
-                      directions[place_of_type(p->srcMemoryType, p->srcDevice)]                    \
-                                [place_of_type(p->dstMemoryType, p->dstDevice)],                   \
-                      bytes, stream)                                                               \
+    (p ? copy_way(null_stream,                                                                     \
+                  (struct ct_way){ct_memory_of_type(p->srcMemoryType, p->srcHost, p->srcDevice),   \
+                                  ct_memory_of_type(p->dstMemoryType, p->dstHost, p->dstDevice)},  \
+                  bytes, stream)                                                                   \
        : (struct ct_work){0})
 
 struct ct_work ct_work_copy_2d(CUstream null_stream, const CUDA_MEMCPY2D *p, CUstream stream)
@@ -184,20 +191,31 @@ static void batch_start(struct ct_multi *m, CUstream null_stream, CUstream strea
     m->work[0] = work(CT_ROW_COPY, null_stream, stream);
 }
 
+/* Of one direction there may be several kinds of memory: then it is not known which. */
+static void batch_join(struct ct_work *w, struct ct_way way)
+{
+    enum ct_memory from = ct_op_from(w->op_flags), to = ct_op_to(w->op_flags);
+    w->op_flags &= ~ct_op_memories(from != way.from ? from : CT_MEMORY_UNKNOWN,
+                                   to != way.to ? to : CT_MEMORY_UNKNOWN);
+}
+
 /* The directions met so far are few. */
-static void batch_add(struct ct_multi *m, enum place from, enum place to, uint64_t bytes)
+static void batch_add(struct ct_multi *m, struct ct_way way, uint64_t bytes)
 {
     unsigned i = 0;
+    enum ct_direction direction = ct_direction_of(way);
     if (!bytes)
         return;
-    while (i < m->count && m->work[i].detail != directions[from][to])
+    while (i < m->count && m->work[i].detail != direction)
         i++;
     if (i == m->count) {
         m->work[i] = m->work[0];
-        m->work[i].detail = directions[from][to];
+        m->work[i].detail = direction;
+        m->work[i].op_flags = ct_op_memories(way.from, way.to);
         m->work[i].operations = m->work[i].bytes = 0;
         m->count++;
     }
+    batch_join(&m->work[i], way);
     m->work[i].operations++;
     m->work[i].bytes += bytes;
 }
@@ -216,13 +234,14 @@ void ct_batch_open(struct ct_multi *m, CUstream null_stream, const CUdeviceptr *
 {
     batch_start(m, null_stream, stream);
     for (size_t i = 0; to && from && bytes && i < count; i++)
-        batch_add(m, place_of(from[i]), place_of(to[i]), bytes[i]);
+        batch_add(m, (struct ct_way){ct_memory_at(from[i]), ct_memory_at(to[i])}, bytes[i]);
     batch_open(m, t);
 }
 
-static enum place place_of_operand(const CUmemcpy3DOperand *o)
+static enum ct_memory memory_of_operand(const CUmemcpy3DOperand *o)
 {
-    return o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? ARRAY : place_of(o->op.ptr.ptr);
+    bool is_array = o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+    return is_array ? CT_MEMORY_ARRAY : ct_memory_at(o->op.ptr.ptr);
 }
 
 void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
@@ -231,7 +250,8 @@ void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
     batch_start(m, null_stream, stream);
     for (size_t i = 0; ops && i < count; i++) {
         const CUextent3D *e = &ops[i].extent;
-        batch_add(m, place_of_operand(&ops[i].src), place_of_operand(&ops[i].dst),
+        batch_add(m,
+                  (struct ct_way){memory_of_operand(&ops[i].src), memory_of_operand(&ops[i].dst)},
                   (uint64_t)e->width * e->height * e->depth);
     }
     batch_open(m, t);

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "record/bracket.h"
+#include "record/pass.h"
 
 #define CT_SYNC ((CUstream)UINTPTR_MAX)
 
@@ -36,10 +37,37 @@ static inline struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, 
     };
 }
 
+/* The same launch, if it is one that goes by without a look. */
+CT_INLINE struct ct_pass *ct_pass_kernel(struct ct_thread *t, CUstream null_stream, CUfunction f,
+                                         struct ct_dim3 grid, struct ct_dim3 block,
+                                         size_t shared_bytes, CUstream stream)
+{
+    if (ct_likely(!ct_pass_is_on) || ct_unlikely(!t || t->driver_depth))
+        return NULL;
+    return ct_pass_take(&t->passes, f, (uint32_t[]){grid.x, grid.y, grid.z},
+                        (uint32_t[]){block.x, block.y, block.z}, shared_bytes,
+                        ct_stream_meant(null_stream, stream));
+}
+
+bool ct_is_programmatic(const CUlaunchConfig *config);
+
+CT_INLINE struct ct_pass *ct_pass_kernel_ex(struct ct_thread *t, CUstream null_stream,
+                                            const CUlaunchConfig *c, CUfunction f)
+{
+    if (ct_unlikely(!c) || (c->numAttrs && ct_is_programmatic(c)))
+        return NULL;
+    return ct_pass_kernel(
+        t, null_stream, f, (struct ct_dim3){c->gridDimX, c->gridDimY, c->gridDimZ},
+        (struct ct_dim3){c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream);
+}
+
 struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f);
 struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream);
 struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
                             CUstream stream);
+/* Between an array and the host: that must be asked about, the rest is known. */
+struct ct_work ct_work_copy_host(CUstream null_stream, enum ct_direction direction,
+                                 const void *host, size_t bytes, CUstream stream);
 /* The addresses tell the direction: a copy "to the device" may go to pinned host memory. */
 struct ct_work ct_work_copy_any(CUstream null_stream, CUdeviceptr to, CUdeviceptr from,
                                 size_t bytes, CUstream stream);

@@ -9,7 +9,7 @@
 /* Only functions the program is linked with come here before the driver was found. */
 static CT_COLD ct_function find_real(uint32_t id)
 {
-    return ct_driver_find() ? ct_driver_real[id] : NULL;
+    return ct_driver_function(id);
 }
 
 /* NOT_READY is an answer, not an error. */
@@ -26,13 +26,14 @@ static inline bool is_failure(CUresult r)
 #define OPEN_PLAIN
 #define CLOSE_PLAIN
 
-#define OPEN_WORK(work) struct ct_bracket ct_b; const struct ct_work ct_w = work; ct_bracket_open(&ct_b, &ct_w, ct_t);
+#define OPEN_WORK(work) struct ct_bracket ct_b; const struct ct_work ct_w = work; ct_clock |= ct_bracket_open(&ct_b, &ct_w, ct_t);
 #define CLOSE_WORK ct_bracket_close(&ct_b, &ct_w, ct_r, ct_t0, ct_t1);
 
 #define OPEN_KERNEL(...) OPEN_WORK(ct_work_kernel(ct_null, __VA_ARGS__))
 #define OPEN_KERNEL_EX(...) OPEN_WORK(ct_work_kernel_ex(ct_null, __VA_ARGS__))
 #define OPEN_GRAPH(...) OPEN_WORK(ct_work_graph(ct_null, __VA_ARGS__))
 #define OPEN_COPY(direction, ...) OPEN_WORK(ct_work_copy(ct_null, CT_##direction, __VA_ARGS__))
+#define OPEN_COPY_HOST(direction, host, ...) OPEN_WORK(ct_work_copy_host(ct_null, CT_##direction, host, __VA_ARGS__))
 #define OPEN_COPY_ANY(to, from, ...) \
     OPEN_WORK(ct_work_copy_any(ct_null, (CUdeviceptr)(uintptr_t)(to), (CUdeviceptr)(uintptr_t)(from), __VA_ARGS__))
 #define OPEN_COPY_PEER(...) OPEN_WORK(ct_work_copy_peer(ct_null, __VA_ARGS__))
@@ -48,6 +49,7 @@ static inline bool is_failure(CUresult r)
 #define CLOSE_KERNEL_EX(...) CLOSE_WORK
 #define CLOSE_GRAPH(...) CLOSE_WORK
 #define CLOSE_COPY(...) CLOSE_WORK
+#define CLOSE_COPY_HOST(...) CLOSE_WORK
 #define CLOSE_COPY_ANY(...) CLOSE_WORK
 #define CLOSE_COPY_PEER(...) CLOSE_WORK
 #define CLOSE_COPY_2D(...) CLOSE_WORK
@@ -60,9 +62,9 @@ static inline bool is_failure(CUresult r)
 #define CLOSE_PREFETCH_BATCH(...) CLOSE_WORK
 
 #define CLOSE_MULTI ct_multi_close(&ct_m, ct_r, ct_t0, ct_t1);
-#define OPEN_KERNEL_MULTI(...) struct ct_multi ct_m; ct_multi_open(&ct_m, __VA_ARGS__, ct_t);
-#define OPEN_COPY_BATCH(...) struct ct_multi ct_m; ct_batch_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
-#define OPEN_COPY_3D_BATCH(...) struct ct_multi ct_m; ct_batch_3d_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
+#define OPEN_KERNEL_MULTI(...) struct ct_multi ct_m; ct_clock = true; ct_multi_open(&ct_m, __VA_ARGS__, ct_t);
+#define OPEN_COPY_BATCH(...) struct ct_multi ct_m; ct_clock = true; ct_batch_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
+#define OPEN_COPY_3D_BATCH(...) struct ct_multi ct_m; ct_clock = true; ct_batch_3d_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
 #define CLOSE_KERNEL_MULTI(...) CLOSE_MULTI
 #define CLOSE_COPY_BATCH(...) CLOSE_MULTI
 #define CLOSE_COPY_3D_BATCH(...) CLOSE_MULTI
@@ -78,8 +80,17 @@ static inline bool is_failure(CUresult r)
 #define OPEN_AROUND(hook, ...) HOOK(ct_hook_##hook##_before, CUDA_SUCCESS, __VA_ARGS__)
 #define CLOSE_AROUND(hook, ...) HOOK(ct_hook_##hook##_after, ct_r, __VA_ARGS__)
 
+/*
+ * What a row's kind does first of all: whether the call is a launch that goes by without a look. Kinds
+ * that have no such macro stay one argument, and what comes after that is chosen.
+ */
+#define PASS_KERNEL(...) , ct_pass_kernel(ct_t, ct_null, __VA_ARGS__)
+#define PASS_KERNEL_EX(...) , ct_pass_kernel_ex(ct_t, ct_null, __VA_ARGS__)
+#define SECOND_(first, second, ...) second
+#define SECOND(...) SECOND_(__VA_ARGS__)
+
 #define WRAP(fn, null_stream, kind, ...) \
-    CT_EXPORT CUresult fn(CT_PARAMS(__VA_ARGS__)) \
+    CT_INLINE CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
     { \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
         if (ct_unlikely(!ct_f) && !(ct_f = (__typeof__(ct_f))find_real(CT_ID_##fn))) \
@@ -89,14 +100,35 @@ static inline bool is_failure(CUresult r)
             return ct_f(CT_ARGS(__VA_ARGS__)); \
         const CUstream ct_null __attribute__((unused)) = null_stream; \
         ct_t->driver_depth++; \
+        const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        bool ct_clock = ct_due; \
         OPEN_##kind \
-        const uint64_t ct_t0 = ct_ticks(); \
+        const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
         const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
-        const uint64_t ct_t1 = ct_ticks(); \
+        const uint64_t ct_t1 = ct_clock ? ct_ticks() : 0; \
         CLOSE_##kind \
         ct_t->driver_depth--; \
         if (!ct_t->runtime_depth) \
-            ct_thread_count(ct_t, CT_ID_##fn, ct_t1 - ct_t0, is_failure(ct_r)); \
+            ct_thread_count_result(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
+        return ct_r; \
+    } \
+    CT_EXPORT CUresult fn(CT_PARAMS(__VA_ARGS__)) \
+    { \
+        const CUstream ct_null __attribute__((unused)) = null_stream; \
+        __typeof__(fn) *ct_f = CT_REAL(fn); \
+        struct ct_thread *ct_t = ct_thread_current; \
+        struct ct_pass *ct_p = SECOND(PASS_##kind, NULL, ); \
+        if (ct_likely(!ct_p || !ct_f)) \
+            return full_##fn(CT_ARGS(__VA_ARGS__)); \
+        ct_t->driver_depth = 1; \
+        const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const uint64_t ct_t0 = ct_due ? ct_ticks() : 0; \
+        const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
+        const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \
+        ct_pass_made(&ct_t->passes, ct_p, ct_r); \
+        ct_t->driver_depth = 0; \
+        if (!ct_t->runtime_depth) \
+            ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r)); \
         return ct_r; \
     }
 

@@ -26,7 +26,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
 
 /* clang-format off */
 /* `missing` is what a call returns that no runtime library is there for. */
-#define WRAP_TYPE(type, fn, prototype, failure, missing, parameters, arguments) \
+#define WRAP_TYPE(type, fn, prototype, failure, result, missing, parameters, arguments) \
     CT_EXPORT type fn(parameters) \
     { \
         prototype *ct_f = (prototype *)ct_runtime_real(CT_ID_##fn, __builtin_return_address(0)); \
@@ -36,16 +36,17 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         if (ct_unlikely(!ct_t || ct_t->runtime_depth)) \
             return ct_f(arguments); \
         ct_t->runtime_depth++; \
-        const uint64_t ct_t0 = ct_ticks(); \
+        const bool ct_due = ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const uint64_t ct_t0 = ct_due ? ct_ticks() : 0; \
         type const ct_r = ct_f(arguments); \
-        const uint64_t ct_t1 = ct_ticks(); \
+        const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \
         ct_t->runtime_depth--; \
-        ct_thread_count(ct_t, CT_ID_##fn, ct_t1 - ct_t0, failure); \
+        ct_thread_count_result(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, failure, result); \
         return ct_r; \
     }
 #define PACK(...) __VA_ARGS__
 #define WRAP(fn, prototype, ...) \
-    WRAP_TYPE(cudaError_t, fn, prototype, is_failure(CT_ID_##fn, ct_r), \
+    WRAP_TYPE(cudaError_t, fn, prototype, is_failure(CT_ID_##fn, ct_r), (int32_t)ct_r, \
               cudaErrorSharedObjectSymbolNotFound, PACK(CT_PARAMS(__VA_ARGS__)), \
               PACK(CT_ARGS(__VA_ARGS__)))
 #define CT_API(fn, ...) WRAP(fn, __typeof__(fn), __VA_ARGS__)
@@ -54,7 +55,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
 #define CT_PTDS(fn, ...) CT_API(fn, __VA_ARGS__) \
     extern __typeof__(fn) fn##_ptds; WRAP(fn##_ptds, __typeof__(fn), __VA_ARGS__)
 #define CT_OTHER(type, fn, ...) \
-    WRAP_TYPE(type, fn, __typeof__(fn), false, (type){0}, PACK(CT_PARAMS(__VA_ARGS__)), PACK(CT_ARGS(__VA_ARGS__)))
+    WRAP_TYPE(type, fn, __typeof__(fn), false, 0, (type){0}, PACK(CT_PARAMS(__VA_ARGS__)), PACK(CT_ARGS(__VA_ARGS__)))
 
 /*
  * Raw rows: a prototype of ours under the header's symbol name, which this file therefore must not
@@ -71,11 +72,13 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         if (ct_unlikely(!ct_t || ct_t->runtime_depth)) \
             return ct_f(CT_WORD_ARGS(words)); \
         ct_t->runtime_depth++; \
-        const uint64_t ct_t0 = ct_ticks(); \
+        const bool ct_due = ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const uint64_t ct_t0 = ct_due ? ct_ticks() : 0; \
         const uint64_t ct_r = ct_f(CT_WORD_ARGS(words)); \
-        const uint64_t ct_t1 = ct_ticks(); \
+        const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \
         ct_t->runtime_depth--; \
-        ct_thread_count(ct_t, CT_ID_##fn, ct_t1 - ct_t0, is_failure(CT_ID_##fn, (uint32_t)ct_r)); \
+        ct_thread_count_result(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(CT_ID_##fn, (uint32_t)ct_r), \
+                        (int32_t)ct_r); \
         return ct_r; \
     }
 #define CT_RAW(fn, words) RAW(fn, words)

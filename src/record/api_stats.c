@@ -6,9 +6,10 @@
 #include "base/mem.h"
 #include "record/thread.h"
 
-/* Plain sums in ticks. */
+/* Plain sums in ticks; the total is an estimate where not all calls were timed. */
 struct sums {
     uint64_t calls;
+    uint64_t timed;
     uint64_t errors;
     uint64_t total;
     uint64_t min;
@@ -21,6 +22,7 @@ struct all_stats {
 };
 
 static struct all_stats *all;
+static uint64_t collected; /* samples */
 
 bool ct_api_stats_init(void)
 {
@@ -39,14 +41,16 @@ const struct ct_api_stats *ct_api_stats(uint32_t api)
     return &all->api[api];
 }
 
-static void add_sample(struct ct_api_stats *s, uint64_t ns)
+static void add_sample(struct ct_api_stats *s, uint64_t ns, uint32_t stands_for)
 {
-    s->sampled++;
-    s->square_ns2 += (double)ns * (double)ns;
+    s->sampled += stands_for;
+    s->square_ns2 += (double)ns * (double)ns * stands_for;
     if (!s->buckets)
         s->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
-    if (s->buckets)
-        s->buckets[ct_hist_bucket(ns)]++;
+    if (s->buckets) {
+        uint32_t *n = &s->buckets[ct_hist_bucket(ns)];
+        *n = (uint32_t)ct_min((uint64_t)*n + stands_for, UINT32_MAX);
+    }
 }
 
 bool ct_api_stats_collect(struct ct_thread *t)
@@ -55,9 +59,13 @@ bool ct_api_stats_collect(struct ct_thread *t)
     uint32_t n = ct_ring_waiting(&t->sample_ring, CT_THREAD_SAMPLES, &first);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t sample = t->samples[(first + i) % CT_THREAD_SAMPLES];
-        add_sample(&all->api[sample >> 48], ct_ticks_to_ns(sample & 0xffffffffffff));
+        uint64_t ticks = sample & (((uint64_t)1 << CT_SAMPLE_TICKS) - 1);
+        uint32_t api = sample >> CT_SAMPLE_TICKS & ((1u << CT_SAMPLE_API) - 1);
+        add_sample(&all->api[api], ct_ticks_to_ns(ticks),
+                   1u << (sample >> (CT_SAMPLE_TICKS + CT_SAMPLE_API)));
     }
     ct_ring_consume(&t->sample_ring, n);
+    collected += n;
     return n != 0;
 }
 
@@ -66,37 +74,64 @@ static uint64_t get(_Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void add(struct sums *s, uint64_t calls, uint64_t errors, uint64_t total, uint64_t min,
-                uint64_t max)
+static void add(struct sums *s, const struct sums *more)
 {
-    s->min = s->calls ? ct_min(s->min, min) : min;
-    s->max = ct_max(s->max, max);
-    s->calls += calls;
-    s->errors += errors;
-    s->total += total;
+    s->min = s->calls ? ct_min(s->min, more->min) : more->min;
+    s->max = ct_max(s->max, more->max);
+    s->calls += more->calls;
+    s->timed += more->timed;
+    s->errors += more->errors;
+    s->total += more->total;
+}
+
+/* Those that were timed for certain stand for themselves, the drawn for all others. */
+static struct sums sums_of(struct ct_api_count *c)
+{
+    uint64_t sure = get(&c->sure), drawn = get(&c->drawn), others = drawn + get(&c->untimed);
+    uint64_t stands_for = get(&c->stands_for);
+    double mean = stands_for ? (double)get(&c->drawn_ticks) / (double)stands_for
+                  : sure     ? (double)get(&c->sure_ticks) / (double)sure
+                             : 0;
+    return (struct sums){
+        .calls = sure + others,
+        .timed = sure + drawn,
+        .errors = get(&c->errors),
+        .total = get(&c->sure_ticks) + (uint64_t)(mean * (double)others),
+        .min = get(&c->min_ticks),
+        .max = get(&c->max_ticks),
+    };
 }
 
 static void add_thread(struct sums *s, struct ct_api_count *c)
 {
-    uint64_t calls = get(&c->calls);
-    if (calls)
-        add(s, calls, get(&c->errors), get(&c->total_ticks), get(&c->min_ticks),
-            get(&c->max_ticks));
+    struct sums more = sums_of(c);
+    if (more.calls)
+        add(s, &more);
+}
+
+static void clear(struct ct_api_count *c)
+{
+    _Atomic uint64_t *const counters[] = {
+        &c->untimed, &c->sure,  &c->sure_ticks,  &c->min_ticks,  &c->max_ticks,
+        &c->errors,  &c->drawn, &c->drawn_ticks, &c->stands_for,
+    };
+    for (unsigned i = 0; i < ct_countof(counters); i++)
+        atomic_store_explicit(counters[i], 0, memory_order_relaxed);
+    c->left = c->shift = 0;
+    c->last_ticks = c->seen_untimed = 0;
 }
 
 void ct_api_stats_retire(struct ct_thread *t)
 {
     for (uint32_t id = 0; id < CT_API_COUNT; id++) {
-        struct ct_api_count *c = &t->api[id];
-        if (!get(&c->calls))
-            continue;
-        add_thread(&all->retired[id], c);
-        atomic_store_explicit(&c->calls, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->errors, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->total_ticks, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->min_ticks, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->max_ticks, 0, memory_order_relaxed);
+        add_thread(&all->retired[id], &t->api[id]);
+        clear(&t->api[id]);
     }
+}
+
+uint64_t ct_api_stats_collected(void)
+{
+    return collected;
 }
 
 struct ct_api_totals ct_api_totals(uint32_t api)
@@ -104,6 +139,10 @@ struct ct_api_totals ct_api_totals(uint32_t api)
     struct sums s = all->retired[api];
     for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
         add_thread(&s, &t->api[api]);
-    return (struct ct_api_totals){s.calls, s.errors, ct_ticks_to_ns(s.total),
-                                  ct_ticks_to_ns(s.min), ct_ticks_to_ns(s.max)};
+    return (struct ct_api_totals){.calls = s.calls,
+                                  .timed = s.timed,
+                                  .errors = s.errors,
+                                  .total_ns = ct_ticks_to_ns(s.total),
+                                  .min_ns = ct_ticks_to_ns(s.min),
+                                  .max_ns = ct_ticks_to_ns(s.max)};
 }

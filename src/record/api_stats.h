@@ -7,7 +7,7 @@
 #include "cuda/api.h"
 
 struct ct_api_stats {
-    uint64_t sampled;
+    uint64_t sampled; /* calls that the samples stand for */
     double square_ns2;
     uint32_t *buckets; /* CT_HIST_BUCKETS; NULL until the first sample */
 };
@@ -15,8 +15,9 @@ struct ct_api_stats {
 /* Counters of all threads, dead ones included. */
 struct ct_api_totals {
     uint64_t calls;
+    uint64_t timed;
     uint64_t errors;
-    uint64_t total_ns;
+    uint64_t total_ns; /* of all calls: an estimate where not all were timed */
     uint64_t min_ns;
     uint64_t max_ns;
 };
@@ -28,6 +29,8 @@ void ct_api_stats_forget(void);
 
 /* Takes the samples that wait in a thread's ring. Drain thread. True: there were some. */
 bool ct_api_stats_collect(struct ct_thread *t);
+/* Drain thread: samples taken so far. */
+uint64_t ct_api_stats_collected(void);
 /* Keeps an ended thread's counters and zeroes them, so that its state can serve another. */
 void ct_api_stats_retire(struct ct_thread *t);
 

@@ -5,23 +5,48 @@
 
 #include "base/clock.h"
 #include "record/calibrate.h"
+#include "record/depth.h"
 #include "record/drain.h"
 #include "record/graph.h"
 #include "record/kernel.h"
+#include "record/pass.h"
 #include "record/row.h"
+#include "record/wanted.h"
 
 static CT_READ_MOSTLY atomic_bool recording;
-static CT_READ_MOSTLY atomic_bool has_captures; /* one has begun in this process */
+/* Occasions on which a stream can have come into a capture; 0: none has begun in this process. */
+static CT_READ_MOSTLY _Atomic uint32_t captures;
+
+#define SWITCHES 64 /* remembered: more than there can be while a bracket is on its way */
+
+static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
+static _Atomic uint32_t switches;
 
 void ct_recording_set(bool on)
 {
-    atomic_store_explicit(&recording, on, memory_order_relaxed);
+    uint64_t now = ct_ticks();
+    if (!atomic_exchange_explicit(&recording, on, memory_order_relaxed) && on) {
+        uint32_t n = atomic_load_explicit(&switches, memory_order_relaxed);
+        atomic_store_explicit(&switched_on[n % SWITCHES], now, memory_order_relaxed);
+        atomic_store_explicit(&switches, n + 1, memory_order_release);
+    }
+    ct_pass_renew();
     ct_streams_break();
 }
 
 bool ct_recording(void)
 {
     return atomic_load_explicit(&recording, memory_order_relaxed);
+}
+
+uint32_t ct_recording_period(uint64_t ticks)
+{
+    uint32_t n = atomic_load_explicit(&switches, memory_order_acquire), later = 0;
+    while (later < ct_min(n, SWITCHES) &&
+           atomic_load_explicit(&switched_on[(n - 1 - later) % SWITCHES], memory_order_relaxed) >
+               ticks)
+        later++;
+    return n - later;
 }
 
 uint64_t ct_recording_off_operations(void)
@@ -48,13 +73,33 @@ static void lose(struct ct_bracket *b, enum ct_loss loss)
     b->loss = loss;
 }
 
+static struct ct_pass_finding finding(const struct ct_bracket *b, const struct ct_work *w)
+{
+    return (struct ct_pass_finding){
+        .function = w->function,
+        .stream = w->stream,
+        .shape = &w->shape,
+        .known_stream = b->stream,
+        .context = b->context,
+        .row = b->row,
+        .cell = b->choice.cell,
+        .loss = b->state == CT_BRACKET_LOST ? b->loss : CT_LOSS_SAMPLED,
+        .generation = b->pass_generation,
+    };
+}
+
 /* The first launch of a kernel is timed: its row is not known yet. See publish(). */
 static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
 {
+    uint32_t drawn = 1;
     if (ct_likely(!ct_sample_is_on) || b->row == CT_ROW_NONE)
         return false;
+    if (w->kind == CT_ROW_KERNEL) {
+        struct ct_pass_finding f = finding(b, w);
+        drawn = ct_pass_candidate(&b->thread->passes, &f);
+    }
     uint64_t key = ct_sample_key(&w->shape, w->bytes, w->operations);
-    return !ct_sample_choose(&b->thread->sampler, b->row, key, w->operations, &b->choice);
+    return !ct_sample_choose(&b->thread->sampler, b->row, key, w->operations, drawn, &b->choice);
 }
 
 /* The context is asked of the thread, not of the stream: that is allowed in a capture. */
@@ -70,6 +115,7 @@ static struct ct_context *context_in_capture(void)
 static bool is_untouchable(struct ct_bracket *b, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    b->captures = atomic_load(&captures);
     if (!CT_HAS(cuStreamIsCapturing))
         return false; /* a driver before 10.0 has no captures */
     CUresult r = CT_REAL(cuStreamIsCapturing)(stream, &status);
@@ -99,8 +145,9 @@ static bool is_programmatic(struct ct_bracket *b, const struct ct_work *w)
 {
     if (ct_unlikely(w->programmatic)) {
         uint32_t before = atomic_load_explicit(&b->stream->last_row, memory_order_relaxed);
-        if (before != CT_ROW_NONE)
-            atomic_store_explicit(&ct_row(before)->programmatic, true, memory_order_relaxed);
+        if (before != CT_ROW_NONE &&
+            !atomic_exchange_explicit(&ct_row(before)->programmatic, true, memory_order_relaxed))
+            ct_pass_renew();
         return true;
     }
     return b->row != CT_ROW_NONE &&
@@ -117,7 +164,8 @@ static CT_COLD bool begin_context(struct ct_context *c, uint32_t state)
         return false;
     if (atomic_compare_exchange_strong(&c->state, &state, CT_CONTEXT_LIVE) &&
         !ct_recording_off_operations()) {
-        ct_calibrate_prepare(c);
+        if (ct_is_wanted(c->device, NULL))
+            ct_calibrate_prepare(c);
         ct_drain_wake();
     }
     return true;
@@ -138,7 +186,7 @@ static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
         lose(b, CT_LOSS_PROGRAMMATIC);
     else if (is_sampled_out(b, w))
         lose(b, CT_LOSS_SAMPLED);
-    else if (ct_stream_is_deep(b->stream))
+    else if (ct_depth_is_reached(b->stream))
         lose(b, CT_LOSS_DEEP_QUEUE);
     else if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot))
         lose(b, CT_LOSS_RING_FULL);
@@ -172,6 +220,12 @@ static bool record(const struct ct_bracket *b, uint32_t event)
     return CT_REAL(cuEventRecord)(ct_event(b->context, event), b->stream->handle) == CUDA_SUCCESS;
 }
 
+/* To ask a stream whether it has work left ends a capture that it has come into meanwhile. */
+static bool is_found_idle(const struct ct_bracket *b)
+{
+    return b->captures == atomic_load(&captures) && ct_stream_is_idle(b->stream);
+}
+
 /* Sequentially consistent on `opened`: see ct_stream_is_busy() and the drain thread's release. */
 static void record_start(struct ct_bracket *b)
 {
@@ -184,7 +238,7 @@ static void record_start(struct ct_bracket *b)
         b->flags |= CT_OP_OVERLAPPED;
 
     if (ct_stream_is_broken(s))
-        b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
+        b->flags |= CT_OP_AFTER_BREAK | (is_found_idle(b) ? CT_OP_FOUND_IDLE : 0);
     if (!b->flags && ct_stream_is_busy(s, b->thread, &b->open_ticks))
         b->flags |= CT_OP_SHARED_START;
     else if (!b->flags && ct_stream_has_clock(s, b->thread, b->opened, &b->open_ticks))
@@ -212,7 +266,14 @@ static bool is_measured(struct ct_thread *t)
 
 void ct_bracket_capture_begins(void)
 {
-    atomic_store_explicit(&has_captures, true, memory_order_relaxed);
+    if (!atomic_fetch_add(&captures, 1))
+        ct_pass_renew();
+}
+
+void ct_bracket_capture_spreads(void)
+{
+    if (atomic_load(&captures))
+        atomic_fetch_add(&captures, 1);
 }
 
 /*
@@ -222,7 +283,7 @@ void ct_bracket_capture_begins(void)
 static bool may_ask_later(const struct ct_thread *t, CUstream stream)
 {
     return ct_sample_is_on && t->last_stream && t->last_stream->handle == stream &&
-           !atomic_load_explicit(&has_captures, memory_order_relaxed);
+           !atomic_load_explicit(&captures, memory_order_relaxed);
 }
 
 /* The stream may be touched, or need not be asked yet. */
@@ -240,14 +301,15 @@ static void open_in_stream(struct ct_bracket *b, const struct ct_work *w, bool a
         record_start(b);
 }
 
-void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t)
+bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t)
 {
     b->state = CT_BRACKET_OFF;
     if (!w->kind)
-        return;
+        return false;
+    b->pass_generation = ct_pass_generation_now();
     if (ct_unlikely(!ct_recording())) {
         ct_count_bump(&t->off_operations, w->operations);
-        return;
+        return false;
     }
     b->saved_errno = errno;
     b->thread = t;
@@ -261,6 +323,15 @@ void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     if (!asked || !is_untouchable(b, w->stream))
         open_in_stream(b, w, asked);
     errno = b->saved_errno;
+    return b->state == CT_BRACKET_OPEN || b->begin_ticks;
+}
+
+/* There are more contexts than entries for them, perhaps. */
+static uint32_t device_of(struct ct_bracket *b)
+{
+    if (!b->context)
+        b->context = context_in_capture();
+    return b->context ? b->context->device : ct_device_current();
 }
 
 /* After a call that succeeded: now a kernel's handle can be asked for its name. */
@@ -268,9 +339,7 @@ static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
 {
     if (b->row != CT_ROW_NONE)
         return b->row;
-    if (!b->context)
-        b->context = context_in_capture();
-    uint32_t device = b->context ? b->context->device : 0;
+    uint32_t device = device_of(b);
     if (w->kind == CT_ROW_KERNEL) {
         uint32_t known = ct_kernel_find(w->function, device);
         if (known != CT_ROW_NONE)
@@ -289,6 +358,24 @@ static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
     ct_tally_lose(&b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
     if (b->stream)
         ct_stream_untimed(b->stream, w->operations);
+}
+
+/*
+ * From here on launches like this one may go by, unless they are asked whether they are captured,
+ * or the first ones are being timed.
+ */
+static void arm(const struct ct_bracket *b, const struct ct_work *w)
+{
+    bool is_timed = b->state == CT_BRACKET_OPEN;
+    bool is_excluded = !is_timed && b->loss == CT_LOSS_EXCLUDED;
+    bool is_sampled = b->choice.cell != CT_CELL_NONE;
+    if (w->kind != CT_ROW_KERNEL || !b->stream || !(is_excluded || is_sampled) ||
+        atomic_load_explicit(&captures, memory_order_relaxed))
+        return;
+    if (is_timed && ct_cell_is_sure(b->choice.cell))
+        return;
+    struct ct_pass_finding f = finding(b, w);
+    ct_pass_arm(&b->thread->passes, &f, &b->thread->sampler.random);
 }
 
 static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call_ticks,
@@ -315,14 +402,17 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .row = b->row,
         .stream = ct_stream_index(s),
         .context = s->context,
-        .flags = b->flags | (w->waited_for ? CT_OP_WAITED_FOR : 0),
+        .flags = b->flags | w->op_flags,
         .start_event = b->start_event,
         .stop_event = b->stop_event,
-        .sequence = ct_stream_recorded(s, b->thread, b->stop_event, b->start_event == CT_EVENT_NONE),
+        .sequence =
+            ct_stream_recorded(s, b->thread, b->stop_event, b->start_event == CT_EVENT_NONE),
         .open_ticks = b->open_ticks,
         .call_ticks = call_ticks,
         .done_ticks = done_ticks,
         .closed_ticks = closed_ticks,
+        .waited_ticks = b->thread->waited_ticks,
+        .correlation = b->thread->correlation,
         .bytes = w->bytes,
         .operations = w->operations,
         .shape = w->shape,
@@ -330,6 +420,19 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .weight = b->choice.weight,
     };
     ct_ring_publish(&b->thread->op_ring);
+}
+
+/*
+ * Whether the stream has come into a capture since it was asked: then the records may be in it, and
+ * to ask for a captured event ends the capture.
+ */
+static bool may_be_captured(const struct ct_bracket *b)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (ct_likely(b->captures == atomic_load(&captures)) || !CT_HAS(cuStreamIsCapturing))
+        return false;
+    return CT_REAL(cuStreamIsCapturing)(b->stream->handle, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 static void count_error(struct ct_bracket *b)
@@ -355,6 +458,9 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
         if (timed && !record(b, b->stop_event)) {
             abandon(b, CT_LOSS_EVENT_ERROR);
             timed = false;
+        } else if (timed && ct_unlikely(may_be_captured(b))) {
+            abandon(b, CT_LOSS_UNSAFE);
+            timed = false;
         }
         uint64_t closed_ticks = timed ? ct_ticks() : 0;
         b->row = settle_row(b, w);
@@ -366,10 +472,14 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
             publish(b, w, call_ticks, done_ticks, closed_ticks);
         else
             count_untimed(b, w);
+        if (w->op_flags & CT_OP_WAITED_FOR)
+            b->thread->waited_ticks = done_ticks ? done_ticks : ct_ticks();
         if (b->stream)
             atomic_store_explicit(&b->stream->last_row,
                                   w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE,
                                   memory_order_relaxed);
+        if (ct_unlikely(ct_pass_is_on))
+            arm(b, w);
         if (ct_unlikely(b->begin_ticks))
             ct_sample_measured(timed, call_ticks - b->begin_ticks + ct_ticks() - done_ticks);
     }

@@ -21,7 +21,7 @@ struct ct_work {
     uint32_t detail; /* copies: enum ct_direction */
     bool programmatic;
     bool mixed;          /* one direction of a batch that has several */
-    bool waited_for;     /* the call returns when the operation is done */
+    uint32_t op_flags;   /* CT_OP_WAITED_FOR, and the memories of a copy */
     CUfunction function; /* kernels */
     CUgraphExec graph;   /* graphs */
     CUstream stream;     /* never NULL */
@@ -42,16 +42,18 @@ struct ct_bracket {
     struct ct_thread *thread;
     struct ct_context *context; /* NULL: unknown, of a lost one */
     struct ct_stream *stream;
-    uint64_t opened; /* the stream's count of opened brackets, this one included */
-    uint64_t breaks; /* the stream's count of breaks when this one was opened */
-    uint32_t turns;  /* the context's, likewise */
+    uint64_t opened;     /* the stream's count of opened brackets, this one included */
+    uint64_t breaks;     /* the stream's count of breaks when this one was opened */
+    uint32_t turns;      /* the context's, likewise */
+    uint32_t captures;   /* that had begun before the stream was asked */
     uint64_t open_ticks; /* before the start record */
-    uint32_t row;    /* CT_ROW_NONE: known after the call */
+    uint32_t row;        /* CT_ROW_NONE: known after the call */
     uint32_t start_event;
     uint32_t stop_event;
     uint32_t flags;
     struct ct_choice choice;
     uint64_t begin_ticks; /* when it was opened; 0: not one that is measured */
+    uint32_t pass_generation;
     int saved_errno;
 };
 
@@ -59,13 +61,21 @@ struct ct_bracket {
 void ct_recording_set(bool on);
 bool ct_recording(void);
 uint64_t ct_recording_off_operations(void);
+/*
+ * How often it had been switched on by a moment in ticks, of a bracket that is on its way: between
+ * operations of two periods there may have been any that were not recorded.
+ */
+uint32_t ct_recording_period(uint64_t ticks);
 
 /* The program is about to capture a stream, for the first time or again. */
 void ct_bracket_capture_begins(void);
+/* A stream is about to wait for an event, which may take it into a capture that is under way. */
+void ct_bracket_capture_spreads(void);
 
-void ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t);
+/* Whether the host's time around the real call is wanted. */
+bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t);
 
-/* call_ticks, done_ticks: host time around the real call; result: what it returned. */
+/* call_ticks, done_ticks: that time, if it was wanted; result: what the call returned. */
 void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult result,
                       uint64_t call_ticks, uint64_t done_ticks);
 

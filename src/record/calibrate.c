@@ -51,6 +51,7 @@ struct job {
     CUfunction kernel, read;
     /* Page-locked, goes with the context: where the stamps are on the device, then the stamps. */
     const volatile uint64_t *shared;
+    uint64_t stamps[1 + 2 * CT_SELFTIMED_SLOTS]; /* the same, out of the context's reach */
     CUdeviceptr shared_on_device;
     uint32_t clock_khz;
 
@@ -94,40 +95,47 @@ static bool can_calibrate(void)
 static bool launch(const struct job *j, CUfunction f, uint64_t a, uint64_t b)
 {
     void *arguments[] = {&a, &b};
-    return CT_REAL(cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, j->stream, arguments, NULL) ==
-           CUDA_SUCCESS;
+    return CT_ASK_IN(j->context, cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, j->stream, arguments,
+                     NULL) == CUDA_SUCCESS;
 }
 
 static bool share_memory(struct job *j)
 {
     void *p = NULL;
-    size_t bytes = sizeof(uint64_t) * (1 + 2 * CT_SELFTIMED_SLOTS);
-    if (CT_REAL(cuMemHostAlloc)(&p, bytes, CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS || !p)
+    if (CT_ASK_IN(j->context, cuMemHostAlloc, &p, sizeof(j->stamps), CU_MEMHOSTALLOC_DEVICEMAP) !=
+            CUDA_SUCCESS ||
+        !p)
         return false;
     j->shared = p;
-    return CT_REAL(cuMemHostGetDevicePointer_v2)(&j->shared_on_device, p, 0) == CUDA_SUCCESS;
+    return CT_ASK_IN(j->context, cuMemHostGetDevicePointer_v2, &j->shared_on_device, p, 0) ==
+           CUDA_SUCCESS;
 }
 
 /* The launches are there so that nothing is left to be loaded later. */
 static bool load(struct job *j)
 {
     CUmodule module = NULL;
-    return CT_REAL(cuModuleLoadData)(&module, ct_selftimed_ptx) == CUDA_SUCCESS &&
-           CT_REAL(cuModuleGetFunction)(&j->kernel, module, CT_SELFTIMED_KERNEL) == CUDA_SUCCESS &&
-           CT_REAL(cuModuleGetFunction)(&j->read, module, CT_SELFTIMED_READ) == CUDA_SUCCESS &&
+    return CT_ASK_IN(j->context, cuModuleLoadData, &module, ct_selftimed_ptx) == CUDA_SUCCESS &&
+           CT_ASK_IN(j->context, cuModuleGetFunction, &j->kernel, module, CT_SELFTIMED_KERNEL) ==
+               CUDA_SUCCESS &&
+           CT_ASK_IN(j->context, cuModuleGetFunction, &j->read, module, CT_SELFTIMED_READ) ==
+               CUDA_SUCCESS &&
            share_memory(j) &&
-           CT_REAL(cuStreamCreate)(&j->stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
+           CT_ASK_IN(j->context, cuStreamCreate, &j->stream, CU_STREAM_NON_BLOCKING) ==
+               CUDA_SUCCESS &&
            launch(j, j->kernel, 0, 0) && launch(j, j->read, j->shared_on_device, 1);
 }
 
 static bool load_in_context(struct job *j)
 {
-    CUcontext popped;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
-    bool ok = CT_REAL(cuCtxPushCurrent_v2)(j->context->handle) == CUDA_SUCCESS;
+    CUcontext before;
+    CUstreamCaptureMode mode;
+    if (!ct_relaxed_enter(&mode))
+        return false;
+    bool ok = ct_context_enter(j->context, &before);
     if (ok) {
         ok = load(j);
-        CT_REAL(cuCtxPopCurrent_v2)(&popped);
+        ct_context_leave(j->context, before);
     }
     ct_relaxed_leave(mode);
     return ok;
@@ -219,7 +227,7 @@ static void give_events(struct job *j)
 
 static bool record(const struct job *j, uint32_t index)
 {
-    return CT_REAL(cuEventRecord)(event(j, index), j->stream) == CUDA_SUCCESS;
+    return CT_ASK_IN(j->context, cuEventRecord, event(j, index), j->stream) == CUDA_SUCCESS;
 }
 
 static bool elapsed_ns(const struct job *j, uint32_t from, uint32_t to, int64_t *ns)
@@ -289,14 +297,14 @@ static bool submit_idle(struct job *j)
 /* The smallest set and the smallest copy there are, half of the batch each. */
 static bool submit_floors(struct job *j)
 {
-    CUdeviceptr at = j->shared[0];
+    CUdeviceptr at = j->stamps[0];
     const void *from = (const void *)(uintptr_t)&j->shared[1];
     bool ok = go_ahead(j);
     for (uint32_t i = 0; ok && i < BATCH; i++)
         ok = record(j, j->start[i]) &&
-             (i < BATCH / 2
-                  ? CT_REAL(cuMemsetD32Async)(at, 0, 1, j->stream)
-                  : CT_REAL(cuMemcpyHtoDAsync_v2)(at, from, 4, j->stream)) == CUDA_SUCCESS &&
+             (i < BATCH / 2 ? CT_ASK_IN(j->context, cuMemsetD32Async, at, 0, 1, j->stream)
+                            : CT_ASK_IN(j->context, cuMemcpyHtoDAsync_v2, at, from, 4,
+                                        j->stream)) == CUDA_SUCCESS &&
              record(j, j->stop[i]);
     j->awaited = j->last;
     return ok && record(j, j->last);
@@ -304,14 +312,24 @@ static bool submit_floors(struct job *j)
 
 /* ---- what was read ---- */
 
+/* False: the memory may have gone with its context. */
+static bool take_stamps(struct job *j)
+{
+    if (ct_context_is_barred(j->context))
+        return false;
+    for (unsigned i = 0; i < ct_countof(j->stamps); i++)
+        j->stamps[i] = j->shared[i];
+    return true;
+}
+
 static uint64_t begin_of(const struct job *j, uint32_t slot)
 {
-    return j->shared[1 + 2 * slot];
+    return j->stamps[1 + 2 * slot];
 }
 
 static uint64_t end_of(const struct job *j, uint32_t slot)
 {
-    return j->shared[2 + 2 * slot];
+    return j->stamps[2 + 2 * slot];
 }
 
 /* The batch's trials, of which host_ns stays as it is. */
@@ -351,10 +369,7 @@ static bool read_busy(struct job *j)
 
 static bool is_timer_good(const struct job *j)
 {
-    uint64_t stamps[2 * BATCH];
-    for (uint32_t i = 0; i < 2 * BATCH; i++)
-        stamps[i] = j->shared[1 + i];
-    uint64_t step = ct_figures_timer_step(stamps, 2 * BATCH);
+    uint64_t step = ct_figures_timer_step(&j->stamps[1], 2 * BATCH);
     return step && step <= COARSEST_NS;
 }
 
@@ -446,21 +461,22 @@ static void finish(struct job *j, bool ok, const char *why)
     }
     give_events(j);
     /* One more stream on the GPU costs every bracket 0.2 us; this waits for nothing. */
-    CT_REAL(cuStreamDestroy_v2)(j->stream);
+    CT_ASK_IN(j->context, cuStreamDestroy_v2, j->stream);
     let_go(j);
 }
 
 /* With the context current. */
 static void look(struct job *j, bool too_late)
 {
-    bool over;
-    CUresult r =
-        j->awaited == CT_EVENT_NONE ? CUDA_SUCCESS : CT_REAL(cuEventQuery)(event(j, j->awaited));
+    bool over = false;
+    CUresult r = j->awaited == CT_EVENT_NONE
+                     ? CUDA_SUCCESS
+                     : CT_ASK_IN(j->context, cuEventQuery, event(j, j->awaited));
     if (r == CUDA_ERROR_NOT_READY && !too_late)
         return;
     if (r != CUDA_SUCCESS || too_late)
         finish(j, false, too_late ? too_slow : failed);
-    else if (!go_on(j, &over) || over)
+    else if (!take_stamps(j) || !go_on(j, &over) || over)
         finish(j, over, failed);
 }
 
@@ -471,7 +487,7 @@ static bool is_late(struct job *j)
 
 static void step(struct job *j, bool crowded)
 {
-    CUcontext popped;
+    CUcontext before;
     struct ct_context *c = j->context;
     uint32_t phase = atomic_load_explicit(&j->phase, memory_order_acquire);
     bool too_late = crowded || j->overdue || is_late(j);
@@ -482,12 +498,12 @@ static void step(struct job *j, bool crowded)
     if (phase == PHASE_OVER)
         return;
     if (atomic_load_explicit(&c->state, memory_order_acquire) != CT_CONTEXT_LIVE ||
-        CT_REAL(cuCtxPushCurrent_v2)(c->handle) != CUDA_SUCCESS) {
+        !ct_context_enter(c, &before)) {
         let_go(j);
         return;
     }
     look(j, too_late);
-    CT_REAL(cuCtxPopCurrent_v2)(&popped);
+    ct_context_leave(c, before);
 }
 
 /* Brackets that wait keep their events: with half of the pool in them it is time to go on. */

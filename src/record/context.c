@@ -2,6 +2,7 @@
 #include "record/context.h"
 
 #include "base/config.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
 #include "base/text.h"
@@ -51,16 +52,25 @@ static bool is_used(const struct ct_context *c)
     return atomic_load_explicit(&c->state, memory_order_acquire) != CT_CONTEXT_FREE;
 }
 
-static bool is_alive(const struct ct_context *c)
+bool ct_context_is_alive(const struct ct_context *c)
 {
     uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
     return state != CT_CONTEXT_FREE && state != CT_CONTEXT_GONE;
 }
 
+struct ct_context *ct_context_to_forget(void)
+{
+    for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS && is_used(c); c++)
+        if (!ct_context_is_alive(c) &&
+            !atomic_load_explicit(&c->is_forgotten, memory_order_relaxed))
+            return c;
+    return NULL;
+}
+
 struct ct_context *ct_context_find(CUcontext handle)
 {
     for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS; c++) {
-        if (is_alive(c) && c->handle == handle)
+        if (ct_context_is_alive(c) && c->handle == handle)
             return c;
         if (!is_used(c))
             return NULL;
@@ -90,6 +100,8 @@ static void describe_device(struct ct_device *d, CUdevice handle)
         CT_REAL(cuDeviceGetUuid)(&d->uuid, handle);
     d->handle = handle;
     d->name = ct_intern(name, ct_strlen(name));
+    if (!d->name)
+        d->name = "unknown device";
     d->calibration = ct_calibration_of(name);
     d->memory_bytes = memory;
     d->sm_count = attribute(handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -118,21 +130,55 @@ static uint32_t device_index(CUdevice handle)
     return i < CT_DEVICES ? i : 0;
 }
 
+/* Most often it is the current one already; then the thread's stack is left alone. */
+bool ct_context_enter(const struct ct_context *c, CUcontext *before)
+{
+    *before = NULL;
+    if (CT_ASK(cuCtxGetCurrent, before) != CUDA_SUCCESS)
+        return false;
+    return *before == c->handle || CT_ASK_IN(c, cuCtxPushCurrent_v2, c->handle) == CUDA_SUCCESS;
+}
+
+/* What cannot be taken off the stack is covered with what was current before. */
+void ct_context_leave(const struct ct_context *c, CUcontext before)
+{
+    CUcontext popped;
+    if (before == c->handle)
+        return;
+    for (unsigned i = 0; i < CT_RESTORE_TRIES; i++)
+        if (CT_ASK(cuCtxPopCurrent_v2, &popped) == CUDA_SUCCESS)
+            return;
+    for (unsigned i = 0; CT_HAS(cuCtxSetCurrent) && i < CT_RESTORE_TRIES; i++)
+        if (CT_ASK(cuCtxSetCurrent, before) == CUDA_SUCCESS)
+            return;
+}
+
+uint32_t ct_device_current(void)
+{
+    CUdevice device = 0;
+    return CT_ASK(cuCtxGetDevice, &device) == CUDA_SUCCESS ? device_index(device) : 0;
+}
+
 /* The device of a context can only be asked of the current one. */
 static bool device_of(CUcontext handle, CUdevice *device)
 {
-    CUcontext previous;
-    if (CT_REAL(cuCtxPushCurrent_v2)(handle) != CUDA_SUCCESS)
+    CUcontext before;
+    const struct ct_context c = {.handle = handle}; /* it has no entry yet */
+    if (!ct_context_enter(&c, &before))
         return false;
     bool ok = CT_REAL(cuCtxGetDevice)(device) == CUDA_SUCCESS;
-    CT_REAL(cuCtxPopCurrent_v2)(&previous);
+    ct_context_leave(&c, before);
     return ok;
 }
 
-/* Brackets open or pending in its streams, or a calibration. */
+/*
+ * Brackets open or pending in its streams, a calibration, or a round that began before it went: a
+ * program does not wait for that longer than a second.
+ */
 static bool has_users(const struct ct_context *c)
 {
-    return atomic_load_explicit(&c->users, memory_order_acquire) ||
+    return !atomic_load_explicit(&c->is_forgotten, memory_order_acquire) ||
+           atomic_load_explicit(&c->users, memory_order_acquire) ||
            !ct_streams_of_context_idle(ct_context_index(c));
 }
 
@@ -164,7 +210,9 @@ struct ct_context *ct_context_get(CUcontext handle)
     if (ct_likely(c != NULL))
         return c;
     CUdevice device = 0;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
+    CUstreamCaptureMode mode;
+    if (!ct_relaxed_enter(&mode))
+        return NULL;
     if (device_of(handle, &device)) {
         uint32_t index = device_index(device);
         ct_spin_lock(&all->lock);
@@ -178,7 +226,7 @@ struct ct_context *ct_context_get(CUcontext handle)
 void ct_contexts_flush(void)
 {
     for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS && is_used(c); c++)
-        if (is_alive(c))
+        if (ct_context_is_alive(c))
             ct_events_flush(c);
 }
 
@@ -189,7 +237,7 @@ void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS])
         return;
     ct_spin_lock(&all->lock);
     for (uint32_t i = 0; i < CT_CONTEXTS; i++)
-        if (cache[i].pack && is_alive(ct_context(i)))
+        if (cache[i].pack && ct_context_is_alive(ct_context(i)))
             ct_cache_flush(ct_context(i), &cache[i]);
     ct_spin_unlock(&all->lock);
 }

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
+#include "record/ask.h"
 #include "record/estimate.h"
 #include "record/event.h"
 #include "record/gpu_clock.h"
@@ -32,10 +33,11 @@ enum ct_context_state {
 /* Each launch reads what comes first: nothing that is often written may lie beside it. */
 struct ct_context {
     _Alignas(CT_CACHE_LINE) _Atomic(CUcontext) handle;
-    _Atomic uint32_t state;  /* enum ct_context_state */
-    _Atomic uint32_t device; /* index into the devices */
-    _Atomic uint32_t users;  /* calibrations under way */
-    _Atomic uint32_t turns;  /* see ct_stream_take_turn(); odd: the legacy default stream's */
+    _Atomic uint32_t state;   /* enum ct_context_state */
+    _Atomic uint32_t device;  /* index into the devices */
+    _Atomic uint32_t users;   /* calibrations under way */
+    atomic_bool is_forgotten; /* gone, and whoever has the lock of the round has nothing of it */
+    _Atomic uint32_t turns;   /* see ct_stream_take_turn(); odd: the legacy default stream's */
     struct ct_event_pool pool;
     struct ct_gpu_clock clock;
 };
@@ -59,8 +61,13 @@ void ct_contexts_forget(void);
 struct ct_context *ct_context_get(CUcontext handle);
 /* The live entry if there is one. */
 struct ct_context *ct_context_find(CUcontext handle);
+bool ct_context_is_alive(const struct ct_context *c);
+/* One that has gone and is not forgotten; NULL: there is none. */
+struct ct_context *ct_context_to_forget(void);
 
 uint32_t ct_devices_count(void);
+/* Of the thread's current context, which need not have an entry. */
+uint32_t ct_device_current(void);
 const struct ct_device *ct_device(uint32_t index);
 /* The device's figures have been measured; they stay where they are. */
 void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures);
@@ -88,21 +95,46 @@ static inline CUevent ct_event(const struct ct_context *c, uint32_t index)
 }
 
 /*
- * Runs driver calls of ours as a thread that cannot break a stream capture; pairs with _leave. The
- * program's own mode is put back.
+ * The drain thread stays out of a context that is being ended, even if its call took so long that
+ * nobody waited for it: the state is looked at with the thread already known to be out.
  */
-static inline CUstreamCaptureMode ct_relaxed_enter(void)
+static inline bool ct_context_is_barred(const struct ct_context *c)
 {
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (CT_HAS(cuThreadExchangeStreamCaptureMode))
-        CT_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
-    return mode;
+    uint32_t state = ct_is_drain_thread ? atomic_load(&c->state) : CT_CONTEXT_LIVE;
+    return state == CT_CONTEXT_GONE || state == CT_CONTEXT_PAUSED;
+}
+
+/* CT_ASK() for what belongs to a context. */
+#define CT_ASK_IN(c, fn, ...)                                                                      \
+    ct_come_back((ct_go_out(), ct_context_is_barred(c)) ? CUDA_ERROR_CONTEXT_IS_DESTROYED          \
+                                                        : CT_REAL(fn)(__VA_ARGS__))
+
+/* How often a call is made that puts back what was the program's. */
+#define CT_RESTORE_TRIES 3
+
+/*
+ * Makes the thread one whose driver calls cannot break a stream capture; pairs with _leave, which
+ * puts the program's own mode back. False: the driver would not have it, and nothing may be asked.
+ */
+static inline bool ct_relaxed_enter(CUstreamCaptureMode *mode)
+{
+    *mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return !CT_HAS(cuThreadExchangeStreamCaptureMode) ||
+           CT_ASK(cuThreadExchangeStreamCaptureMode, mode) == CUDA_SUCCESS;
 }
 
 static inline void ct_relaxed_leave(CUstreamCaptureMode mode)
 {
-    if (CT_HAS(cuThreadExchangeStreamCaptureMode))
-        CT_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+    for (unsigned i = 0; CT_HAS(cuThreadExchangeStreamCaptureMode) && i < CT_RESTORE_TRIES; i++)
+        if (CT_ASK(cuThreadExchangeStreamCaptureMode, &mode) == CUDA_SUCCESS)
+            return;
 }
+
+/*
+ * Makes a context the thread's current one; pairs with _leave, which gets what was current before
+ * from _enter. False: it could not be.
+ */
+bool ct_context_enter(const struct ct_context *c, CUcontext *before);
+void ct_context_leave(const struct ct_context *c, CUcontext before);
 
 #endif

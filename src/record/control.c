@@ -2,14 +2,17 @@
 #include "record/control.h"
 
 #include "base/clock.h"
+#include "record/api_count.h"
+#include "record/api_stats.h"
 #include "record/context.h"
+#include "record/pass.h"
 #include "record/sample.h"
 
-/* Where the device has no figure: an H200's event, and what a bracket takes the host there. */
-#define EVENT_NS 1280
+/* Where the device has no figure: what a bracket takes the host of an H200. */
 #define EVENT_NS_MOST 10000
 #define BRACKET_HOST_NS 400
 #define PASSED_HOST_NS 50
+#define PASS_HOST_NS 15   /* less than could be measured each time */
 #define HOST_NS_MOST 2000 /* more is not ours: the queue is full */
 
 /* Of its time, the drain thread spends one part in so many here. */
@@ -23,6 +26,9 @@
 #define FILL_SHARE 0.75
 #define PURSE_SHARE 0.125
 #define SPEND_SHARE 0.70
+
+/* For brackets whatever else costs: without any, the first launches would stand for all. */
+#define FLOOR_SHARE 0.10
 
 /* How fast a rate that was seen is forgotten: bursts come again. */
 #define MEMORY_NS 200000000.0
@@ -53,6 +59,16 @@ static double most(double a, double b)
 static double least(double a, double b)
 {
     return a < b ? a : b;
+}
+
+/* What was counted so far elsewhere. */
+static uint64_t passes_seen, clocks_seen;
+
+static uint64_t since(uint64_t *seen, uint64_t now)
+{
+    uint64_t n = now - *seen;
+    *seen = now;
+    return n;
 }
 
 /* Takes the cells' counts; returns how many operations were passed over since the last time. */
@@ -133,24 +149,42 @@ static double level(double brackets)
     return value;
 }
 
+/* Where a rate grows, those wait no longer that were drawn to go by at the old one. */
 static void set_rates(double brackets)
 {
+    bool are_more_wanted = false;
     set_dues();
     double value = level(brackets);
     for (uint32_t i = 1; i < ct_cells_count(); i++) {
         double timed = least(pace[i].rate, pace[i].due * value);
         double every = timed > 0 ? pace[i].rate / timed : pace[i].rate > 0 ? CT_EVERY_MOST : 1;
         every = most(least(every + 0.5, CT_EVERY_MOST), ct_sample_policy()->every);
+        uint32_t before = atomic_load_explicit(&ct_cell(i)->every, memory_order_relaxed);
+        are_more_wanted |= every < before / 2;
         atomic_store_explicit(&ct_cell(i)->every, (uint32_t)every, memory_order_relaxed);
     }
+    if (are_more_wanted)
+        ct_pass_renew();
 }
 
-/* What operations cost that were passed over is not there for brackets. */
-static void fill(double budget, double dt_ns, double spent_ns)
+/* Of all that cutrace does in a call but brackets. */
+static double spent_ns(double dt_ns, const struct ct_costs *costs)
+{
+    uint64_t passed = look(dt_ns), passes = since(&passes_seen, ct_passes_collected());
+    uint64_t clocks = since(&clocks_seen, ct_api_stats_collected());
+    uint64_t looked_at = passed > passes ? passed - passes : 0;
+    return (double)looked_at * costs->passed_ns + (double)passes * costs->pass_ns +
+           (double)clocks * costs->clocks_ns;
+}
+
+/* What all else costs is not there for brackets. */
+static void fill(double budget, double dt_ns, double other_ns)
 {
     int64_t size_ns = (int64_t)(budget * WINDOW_NS * PURSE_SHARE);
     int64_t left_ns = atomic_load_explicit(&ct_purse.left_ns, memory_order_relaxed);
-    int64_t more_ns = dt_ns > 0 ? (int64_t)(budget * dt_ns * FILL_SHARE - spent_ns) : size_ns;
+    int64_t more_ns = dt_ns > 0 ? (int64_t)most(budget * dt_ns * FILL_SHARE - other_ns,
+                                                budget * dt_ns * FLOOR_SHARE)
+                                : size_ns;
     more_ns = (int64_t)least((double)more_ns, (double)(size_ns - left_ns));
     more_ns = (int64_t)most((double)more_ns, (double)(-size_ns - left_ns));
     atomic_store_explicit(&ct_purse.size_ns, size_ns, memory_order_relaxed);
@@ -170,10 +204,11 @@ void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
     atomic_store_explicit(&ct_purse.bracket_ns, costs->bracket_ns, memory_order_relaxed);
     if (now_ns - start_ns >= EARLY_NS)
         atomic_store_explicit(&ct_purse.early, false, memory_order_relaxed);
-    double spent_ns = dt_ns > 0 ? (double)look(dt_ns) * costs->passed_ns : 0;
-    fill(budget, least(dt_ns, LONGEST_NS), least(spent_ns, dt_ns));
+    double other_ns = dt_ns > 0 ? spent_ns(dt_ns, costs) : 0;
+    fill(budget, least(dt_ns, LONGEST_NS), least(other_ns, dt_ns));
     if (dt_ns > 0)
-        set_rates(most(0, budget * SPEND_SHARE - spent_ns / dt_ns) * 1e9 / costs->bracket_ns);
+        set_rates(most(budget * FLOOR_SHARE, budget * SPEND_SHARE - other_ns / dt_ns) * 1e9 /
+                  costs->bracket_ns);
 }
 
 /* Front end of the slowest device for one event. */
@@ -185,7 +220,7 @@ static uint32_t event_ns(void)
         if (gap_ns < EVENT_NS_MOST && gap_ns > ns)
             ns = gap_ns;
     }
-    return ns ? ns : EVENT_NS;
+    return ns ? ns : CT_RECORD_NS;
 }
 
 static uint32_t host_ns(bool timed, uint32_t standard_ns)
@@ -205,6 +240,8 @@ void ct_control_run(void)
     struct ct_costs costs = {
         .bracket_ns = host_ns(true, BRACKET_HOST_NS) + 2 * event_ns(),
         .passed_ns = host_ns(false, PASSED_HOST_NS),
+        .pass_ns = PASS_HOST_NS,
+        .clocks_ns = CT_API_CLOCKS_NS,
     };
     ct_control_step(now_ns, &costs);
     next_ns = now_ns + IDLE_PARTS * (ct_clock_monotonic_ns() - now_ns);

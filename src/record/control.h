@@ -10,10 +10,12 @@
 
 #include "base/base.h"
 
-/* What operations cost the program, in ns. */
+/* What operations and calls cost the program, in ns. */
 struct ct_costs {
     uint32_t bracket_ns; /* one that is timed: host and GPU */
-    uint32_t passed_ns;  /* one that is passed over */
+    uint32_t passed_ns;  /* one that is looked at and passed over */
+    uint32_t pass_ns;    /* one that is passed over without a look */
+    uint32_t clocks_ns;  /* a call that is timed */
 };
 
 /* Does its work every few milliseconds, and nothing without a budget. */

@@ -11,18 +11,28 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hush.h"
+#include "base/log.h"
 #include "base/proc.h"
 #include "record/api_stats.h"
+#include "record/ask.h"
 #include "record/calibrate.h"
 #include "record/control.h"
 #include "record/harvest.h"
 #include "record/journal.h"
+#include "record/note.h"
 #include "record/thread.h"
+#include "record/tracing.h"
 
 #define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS 10000000u
+#define PASSED_LOOK_NS 5000000u
 #define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
+#define TAKE_TRIES 2000
+
+static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
+                            "as unfinished";
 
 enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
@@ -55,7 +65,19 @@ static void set_phase(uint32_t p)
     ct_drain_wake();
 }
 
-static bool collect_threads(void)
+/* What was passed over is taken now and then: a look takes the counters out of the thread's cache.
+ */
+static bool is_time_for_passed(void)
+{
+    static uint64_t taken_ns;
+    uint64_t now_ns = ct_clock_monotonic_ns();
+    if (now_ns - taken_ns < PASSED_LOOK_NS)
+        return false;
+    taken_ns = now_ns;
+    return true;
+}
+
+static bool collect_threads(bool passed)
 {
     bool any = false;
     for (struct ct_thread *t = ct_threads_first(); t; t = t->next) {
@@ -64,7 +86,10 @@ static bool collect_threads(void)
             continue;
         any |= ct_api_stats_collect(t);
         any |= ct_harvest_collect(t);
+        any |= ct_tracing_collect(t);
         any |= ct_tallies_collect(&t->tallies);
+        if (passed || state == CT_THREAD_ENDED)
+            any |= ct_passes_collect(&t->passes);
         if (state == CT_THREAD_ENDED) {
             ct_api_stats_retire(t);
             atomic_store_explicit(&t->state, CT_THREAD_FREE, memory_order_release);
@@ -73,19 +98,35 @@ static bool collect_threads(void)
     return any;
 }
 
+/* Contexts that went while the lock could not be had. */
+static void lose_gone(void)
+{
+    struct ct_context *c;
+    while ((c = ct_context_to_forget()))
+        ct_harvest_lose_context(c);
+}
+
 struct round {
     uint64_t harvested;
     bool changed;
     bool calibrating;
+    bool refused; /* the driver answers nothing any more, as after an error of a kernel */
 };
 
-static struct round run_round(void)
+static struct round run_round(bool passed)
 {
-    struct round r;
+    struct round r = {0};
+    CUstreamCaptureMode mode;
     pthread_mutex_lock(&round_lock);
-    r.changed = collect_threads();
-    r.calibrating = ct_calibrate_step(ct_harvest_pending());
-    r.harvested = ct_harvest();
+    lose_gone();
+    r.changed = collect_threads(passed);
+    if (ct_relaxed_enter(&mode)) { /* nothing asked here may break a capture elsewhere */
+        r.calibrating = ct_calibrate_step(ct_harvest_pending());
+        r.harvested = ct_harvest();
+        ct_relaxed_leave(mode);
+    } else {
+        r.refused = true;
+    }
     ct_contexts_flush();
     ct_control_run();
     pthread_mutex_unlock(&round_lock);
@@ -95,15 +136,16 @@ static struct round run_round(void)
 
 uint64_t ct_drain_once(void)
 {
-    return run_round().harvested;
+    return run_round(true).harvested;
 }
 
 /* `p`: the phase before the round that was just done, which took all that was in the queues. */
-static bool is_over(uint32_t p)
+static bool is_over(uint32_t p, const struct round *r)
 {
     if (p != STOPPING)
         return false;
-    return !ct_harvest_pending() || ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
+    return r->refused || !ct_harvest_pending() ||
+           ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
 }
 
 /*
@@ -116,7 +158,8 @@ static bool is_last_thread(uint64_t now_ns)
     if (now_ns - looked_ns < LAST_THREAD_LOOK_NS)
         return false;
     looked_ns = now_ns;
-    return ct_proc_self(CT_PROC_STATE) == 'Z' && ct_proc_self(CT_PROC_THREADS) == 2;
+    struct ct_proc p;
+    return ct_proc_read(&p) && p.state == 'Z' && p.threads == 2;
 }
 
 static void write_profile(bool finished)
@@ -132,7 +175,7 @@ static void finish(void)
     pthread_mutex_lock(&round_lock);
     ct_calibrate_give_up();
     pthread_mutex_unlock(&round_lock);
-    run_round();
+    run_round(true);
     pthread_mutex_lock(&round_lock);
     ct_harvest_give_up();
     ct_journal_flush();
@@ -146,10 +189,10 @@ static void loop(void)
     bool dirty = true;
     for (;;) {
         uint32_t p = atomic_load(&phase);
-        struct round r = run_round();
+        struct round r = run_round(is_time_for_passed());
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
-        if (is_over(p) || (!r.changed && is_last_thread(now_ns)))
+        if (is_over(p, &r) || (!r.changed && is_last_thread(now_ns)))
             break;
         if (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS) {
             ct_clock_update();
@@ -168,7 +211,7 @@ static void *run(void *unused)
     (void)unused;
     prctl(PR_SET_NAME, "cutrace");
     prctl(PR_SET_TIMERSLACK, 1000);
-    ct_relaxed_enter(); /* for good: nothing asked here may break a capture elsewhere */
+    ct_is_drain_thread = true;
     loop();
     finish();
     set_phase(STOPPED);
@@ -184,6 +227,7 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void))
     write_figures = write;
     if (pthread_attr_init(&attr))
         return false;
+    ct_proc_hold();
     pthread_attr_setstacksize(&attr, STACK_BYTES);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     atomic_store(&phase, RUNNING);
@@ -197,8 +241,35 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void))
     return ok;
 }
 
+static bool is_stopped(void)
+{
+    return atomic_load(&phase) == STOPPED;
+}
+
+/*
+ * The drain thread is inside a driver call that does not return. It never will, for us: this thread
+ * counts what is left. The round's lock stays with the other one, and nobody waits for it.
+ */
+static bool finish_instead(void)
+{
+    for (unsigned i = 0; i < TAKE_TRIES && !is_stopped(); i++) {
+        if (ct_take_over()) {
+            ct_note(CT_NOTE_WARNING, stuck);
+            ct_log(1, stuck, NULL, NULL);
+            collect_threads(true);
+            ct_harvest_give_up();
+            ct_journal_flush();
+            take_figures(true);
+            write_figures();
+            return true;
+        }
+        nap(STOPPING, NAP_SHORTEST_NS);
+    }
+    return is_stopped();
+}
+
 /* The extra second is for the last write, on a slow disk. */
-bool ct_drain_stop(uint64_t timeout_ns)
+static bool stop(uint64_t timeout_ns)
 {
     uint32_t p = atomic_load(&phase);
     if (p == NOT_STARTED) {
@@ -209,34 +280,67 @@ bool ct_drain_stop(uint64_t timeout_ns)
     atomic_store(&deadline_ns, end_ns);
     if (p == RUNNING)
         set_phase(STOPPING);
-    while (atomic_load(&phase) != STOPPED && ct_clock_monotonic_ns() < end_ns + 1000000000u)
+    while (!is_stopped() && ct_clock_monotonic_ns() < end_ns + 1000000000u)
         nap(STOPPING, 10000000);
-    return atomic_load(&phase) == STOPPED;
+    return is_stopped() || finish_instead();
 }
 
-/* A drain thread that hangs inside the driver must not hang the program's destroy call, too. */
+/* What is written may be written here, in a thread of the program's. */
+bool ct_drain_stop(uint64_t timeout_ns)
+{
+    struct ct_hush h;
+    ct_hush_begin(&h);
+    bool stopped = stop(timeout_ns);
+    ct_hush_end(&h);
+    return stopped;
+}
+
+/*
+ * A drain thread that hangs inside the driver must not hang the program's destroy call, too; and it
+ * is waited for once, not by each of many calls.
+ */
 static bool lock_for_a_second(void)
 {
+    static atomic_bool is_stuck;
     struct timespec end;
+    if (pthread_mutex_trylock(&round_lock) == 0) {
+        atomic_store_explicit(&is_stuck, false, memory_order_relaxed);
+        return true;
+    }
+    if (atomic_load_explicit(&is_stuck, memory_order_relaxed))
+        return false;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 1;
-    return pthread_mutex_timedlock(&round_lock, &end) == 0;
+    bool locked = pthread_mutex_timedlock(&round_lock, &end) == 0;
+    atomic_store_explicit(&is_stuck, !locked, memory_order_relaxed);
+    return locked;
+}
+
+/* Before it is gone: from then on the entry is used anew as soon as it is forgotten. */
+static void expect_forgetting(struct ct_context *c)
+{
+    atomic_store_explicit(&c->is_forgotten, false, memory_order_relaxed);
 }
 
 /* What is complete is taken, then the context's state changes, with the drain thread outside. */
 static void leave_context(struct ct_context *c, uint32_t state)
 {
     int saved_errno = errno;
+    CUstreamCaptureMode mode;
     bool locked = lock_for_a_second();
     if (locked) {
-        CUstreamCaptureMode mode = ct_relaxed_enter();
-        collect_threads();
-        ct_calibrate_leave(c);
-        ct_harvest_context(c);
+        collect_threads(true);
+        if (ct_relaxed_enter(&mode)) {
+            ct_calibrate_leave(c);
+            ct_harvest_context(c);
+            ct_relaxed_leave(mode);
+        }
         ct_contexts_flush();
-        ct_relaxed_leave(mode);
     }
-    atomic_store_explicit(&c->state, state, memory_order_release);
+    if (state == CT_CONTEXT_GONE)
+        expect_forgetting(c);
+    atomic_store(&c->state, state); /* seen by a drain thread that hangs when it comes back */
+    ct_pass_renew();
     if (locked && state == CT_CONTEXT_GONE)
         ct_harvest_lose_context(c);
     if (locked)
@@ -254,25 +358,31 @@ void ct_drain_context_pause(struct ct_context *c)
     leave_context(c, CT_CONTEXT_PAUSED);
 }
 
+/* A context that stayed paused would have none of its brackets read: it goes on either way. */
 void ct_drain_context_resume(struct ct_context *c, bool alive)
 {
     bool is_new = !atomic_load_explicit(&c->pool.made, memory_order_relaxed);
-    if (lock_for_a_second()) {
-        atomic_store_explicit(&c->state,
-                              !alive   ? CT_CONTEXT_GONE
-                              : is_new ? CT_CONTEXT_NEW
-                                       : CT_CONTEXT_LIVE,
-                              memory_order_release);
-        if (!alive)
-            ct_harvest_lose_context(c);
+    bool locked = lock_for_a_second();
+    if (!alive)
+        expect_forgetting(c);
+    atomic_store_explicit(&c->state,
+                          !alive   ? CT_CONTEXT_GONE
+                          : is_new ? CT_CONTEXT_NEW
+                                   : CT_CONTEXT_LIVE,
+                          memory_order_release);
+    ct_pass_renew();
+    if (locked && !alive)
+        ct_harvest_lose_context(c);
+    if (locked)
         pthread_mutex_unlock(&round_lock);
-    }
 }
 
 void ct_drain_forget(void)
 {
     atomic_store(&phase, NOT_STARTED);
+    atomic_store(&ct_whereabouts, CT_AT_HOME);
     pthread_mutex_init(&round_lock, NULL);
+    ct_proc_forget();
     ct_harvest_forget();
     ct_calibrate_forget();
     ct_control_forget();

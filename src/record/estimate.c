@@ -5,12 +5,13 @@
 #include "cutrace/format.h"
 #include "record/gpu_clock.h"
 
-/* A stop record that is stamped so soon after its submission has found the stream idle. */
-#define LATE_NS 300
-
 /* Between these leads the front end's work and the host's overlap partly. */
 #define LEAD_READY_NS (-100)
 #define LEAD_WAITS_NS 2100
+
+/* So soon after the GPU was told of the operation, the stop was before it; later it may have been.
+ */
+#define SURELY_BEFORE_NS 100
 
 /*
  * Measured: brackets of kernels of known duration against CUPTI's, driver 580.
@@ -42,7 +43,7 @@ static const struct {
          .bias_copy_ns = 1250,
          .bias_wait_ns = 5600,
          .beside_ns = 900,
-         .hop_ns = 3200,
+         .hop_ns = 4200,
          .gap_busy_ns = 1600,
          .submit_ns = 1860,
          .uncertainty_ns = 200,
@@ -70,7 +71,10 @@ const struct ct_calibration *ct_calibration_of(const char *device_name)
 #define IDLE_GAPS 2
 
 /* A copy's call that takes so long does more than to submit it. */
-#define STAGING_NS 10000
+#define STAGING_NS 6000
+
+/* In the bracket of a small set, beyond bias_copy_ns. */
+#define SET_MORE_NS 250
 
 /* In the bracket of a device that nobody knows; two or three microseconds on known ones. */
 #define UNKNOWN_BIAS_NS 3000
@@ -133,37 +137,85 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
     return larger(waits_ns, excess_ns);
 }
 
+/* An operation cannot begin before the front end is done with another stream's stop record. */
 static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->submit_ns == UINT32_MAX)
         return exactly(0);
     struct range lead = t->lead_ns == CT_LEAD_UNKNOWN ? lead_by_gap(c, t) : exactly(t->lead_ns);
-    return (struct range){excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
+    struct range r = {excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
+    if (!t->taken_ns || t->lead_ns <= LEAD_READY_NS || !c->beside_ns)
+        return r;
+    int64_t taken_ns = (int64_t)t->taken_ns + CT_AFTER_STOP_NS - (int64_t)c->submit_ns;
+    r.high_ns = larger(r.high_ns, taken_ns);
+    if (t->lead_ns == CT_LEAD_UNKNOWN || (int64_t)t->taken_ns <= t->lead_ns + SURELY_BEFORE_NS)
+        r.low_ns = larger(r.low_ns, taken_ns);
+    return r;
 }
 
-/* Records of other streams in between hold the stop record up: in tenths, by their number. */
-static int64_t held_up_ns(const struct ct_calibration *c, uint32_t beside)
+/*
+ * The front end looks at one stream after the other. With others at work it comes later to the
+ * operation, if that was ready, and to the stop record. In tenths, by the number of the others.
+ */
+static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    static const uint8_t tenths[] = {0, 10, 17, 20, 22};
-    return (int64_t)c->beside_ns * tenths[ct_min(beside, ct_countof(tenths) - 1)] / 10;
+    static const uint8_t start_tenths[] = {0, 1, 8, 10, 10};
+    static const uint8_t stop_tenths[][5] = {
+        {0, 2, 7, 9, 10},   /* it was idle, */
+        {0, 2, 13, 16, 19}, /* in a short queue, */
+        {0, 1, 10, 11, 14}, /* and in a long one, which is slower anyway */
+    };
+    uint64_t at_start = ct_min(t->beside_start, 4), at_stop = ct_min(t->beside, 4);
+    bool is_unknown = t->lead_ns == CT_LEAD_UNKNOWN;
+    unsigned tenths = stop_tenths[0][at_stop];
+    if (is_unknown || t->lead_ns <= LEAD_READY_NS)
+        tenths = stop_tenths[1 + (t->long_queue || is_unknown)][at_stop] + start_tenths[at_start];
+    return (int64_t)c->beside_ns * tenths / 10;
+}
+
+/* The way from another engine is over by the time a late submission arrives. */
+static bool was_late(const struct ct_bracket_times *t)
+{
+    return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > LEAD_READY_NS;
+}
+
+/* In thirds: a kernel needs two of a copy's way, a small set one. */
+static int64_t hop_ns(const struct ct_calibration *c, const struct ct_bracket_times *t, int thirds)
+{
+    return t->hopped && !was_late(t) ? (int64_t)c->hop_ns * thirds / 3 : 0;
+}
+
+static int64_t bias_copy(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    /* Half of the way is gone in vain: a copy engine is told over it of what comes late, too. */
+    int64_t late_ns = t->hopped && was_late(t) ? c->hop_ns / 2 : 0;
+    return c->bias_copy_ns + late_ns + hop_ns(c, t, 3);
+}
+
+static int64_t bias_set(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (c->submit_ns == UINT32_MAX)
+        return c->bias_copy_ns;
+    int64_t excess_ns = was_late(t) ? larger(0, t->lead_ns - (int64_t)c->submit_ns) : 0;
+    return c->bias_copy_ns + SET_MORE_NS + larger(excess_ns, hop_ns(c, t, 1));
 }
 
 static struct range bias(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    int64_t hop_ns = t->hopped ? c->hop_ns : 0;
     switch (t->work) {
     case CT_CLASS_WAIT:
-        return exactly(c->bias_wait_ns + hop_ns);
+        return exactly(c->bias_wait_ns);
     case CT_CLASS_COPY:
-        return exactly(c->bias_copy_ns + hop_ns);
+        return exactly(bias_copy(c, t));
     case CT_CLASS_SET:
-        return exactly(c->bias_copy_ns + hop_ns / 2);
+        return exactly(bias_set(c, t));
     default:
         break;
     }
     struct range r = excess(c, t);
-    if (hop_ns) /* over by the time a late submission arrives */
-        r = (struct range){larger(r.low_ns, hop_ns), larger(r.high_ns, hop_ns)};
+    int64_t way_ns = hop_ns(c, t, 2);
+    if (way_ns)
+        r = (struct range){larger(r.low_ns, way_ns), larger(r.high_ns, way_ns)};
     return (struct range){c->bias_busy_ns + r.low_ns, c->bias_busy_ns + r.high_ns};
 }
 
@@ -181,7 +233,7 @@ static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket
     uint64_t ns = was_ready ? c->uncertainty_ns : c->idle_uncertainty_ns;
     if (t->work != CT_CLASS_KERNEL)
         ns *= 3;
-    return ns + (uint64_t)held_up_ns(c, t->beside) / 2;
+    return ns + (uint64_t)(beside_ns(c, t) / 2 + hop_ns(c, t, 2));
 }
 
 /* Memory that is not page-locked goes through the host's hands while the call lasts. */
@@ -197,15 +249,17 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     if (c->source == CT_CALIBRATION_NONE)
         return e;
     struct range b = bias(c, t);
-    int64_t rest_ns = (int64_t)t->raw_ns - held_up_ns(c, t->beside);
+    int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
     int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
     e.time_ns = not_negative(high_ns);
     if (t->work == CT_CLASS_KERNEL && c->submit_ns != UINT32_MAX) {
-        if (t->slack_ns < LATE_NS)
+        if (t->slack_ns < CT_LATE_NS)
             low_ns = 0;
         else if (t->stop_record_ns > INTERRUPTED_NS)
             low_ns -= (int64_t)t->stop_record_ns;
     }
+    if (c->beside_ns)
+        low_ns -= (int64_t)t->held_ns;
     if (is_host_inside(c, t))
         low_ns = 0;
     e.is_clean = low_ns == high_ns;

@@ -12,6 +12,7 @@
 #define CT_ESTIMATE_H
 
 #include "base/base.h"
+#include "cutrace/format.h"
 
 /* Figures of a device, in nanoseconds. */
 struct ct_calibration {
@@ -20,8 +21,8 @@ struct ct_calibration {
     uint32_t bias_ready_ns;  /* the same where little is queued, but the operation was */
     uint32_t bias_copy_ns;   /* bracket minus duration of a copy engine's work */
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
-    uint32_t beside_ns;      /* more, with one other stream at work when the stop is recorded */
-    uint32_t hop_ns;         /* more, from one engine of the GPU to the other */
+    uint32_t beside_ns;      /* about so much more at either end, with two other streams at work */
+    uint32_t hop_ns;         /* more, from another engine of the GPU to a copy engine */
     uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */
     uint32_t submit_ns;      /* lead that costs nothing; UINT32_MAX: none ever does */
     uint32_t uncertainty_ns; /* half of the 5..95 % range of single brackets, busy stream */
@@ -30,17 +31,42 @@ struct ct_calibration {
     uint32_t set_floor_ns;        /* shortest bracket of a 4-byte set; 0: unknown */
 };
 
+/* The engines of a GPU that take a stream's operations. */
+enum ct_engine {
+    CT_ENGINE_NONE,
+    CT_ENGINE_COMPUTE, /* kernels, and what the driver does with them */
+    CT_ENGINE_TO_DEVICE,
+    CT_ENGINE_TO_HOST,
+};
+
+/* Whether its brackets tell anything of the host's time; the simulator's do not. */
+static inline bool ct_tells_host(const struct ct_calibration *c)
+{
+    return c->source != CT_CALIBRATION_NONE && c->submit_ns != UINT32_MAX;
+}
+
+/*
+ * What a record takes on the GPU, of an H200: an operation ends so long before its stop stamp, and a
+ * stamp is so long after the moment at which the GPU was told of it, at least.
+ */
+#define CT_RECORD_NS 1280
+
 #define CT_GAP_UNKNOWN UINT64_MAX
 #define CT_LEAD_UNKNOWN INT64_MAX
+
+/* A stop record that is stamped so soon after its submission has found the stream idle. */
+#define CT_LATE_NS 300
 
 /* The queue is long where so many records and operations are behind a stop record. */
 #define CT_LONG_QUEUE 24
 
+/* A stop of another stream costs as much as a lead that is longer by so much would. */
+#define CT_AFTER_STOP_NS 1850
+
 enum ct_work_class {
-    CT_CLASS_NONE,
     CT_CLASS_KERNEL, /* also what the driver does with kernels of its own */
     CT_CLASS_COPY,   /* of a copy engine */
-    CT_CLASS_SET,    /* the same, of a small set */
+    CT_CLASS_SET,    /* a small set */
     CT_CLASS_WAIT,   /* a copy whose call waits for it */
 };
 
@@ -48,9 +74,14 @@ enum ct_work_class {
 struct ct_bracket_times {
     enum ct_work_class work;
     bool shared_start;
-    bool hopped;             /* what was before it on the stream was another engine's */
-    bool long_queue;         /* CT_LONG_QUEUE */
-    uint32_t beside;         /* other streams whose brackets span the stop stamp */
+    bool hopped;           /* what was before it on the stream was another engine's */
+    bool long_queue;       /* CT_LONG_QUEUE */
+    uint32_t beside;       /* other streams whose brackets span the stop stamp, */
+    uint32_t beside_start; /* and the start stamp */
+    bool turned;           /* the start stamp comes soon after one of another stream */
+    uint64_t taken_ns; /* from the start stamp to a stop of another stream that kept the GPU from
+                          the operation; 0: none did */
+    uint64_t held_ns;  /* how long the stop record may have waited for those of other streams */
     uint64_t raw_ns;
     uint64_t gap_ns;         /* previous stop stamp to this start stamp, or CT_GAP_UNKNOWN */
     uint64_t record_ns;      /* the host's time in the start record, */

@@ -116,20 +116,22 @@ static uint32_t extend(struct ct_event_pool *pool, uint32_t n)
 /* An event belongs to the context that is current when it is made. */
 static CT_COLD uint32_t make(struct ct_context *c, struct ct_event_cache *cache)
 {
-    CUcontext previous;
+    CUcontext before;
     uint32_t taken = CT_EVENT_NONE;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
-    if (CT_REAL(cuCtxPushCurrent_v2)(c->handle) == CUDA_SUCCESS) {
+    CUstreamCaptureMode mode;
+    if (!ct_relaxed_enter(&mode))
+        return CT_EVENT_NONE;
+    if (ct_context_enter(c, &before)) {
         uint32_t first = extend(&c->pool, BATCH);
         for (uint32_t i = first; first != CT_EVENT_NONE && i < first + BATCH; i++) {
-            if (CT_REAL(cuEventCreate)(&c->pool.event[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+            if (CT_ASK_IN(c, cuEventCreate, &c->pool.event[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
                 break;
             if (i == first)
                 taken = i;
             else
                 ct_cache_give(c, cache, i);
         }
-        CT_REAL(cuCtxPopCurrent_v2)(&previous);
+        ct_context_leave(c, before);
     }
     ct_relaxed_leave(mode);
     return taken;
@@ -163,4 +165,10 @@ void ct_event_give(struct ct_context *c, uint32_t index)
 void ct_events_flush(struct ct_context *c)
 {
     ct_cache_flush(c, &c->pool.returned);
+}
+
+bool ct_events_will_flush(const struct ct_context *c, uint32_t n)
+{
+    uint32_t pack = c->pool.returned.pack;
+    return pack && c->pool.pack[pack - 1].count + n > c->pool.pack_events;
 }

@@ -18,6 +18,8 @@
 
 struct ct_context;
 
+#define CT_EVENT_BITS 20 /* of an index */
+#define CT_EVENTS_MOST ((uint32_t)1 << CT_EVENT_BITS)
 #define CT_PACK_EVENTS 30
 
 struct ct_event_pack {
@@ -63,5 +65,7 @@ void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache);
 uint32_t ct_event_take(struct ct_context *c);
 void ct_event_give(struct ct_context *c, uint32_t index);
 void ct_events_flush(struct ct_context *c);
+/* Whether events that were given back will be others' to take when n more are. */
+bool ct_events_will_flush(const struct ct_context *c, uint32_t n);
 
 #endif

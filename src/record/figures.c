@@ -146,7 +146,7 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 #define SMALLEST_SET_NS 850
 #define WAIT_NS 4350
 #define BESIDE_NS 900
-#define HOP_NS 3200 /* from a copy to a kernel and back */
+#define HOP_NS 4200 /* from a kernel to a copy */
 
 void ct_figures_finish(struct ct_calibration *out)
 {

@@ -6,20 +6,25 @@
 #include "record/op.h"
 
 #define ANCHOR_NS 50000000u
-#define ANCHOR_LOST_NS 400000000u        /* the step of the float is 30 ns there */
-#define BEGIN_NS ((uint64_t)1 << 40) /* leaves room for what was before the first event asked for */
+#define ANCHOR_LOST_NS 400000000u /* the step of the float is 30 ns there */
+#define BEGIN_NS                                                                                   \
+    ((uint64_t)1 << 40) /* leaves room for what was before the first event asked for               \
+                         */
 
 /* A tie is renewed every so many pins; the rate is measured over this span. */
 #define TIE_PINS 8
 #define RATE_NS_LEAST 20000000u
 #define RATE_NS_MOST 400000000u
 
+/* Of the host's rate: crystals, a clock that is being slewed, and a tie that is 5 us off. */
+#define RATE_OFF_MOST 1e-3
+
 bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns)
 {
     float ms = 0;
     CUevent a = ct_event(c, from), b = ct_event(c, to);
-    CUresult r = CT_HAS(cuEventElapsedTime_v2) ? CT_REAL(cuEventElapsedTime_v2)(&ms, a, b)
-                                               : CT_REAL(cuEventElapsedTime)(&ms, a, b);
+    CUresult r = CT_HAS(cuEventElapsedTime_v2) ? CT_ASK_IN(c, cuEventElapsedTime_v2, &ms, a, b)
+                                               : CT_ASK_IN(c, cuEventElapsedTime, &ms, a, b);
     *ns = (int64_t)((double)ms * 1e6 + (ms < 0 ? -0.5 : 0.5));
     return r == CUDA_SUCCESS;
 }
@@ -37,7 +42,10 @@ bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns)
     return true;
 }
 
-/* Pins on both sides of a step that was not measured well do not belong together. */
+/*
+ * Pins on both sides of a step that was not measured well do not belong together. The tie stays for
+ * ct_gpu_clock_ticks(): the best that is known until there are new ones.
+ */
 static void forget_pins(struct ct_gpu_clock *clock)
 {
     clock->pinned = 0;
@@ -62,10 +70,14 @@ void ct_gpu_clock_give(struct ct_context *c, uint32_t event, uint64_t ns)
     clock->anchor_ns = ns;
 }
 
+static double host_rate(void)
+{
+    return (double)ct_ticks_to_ns((uint64_t)1 << 32) * 0x1p-32;
+}
+
 static double rate(const struct ct_gpu_clock *clock)
 {
-    return clock->ns_per_tick > 0 ? clock->ns_per_tick
-                                  : (double)ct_ticks_to_ns((uint64_t)1 << 32) * 0x1p-32;
+    return clock->ns_per_tick > 0 ? clock->ns_per_tick : host_rate();
 }
 
 static uint64_t at(const struct ct_gpu_clock *clock, const struct ct_pin *from, uint64_t ticks)
@@ -85,12 +97,16 @@ static void sort(uint64_t *v, unsigned n)
         }
 }
 
+/* Ties that were taken on both sides of a step of either clock belong to no rate. */
 static void measure_rate(struct ct_gpu_clock *clock)
 {
-    uint64_t ns = clock->tie.ns - clock->old_tie.ns;
-    if (clock->old_tie.ticks && ns > RATE_NS_LEAST && ns < BEGIN_NS)
-        clock->ns_per_tick = (double)ns / (double)(clock->tie.ticks - clock->old_tie.ticks);
-    if (!clock->old_tie.ticks || ns > RATE_NS_MOST)
+    const struct ct_pin *from = &clock->old_tie, *to = &clock->tie;
+    double ns = (double)(int64_t)(to->ns - from->ns);
+    double told_ns = (double)(to->ticks - from->ticks) * host_rate(), off_ns = ns - told_ns;
+    bool is_plausible = off_ns < told_ns * RATE_OFF_MOST && -off_ns < told_ns * RATE_OFF_MOST;
+    if (from->ticks && is_plausible && ns > RATE_NS_LEAST)
+        clock->ns_per_tick = ns / (double)(to->ticks - from->ticks);
+    if (!from->ticks || !is_plausible || ns > RATE_NS_MOST)
         clock->old_tie = clock->tie;
 }
 
@@ -123,6 +139,29 @@ bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t 
 {
     *ns = clock->is_tied ? at(clock, &clock->tie, ticks) : 0;
     return clock->is_tied;
+}
+
+uint64_t ct_gpu_clock_steady(struct ct_gpu_clock *clock, uint64_t ns, uint64_t ticks,
+                             uint64_t at_ns)
+{
+    const struct ct_pin known = clock->is_tied ? clock->tie : (struct ct_pin){ticks, at_ns};
+    if (!clock->has_origin)
+        clock->origin_ns = (int64_t)(ct_clock_at_ns(known.ticks) - known.ns);
+    clock->has_origin = true;
+    return ns + (uint64_t)clock->origin_ns;
+}
+
+bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t *ticks)
+{
+    double distance = (double)(int64_t)(ns - clock->tie.ns) / rate(clock);
+    *ticks = clock->tie.ticks + (uint64_t)(int64_t)distance;
+    return clock->is_tied;
+}
+
+void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle)
+{
+    if (!clock->is_tied && (was_idle || !clock->tie.ticks))
+        clock->tie = (struct ct_pin){ticks, ns};
 }
 
 void ct_gpu_clock_reset(struct ct_gpu_clock *clock)

@@ -49,11 +49,13 @@ struct ct_gpu_clock {
     uint64_t anchor_ns; /* its place on the time line */
 
     struct ct_pin pins[CT_CLOCK_PINS];
-    uint64_t pinned; /* pins so far; the newest are kept */
-    bool is_tied;    /* there is a tie */
-    struct ct_pin tie;
+    uint64_t pinned;       /* pins so far; the newest are kept */
+    bool is_tied;          /* the tie is of these pins */
+    struct ct_pin tie;     /* otherwise of older ones, or a guess; no ticks: there is none */
     struct ct_pin old_tie; /* to measure the rate from; no ticks: none */
     double ns_per_tick;    /* of the GPU's nanoseconds; 0: not measured */
+    bool has_origin;
+    int64_t origin_ns; /* see ct_gpu_clock_steady() */
 };
 
 /* Nanoseconds from one event to another, negative if it is the other way round. */
@@ -61,6 +63,11 @@ bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64
 
 /* Where a completed event is on the time line; the first one asked for is where that begins. */
 bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns);
+
+static inline const struct ct_pin *ct_gpu_clock_newest(const struct ct_gpu_clock *clock)
+{
+    return &clock->pins[(clock->pinned - 1) % CT_CLOCK_PINS];
+}
 
 /* Gives an event back that is done with, unless it is to be the next anchor. */
 void ct_gpu_clock_give(struct ct_context *c, uint32_t event, uint64_t ns);
@@ -73,6 +80,28 @@ void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns);
  * False: the clocks have not been tied together yet.
  */
 bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
+
+/*
+ * The other way round: when a record of which the GPU was told then would be stamped at `ns`.
+ * False: the clocks are not tied together now; from what was known before, or was guessed.
+ */
+bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t *ticks);
+
+/*
+ * The GPU was told of a record at `ticks`, and the stamp is `ns`: the same moment, as far as
+ * anybody knows. While the clocks are not tied the first guess is taken, and any of a stream that
+ * was idle.
+ */
+void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle);
+
+/*
+ * A place on the time line as CLOCK_MONOTONIC has it, all places by the same distance: nothing is
+ * moved against the others by a better knowledge of the clocks, but places are off by as much as
+ * the clocks have drifted apart since the first question. For that, `ticks` and `at_ns` are the
+ * same moment, about, where the clocks have not been tied yet.
+ */
+uint64_t ct_gpu_clock_steady(struct ct_gpu_clock *clock, uint64_t ns, uint64_t ticks,
+                             uint64_t at_ns);
 
 /* The context has gone, its events with it. */
 void ct_gpu_clock_reset(struct ct_gpu_clock *clock);

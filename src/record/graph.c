@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
 #include "base/table.h"
@@ -13,13 +14,14 @@
 #include "record/row.h"
 
 #define CHILD_DEPTH 8
+#define UNKNOWN UINT32_MAX /* of an executable graph that could not be read */
 
 struct graphs {
     struct ct_graph *graph[CT_GRAPHS];
     _Atomic uint32_t count;
-    struct ct_spin lock; /* for adding */
-    struct ct_table index; /* executable graph -> updates of it << 32 | topology */
-    struct ct_table named; /* executable graph and node -> name of the kernel it was given */
+    struct ct_spin lock;     /* for adding */
+    struct ct_table index;   /* executable graph -> updates of it << 32 | topology */
+    struct ct_table changed; /* executable graph and node -> name of the kernel it was given; off */
 };
 
 static struct graphs *all;
@@ -27,7 +29,7 @@ static struct graphs *all;
 bool ct_graphs_init(void)
 {
     struct graphs *g = ct_map(sizeof(*g));
-    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->named, 14))
+    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->changed, 14))
         return false;
     all = g;
     return true;
@@ -85,6 +87,41 @@ static const char *original_name(CUgraphNode node)
     return ct_kernel_name(p.func ? p.func : (CUfunction)p.kern);
 }
 
+/* NULL: it is no child graph's. */
+static CUgraph child_of(CUgraphNode node)
+{
+    CUgraph child;
+    if (!CT_HAS(cuGraphChildGraphNodeGetGraph) ||
+        CT_REAL(cuGraphChildGraphNodeGetGraph)(node, &child) != CUDA_SUCCESS)
+        return NULL;
+    return child;
+}
+
+struct nodes {
+    CUgraphNode *node;
+    size_t count, bytes;
+};
+
+static void nodes_free(struct nodes *n)
+{
+    ct_unmap(n->node, n->bytes);
+}
+
+/* False: there are none, or they cannot be had. */
+static bool nodes_of(CUgraph graph, struct nodes *n)
+{
+    n->count = 0;
+    if (CT_REAL(cuGraphGetNodes)(graph, NULL, &n->count) != CUDA_SUCCESS || !n->count)
+        return false;
+    n->bytes = n->count * sizeof(*n->node);
+    n->node = ct_map(n->bytes);
+    if (n->node && CT_REAL(cuGraphGetNodes)(graph, n->node, &n->count) == CUDA_SUCCESS)
+        return true;
+    if (n->node)
+        nodes_free(n);
+    return false;
+}
+
 static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth);
 
 static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
@@ -98,26 +135,21 @@ static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
         const char *name = original_name(node);
         if (name)
             add_kernel(g, name);
-    } else if (type == CU_GRAPH_NODE_TYPE_GRAPH && CT_HAS(cuGraphChildGraphNodeGetGraph)) {
-        CUgraph child;
-        if (CT_REAL(cuGraphChildGraphNodeGetGraph)(node, &child) == CUDA_SUCCESS)
+    } else if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        CUgraph child = child_of(node);
+        if (child)
             add_nodes(g, child, depth + 1);
     }
 }
 
 static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth)
 {
-    size_t count = 0;
-    if (depth > CHILD_DEPTH || CT_REAL(cuGraphGetNodes)(graph, NULL, &count) != CUDA_SUCCESS)
+    struct nodes n;
+    if (depth > CHILD_DEPTH || !nodes_of(graph, &n))
         return;
-    CUgraphNode *nodes = count ? ct_map(count * sizeof(*nodes)) : NULL;
-    if (!nodes)
-        return;
-    size_t bytes = count * sizeof(*nodes);
-    if (CT_REAL(cuGraphGetNodes)(graph, nodes, &count) == CUDA_SUCCESS)
-        for (size_t i = 0; i < count; i++)
-            add_node(g, nodes[i], depth);
-    ct_unmap(nodes, bytes);
+    for (size_t i = 0; i < n.count; i++)
+        add_node(g, n.node[i], depth);
+    nodes_free(&n);
 }
 
 /* Names become ours: the program's may go with their module. */
@@ -128,14 +160,15 @@ static bool keep_names(struct ct_graph *g, uint32_t ordinal)
     ct_text_add_u64(&t, ordinal);
     g->name = ct_intern(digits, t.len);
     for (uint32_t i = 0; i < g->kernels; i++) {
-        g->kernel[i].name = ct_intern(g->kernel[i].name, ct_strlen(g->kernel[i].name));
+        const char *name = g->kernel[i].name;
+        g->kernel[i].name = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES));
         if (!g->kernel[i].name)
             return false;
     }
     return g->name != NULL;
 }
 
-/* Index of a topology, with `g` taken over if it is new; UINT32_MAX: no room. */
+/* Index of a topology, with `g` taken over if it is new; UNKNOWN: no room. */
 static uint32_t settle(struct ct_graph *g)
 {
     uint32_t n = ct_graphs_count(), i = 0;
@@ -144,7 +177,7 @@ static uint32_t settle(struct ct_graph *g)
     if (i < n)
         return i;
     if (n == CT_GRAPHS || !keep_names(g, n + 1))
-        return UINT32_MAX;
+        return UNKNOWN;
     all->graph[n] = g;
     atomic_store_explicit(&all->count, n + 1, memory_order_release);
     return n;
@@ -155,69 +188,188 @@ static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
 {
     ct_spin_lock(&all->lock);
     uint32_t index = settle(g);
-    bool kept = index != UINT32_MAX && all->graph[index] == g;
+    bool kept = index != UNKNOWN && all->graph[index] == g;
     ct_spin_unlock(&all->lock);
-    if (index != UINT32_MAX)
-        ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | index);
+    ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | index);
     if (!kept)
         ct_unmap(g, sizeof(*g));
 }
 
+/* NULL: it cannot be read. */
+static struct ct_graph *read_graph(CUgraph graph)
+{
+    CUstreamCaptureMode mode;
+    if (!CT_HAS(cuGraphGetNodes) || !CT_HAS(cuGraphNodeGetType) || !ct_relaxed_enter(&mode))
+        return NULL;
+    struct ct_graph *g = ct_map(sizeof(*g));
+    if (g)
+        add_nodes(g, graph, 0);
+    ct_relaxed_leave(mode);
+    return g;
+}
+
+/* The handle may have been another graph's: it is not taken for that one any longer. */
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
 {
-    struct ct_graph *g = all && exec ? ct_map(sizeof(*g)) : NULL;
-    if (!g)
-        return;
-    if (!CT_HAS(cuGraphGetNodes) || !CT_HAS(cuGraphNodeGetType)) {
-        ct_unmap(g, sizeof(*g));
-        return;
-    }
-    CUstreamCaptureMode mode = ct_relaxed_enter();
-    add_nodes(g, graph, 0);
-    ct_relaxed_leave(mode);
     uint64_t before = 0;
+    if (!all || !exec)
+        return;
+    struct ct_graph *g = read_graph(graph);
     ct_table_find(&all->index, (uintptr_t)exec, &before);
-    assign(exec, (before >> 32) + 1, g);
+    uint64_t updates = (before >> 32) + 1;
+    if (g)
+        assign(exec, updates, g);
+    else
+        ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | UNKNOWN);
+}
+
+/* ---- changes of executable graphs ---- */
+
+/* One that is changed: what it was becomes what it is. */
+struct change {
+    CUgraphExec exec;
+    uint64_t updates;
+    struct ct_graph *graph;
+    CUstreamCaptureMode mode;
+};
+
+static bool begin_change(struct change *c, CUgraphExec exec)
+{
+    uint64_t value;
+    if (!all || !ct_table_find(&all->index, (uintptr_t)exec, &value) ||
+        (uint32_t)value == UNKNOWN || !ct_relaxed_enter(&c->mode))
+        return false;
+    c->exec = exec;
+    c->updates = value >> 32;
+    c->graph = ct_map(sizeof(*c->graph));
+    if (c->graph)
+        *c->graph = *ct_graph((uint32_t)value);
+    else
+        ct_relaxed_leave(c->mode);
+    return c->graph != NULL;
+}
+
+static void end_change(struct change *c)
+{
+    ct_relaxed_leave(c->mode);
+    assign(c->exec, c->updates, c->graph);
+}
+
+/* Of a node since the last instantiation or update. Nodes are aligned: the lowest bit is free. */
+static uint64_t key_of(const struct change *c, CUgraphNode node, unsigned what)
+{
+    return (((uintptr_t)c->exec * 31 + (uintptr_t)node) * 31 + c->updates) << 1 | what;
+}
+
+static uint64_t name_key(const struct change *c, CUgraphNode node)
+{
+    return key_of(c, node, 0);
+}
+
+static uint64_t switch_key(const struct change *c, CUgraphNode node)
+{
+    return key_of(c, node, 1);
+}
+
+static bool is_off(const struct change *c, CUgraphNode node)
+{
+    uint64_t off;
+    return ct_table_find(&all->changed, switch_key(c, node), &off) && off;
 }
 
 /*
  * The kernel of a node now: the one it was given since the last instantiation or update, else the
  * graph's, which a change of the executable graph does not touch.
  */
-static const char *current_name(uint64_t key, CUgraphNode node)
+static const char *current_name(const struct change *c, CUgraphNode node)
 {
     uint64_t given;
-    if (ct_table_find(&all->named, key, &given))
+    if (ct_table_find(&all->changed, name_key(c, node), &given))
         return (const char *)(uintptr_t)given;
     return original_name(node);
 }
 
+static void rename_node(struct change *c, CUgraphNode node, const char *name)
+{
+    const char *old = current_name(c, node);
+    if (!old || !name || ct_streq(old, name))
+        return;
+    const char *copy = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES));
+    if (!copy)
+        return;
+    if (!is_off(c, node)) {
+        remove_kernel(c->graph, old);
+        add_kernel(c->graph, copy);
+    }
+    ct_table_put(&all->changed, name_key(c, node), (uintptr_t)copy);
+}
+
 void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f)
 {
-    uint64_t value;
-    if (!all || !ct_table_find(&all->index, (uintptr_t)exec, &value))
+    struct change c;
+    if (!begin_change(&c, exec))
         return;
-    uint64_t key = ((uintptr_t)exec * 31 + (uintptr_t)node) * 31 + (value >> 32);
-    CUstreamCaptureMode mode = ct_relaxed_enter();
-    const char *old = current_name(key, node), *new = ct_kernel_name(f);
-    ct_relaxed_leave(mode);
-    if (!old || !new || ct_streq(old, new))
+    rename_node(&c, node, ct_kernel_name(f));
+    end_change(&c);
+}
+
+static void rename_nodes(struct change *c, CUgraph from, CUgraph to, unsigned depth);
+
+static void rename_pair(struct change *c, CUgraphNode from, CUgraphNode to, unsigned depth)
+{
+    CUgraph child = child_of(from), other = child_of(to);
+    if (child && other)
+        rename_nodes(c, child, other, depth + 1);
+    else
+        rename_node(c, from, original_name(to));
+}
+
+/* The driver wants the nodes of both in the same order. */
+static void rename_nodes(struct change *c, CUgraph from, CUgraph to, unsigned depth)
+{
+    struct nodes old, new;
+    if (depth > CHILD_DEPTH || !nodes_of(from, &old))
         return;
-    struct ct_graph *g = ct_map(sizeof(*g));
-    const char *copy = ct_intern(new, ct_strlen(new));
-    if (!g || !copy)
+    if (nodes_of(to, &new)) {
+        for (size_t i = 0; i < ct_min(old.count, new.count); i++)
+            rename_pair(c, old.node[i], new.node[i], depth);
+        nodes_free(&new);
+    }
+    nodes_free(&old);
+}
+
+void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    struct change c;
+    if (!begin_change(&c, exec))
         return;
-    *g = *ct_graph((uint32_t)value);
-    remove_kernel(g, old);
-    add_kernel(g, copy);
-    assign(exec, value >> 32, g);
-    ct_table_put(&all->named, key, (uintptr_t)copy);
+    CUgraph original = child_of(node);
+    if (original)
+        rename_nodes(&c, original, child, 0);
+    end_change(&c);
+}
+
+/* What is switched off stays a node, and runs no kernel. */
+void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
+{
+    struct change c;
+    if (!begin_change(&c, exec))
+        return;
+    const char *name = current_name(&c, node);
+    if (name && on == is_off(&c, node)) {
+        if (on)
+            add_kernel(c.graph, name);
+        else
+            remove_kernel(c.graph, name);
+        ct_table_put(&all->changed, switch_key(&c, node), !on);
+    }
+    end_change(&c);
 }
 
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device)
 {
     uint64_t index;
-    if (!exec || !ct_table_find(&all->index, (uintptr_t)exec, &index))
+    if (!exec || !ct_table_find(&all->index, (uintptr_t)exec, &index) || (uint32_t)index == UNKNOWN)
         return ct_row_get(CT_ROW_GRAPH, 0, device, "");
     const struct ct_graph *g = ct_graph((uint32_t)index);
     return ct_row_get(CT_ROW_GRAPH, g->nodes, device, g->name);

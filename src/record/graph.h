@@ -21,7 +21,7 @@ struct ct_graph_kernel {
 struct ct_graph {
     uint64_t hash;
     const char *name; /* its ordinal among the topologies, from 1, as text */
-    uint32_t nodes;   /* child graphs' included */
+    uint32_t nodes;   /* child graphs' included, not those in bodies of conditional nodes */
     uint32_t kernels;
     struct ct_graph_kernel kernel[CT_GRAPH_KERNELS];
 };
@@ -40,6 +40,10 @@ void ct_graph_instantiated(CUgraphExec exec, CUgraph graph);
 
 /* The program has given a kernel node of an executable graph another function. */
 void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f);
+
+/* Or has replaced a child graph in it, or switched a node of it on or off. */
+void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child);
+void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
 
 /* The row for launches of an executable graph. */
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device);

@@ -3,19 +3,27 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/activity.h"
+#include "record/beside.h"
 #include "record/calibrate.h"
 #include "record/lead.h"
+#include "record/pass.h"
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
+#include "record/stamps.h"
 #include "record/stream.h"
 #include "record/thread.h"
 
 #define SLAB 512
 
+#define EVENTS_MOST 3 /* that dealing with a bracket gives back: start, reference, anchor */
+
 #define CLOCK_GOOD_NS 20000000 /* in which the clocks drift apart by less than 10 ns */
 
-#define SET_KERNEL_BYTES 32768 /* an H200: 4 KiB by the copy engine, 64 KiB by a kernel */
+/* An H200's, driver 580: see "Copies and sets" in doc/accuracy.md. */
+#define INLINE_BYTES 1025
+#define SET_KERNEL_BYTES 16384
 
 struct ct_pending {
     struct ct_pending *next;
@@ -24,13 +32,17 @@ struct ct_pending {
 
 static struct ct_pending *free_pending;
 static struct ct_stream *active; /* streams with something pending or a reference event held */
+static struct ct_stream *alone;  /* the one that was measured last, if no other is active */
+static uint32_t alone_context;
 static uint64_t pending;
 
 void ct_harvest_forget(void)
 {
+    alone = NULL;
     free_pending = NULL;
     active = NULL;
     pending = 0;
+    ct_activity_forget();
 }
 
 static struct ct_pending *take_pending(void)
@@ -55,11 +67,18 @@ static void give_pending(struct ct_pending *p)
     pending--;
 }
 
-/* A context that has gone took its events along. */
+static bool is_gone(const struct ct_context *c)
+{
+    return atomic_load_explicit(&c->state, memory_order_acquire) == CT_CONTEXT_GONE;
+}
+
+/*
+ * A context that has gone took its events along; and nobody needs them any more when the drain
+ * thread hangs at the end, perhaps in the midst of making some.
+ */
 static bool has_event(uint32_t context, uint32_t event)
 {
-    uint32_t state = atomic_load_explicit(&ct_context(context)->state, memory_order_acquire);
-    return event != CT_EVENT_NONE && state != CT_CONTEXT_GONE;
+    return event != CT_EVENT_NONE && !is_gone(ct_context(context)) && !ct_is_taken_over();
 }
 
 static void give_event(uint32_t context, uint32_t event)
@@ -83,11 +102,21 @@ static void drop_reference(struct ct_stream *s)
 }
 
 /* After this the entry may serve another stream, and the context may be forgotten. */
+static void tell(struct ct_stream *s)
+{
+    atomic_store_explicit(&s->done, s->dealt, memory_order_release);
+}
+
+/*
+ * Each launch reads `done`: telling it of each bracket would take it out of the launching thread's
+ * cache as often. But whoever can take an event must see that it was given back.
+ */
 static void let_go(struct ct_stream *s, const struct ct_op *op)
 {
-    uint64_t done = atomic_load_explicit(&s->done, memory_order_relaxed);
     ct_count_bump(&s->settled, op->operations);
-    atomic_store_explicit(&s->done, done + 1, memory_order_release);
+    s->dealt++;
+    if (ct_events_will_flush(ct_context(op->context), EVENTS_MOST))
+        tell(s);
 }
 
 static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
@@ -98,6 +127,7 @@ static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
     give_event(op->context, op->stop_event);
     drop_reference(s);
     let_go(s, op);
+    tell(s);
 }
 
 static void activate(struct ct_stream *s)
@@ -170,26 +200,33 @@ static enum ct_work_class class_of(const struct ct_row *r, const struct ct_op *o
     return op->flags & CT_OP_WAITED_FOR ? CT_CLASS_WAIT : CT_CLASS_COPY;
 }
 
-/* Kernels and copies; a kernel after a small set does not show it. */
-static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum ct_work_class work)
+/* What is so small travels to the device with the command, and a kernel's engine puts it there. */
+static enum ct_engine engine_of(const struct ct_row *r, const struct ct_op *op)
 {
-    if (op->flags & CT_OP_AFTER_BREAK)
-        return false;
-    if (work == CT_CLASS_KERNEL)
-        return s->last_work == CT_CLASS_COPY || s->last_work == CT_CLASS_WAIT;
-    return s->last_work == CT_CLASS_KERNEL;
+    enum ct_work_class work = class_of(r, op);
+    if (work == CT_CLASS_KERNEL || work == CT_CLASS_SET)
+        return CT_ENGINE_COMPUTE;
+    if (r->detail == CT_DTOH)
+        return CT_ENGINE_TO_HOST;
+    return op->bytes < INLINE_BYTES ? CT_ENGINE_COMPUTE : CT_ENGINE_TO_DEVICE;
 }
 
-/* The bracket with which so much is behind the one just taken that the queue is long. */
-static const struct ct_op *long_from(const struct ct_stream *s)
+static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum ct_engine engine)
+{
+    return s->last_engine != CT_ENGINE_NONE && s->last_engine != engine &&
+           !(op->flags & CT_OP_AFTER_BREAK);
+}
+
+/* From when so much is behind the one just taken that the queue is long; 0: it is not. */
+static uint64_t long_from(const struct ct_pending *next)
 {
     unsigned behind = 0;
-    for (const struct ct_pending *p = s->first_pending; p; p = p->next) {
+    for (const struct ct_pending *p = next; p; p = p->next) {
         behind += ct_lead_entries(&p->op);
         if (behind >= CT_LONG_QUEUE)
-            return &p->op;
+            return p->op.closed_ticks;
     }
-    return NULL;
+    return 0;
 }
 
 /* The stop event stays as reference for the next bracket's gap; the one before goes back. */
@@ -203,90 +240,44 @@ static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t
 }
 
 /*
- * Without a start record: where it would have been stamped, on an idle stream, had it been made just
- * before the call; behind the bracket before in any case.
+ * With no other stream at work, the host's clock tells for a while after a pin where starts would
+ * be, if it is known how fast it goes. Not on a device whose brackets know nothing of the host's
+ * time.
  */
-static bool work_out_start(const struct ct_stream *s, const struct ct_op *op, bool has_reference,
-                           struct ct_measured *m)
+static void allow_clock(struct ct_stream *s, const struct ct_context *context)
 {
-    struct ct_context *c = ct_context(op->context);
-    if (!ct_gpu_clock_read(c, op->stop_event, &m->stop_ns))
-        return false;
-    bool is_tied = ct_gpu_clock_at(&c->clock, op->call_ticks, &m->start_ns);
-    if (!is_tied && !has_reference)
-        return false;
-    if (has_reference && (!is_tied || m->start_ns < s->last_stop_ns))
-        m->start_ns = s->last_stop_ns;
-    m->start_ns = ct_min(m->start_ns, m->stop_ns);
-    m->times.raw_ns = m->stop_ns - m->start_ns;
-    return true;
-}
-
-static bool read_raw(const struct ct_context *c, uint32_t start, uint32_t stop,
-                     struct ct_measured *m)
-{
-    int64_t raw_ns;
-    if (!ct_elapsed_ns(c, start, stop, &raw_ns))
-        return false;
-    m->times.raw_ns = raw_ns > 0 ? (uint64_t)raw_ns : 0;
-    m->stop_ns = m->start_ns + m->times.raw_ns;
-    return true;
-}
-
-static bool read_stamps(struct ct_stream *s, const struct ct_op *op, struct ct_measured *m)
-{
-    struct ct_context *c = ct_context(op->context);
-    bool ok, has_reference = s->last_stop_sequence && s->last_stop_context == op->context;
-    bool follows = has_reference && s->last_stop_sequence + 1 == op->sequence;
-    if (op->flags & CT_OP_TOLD_START) {
-        ok = work_out_start(s, op, follows, m);
-    } else if (op->flags & CT_OP_SHARED_START) {
-        m->start_ns = s->last_stop_ns;
-        ok = follows && read_raw(c, s->last_stop, op->stop_event, m);
-    } else {
-        ok = ct_gpu_clock_read(c, op->start_event, &m->start_ns) &&
-             read_raw(c, op->start_event, op->stop_event, m);
-    }
-    m->times.gap_ns = !has_reference                  ? CT_GAP_UNKNOWN
-                      : m->start_ns > s->last_stop_ns ? m->start_ns - s->last_stop_ns
-                                                      : 0;
-    return ok;
-}
-
-/*
- * A pin, with no other stream at work: for a while the host's clock tells where starts would be, if
- * it is known how fast it goes. Not on a device whose brackets know nothing of the host's time.
- */
-static void allow_clock(struct ct_stream *s, const struct ct_measured *m)
-{
-    struct ct_gpu_clock *clock = &ct_context(m->op.context)->clock;
-    bool is_alone = active == s && !s->next_active;
-    const struct ct_calibration *c = ct_device(m->device)->calibration;
-    bool is_known = c->source != CT_CALIBRATION_NONE && c->submit_ns != UINT32_MAX;
-    if (is_alone && is_known && clock->ns_per_tick > 0)
-        atomic_store_explicit(&s->clock_until, m->op.closed_ticks + ct_ns_to_ticks(CLOCK_GOOD_NS),
+    const struct ct_gpu_clock *clock = &context->clock;
+    if (ct_tells_host(ct_device(context->device)->calibration) && clock->pinned &&
+        clock->ns_per_tick > 0)
+        atomic_store_explicit(&s->clock_until,
+                              ct_gpu_clock_newest(clock)->ticks + ct_ns_to_ticks(CLOCK_GOOD_NS),
                               memory_order_relaxed);
 }
 
-static void measure(struct ct_stream *s, const struct ct_op *op)
+/* The bracket stays in its stream meanwhile: a call that does not come back must not lose it. */
+static void measure(struct ct_stream *s, const struct ct_pending *p)
 {
+    const struct ct_op *op = &p->op;
     struct ct_measured *m = ct_settle_next();
-    enum ct_work_class work = class_of(ct_row(op->row), op);
+    enum ct_engine engine = engine_of(ct_row(op->row), op);
     m->op = *op;
     m->device = ct_context(op->context)->device;
+    m->stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
     m->times = ct_lead_host_times(op);
-    m->times.work = work;
-    m->times.hopped = has_hopped(s, op, work);
-    if (!read_stamps(s, op, m)) {
-        ct_settle_cancel();
-        lose(s, op, CT_LOSS_EVENT_ERROR);
+    m->times.work = class_of(ct_row(op->row), op);
+    m->times.hopped = has_hopped(s, op, engine);
+    m->long_ticks = long_from(p->next);
+    enum ct_loss loss = ct_stamps_read(s, op, m);
+    if (loss != CT_LOSS_COUNT) {
+        lose(s, op, loss);
         return;
     }
-    if (ct_lead_find(&ct_context(op->context)->clock, m, long_from(s)))
-        allow_clock(s, m);
+    ct_settle_keep();
+    alone = active == s && !s->next_active ? s : NULL;
+    alone_context = op->context;
     give_stamp(op->context, op->start_event, m->start_ns);
     keep_reference(s, op, m->stop_ns);
-    s->last_work = work;
+    s->last_engine = engine;
     let_go(s, op);
 }
 
@@ -301,13 +292,17 @@ static struct ct_pending *unlink_first(struct ct_stream *s)
     return p;
 }
 
+static void lose_first(struct ct_stream *s, enum ct_loss loss)
+{
+    struct ct_pending *p = unlink_first(s);
+    lose(s, &p->op, loss);
+    give_pending(p);
+}
+
 static void lose_all(struct ct_stream *s, enum ct_loss loss)
 {
-    while (s->first_pending) {
-        struct ct_pending *p = unlink_first(s);
-        lose(s, &p->op, loss);
-        give_pending(p);
-    }
+    while (s->first_pending)
+        lose_first(s, loss);
 }
 
 static uint32_t state_of(const struct ct_op *op)
@@ -315,15 +310,30 @@ static uint32_t state_of(const struct ct_op *op)
     return atomic_load_explicit(&ct_context(op->context)->state, memory_order_acquire);
 }
 
-/* Whether the first bracket can be dealt with now. A context whose events fail is left alone. */
+/*
+ * Whether the first bracket can be dealt with now. Another thread may begin a capture between our
+ * question and our record, which then is in that: such a bracket is lost, and it alone. A context
+ * whose events fail otherwise is left alone.
+ */
 static bool is_complete(struct ct_stream *s)
 {
     const struct ct_op *op = &s->first_pending->op;
-    CUresult r = CT_REAL(cuEventQuery)(ct_event(ct_context(op->context), op->stop_event));
+    struct ct_context *c = ct_context(op->context);
+    CUresult r = CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event));
+    if (ct_context_is_barred(c)) {
+        if (is_gone(c))
+            lose_all(s, CT_LOSS_CONTEXT_GONE);
+        return false;
+    }
     if (r == CUDA_SUCCESS || r == CUDA_ERROR_NOT_READY)
         return r == CUDA_SUCCESS;
+    if (r == CUDA_ERROR_CAPTURED_EVENT) {
+        lose_first(s, CT_LOSS_UNSAFE);
+        return false;
+    }
     uint32_t live = CT_CONTEXT_LIVE;
-    atomic_compare_exchange_strong(&ct_context(op->context)->state, &live, CT_CONTEXT_BROKEN);
+    if (atomic_compare_exchange_strong(&c->state, &live, CT_CONTEXT_BROKEN))
+        ct_pass_renew();
     lose_all(s, CT_LOSS_EVENT_ERROR);
     return false;
 }
@@ -334,15 +344,14 @@ static bool is_all_complete(const struct ct_stream *s)
     if (s->first_pending == s->last_pending)
         return false;
     const struct ct_op *op = &s->last_pending->op;
-    CUevent last = ct_event(ct_context(op->context), op->stop_event);
-    return CT_REAL(cuEventQuery)(last) == CUDA_SUCCESS;
+    const struct ct_context *c = ct_context(op->context);
+    return CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event)) == CUDA_SUCCESS;
 }
 
 /* The one before may still be in another thread's queue, and be where this one begins. */
 static bool is_next(const struct ct_stream *s)
 {
-    uint64_t done = atomic_load_explicit(&s->done, memory_order_relaxed);
-    return s->first_pending && s->first_pending->op.sequence <= done + 1;
+    return s->first_pending && s->first_pending->op.sequence <= s->dealt + 1;
 }
 
 static uint64_t harvest_stream(struct ct_stream *s)
@@ -350,14 +359,11 @@ static uint64_t harvest_stream(struct ct_stream *s)
     uint64_t n = 0;
     bool all = s->first_pending && is_all_complete(s);
     while (is_next(s) && (all || is_complete(s))) {
-        struct ct_pending *p = unlink_first(s);
-        measure(s, &p->op);
-        give_pending(p);
+        measure(s, s->first_pending);
+        give_pending(unlink_first(s));
         n++;
     }
-    const struct ct_op *head = s->first_pending ? &s->first_pending->op : NULL;
-    atomic_store_explicit(&s->head, head ? head->sequence << 32 | head->stop_event : 0,
-                          memory_order_release);
+    tell(s);
     return n;
 }
 
@@ -376,11 +382,6 @@ static void rest(struct ct_stream *s)
         drop_reference(s);
 }
 
-static bool push(struct ct_context *c)
-{
-    return CT_REAL(cuCtxPushCurrent_v2)(c->handle) == CUDA_SUCCESS;
-}
-
 /* Asking an event wants its context current; streams of one context tend to follow each other. */
 static uint64_t harvest_with_context(struct ct_stream *s)
 {
@@ -394,11 +395,11 @@ static uint64_t harvest_with_context(struct ct_stream *s)
         lose_all(s, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
         return 0;
     }
-    if (!push(c))
+    CUcontext before;
+    if (!ct_context_enter(c, &before))
         return 0;
     uint64_t n = harvest_stream(s);
-    CUcontext popped;
-    CT_REAL(cuCtxPopCurrent_v2)(&popped);
+    ct_context_leave(c, before);
     return n;
 }
 
@@ -410,9 +411,12 @@ static void settle(void)
             continue;
         const struct ct_op *op = &s->first_pending->op;
         if (ct_gpu_clock_at(&ct_context(op->context)->clock, op->call_ticks, &start_ns))
-            ct_settle_running(op->stream, op->context, start_ns);
+            ct_beside_running(op->stream, op->context, start_ns);
     }
     ct_settle();
+    if (alone)
+        allow_clock(alone, ct_context(alone_context));
+    alone = NULL;
 }
 
 uint64_t ct_harvest(void)
@@ -440,6 +444,7 @@ void ct_harvest_give_up(void)
 {
     for (struct ct_stream *s = active; s; s = s->next_active)
         lose_all(s, CT_LOSS_UNFINISHED);
+    ct_settle();
 }
 
 static bool is_in(const struct ct_stream *s, const struct ct_context *c)
@@ -449,13 +454,13 @@ static bool is_in(const struct ct_stream *s, const struct ct_context *c)
 
 void ct_harvest_context(struct ct_context *c)
 {
-    CUcontext popped;
-    if (!push(c))
+    CUcontext before;
+    if (!ct_context_enter(c, &before))
         return;
     for (struct ct_stream *s = active; s; s = s->next_active)
         if (is_in(s, c))
             harvest_stream(s);
-    CT_REAL(cuCtxPopCurrent_v2)(&popped);
+    ct_context_leave(c, before);
     settle();
 }
 
@@ -467,4 +472,5 @@ void ct_harvest_lose_context(struct ct_context *c)
         if (s->last_stop_sequence && s->last_stop_context == ct_context_index(c))
             s->last_stop_sequence = 0;
     }
+    atomic_store_explicit(&c->is_forgotten, true, memory_order_release);
 }

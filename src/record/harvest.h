@@ -21,7 +21,7 @@ void ct_harvest_give_up(void);
 
 /* Takes what is complete in a context, for the last time. */
 void ct_harvest_context(struct ct_context *c);
-/* Counts what is pending in a context as lost; makes no driver call. */
+/* Counts what is pending in a context that has gone as lost, and forgets it; no driver call. */
 void ct_harvest_lose_context(struct ct_context *c);
 
 void ct_harvest_forget(void);

@@ -4,14 +4,29 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "base/hush.h"
 #include "base/mem.h"
+#include "base/parent.h"
 #include "base/text.h"
 
 #define ROOM 4096
 
-static int fd = -1;
+static struct ct_fd file = CT_FD_NONE;
 static struct ct_journal_entry *entries;
 static unsigned count;
+
+/* Nothing in it says whose it is: one that is there is not ours. */
+static int create(const char *path)
+{
+    const char *name;
+    int directory = ct_parent_open(path, &name);
+    if (directory < 0)
+        return -1;
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    close(directory);
+    return fd;
+}
 
 bool ct_journal_open(const char *path)
 {
@@ -21,13 +36,12 @@ bool ct_journal_open(const char *path)
     ct_text_add(&t, ".");
     ct_text_add_u64(&t, (uint64_t)getpid());
     entries = ct_map(sizeof(*entries) * ROOM);
-    fd = entries ? open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
-    return fd >= 0;
+    return entries && ct_fd_keep(&file, create(name));
 }
 
 bool ct_journal_is_open(void)
 {
-    return fd >= 0;
+    return file.number >= 0;
 }
 
 void ct_journal_add(const struct ct_journal_entry *e)
@@ -37,19 +51,26 @@ void ct_journal_add(const struct ct_journal_entry *e)
         ct_journal_flush();
 }
 
+static bool write_out(void)
+{
+    struct ct_hush h;
+    size_t bytes = sizeof(*entries) * count;
+    ct_hush_begin(&h);
+    bool ok = ct_fd_is_ours(&file) && write(file.number, entries, bytes) == (ssize_t)bytes;
+    ct_hush_end(&h);
+    return ok;
+}
+
 /* A disk that is full ends it: half a journal is of no use to anybody. */
 void ct_journal_flush(void)
 {
-    size_t bytes = sizeof(*entries) * count;
-    if (fd >= 0 && count && write(fd, entries, bytes) != (ssize_t)bytes) {
-        close(fd);
-        fd = -1;
-    }
+    if (file.number >= 0 && count && !write_out())
+        ct_fd_close(&file);
     count = 0;
 }
 
 void ct_journal_forget(void)
 {
-    fd = -1;
+    ct_fd_close(&file);
     count = 0;
 }

@@ -3,19 +3,17 @@
 
 #include <stdatomic.h>
 
-#include "base/mem.h"
+#include "base/intern.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "record/context.h"
+#include "record/pass.h"
 #include "record/row.h"
 
 #define UNKNOWN_NAME "(unnamed kernel)"
 
-/* Names are cut here: a bound on what one kernel can cost. */
-#define NAME_BYTES (64 * 1024)
-
-static CT_READ_MOSTLY struct ct_table row_of_handle;  /* handle and device -> row */
-static struct ct_table name_of_handle; /* handle -> interned name */
+static CT_READ_MOSTLY struct ct_table row_of_handle; /* handle and device -> row */
+static struct ct_table name_of_handle;               /* handle -> interned name */
 
 bool ct_kernels_init(void)
 {
@@ -44,27 +42,17 @@ void ct_kernels_unloaded(void)
 {
     if (row_of_handle.slots)
         ct_table_clear(&row_of_handle);
+    ct_pass_renew();
 }
 
-static size_t name_length(const char *name)
-{
-    size_t len = 0;
-    while (len < NAME_BYTES && name[len])
-        len++;
-    return len;
-}
-
+/* A handle whose new name cannot be kept is not to have the old one. */
 void ct_kernel_named(const void *handle, const char *name)
 {
-    uint64_t old;
-    if (!handle || !name || !name_of_handle.slots)
+    if (!handle || !name || !name_of_handle.slots ||
+        (CT_HAS(cuFuncGetName) && CT_HAS(cuKernelGetName)))
         return;
-    if (ct_table_find(&name_of_handle, (uintptr_t)handle, &old) &&
-        ct_streq((const char *)(uintptr_t)old, name))
-        return;
-    const char *copy = ct_intern(name, name_length(name));
-    if (copy)
-        ct_table_put(&name_of_handle, (uintptr_t)handle, (uintptr_t)copy);
+    const char *copy = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES));
+    ct_table_put(&name_of_handle, (uintptr_t)handle, (uintptr_t)(copy ? copy : UNKNOWN_NAME));
 }
 
 const char *ct_kernel_name(CUfunction handle)
@@ -106,7 +94,9 @@ static void describe(struct ct_row *r, CUfunction handle, uint32_t device)
 /* A row first met in a capture is described, and its handle remembered, at a later launch. */
 uint32_t ct_kernel_resolve(CUfunction handle, uint32_t device, bool captured)
 {
-    CUstreamCaptureMode mode = ct_relaxed_enter();
+    CUstreamCaptureMode mode;
+    if (!ct_relaxed_enter(&mode))
+        return ct_row_get(CT_ROW_KERNEL, 0, device, UNKNOWN_NAME);
     const char *name = ct_kernel_name(handle);
     uint32_t row = ct_row_get(CT_ROW_KERNEL, 0, device, name ? name : UNKNOWN_NAME);
     if (!captured) {

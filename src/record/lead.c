@@ -9,6 +9,9 @@
 #define PIN_EARLY_NS 1000
 #define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
 
+/* What it takes the front end to turn from another stream, or with two others at work. */
+#define PIN_TURN_NS 650
+
 /* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
 #define LONG_LEAD_NS (-60000)
 
@@ -34,24 +37,21 @@ unsigned ct_lead_entries(const struct ct_op *op)
 }
 
 /* Whether so much was behind a bracket when it was stamped. */
-static bool is_queue_long(const struct ct_gpu_clock *clock, const struct ct_measured *m,
-                          const struct ct_op *long_from)
+static bool is_queue_long(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     uint64_t submitted_ns;
     if (m->op.flags & CT_OP_AFTER_BREAK)
         return m->times.lead_ns < LONG_LEAD_NS;
-    return long_from && ct_gpu_clock_at(clock, long_from->closed_ticks, &submitted_ns) &&
+    return m->long_ticks && ct_gpu_clock_at(clock, m->long_ticks, &submitted_ns) &&
            submitted_ns <= m->stop_ns;
 }
 
 static bool is_stale(const struct ct_gpu_clock *clock, uint64_t ticks)
 {
-    const struct ct_pin *newest = &clock->pins[(clock->pinned - 1) % CT_CLOCK_PINS];
-    return !clock->pinned || ticks > newest->ticks + ct_ns_to_ticks(STALE_NS);
+    return !clock->pinned || ticks > ct_gpu_clock_newest(clock)->ticks + ct_ns_to_ticks(STALE_NS);
 }
 
-static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured *m,
-                           const struct ct_op *long_from)
+static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     uint64_t submitted_ns, closed_ns;
@@ -62,7 +62,7 @@ static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured 
         return;
     m->times.lead_ns = (int64_t)(submitted_ns - m->start_ns);
     m->times.slack_ns = (int64_t)(m->stop_ns - closed_ns);
-    m->times.long_queue = is_queue_long(clock, m, long_from);
+    m->times.long_queue = is_queue_long(clock, m);
 }
 
 /* Whether the stream was idle when the start record was made, as far as can be seen from here. */
@@ -79,15 +79,45 @@ static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m
            m->start_ns + PIN_EARLY_NS < at_ns;
 }
 
-bool ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from)
+/* By how much the stamp is later than that of a GPU that has nothing else in its front end. */
+static uint64_t turn_ns(const struct ct_measured *m)
+{
+    return m->times.turned || m->times.beside_start > 1 ? PIN_TURN_NS : 0;
+}
+
+void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     /* Behind something without a bracket the gap says nothing, but the stream was asked. */
     if (op->flags & CT_OP_AFTER_BREAK)
         m->times.gap_ns = op->flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
-    compare_clocks(clock, m, long_from);
-    if (!is_pin(clock, m))
-        return false;
-    ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
-    return true;
+    compare_clocks(clock, m);
+    if (is_pin(clock, m))
+        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
+                         m->start_ns - turn_ns(m));
+}
+
+/* A call that waits comes back only after its copy: what that takes is before the stop record. */
+static uint64_t behind_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    bool waits = t->work == CT_CLASS_WAIT && c->bias_wait_ns > c->bias_copy_ns;
+    return CT_RECORD_NS + (waits ? c->bias_wait_ns - c->bias_copy_ns : 0);
+}
+
+/*
+ * Where the host was late with the stop record, the operation was over before that was stamped:
+ * then it began as soon as it had been submitted.
+ */
+uint64_t ct_lead_end_ns(const struct ct_calibration *c, const struct ct_measured *m,
+                        uint64_t time_ns)
+{
+    const struct ct_bracket_times *t = &m->times;
+    uint64_t more_ns = t->raw_ns > time_ns ? t->raw_ns - time_ns : 0;
+    uint64_t end_ns = m->stop_ns - ct_min(more_ns, behind_ns(c, t));
+    if (t->slack_ns >= CT_LATE_NS || t->lead_ns == CT_LEAD_UNKNOWN || !ct_tells_host(c) ||
+        t->work == CT_CLASS_WAIT)
+        return end_ns;
+    uint64_t lead_ns = t->lead_ns > (int64_t)c->submit_ns ? (uint64_t)t->lead_ns - c->submit_ns : 0;
+    uint64_t front_ns = c->bias_busy_ns > CT_RECORD_NS ? c->bias_busy_ns - CT_RECORD_NS : 0;
+    return ct_min(end_ns, m->start_ns + lead_ns + front_ns + time_ns);
 }

@@ -19,11 +19,17 @@ struct ct_bracket_times ct_lead_host_times(const struct ct_op *op);
 unsigned ct_lead_entries(const struct ct_op *op);
 
 /*
- * A bracket that has been read, with its gap: sets lead, slack and the queue's length, and pins the
- * clocks together if it can. The brackets of a context have to come in order. `long_from` is the
- * bracket behind it with which the queue is CT_LONG_QUEUE entries long; NULL: there is none. True: it
- * was a pin.
+ * A bracket that has been read, with its gap and what was beside it: sets lead, slack and the
+ * queue's length, and pins the clocks together if it can. The brackets of a context have to come in
+ * order.
  */
-bool ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m, const struct ct_op *long_from);
+void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m);
+
+/*
+ * Where on the GPU's time line the operation ended, of which the duration has been estimated. What
+ * the bracket is longer is a record behind it, and before it where it waited for the host.
+ */
+uint64_t ct_lead_end_ns(const struct ct_calibration *c, const struct ct_measured *m,
+                        uint64_t time_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/note.h"
 
-#include "base/mem.h"
+#include "base/intern.h"
 #include "base/spin.h"
 #include "base/text.h"
 
@@ -21,9 +21,11 @@ static struct ct_note *find(uint32_t kind, const char *text)
 static struct ct_note *add(uint32_t kind, const char *text)
 {
     uint32_t n = ct_notes_count();
-    const char *copy = n < CT_NOTES ? ct_intern(text, ct_strlen(text)) : NULL;
-    if (!copy)
+    if (n == CT_NOTES)
         return NULL;
+    const char *copy = ct_intern(text, ct_strlen(text));
+    if (!copy)
+        copy = "(a note for which there was no memory)";
     notes[n].kind = kind;
     notes[n].text = copy;
     atomic_store_explicit(&notes[n].count, 0, memory_order_relaxed);

@@ -18,8 +18,26 @@ enum ct_op_flag {
     CT_OP_FOUND_IDLE = 1u << 6,   /* the stream was asked, and was idle at the start record */
     CT_OP_TOLD_START = 1u << 7,   /* no start record: the host's clock tells where it would be */
 
+    CT_OP_FROM = 1u << 16, /* copies: four bits each for enum ct_memory */
+    CT_OP_TO = 1u << 20,
+
     CT_OP_MARKS = CT_OP_OVERLAPPED | CT_OP_LEGACY_WAIT | CT_OP_BOUND,
 };
+
+static inline uint32_t ct_op_memories(enum ct_memory from, enum ct_memory to)
+{
+    return from * CT_OP_FROM | to * CT_OP_TO;
+}
+
+static inline enum ct_memory ct_op_from(uint32_t flags)
+{
+    return (enum ct_memory)(flags / CT_OP_FROM & 0xf);
+}
+
+static inline enum ct_memory ct_op_to(uint32_t flags)
+{
+    return (enum ct_memory)(flags / CT_OP_TO & 0xf);
+}
 
 struct ct_shape {
     uint32_t grid[3];
@@ -34,13 +52,15 @@ struct ct_op {
     uint32_t flags;       /* enum ct_op_flag */
     uint32_t start_event; /* index into the context's events; NONE with a shared start */
     uint32_t stop_event;
-    uint64_t sequence;   /* of the bracket on its stream, from 1 */
-    uint64_t open_ticks; /* host ticks before the start record, */
-    uint64_t call_ticks; /* after it, before the real call, */
-    uint64_t done_ticks; /* after the real call, before the stop record, */
+    uint64_t sequence;     /* of the bracket on its stream, from 1 */
+    uint64_t open_ticks;   /* host ticks before the start record, */
+    uint64_t call_ticks;   /* after it, before the real call, */
+    uint64_t done_ticks;   /* after the real call, before the stop record, */
     uint64_t closed_ticks; /* after the stop record */
-    uint64_t bytes;       /* of all copies of a batch */
-    uint64_t operations;  /* copies of a batch; otherwise 1 */
+    uint64_t waited_ticks; /* when its thread last came back from a call that waits; 0: never */
+    uint64_t correlation;  /* of the call that submitted it: thread.h */
+    uint64_t bytes;        /* of all copies of a batch */
+    uint64_t operations;   /* copies of a batch; otherwise 1 */
     struct ct_shape shape;
     uint32_t cell;   /* sample.h; CT_CELL_NONE when all are timed */
     uint32_t weight; /* how many it stands for; 0 and 1: itself */

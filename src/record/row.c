@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/row.h"
 
-#include "base/config.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "record/context.h"
 #include "record/sample.h"
+#include "record/wanted.h"
 
-#define OTHERS_NAME "(other kernels)"
+#define NAMED_ROWS (CT_ROWS - 1024)
+
+static const char others_name[] = "(other kernels)";
 
 struct rows {
     struct ct_row row[CT_ROWS];
@@ -43,90 +46,83 @@ uint32_t ct_rows_count(void)
     return rows ? atomic_load_explicit(&rows->count, memory_order_acquire) : 0;
 }
 
-static bool is_row(const struct ct_row *r, uint32_t kind, uint32_t detail, uint32_t device,
-                   const char *name)
+struct identity {
+    uint32_t kind, detail, device;
+    const char *name;
+    size_t len;
+};
+
+static bool is_row(const struct ct_row *r, const struct identity *id)
 {
-    return r->kind == kind && r->detail == detail && r->device == device && ct_streq(r->name, name);
+    return r->kind == id->kind && r->detail == id->detail && r->device == id->device &&
+           ct_same_text(r->name, id->name, id->len);
 }
 
-/* The last pattern that fits decides; a list of exclusions only starts from "all". */
-static bool is_wanted(const char *name)
+/* What rows without a name of their own are called needs no memory. */
+static const char *name_of(const struct identity *id)
 {
-    const char *p = ct_config.kernels;
-    if (!p)
-        return true;
-    bool wanted = *p == '!';
-    while (*p) {
-        bool exclude = *p == '!';
-        const char *pattern = p + exclude;
-        const char *end = pattern;
-        while (*end && *end != ',')
-            end++;
-        if (ct_glob(pattern, (size_t)(end - pattern), name))
-            wanted = !exclude;
-        p = *end ? end + 1 : end;
-    }
-    return wanted;
+    if (!id->len)
+        return "";
+    return id->name == others_name ? others_name : ct_intern(id->name, id->len);
 }
 
-static uint32_t add_locked(uint32_t kind, uint32_t detail, uint32_t device, const char *name)
+static uint32_t add_locked(const struct identity *id, uint32_t most)
 {
     uint32_t n = atomic_load_explicit(&rows->count, memory_order_relaxed);
-    const char *copy = n < CT_ROWS ? ct_intern(name, ct_strlen(name)) : NULL;
-    if (!copy)
+    const char *name = n < most ? name_of(id) : NULL;
+    if (!name)
         return CT_ROW_NONE;
+    bool named = id->kind == CT_ROW_KERNEL && name != others_name;
     struct ct_row *r = &rows->row[n];
-    r->kind = kind;
-    r->detail = detail;
-    r->device = device;
-    r->name = copy;
+    r->kind = id->kind;
+    r->detail = id->detail;
+    r->device = id->device;
+    r->name = name;
     r->registers = UINT32_MAX;
     r->static_shared_bytes = UINT32_MAX;
     r->time.min_ns = r->raw.min_ns = UINT64_MAX;
-    r->excluded = kind == CT_ROW_KERNEL && !is_wanted(name);
+    r->excluded = !ct_is_wanted(id->device, named ? name : NULL);
     atomic_store_explicit(&rows->count, n + 1, memory_order_release);
     return n;
 }
 
-static uint32_t find_or_add_locked(uint32_t kind, uint32_t detail, uint32_t device,
-                                   const char *name)
+/* A row that is there, or one among the first `most`. */
+static uint32_t find_or_add_locked(const struct identity *id, uint32_t most)
 {
-    uint64_t hash = ct_hash_text(name) ^ ((uint64_t)kind << 56 | (uint64_t)detail << 16 | device);
+    uint64_t hash = ct_hash_bytes(id->name, id->len) ^
+                    ((uint64_t)id->kind << 56 | (uint64_t)id->detail << 16 | id->device);
     for (uint64_t key = hash | 1;; key += 2) {
         uint64_t value;
         if (!ct_table_find(&rows->index, key, &value)) {
-            uint32_t n = add_locked(kind, detail, device, name);
+            uint32_t n = add_locked(id, most);
             if (n != CT_ROW_NONE)
                 ct_table_put(&rows->index, key, n);
             return n;
         }
-        if (is_row(&rows->row[value], kind, detail, device, name))
+        if (is_row(&rows->row[value], id))
             return (uint32_t)value;
     }
 }
 
-/* The last row is kept for the others: it exists when all the rest is full. */
-static uint32_t others_locked(void)
+/* The row of all others of the kind on the device; there is room for some hundred of these. */
+static uint32_t others_locked(const struct identity *id)
 {
-    struct ct_row *r = &rows->row[CT_ROWS - 1];
-    if (!r->name) {
-        r->kind = CT_ROW_KERNEL;
-        r->name = OTHERS_NAME;
-        r->registers = r->static_shared_bytes = UINT32_MAX;
-        r->time.min_ns = r->raw.min_ns = UINT64_MAX;
-        atomic_store_explicit(&rows->count, CT_ROWS, memory_order_release);
-    }
-    return CT_ROWS - 1;
+    struct identity others = *id;
+    others.name = id->kind == CT_ROW_KERNEL ? others_name : "";
+    others.len = ct_strlen(others.name);
+    if (id->kind == CT_ROW_GRAPH)
+        others.detail = 0;
+    uint32_t n = find_or_add_locked(&others, CT_ROWS);
+    return n != CT_ROW_NONE ? n : CT_ROWS - 1;
 }
 
 static uint32_t get(uint32_t kind, uint32_t detail, uint32_t device, const char *name)
 {
+    const struct identity id = {kind, detail, device, name, ct_strnlen(name, CT_NAME_BYTES)};
     ct_spin_lock(&rows->lock);
-    uint32_t n = CT_ROW_NONE;
-    if (atomic_load_explicit(&rows->count, memory_order_relaxed) < CT_ROWS - 1)
-        n = find_or_add_locked(kind, detail, device, name);
+    uint32_t n = find_or_add_locked(&id, NAMED_ROWS);
     if (n == CT_ROW_NONE)
-        n = others_locked();
+        n = others_locked(&id);
     ct_spin_unlock(&rows->lock);
     return n;
 }
@@ -157,10 +153,18 @@ static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations, u
     s->min_ns = ct_min(s->min_ns, each_ns);
     s->max_ns = ct_max(s->max_ns, each_ns);
     s->square_ns2 += (double)each_ns * (double)each_ns * (double)operations;
-    if (!s->buckets)
-        s->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
     if (s->buckets)
         add_bucket(&s->buckets[ct_hist_bucket(each_ns)], operations, weight);
+}
+
+/* Both histograms or none, where memory is short: they are of the same operations. */
+static void map_buckets(struct ct_row *r)
+{
+    uint32_t *both = r->time.buckets ? NULL : ct_map(2 * sizeof(uint32_t) * CT_HIST_BUCKETS);
+    if (!both)
+        return;
+    r->time.buckets = both;
+    r->raw.buckets = both + CT_HIST_BUCKETS;
 }
 
 static bool same_shape(const struct ct_shape *a, const struct ct_shape *b)
@@ -205,6 +209,7 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
 {
     r->timed += op->operations;
     r->doubt_ns += doubt_ns;
+    map_buckets(r);
     add_sum(&r->time, time_ns, op->operations, op->weight);
     add_sum(&r->raw, raw_ns, op->operations, op->weight);
     if (op->cell != CT_CELL_NONE)
@@ -216,6 +221,8 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
     add_marks(r, op);
     if (r->kind == CT_ROW_KERNEL)
         add_shape(r, &op->shape);
+    if (r->kind == CT_ROW_COPY)
+        ct_transfer_add(&r->transfers, op, time_ns);
 }
 
 void ct_rows_project(void)

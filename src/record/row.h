@@ -2,7 +2,7 @@
 /*
  * Rows: what the table has a line for. A row is a kernel on a device, a copy direction, memset,
  * prefetch or graph on a device. Rows are found by identity, never removed, and bounded in number:
- * kernels beyond CT_ROWS share one row named "(other kernels)" a device.
+ * kernels for which there is no row, or no memory, share one named "(other kernels)" a device.
  *
  * Launching threads write the atomic counters only; the statistics belong to the drain thread.
  */
@@ -17,9 +17,11 @@
 #include "record/estimate.h"
 #include "record/op.h"
 #include "record/stratum.h"
+#include "record/transfer.h"
 
 #define CT_ROWS 16384
 #define CT_ROW_SHAPES 8
+#define CT_NAME_BYTES ((size_t)64 * 1024) /* names are cut there */
 #define CT_ROW_NONE UINT32_MAX
 
 /* Figures of durations, corrected or raw. */
@@ -37,7 +39,7 @@ struct ct_row {
     uint32_t detail;
     uint32_t device;
     atomic_bool programmatic; /* launched programmatically, or followed by a kernel that was */
-    bool excluded;            /* by CUTRACE_KERNELS */
+    bool excluded;            /* nobody wants its time (wanted.h) */
     const char *name;
     _Atomic uint32_t registers;
     _Atomic uint32_t static_shared_bytes;
@@ -53,6 +55,7 @@ struct ct_row {
     struct ct_sums raw;
     struct ct_prior prior;
     uint64_t timed_bytes;
+    struct ct_transfers *transfers; /* copies; NULL until one is timed */
     uint64_t doubt_ns;
     uint64_t overlapped;
     uint64_t legacy_waits;

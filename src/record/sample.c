@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/spin.h"
 #include "base/table.h"
 #include "record/stream.h"
@@ -24,6 +25,7 @@ struct cells {
     /* Of the drain thread. */
     struct ct_stratum stratum[CT_CELLS];
     uint64_t lost[CT_CELLS];
+    uint64_t passed[CT_CELLS];
 };
 
 CT_READ_MOSTLY bool ct_sample_is_on;
@@ -88,7 +90,8 @@ struct ct_stratum *ct_cell_stratum(uint32_t index)
 
 struct ct_cell_count ct_cell_count(uint32_t index)
 {
-    struct ct_cell_count n = {-cells->lost[index], -cells->lost[index]};
+    uint64_t lost = cells->lost[index];
+    struct ct_cell_count n = {cells->passed[index] - lost, -lost};
     for (const struct ct_thread *t = ct_threads_first(); t; t = t->next) {
         n.seen += atomic_load_explicit(&t->sampler.count[index].seen, memory_order_relaxed);
         n.chosen += atomic_load_explicit(&t->sampler.count[index].chosen, memory_order_relaxed);
@@ -100,6 +103,11 @@ void ct_cell_lose(uint32_t index)
 {
     if (index != CT_CELL_NONE)
         cells->lost[index]++;
+}
+
+void ct_cell_passed(uint32_t index, uint64_t n)
+{
+    cells->passed[index] += n;
 }
 
 uint32_t ct_cells_count(void)
@@ -123,7 +131,7 @@ static uint64_t fold(uint64_t a, uint64_t b)
 /* Four classes an octave: copies of a class take about as long. */
 static uint64_t size_class(uint64_t bytes)
 {
-    unsigned top = bytes > 7 ? 63 - (unsigned)__builtin_clzll(bytes) : 2;
+    unsigned top = bytes > 7 ? ct_octave(bytes) : 2;
     return (uint64_t)top << 32 | bytes >> (top - 2);
 }
 
@@ -154,8 +162,11 @@ static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
     return n;
 }
 
+/* What finds no cell never does: it must not take the lock each time. */
 static CT_COLD uint32_t add(uint64_t key, uint32_t row, uint64_t operations)
 {
+    if (ct_cells_count() == CT_CELLS)
+        return CT_CELL_NONE;
     ct_spin_lock(&cells->lock);
     uint32_t n = add_locked(key, row, operations);
     ct_spin_unlock(&cells->lock);
@@ -169,17 +180,6 @@ static uint32_t find(uint32_t row, uint64_t key, uint64_t operations)
     if (ct_likely(ct_table_find(&cells->index, key, &cell)))
         return (uint32_t)cell;
     return add(key, row, operations);
-}
-
-/* xorshift64*: of the products the upper half. */
-static uint32_t next_random(uint64_t *state)
-{
-    uint64_t x = *state;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    *state = x;
-    return (uint32_t)((x * 0x2545f4914f6cdd1du) >> 32);
 }
 
 /* The emptier the purse, the thinner: a burst is thinned out, not cut off. */
@@ -216,6 +216,16 @@ static uint32_t every_of(const struct ct_cell *c)
     return every;
 }
 
+uint32_t ct_cell_every(uint32_t index)
+{
+    return every_of(&cells->cell[index]);
+}
+
+bool ct_cell_is_sure(uint32_t index)
+{
+    return atomic_load_explicit(&cells->cell[index].sure, memory_order_relaxed) > 0;
+}
+
 static void pay(bool sure)
 {
     uint32_t ns = atomic_load_explicit(&ct_purse.bracket_ns, memory_order_relaxed);
@@ -224,7 +234,7 @@ static void pay(bool sure)
 }
 
 bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
-                      struct ct_choice *choice)
+                      uint32_t drawn, struct ct_choice *choice)
 {
     int64_t left_ns = 0, size_ns = 0;
     uint32_t cell = find(row, key, operations);
@@ -237,8 +247,9 @@ bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t
     }
     bool sure = c && is_sure(c, left_ns, size_ns);
     if (!sure) {
-        choice->weight = thinned(every_of(c), left_ns, size_ns);
-        if (choice->weight > 1 && (uint64_t)next_random(&s->random) * choice->weight >> 32) {
+        choice->weight = (uint32_t)ct_max(drawn, thinned(every_of(c), left_ns, size_ns));
+        if (choice->weight > drawn &&
+            (uint64_t)ct_random(&s->random) * choice->weight >> 32 >= drawn) {
             choice->weight = 0;
             return false;
         }

@@ -71,6 +71,11 @@ const struct ct_sample_policy *ct_sample_policy(void);
 struct ct_cell *ct_cell(uint32_t index);
 struct ct_stratum *ct_cell_stratum(uint32_t index); /* of the drain thread */
 struct ct_cell_count ct_cell_count(uint32_t index); /* of all threads */
+/* One in how many is drawn, and whether some are still to be timed first. */
+uint32_t ct_cell_every(uint32_t index);
+bool ct_cell_is_sure(uint32_t index);
+/* Drain thread: so many have been seen and passed over without being looked at. */
+void ct_cell_passed(uint32_t index, uint64_t n);
 /* Drain thread: one that was chosen has found no time. */
 void ct_cell_lose(uint32_t index);
 uint32_t ct_cells_count(void);
@@ -78,9 +83,12 @@ uint32_t ct_cells_count(void);
 /* What tells operations of a row apart: a kernel's shape, otherwise the bytes, roughly. */
 uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations);
 
-/* Whether an operation of that row is timed; it is counted in its cell either way. */
+/*
+ * Whether an operation of that row is timed; it is counted in its cell either way. `drawn`: it is
+ * one in so many already (pass.h), otherwise 1.
+ */
 bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
-                      struct ct_choice *choice);
+                      uint32_t drawn, struct ct_choice *choice);
 /* Counts one that is timed without having been asked for: its row was not known before. */
 void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
                         struct ct_choice *choice);

@@ -17,18 +17,17 @@ struct ct_measured {
     uint64_t start_ns; /* on the context's time line */
     uint64_t stop_ns;
     uint32_t device;
+    uint64_t stream_id;  /* the entry may be another stream's soon */
+    uint64_t long_ticks; /* from when its queue has CT_LONG_QUEUE entries behind it; 0: never */
 };
 
 bool ct_settle_init(void);
 void ct_settle_forget(void);
 
-/* Room for one more, taken; settles what is there first if there is none. */
+/* Room for one more; settles what is there first if there is none. */
 struct ct_measured *ct_settle_next(void);
-/* Gives back the room taken last. */
-void ct_settle_cancel(void);
-
-/* Another bracket, which has begun then and has not ended yet: it was beside what was measured. */
-void ct_settle_running(uint32_t stream, uint32_t context, uint64_t start_ns);
+/* What was written there is whole. */
+void ct_settle_keep(void);
 
 /* Estimates all that were measured and adds them to their rows. */
 void ct_settle(void);

@@ -2,8 +2,10 @@
 #include "record/snapshot.h"
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/text.h"
 #include "cutrace/format.h"
+#include "record/activity.h"
 #include "record/api_stats.h"
 #include "record/bracket.h"
 #include "record/context.h"
@@ -12,8 +14,7 @@
 #include "record/row.h"
 #include "record/stream.h"
 
-#define SECTIONS 10
-#define STREAMS_LISTED 1024
+#define SECTIONS 13
 
 /* One buffer a section: they grow side by side and are joined at the end. */
 struct image {
@@ -35,6 +36,9 @@ static const uint32_t element_bytes[SECTIONS + 1] = {
     [CT_SECTION_STREAMS] = sizeof(struct ct_file_stream),
     [CT_SECTION_NODES] = sizeof(struct ct_file_node),
     [CT_SECTION_NOTES] = sizeof(struct ct_file_note),
+    [CT_SECTION_ACTIVITIES] = sizeof(struct ct_file_activity),
+    [CT_SECTION_GAPS] = sizeof(struct ct_file_gap),
+    [CT_SECTION_TRANSFERS] = sizeof(struct ct_file_transfer),
 };
 
 static void append(uint32_t type, const void *data, size_t bytes)
@@ -73,6 +77,8 @@ static void add_process(const struct ct_process_info *p, bool finished)
         .driver_version = p->driver_version,
         .off_operations = ct_recording_off_operations(),
         .written = ++image.written,
+        .rank = p->rank.number,
+        .ranks = p->rank.of,
     };
     append(CT_SECTION_PROCESS, &f, sizeof(f));
 }
@@ -102,6 +108,14 @@ static void add_device(const struct ct_device *d)
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));
+}
+
+/* Rows of a context that could not be asked for its device refer to the first one. */
+static void add_unknown_device(void)
+{
+    const struct ct_device d = {.name = "unknown device", .calibration = ct_calibration_of("")};
+    if (ct_rows_count())
+        add_device(&d);
 }
 
 /* Of the buckets from first to last those that hold something; returns how many. */
@@ -137,8 +151,29 @@ static uint32_t add_shapes(const struct ct_row *r)
     return n;
 }
 
+static void add_transfers(const struct ct_row *r)
+{
+    for (uint32_t from = 0; r->transfers && from < CT_MEMORY_COUNT; from++)
+        for (uint32_t to = 0; to < CT_MEMORY_COUNT; to++)
+            for (uint32_t octave = 0; octave < CT_TRANSFER_OCTAVES; octave++) {
+                const struct ct_transfer *t = &r->transfers->kind[from][to][octave];
+                struct ct_file_transfer f = {
+                    .row = count(CT_SECTION_ROWS),
+                    .octave = octave,
+                    .from = from,
+                    .to = to,
+                    .timed = t->timed,
+                    .bytes = t->bytes,
+                    .total_ns = t->total_ns,
+                };
+                if (t->timed)
+                    append(CT_SECTION_TRANSFERS, &f, sizeof(f));
+            }
+}
+
 static void add_row(struct ct_row *r)
 {
+    add_transfers(r);
     uint32_t shape_first = count(CT_SECTION_SHAPES), shape_count = add_shapes(r);
     uint32_t bucket_first = count(CT_SECTION_BUCKETS), bucket_count = add_sums(&r->time);
     uint32_t raw_first = count(CT_SECTION_BUCKETS), raw_count = add_sums(&r->raw);
@@ -205,12 +240,21 @@ static void add_api(uint32_t id)
         .square_ns2 = s->square_ns2,
         .bucket_first = bucket_first,
         .bucket_count = bucket_count,
+        .timed = t.timed,
     };
     append(CT_SECTION_APIS, &f, sizeof(f));
 }
 
-static void add_stream(const struct ct_stream *s)
+/* From the start of the process, which is a moment before the clocks are tied. */
+static uint64_t since_start(const struct ct_process_info *process, uint64_t ns)
 {
+    return ns > process->start_ns ? ns - process->start_ns : 0;
+}
+
+static void add_stream(const struct ct_stream *s, const struct ct_process_info *process)
+{
+    static const struct ct_stream_activity none;
+    const struct ct_stream_activity *known = ct_activity_of_stream(s), *a = known ? known : &none;
     struct ct_file_stream f = {
         .id = s->id,
         .operations = atomic_load_explicit(&s->untimed, memory_order_relaxed) +
@@ -220,8 +264,44 @@ static void add_stream(const struct ct_stream *s)
         .flags = s->flags,
         .priority = s->priority,
         .special = s->special,
+        .timed = a->timed,
+        .first_ns = since_start(process, a->first_ns),
+        .last_ns = since_start(process, a->last_ns),
+        .busy_ns = a->busy_ns,
+        .beside_ns = a->beside_ns,
+        .gaps = a->gaps,
+        .longest_gap_ns = a->longest_gap_ns,
     };
     append(CT_SECTION_STREAMS, &f, sizeof(f));
+}
+
+static uint64_t turns_of(uint32_t device)
+{
+    uint64_t turns = 0;
+    for (uint32_t i = 0; i < CT_CONTEXTS; i++)
+        if (ct_context(i)->device == device)
+            turns += atomic_load_explicit(&ct_context(i)->turns, memory_order_relaxed);
+    return turns;
+}
+
+static void add_activity(uint32_t device, const struct ct_process_info *process)
+{
+    const struct ct_sweep_figures *known = ct_activity_of(device);
+    if (!known)
+        return;
+    struct ct_file_activity a = known->sum;
+    a.device = device;
+    a.first_ns = since_start(process, a.first_ns);
+    a.last_ns = since_start(process, a.last_ns);
+    a.turns = turns_of(device);
+    append(CT_SECTION_ACTIVITIES, &a, sizeof(a));
+    for (uint32_t octave = 0; octave < CT_SWEEP_OCTAVES; octave++) {
+        struct ct_file_gap g = known->gap[octave];
+        g.device = device;
+        g.octave = octave;
+        if (g.count)
+            append(CT_SECTION_GAPS, &g, sizeof(g));
+    }
 }
 
 /* A topology has a row on each device it was launched on. */
@@ -253,14 +333,19 @@ static void fill(const struct ct_process_info *process, bool finished)
     add_string("");
     add_process(process, finished);
     ct_rows_project();
+    ct_activity_project();
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         add_row(ct_row(i));
-    for (uint32_t id = 0; id < CT_API_COUNT; id++)
+    for (uint32_t id = 0; id < CT_API_COUNT && !ct_config.without_api; id++)
         add_api(id);
-    for (uint32_t i = 0; i < ct_min(ct_streams_count(), STREAMS_LISTED); i++)
-        add_stream(ct_stream(i));
+    for (uint32_t i = 0; i < ct_min(ct_streams_count(), CT_STREAMS_LISTED); i++)
+        add_stream(ct_stream(i), process);
+    if (!ct_devices_count())
+        add_unknown_device();
     for (uint32_t i = 0; i < ct_devices_count(); i++)
         add_device(ct_device(i)); /* after whatever refers to them: more may come meanwhile */
+    for (uint32_t i = 0; i < count(CT_SECTION_DEVICES); i++)
+        add_activity(i, process);
     for (uint32_t i = 0; i < ct_graphs_count(); i++)
         add_nodes(ct_graph(i));
     for (uint32_t i = 0; i < ct_notes_count(); i++)

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/rank.h"
 
 struct ct_process_info {
     const char *command;
@@ -14,6 +15,7 @@ struct ct_process_info {
     uint32_t pid;
     uint32_t parent_pid;
     uint32_t driver_version;
+    struct ct_rank rank;
 };
 
 /*

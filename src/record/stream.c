@@ -5,32 +5,33 @@
 #include "base/mem.h"
 #include "base/spin.h"
 #include "base/table.h"
+#include "record/pass.h"
 #include "record/row.h"
 #include "record/thread.h"
 
-/*
- * A stream takes about 1,020 entries (an H200, driver 580) and then the launching thread waits; a
- * bracket has one record or two. Pending in a stream that does not move: ALLOWED records, once more
- * as many when a sign was stale, then every MARKER_EVERYth bracket, so that it shows when it moves
- * again. 45 + 45 + 2 * 820 / 64 = 116 records leave a program the 900 launches that it could queue
- * behind a gate without us. Each sign that the stream moves allows as many again.
- */
-#define ALLOWED 45
-#define MARKER_EVERY 64
-
 /* See has_work_ahead(). An event record alone takes an H200 1.28 us, a bracket 2.9 us at least. */
 #define FEWEST_AHEAD 3
+#define MOST_AHEAD 31
 #define SHORTEST_BRACKET_NS 1500
 #define LOOK_SKIPS 8
 
 /* Of the brackets that could go without a start record, one in so many gets it. */
 #define RECORDED_EVERY 8
 
+/* Where the first one is not through with its brackets, so many more are looked at. */
+#define GONE_LOOKS 8
+
+struct queue {
+    struct ct_stream *first, *last;
+};
+
 struct streams {
     struct ct_stream stream[CT_STREAMS];
     _Atomic uint32_t count;
+    _Atomic uint32_t gone; /* entries of streams that went */
     uint64_t ids;
-    struct ct_spin lock; /* for adding */
+    struct ct_spin lock; /* for adding, and for these: */
+    struct queue gone_listed, gone_others;
     struct ct_table index;
 };
 
@@ -63,20 +64,55 @@ static bool is_idle(struct ct_stream *s)
                                          atomic_load_explicit(&s->sequence, memory_order_acquire);
 }
 
+static void put_gone_locked(struct ct_stream *s)
+{
+    struct queue *q =
+        ct_stream_index(s) < CT_STREAMS_LISTED ? &all->gone_listed : &all->gone_others;
+    s->next_gone = NULL;
+    if (q->first)
+        q->last->next_gone = s;
+    else
+        q->first = s;
+    q->last = s;
+    atomic_fetch_add_explicit(&all->gone, 1, memory_order_relaxed);
+}
+
+/* The drain thread is through with those first that went first. */
+static struct ct_stream *take_gone_locked(struct queue *q)
+{
+    struct ct_stream *s;
+    for (unsigned looks = 0; looks <= GONE_LOOKS && (s = q->first); looks++) {
+        q->first = s->next_gone;
+        atomic_fetch_sub_explicit(&all->gone, 1, memory_order_relaxed);
+        if (is_idle(s))
+            return s;
+        put_gone_locked(s);
+    }
+    return NULL;
+}
+
+/*
+ * The entries that the profile lists keep what they say as long as there are others. Of these the
+ * free ones come first: streams that are made and destroyed all the time touch no new memory.
+ */
 static struct ct_stream *free_entry_locked(void)
 {
     uint32_t n = atomic_load_explicit(&all->count, memory_order_relaxed);
-    if (n < CT_STREAMS)
-        return &all->stream[n];
-    for (struct ct_stream *s = all->stream; s < all->stream + CT_STREAMS; s++)
-        if (atomic_load_explicit(&s->gone, memory_order_acquire) && is_idle(s))
-            return s;
-    return NULL;
+    struct ct_stream *s = take_gone_locked(&all->gone_others);
+    if (!s && n < CT_STREAMS)
+        s = &all->stream[n];
+    return s ? s : take_gone_locked(&all->gone_listed);
+}
+
+/* Where there is none, nobody who comes with a stream that is not known takes the lock. */
+static bool has_free_entry(void)
+{
+    return ct_streams_count() < CT_STREAMS ||
+           atomic_load_explicit(&all->gone, memory_order_relaxed);
 }
 
 static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32_t special)
 {
-    s->handle = handle;
     s->id = ++all->ids;
     s->context = context;
     s->device = ct_context(context)->device;
@@ -88,18 +124,22 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
     atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
     atomic_store_explicit(&s->clock_until, 0, memory_order_relaxed);
-    s->last_work = CT_CLASS_NONE; /* the drain thread is through with the entry */
+    s->last_engine = CT_ENGINE_NONE; /* the drain thread is through with the entry */
     atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);
-    atomic_store_explicit(&s->gone, false, memory_order_release);
+    atomic_store_explicit(&s->gone, false, memory_order_relaxed);
+    /* A thread that still knows the entry as another stream's finds it whole, or not its own. */
+    atomic_store_explicit(&s->handle, handle, memory_order_release);
 }
 
 static struct ct_stream *add(CUstream handle, uint32_t context, uint32_t special)
 {
+    if (!has_free_entry())
+        return NULL;
     ct_spin_lock(&all->lock);
     struct ct_stream *s = free_entry_locked();
     if (s)
         start(s, handle, context, special);
-    if (s == &all->stream[ct_streams_count()])
+    if (s == all->stream + ct_streams_count())
         atomic_fetch_add_explicit(&all->count, 1, memory_order_release);
     ct_spin_unlock(&all->lock);
     return s;
@@ -119,12 +159,17 @@ static struct ct_stream *lookup(uint64_t key)
     return atomic_load_explicit(&s->gone, memory_order_acquire) ? NULL : s;
 }
 
+static bool is_of(const struct ct_stream *s, CUstream handle)
+{
+    return atomic_load_explicit(&s->handle, memory_order_acquire) == handle;
+}
+
 struct ct_stream *ct_stream_find(CUstream handle)
 {
     if (handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD || !handle || !all)
         return NULL;
     struct ct_stream *s = lookup((uintptr_t)handle);
-    return s && s->handle == handle ? s : NULL;
+    return s && is_of(s, handle) ? s : NULL;
 }
 
 static struct ct_context *current_context(void)
@@ -180,7 +225,9 @@ static CT_COLD struct ct_stream *meet(CUstream handle)
 {
     CUcontext context = NULL;
     struct ct_context *c;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
+    CUstreamCaptureMode mode;
+    if (!has_free_entry() || !ct_relaxed_enter(&mode))
+        return NULL;
     if (CT_HAS(cuStreamGetCtx) && CT_REAL(cuStreamGetCtx)(handle, &context) == CUDA_SUCCESS)
         c = ct_context_get(context);
     else
@@ -204,8 +251,7 @@ struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle)
     if (handle == CU_STREAM_PER_THREAD)
         return per_thread(t);
     struct ct_stream *s = t->last_stream;
-    if (ct_likely(s && s->handle == handle &&
-                  !atomic_load_explicit(&s->gone, memory_order_acquire)))
+    if (ct_likely(s && is_of(s, handle) && !atomic_load_explicit(&s->gone, memory_order_acquire)))
         return s;
     s = ct_stream_find(handle);
     return t->last_stream = ct_likely(s != NULL) ? s : meet(handle);
@@ -224,8 +270,12 @@ void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority)
 
 void ct_stream_gone(uint32_t index)
 {
-    if (all)
-        atomic_store_explicit(&all->stream[index].gone, true, memory_order_release);
+    if (!all || atomic_exchange_explicit(&all->stream[index].gone, true, memory_order_acq_rel))
+        return;
+    ct_spin_lock(&all->lock);
+    put_gone_locked(&all->stream[index]);
+    ct_spin_unlock(&all->lock);
+    ct_pass_renew();
 }
 
 void ct_stream_destroyed(CUstream handle)
@@ -238,6 +288,12 @@ void ct_stream_destroyed(CUstream handle)
 void ct_stream_break(struct ct_stream *s)
 {
     atomic_fetch_add_explicit(&s->breaks, 1, memory_order_relaxed);
+}
+
+void ct_stream_gate(struct ct_stream *s)
+{
+    atomic_store_explicit(&s->gate, atomic_load_explicit(&s->sequence, memory_order_relaxed),
+                          memory_order_relaxed);
 }
 
 void ct_streams_break(void)
@@ -261,102 +317,35 @@ bool ct_streams_of_context_idle(uint32_t context)
     return true;
 }
 
-/* Whether a bracket is through. Its event may be in use again by the time it is asked: */
-/* then the drain thread has let it go, which the second look shows. */
-static bool is_through(struct ct_stream *s, uint64_t sequence, uint32_t event)
+/* As the trail has it: the number's upper part, as far as there is room, and the event. */
+static uint32_t upper(uint64_t sequence)
 {
-    if (atomic_load_explicit(&s->done, memory_order_acquire) >= sequence)
-        return true;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
-    CUresult r = CT_REAL(cuEventQuery)(ct_event(ct_context(s->context), event));
-    ct_relaxed_leave(mode);
-    return r == CUDA_SUCCESS || atomic_load_explicit(&s->done, memory_order_acquire) >= sequence;
-}
-
-static uint64_t pack(uint64_t sequence, uint32_t event)
-{
-    return sequence << 32 | event;
-}
-
-/* Sequences are compared modulo 2^32, as far as they are packed. */
-static bool is_packed_through(struct ct_stream *s, uint64_t packed)
-{
-    uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
-    uint64_t sequence = newest - (uint32_t)((uint32_t)newest - (uint32_t)(packed >> 32));
-    return !packed || is_through(s, sequence, (uint32_t)packed);
+    return (uint32_t)(sequence / CT_STREAM_TRAIL) << CT_EVENT_BITS;
 }
 
 /*
- * From here on the end of the oldest bracket is a sign that the stream moves, or of the newest one
- * where the drain thread is behind with the oldest. Only what is incomplete now can be a sign: a
- * gate may have closed since the others ended. False: there is no such thing, all is through.
+ * A thread that has taken the number may not have written the event yet. Of an event in use again
+ * the answer is worth nothing, but then the drain thread is through with the bracket.
  */
-static bool watch(struct ct_stream *s, uint64_t newest)
+bool ct_stream_is_through(const struct ct_stream *s, uint64_t sequence)
 {
-    uint64_t head = atomic_load_explicit(&s->head, memory_order_acquire);
-    uint64_t target = head;
-    if (is_packed_through(s, target))
-        target = pack(newest, s->trail[newest % CT_STREAM_TRAIL]);
-    if (is_packed_through(s, target))
-        target = 0;
-    atomic_store_explicit(&s->watched, target, memory_order_relaxed);
-    atomic_store_explicit(&s->watch_head, head, memory_order_relaxed);
-    return target != 0;
-}
-
-/* A head that the drain thread has found incomplete since the watch was set is one to aim at. */
-static bool has_head_moved(struct ct_stream *s)
-{
-    uint64_t head = atomic_load_explicit(&s->head, memory_order_acquire);
-    if (!head || head == atomic_load_explicit(&s->watch_head, memory_order_relaxed))
-        return false;
-    atomic_store_explicit(&s->watch_head, head, memory_order_relaxed);
-    if (is_packed_through(s, head))
+    if (atomic_load_explicit(&s->done, memory_order_acquire) >= sequence)
         return true;
-    atomic_store_explicit(&s->watched, head, memory_order_relaxed);
-    return false;
-}
-
-static bool has_moved(struct ct_stream *s, uint64_t newest)
-{
-    uint64_t watched = atomic_load_explicit(&s->watched, memory_order_relaxed);
-    if (!watched)
-        return !watch(s, newest);
-    if (!is_packed_through(s, watched) && !has_head_moved(s))
-        return false;
-    watch(s, newest);
-    return true;
-}
-
-static uint64_t records(struct ct_stream *s, uint64_t brackets)
-{
-    return 2 * brackets - atomic_load_explicit(&s->shared, memory_order_relaxed);
-}
-
-bool ct_stream_is_deep(struct ct_stream *s)
-{
-    uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
-    uint64_t made = records(s, newest);
-    if (ct_likely(made < atomic_load_explicit(&s->allowed, memory_order_relaxed)))
-        return false;
-    uint64_t pending = 2 * (newest - atomic_load_explicit(&s->done, memory_order_relaxed));
-    if (pending < ALLOWED) {
-        atomic_store_explicit(&s->watched, 0, memory_order_relaxed);
-        atomic_store_explicit(&s->allowed, made + ALLOWED - pending, memory_order_relaxed);
-        return false;
-    }
-    if (has_moved(s, newest)) {
-        atomic_store_explicit(&s->allowed, made + ALLOWED, memory_order_relaxed);
-        return false;
-    }
-    return atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed) % MARKER_EVERY != 0;
+    uint32_t stop =
+        atomic_load_explicit(&s->trail[sequence % CT_STREAM_TRAIL], memory_order_relaxed);
+    uint32_t event = stop % CT_EVENTS_MOST;
+    if (stop - event != upper(sequence))
+        return sequence + CT_STREAM_TRAIL <=
+               atomic_load_explicit(&s->sequence, memory_order_relaxed);
+    return CT_REAL(cuEventQuery)(ct_event(ct_context(s->context), event)) == CUDA_SUCCESS ||
+           atomic_load_explicit(&s->done, memory_order_acquire) >= sequence;
 }
 
 bool ct_stream_is_idle(const struct ct_stream *s)
 {
-    if (!CT_HAS(cuStreamQuery))
+    CUstreamCaptureMode mode;
+    if (!CT_HAS(cuStreamQuery) || !ct_relaxed_enter(&mode))
         return false;
-    CUstreamCaptureMode mode = ct_relaxed_enter();
     CUresult r = CT_REAL(cuStreamQuery)(s->handle);
     ct_relaxed_leave(mode);
     return r == CUDA_SUCCESS;
@@ -391,9 +380,13 @@ static bool has_work_ahead(struct ct_stream *s, uint64_t newest, uint64_t pendin
     uint64_t now = *ticks = ct_ticks();
     if (now < atomic_load_explicit(&s->busy_until, memory_order_relaxed))
         return true;
-    uint64_t ahead = pending < CT_STREAM_TRAIL ? FEWEST_AHEAD : CT_STREAM_TRAIL - 1;
-    uint64_t older = newest - ahead;
-    if (is_through(s, older, s->trail[older % CT_STREAM_TRAIL])) {
+    uint64_t ahead = pending <= MOST_AHEAD ? FEWEST_AHEAD : MOST_AHEAD;
+    CUstreamCaptureMode mode;
+    if (!ct_relaxed_enter(&mode))
+        return false;
+    bool is_through = ct_stream_is_through(s, newest - ahead);
+    ct_relaxed_leave(mode);
+    if (is_through) {
         atomic_store_explicit(&s->look_skips, LOOK_SKIPS, memory_order_relaxed);
         return false;
     }
@@ -423,8 +416,7 @@ bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks
     return atomic_load(&s->released) < newest;
 }
 
-bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t opened,
-                         uint64_t *ticks)
+bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t opened, uint64_t *ticks)
 {
     if (opened % RECORDED_EVERY == 0 || !is_last_of(s, t))
         return false;
@@ -438,7 +430,8 @@ uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t s
     if (shared)
         ct_count_bump(&s->shared, 1);
     uint64_t n = atomic_fetch_add_explicit(&s->sequence, 1, memory_order_acq_rel) + 1;
-    atomic_store_explicit(&s->trail[n % CT_STREAM_TRAIL], stop_event, memory_order_relaxed);
+    atomic_store_explicit(&s->trail[n % CT_STREAM_TRAIL], upper(n) | stop_event,
+                          memory_order_relaxed);
     atomic_store_explicit(&s->last_breaks, ct_stream_breaks(s), memory_order_relaxed);
     atomic_store_explicit(&s->last_turn, ct_stream_turn(s), memory_order_relaxed);
     atomic_store_explicit(&s->last_owner, owner(t, n), memory_order_relaxed);

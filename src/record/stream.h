@@ -16,8 +16,11 @@
 #include "record/op.h"
 
 #define CT_STREAMS 32768
+#define CT_STREAMS_LISTED 1024 /* in the profile: those that were met first */
 #define CT_STREAM_NONE UINT32_MAX
-#define CT_STREAM_TRAIL 32 /* stop events remembered to tell whether the stream is busy */
+/* Brackets whose stop events are remembered: each is two of the 1,020 entries that a stream takes.
+ */
+#define CT_STREAM_TRAIL 512
 
 enum ct_stream_special {
     CT_STREAM_CREATED = 0,
@@ -30,7 +33,7 @@ struct ct_thread;
 
 /* Who writes what often lies in cache lines of its own: each launch reads the first of them. */
 struct ct_stream {
-    _Alignas(CT_CACHE_LINE) CUstream handle;
+    _Alignas(CT_CACHE_LINE) _Atomic(CUstream) handle; /* written last when the entry is used anew */
     /* Atomic for the drain thread, which lists a stream while its entry is being used anew. */
     _Atomic uint64_t id; /* ordinal, from 1 */
     _Atomic uint32_t context;
@@ -39,6 +42,7 @@ struct ct_stream {
     _Atomic uint32_t flags;   /* UINT32_MAX: not seen being created */
     _Atomic int32_t priority;
     atomic_bool gone;
+    struct ct_stream *next_gone; /* under the lock */
 
     /* Of launching threads. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t opened; /* brackets begun */
@@ -47,31 +51,31 @@ struct ct_stream {
     _Atomic uint64_t breaks;    /* waits, host functions: no sharing across */
     _Atomic uint64_t untimed;   /* operations without a bracket: breaks as well */
     _Atomic uint64_t shared;    /* brackets whose start was another one's stop */
-    _Atomic uint64_t waits;
+    _Atomic uint64_t passes; /* changes when one is passed over: a break; see ct_stream_passed() */
     _Atomic uint32_t last_row; /* of the last kernel; CT_ROW_NONE: it was something else */
 
     /* Of the thread that recorded last; another thread never uses them. */
     _Atomic uint64_t last_owner; /* number of the thread << 40 | sequence */
     _Atomic uint64_t last_breaks;
     _Atomic uint32_t last_turn;
-    _Atomic uint64_t busy_until;             /* ticks: the stream has work ahead till then */
-    _Atomic uint32_t look_skips;             /* launches that take it for idle without a look */
-    _Atomic uint32_t trail[CT_STREAM_TRAIL]; /* stop events by sequence */
+    _Atomic uint64_t busy_until; /* ticks: the stream has work ahead till then */
+    _Atomic uint32_t look_skips; /* launches that take it for idle without a look */
 
-    /* The watch for a queue that does not move; see ct_stream_is_deep(). */
-    _Atomic uint64_t watched;    /* as head: its end would be a sign that the stream moves */
-    _Atomic uint64_t watch_head; /* the last head that was seen since the watch was set */
-    _Atomic uint64_t allowed;    /* records that may have been made before a look */
-    _Atomic uint32_t refused;    /* brackets not opened for a queue that does not move */
+    /* The watch for a queue that does not move: depth.c. */
+    _Atomic uint32_t refused; /* brackets not opened since it was last seen to move */
+    _Atomic uint64_t allowed; /* records that may have been made before a look */
+    _Atomic uint64_t gate;    /* sequence of the newest bracket before the last ct_stream_gate() */
+    _Atomic uint64_t watched; /* sequence: its end is a sign that the stream moves; 0: none is */
 
     /* Of the drain thread, read by launching threads. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with */
-    _Atomic uint64_t released; /* sequence whose stop event is back in the pool */
-    _Atomic uint64_t head;     /* sequence << 32 | event: oldest pending */
+    _Atomic uint64_t released;    /* sequence whose stop event is back in the pool */
     _Atomic uint64_t clock_until; /* ticks: see ct_stream_has_clock() */
 
     /* Of the drain thread. */
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t settled; /* operations of brackets dealt with */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t settled; /* operations of brackets, and passed over */
+    _Atomic uint64_t waits;
+    uint64_t dealt; /* what `done` is to be: launching threads are told of several at a time */
     struct ct_pending *first_pending;
     struct ct_pending *last_pending;
     struct ct_pending *last_inserted; /* of those that are pending; NULL: none is known */
@@ -81,7 +85,10 @@ struct ct_stream {
     uint32_t last_stop_context;
     uint64_t last_stop_sequence;
     uint64_t last_stop_ns;
-    uint32_t last_work; /* enum ct_work_class of that bracket; NONE: there was none */
+    uint32_t last_engine; /* enum ct_engine of that bracket; NONE: there was none */
+
+    /* Of launching threads: stop events by sequence, whose upper part is in the upper bits. */
+    _Alignas(CT_CACHE_LINE) _Atomic uint32_t trail[CT_STREAM_TRAIL];
 };
 
 bool ct_streams_init(void);
@@ -119,11 +126,10 @@ void ct_streams_of_context_gone(uint32_t context);
 bool ct_streams_of_context_idle(uint32_t context);
 
 /*
- * Whether so much is queued in a stream that does not move that records of ours could fill it: a
- * program may queue about a thousand launches behind a gate it opens afterwards, and must be able
- * to with us. Launching thread, between open and stop record.
+ * Whether a bracket is complete, as the driver says; one that is no longer remembered is. Launching
+ * thread, between ct_relaxed_enter() and ct_relaxed_leave().
  */
-bool ct_stream_is_deep(struct ct_stream *s);
+bool ct_stream_is_through(const struct ct_stream *s, uint64_t sequence);
 
 /* Asks the driver whether all in the stream is done. Launching thread, outside captures. */
 bool ct_stream_is_idle(const struct ct_stream *s);
@@ -153,8 +159,8 @@ bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks
 
 /*
  * Whether the host's clock can serve instead of a start event: it is tied to the GPU's, and nothing
- * but brackets of this thread is in the stream. Now and then a start is recorded all the same, which
- * keeps the clocks together.
+ * but brackets of this thread is in the stream. Now and then a start is recorded all the same,
+ * which keeps the clocks together.
  */
 bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t opened,
                          uint64_t *ticks);
@@ -196,7 +202,8 @@ static inline uint32_t ct_stream_take_turn(struct ct_stream *s)
 static inline uint64_t ct_stream_breaks(const struct ct_stream *s)
 {
     return atomic_load_explicit(&s->breaks, memory_order_relaxed) +
-           atomic_load_explicit(&s->untimed, memory_order_relaxed);
+           atomic_load_explicit(&s->untimed, memory_order_relaxed) +
+           atomic_load_explicit(&s->passes, memory_order_relaxed);
 }
 
 /* Whether something without a bracket came after the last bracket, or may have. */
@@ -210,7 +217,28 @@ static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)
     atomic_fetch_add_explicit(&s->untimed, operations, memory_order_relaxed);
 }
 
+/*
+ * A launch of that row was passed over. Two threads at once may count it as one, which is as good a
+ * break as two; how many there were the drain thread learns from each of them.
+ */
+static inline void ct_stream_passed(struct ct_stream *s, uint32_t row)
+{
+    uint64_t n = atomic_load_explicit(&s->passes, memory_order_relaxed);
+    atomic_store_explicit(&s->passes, n + 1, memory_order_relaxed);
+    atomic_store_explicit(&s->last_row, row, memory_order_relaxed);
+}
+
+/* Drain thread: so many were, unless the entry has become another stream's. */
+static inline void ct_stream_count_passed(struct ct_stream *s, uint64_t id, uint64_t operations)
+{
+    if (atomic_load_explicit(&s->id, memory_order_relaxed) == id)
+        atomic_fetch_add_explicit(&s->settled, operations, memory_order_relaxed);
+}
+
 void ct_stream_break(struct ct_stream *s);
 void ct_streams_break(void);
+
+/* What the program puts into the stream next may stand still until the program says so. */
+void ct_stream_gate(struct ct_stream *s);
 
 #endif

@@ -6,9 +6,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/note.h"
 #include "record/stream.h"
 
 CT_TLS struct ct_thread *ct_thread_current;
+
+static const char unseen[] = "A thread had no memory to record in: a call that is not counted";
 
 static struct ct_thread *_Atomic first;
 static pthread_key_t end_key;
@@ -31,11 +34,12 @@ static void end(void *state)
     atomic_store_explicit(&t->state, CT_THREAD_ENDED, memory_order_release);
 }
 
+/* Without the key states would never be used again, and would grow in number without a bound. */
 bool ct_threads_init(void)
 {
     if (!atomic_load(&end_key_made))
         atomic_store(&end_key_made, pthread_key_create(&end_key, end) == 0);
-    return true;
+    return atomic_load(&end_key_made);
 }
 
 void ct_threads_forget(void)
@@ -82,14 +86,42 @@ CT_COLD struct ct_thread *ct_thread_make(void)
     struct ct_thread *t = reuse();
     if (!t)
         t = add();
+    if (t && pthread_setspecific(end_key, t)) {
+        atomic_store_explicit(&t->state, CT_THREAD_FREE, memory_order_release);
+        t = NULL;
+    }
+    if (!t)
+        ct_note(CT_NOTE_WARNING, unseen);
     if (t) {
         t->driver_depth = t->runtime_depth = 0;
+        t->correlation = 0;
+        if (atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed))
+            ct_call_log_start(t);
         uint64_t seed = (uint64_t)(uintptr_t)t ^ ct_ticks();
         t->sampler.random = seed * 0x9e3779b97f4a7c15u | 1; /* never 0 */
         ct_thread_current = t;
-        if (atomic_load(&end_key_made))
-            pthread_setspecific(end_key, t);
     }
     errno = saved_errno;
     return t;
+}
+
+static void add_sample(struct ct_thread *t, uint32_t api, uint32_t shift, uint64_t ticks)
+{
+    uint32_t i;
+    uint64_t most = ((uint64_t)1 << CT_SAMPLE_TICKS) - 1;
+    if (ct_unlikely(!ct_ring_reserve(&t->sample_ring, CT_THREAD_SAMPLES, &i)))
+        return;
+    t->samples[i] = ((uint64_t)shift << CT_SAMPLE_API | api) << CT_SAMPLE_TICKS | (ticks & most);
+    ct_ring_publish(&t->sample_ring);
+}
+
+void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
+                           uint64_t done_ticks)
+{
+    struct ct_api_count *c = &t->api[api];
+    uint64_t ticks = ct_ticks_between(call_ticks, done_ticks);
+    ct_api_add(c, ticks);
+    add_sample(t, api, c->shift, ticks);
+    if (ct_unlikely(atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed)))
+        ct_api_draw(c, done_ticks, &t->sampler.random);
 }

@@ -12,8 +12,11 @@
 #include "base/base.h"
 #include "base/ring.h"
 #include "cuda/api.h"
+#include "record/api_count.h"
+#include "record/call_log.h"
 #include "record/context.h"
 #include "record/op.h"
+#include "record/pass.h"
 #include "record/sample.h"
 #include "record/tally.h"
 
@@ -21,16 +24,11 @@
 #define CT_THREAD_SAMPLES 4096
 #define CT_THREAD_DEFAULTS 8 /* contexts whose per-thread default stream is remembered */
 
-/* One cache line for each function a thread calls. Only its thread writes. */
-struct ct_api_count {
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t calls;
-    _Atomic uint64_t errors;
-    _Atomic uint64_t total_ticks;
-    _Atomic uint64_t min_ticks; /* 0: no call yet */
-    _Atomic uint64_t max_ticks;
-};
-
-struct ct_stream;
+/* A timed call in the ring of samples: its ticks, function, and for how many it stands, as a power.
+ */
+#define CT_SAMPLE_TICKS 48
+#define CT_SAMPLE_API 12
+_Static_assert(CT_API_COUNT < 1 << CT_SAMPLE_API, "a function's id is too long for a sample");
 
 enum ct_thread_state {
     CT_THREAD_FREE,
@@ -42,8 +40,13 @@ struct ct_thread {
     struct ct_thread *next; /* all states ever made; never changes */
     uint64_t number;        /* from 1 */
     _Atomic uint32_t state;
-    uint32_t driver_depth;  /* inside a driver call: what it calls itself is not the program's */
+    /* Each call writes these; the drain thread reads what is above. */
+    _Alignas(CT_CACHE_LINE) uint32_t driver_depth; /* inside a driver call: what it calls itself
+                                                      is not the program's */
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
+    uint64_t waited_ticks;  /* when it last came back from a call that waits for the GPU; 0 */
+    uint64_t correlation;   /* of the call that is being made, or comes next; 0: no trace */
+    struct ct_call_log *_Atomic log; /* NULL: there is no trace */
     _Atomic uint64_t off_operations; /* while recording was off */
     struct {
         uint32_t context; /* index + 1 */
@@ -57,8 +60,9 @@ struct ct_thread {
     struct ct_ring op_ring;
     struct ct_ring sample_ring;
     struct ct_op ops[CT_THREAD_OPS];
-    uint64_t samples[CT_THREAD_SAMPLES]; /* api << 48 | ticks */
+    uint64_t samples[CT_THREAD_SAMPLES];
     struct ct_api_count api[CT_API_COUNT];
+    struct ct_passes passes;
     struct ct_sampler sampler;
 };
 
@@ -84,25 +88,30 @@ static inline struct ct_event_cache *ct_thread_events(struct ct_thread *t,
     return &t->events[ct_context_index(c)];
 }
 
-/* Counts a finished call. A full sample ring costs the histogram a sample, not the counters. */
-static inline void ct_thread_count(struct ct_thread *t, uint32_t api, uint64_t ticks, bool failed)
-{
-    struct ct_api_count *c = &t->api[api];
-    ct_count_bump(&c->calls, 1);
-    ct_count_bump(&c->total_ticks, ticks);
-    uint64_t min = atomic_load_explicit(&c->min_ticks, memory_order_relaxed);
-    if (ct_unlikely(ticks < min || !min))
-        atomic_store_explicit(&c->min_ticks, ticks ? ticks : 1, memory_order_relaxed);
-    if (ct_unlikely(ticks > atomic_load_explicit(&c->max_ticks, memory_order_relaxed)))
-        atomic_store_explicit(&c->max_ticks, ticks, memory_order_relaxed);
-    if (ct_unlikely(failed))
-        ct_count_bump(&c->errors, 1);
+/* One that was timed. A full ring of samples costs the histogram a sample, not the counters. */
+void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
+                           uint64_t done_ticks);
 
-    uint32_t i;
-    if (ct_likely(ct_ring_reserve(&t->sample_ring, CT_THREAD_SAMPLES, &i))) {
-        t->samples[i] = (uint64_t)api << 48 | (ticks & 0xffffffffffff);
-        ct_ring_publish(&t->sample_ring);
-    }
+/* Counts a finished call. `due`: it was timed, with these ticks before and after it. */
+CT_INLINE void ct_thread_count(struct ct_thread *t, uint32_t api, bool due, uint64_t call_ticks,
+                               uint64_t done_ticks, bool failed)
+{
+    if (ct_unlikely(failed))
+        ct_count_bump(&t->api[api].errors, 1);
+    if (due)
+        ct_thread_count_timed(t, api, call_ticks, done_ticks);
+    else
+        ct_count_bump(&t->api[api].untimed, 1);
+}
+
+/* The same where there may be a trace: then all are due. `result`: 0 if it has none. */
+CT_INLINE void ct_thread_count_result(struct ct_thread *t, uint32_t api, bool due,
+                                      uint64_t call_ticks, uint64_t done_ticks, bool failed,
+                                      int32_t result)
+{
+    ct_thread_count(t, api, due, call_ticks, done_ticks, failed);
+    if (ct_unlikely(t->correlation))
+        ct_call_log_add(t, api, call_ticks, done_ticks, result);
 }
 
 #endif

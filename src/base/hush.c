@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/hush.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* What is pending before stays the program's. */
+void ct_hush_begin(struct ct_hush *h)
+{
+    static const int raised[] = {SIGPIPE, SIGXFSZ};
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    sigemptyset(&h->ours);
+    for (unsigned i = 0; i < ct_countof(raised); i++)
+        if (!sigismember(&pending, raised[i]))
+            sigaddset(&h->ours, raised[i]);
+    pthread_sigmask(SIG_BLOCK, &h->ours, &h->mask);
+}
+
+void ct_hush_end(const struct ct_hush *h)
+{
+    static const struct timespec now = {0};
+    int saved_errno = errno;
+    while (sigtimedwait(&h->ours, NULL, &now) > 0)
+        ;
+    pthread_sigmask(SIG_SETMASK, &h->mask, NULL);
+    errno = saved_errno;
+}

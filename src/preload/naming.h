@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a process are called: by a pattern, and apart from those of its relatives. */
+#ifndef CT_NAMING_H
+#define CT_NAMING_H
+
+#include "base/base.h"
+#include "format/write.h"
+
+#define CT_NAMING_BYTES 4096
+
+/* Remembers the working directory and the host: the program may change both. */
+void ct_naming_start(void);
+const char *ct_naming_host(void);
+
+/* False: the pattern makes no sense, or the path is too long. */
+bool ct_naming_expand(char path[CT_NAMING_BYTES], const char *pattern);
+
+/* summary.bin -> summary<name>; false: the path is too long. */
+bool ct_naming_extend(char path[CT_NAMING_BYTES], const char *name);
+
+/*
+ * Claims the file, see ct_file_claim(). One that a living process writes, or that was written in
+ * this run, is an ancestor's, a sibling's, or this process's before an exec: ours gets the pid into
+ * its name. `path` is the name that it has got.
+ */
+enum ct_file_error ct_naming_open(struct ct_file *f, char path[CT_NAMING_BYTES], const char *wanted,
+                                  const char *magic);
+
+#endif

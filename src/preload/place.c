@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/place.h"
+
+#include "record/bracket.h"
+#include "record/context.h"
+
+/* What a copy's direction is about. Values order the names in `directions`. */
+enum place { HOST, DEVICE, ARRAY };
+
+static const uint8_t places[CT_MEMORY_COUNT] = {
+    [CT_MEMORY_DEVICE] = DEVICE,
+    [CT_MEMORY_ARRAY] = ARRAY,
+    [CT_MEMORY_MANAGED] = DEVICE,
+};
+
+static const uint8_t directions[3][3] = {
+    [HOST] = {[HOST] = CT_HTOH, [DEVICE] = CT_HTOD, [ARRAY] = CT_HTOA},
+    [DEVICE] = {[HOST] = CT_DTOH, [DEVICE] = CT_DTOD, [ARRAY] = CT_DTOA},
+    [ARRAY] = {[HOST] = CT_ATOH, [DEVICE] = CT_ATOD, [ARRAY] = CT_ATOA},
+};
+
+enum ct_direction ct_direction_of(struct ct_way way)
+{
+    return (enum ct_direction)directions[places[way.from]][places[way.to]];
+}
+
+/* Both answers in one question; for memory it does not know the driver says zero to both. */
+static CUresult ask(CUdeviceptr p, unsigned *type, unsigned *managed)
+{
+    CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                  CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void *answers[] = {type, managed};
+    return CT_REAL(cuPointerGetAttributes)(2, what, answers, p);
+}
+
+enum ct_memory ct_memory_at(CUdeviceptr p)
+{
+    unsigned type = 0, managed = 0;
+    CUstreamCaptureMode mode;
+    if (!ct_recording() || !CT_HAS(cuPointerGetAttributes) || !ct_relaxed_enter(&mode))
+        return CT_MEMORY_UNKNOWN;
+    CUresult r = ask(p, &type, &managed);
+    ct_relaxed_leave(mode);
+    if (r != CUDA_SUCCESS)
+        return CT_MEMORY_UNKNOWN;
+    if (managed)
+        return CT_MEMORY_MANAGED;
+    return type == CU_MEMORYTYPE_DEVICE ? CT_MEMORY_DEVICE
+           : type == CU_MEMORYTYPE_HOST ? CT_MEMORY_PINNED
+                                        : CT_MEMORY_PAGEABLE;
+}
+
+enum ct_memory ct_memory_of_host(const void *p)
+{
+    enum ct_memory m = ct_memory_at((CUdeviceptr)(uintptr_t)p);
+    return places[m] == HOST ? m : CT_MEMORY_UNKNOWN;
+}
+
+enum ct_memory ct_memory_of_type(CUmemorytype type, const void *host, CUdeviceptr device)
+{
+    if (type == CU_MEMORYTYPE_UNIFIED)
+        return ct_memory_at(device);
+    return type == CU_MEMORYTYPE_HOST    ? ct_memory_of_host(host)
+           : type == CU_MEMORYTYPE_ARRAY ? CT_MEMORY_ARRAY
+                                         : CT_MEMORY_DEVICE;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a copy's memory lies, as its call or the driver says. */
+#ifndef CT_PLACE_H
+#define CT_PLACE_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "cutrace/format.h"
+
+/* From what kind of memory to what. */
+struct ct_way {
+    enum ct_memory from;
+    enum ct_memory to;
+};
+
+/* Asks the driver; memory it does not know is the program's own. */
+enum ct_memory ct_memory_at(CUdeviceptr p);
+/* The same where the call says it is the host's. */
+enum ct_memory ct_memory_of_host(const void *p);
+
+/* Of a call that says what it is. */
+enum ct_memory ct_memory_of_type(CUmemorytype type, const void *host, CUdeviceptr device);
+
+enum ct_direction ct_direction_of(struct ct_way way);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells the launcher, where there is one, what this process does (cutrace/run.h). */
+#ifndef CT_RUN_H
+#define CT_RUN_H
+
+#include "base/base.h"
+#include "cutrace/run.h"
+
+/* errno is kept. */
+void ct_run_tell(enum ct_run_kind kind, const char *wanted, const char *path);
+
+/* Whether a process of the run has told of that name. errno is kept. */
+bool ct_run_has(const char *path);
+
+#endif

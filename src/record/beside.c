@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/beside.h"
+
+#include "base/mem.h"
+#include "base/sort.h"
+
+#define RUNNING 64
+#define REMEMBERED 64
+#define REMEMBERED_EACH 16 /* of a context */
+
+/*
+ * The longest that the front end is with a stream after it has stamped a stop there, or a start,
+ * behind which it finds the operation. What is later than that did not wait.
+ */
+#define STOP_TURN_NS 3900
+#define START_TURN_NS 6000
+
+/* So soon after a stamp of another stream the front end has to turn to this one first. */
+#define TURN_NS 2000
+
+/*
+ * A stop stamp of another stream so long after the GPU is told of an operation is behind it; one so
+ * long before had no influence.
+ */
+#define TOLD_NS 700
+
+#define NO_STREAM UINT32_MAX
+
+/* In the order in which those of one time count. */
+enum kind {
+    STOP,
+    START,
+    BEGIN, /* without a record: a start that is shared or has been worked out */
+};
+
+struct stamp {
+    uint64_t at_ns;
+    struct ct_measured *m; /* NULL: only beside the others */
+    uint32_t stream;
+    uint32_t context;
+    enum kind kind;
+};
+
+/* Of the round before, so that what spans both rounds is seen. */
+struct span {
+    uint64_t start_ns;
+    uint64_t stop_ns;
+    uint32_t stream;
+    uint32_t context;
+    bool has_record;
+};
+
+static struct stamp *stamps;
+static unsigned stamp_count;
+static struct stamp running[RUNNING];
+static unsigned running_count;
+static struct span remembered[REMEMBERED];
+static unsigned remembered_count;
+
+bool ct_beside_init(void)
+{
+    stamps = ct_map(sizeof(*stamps) * (2 * (CT_BESIDE_ROOM + REMEMBERED) + RUNNING));
+    return stamps;
+}
+
+void ct_beside_forget(void)
+{
+    stamps = NULL;
+    running_count = remembered_count = 0;
+}
+
+void ct_beside_running(uint32_t stream, uint32_t context, uint64_t start_ns)
+{
+    if (running_count < RUNNING)
+        running[running_count++] =
+            (struct stamp){.at_ns = start_ns, .stream = stream, .context = context, .kind = BEGIN};
+}
+
+/* ---- stamps by context and time ---- */
+
+static bool is_later(unsigned i, unsigned k)
+{
+    const struct stamp *a = &stamps[i], *b = &stamps[k];
+    if (a->context != b->context)
+        return a->context > b->context;
+    return a->at_ns != b->at_ns ? a->at_ns > b->at_ns : a->kind > b->kind;
+}
+
+static void swap(unsigned a, unsigned b)
+{
+    struct stamp was = stamps[a];
+    stamps[a] = stamps[b];
+    stamps[b] = was;
+}
+
+static void add(const struct span *s, struct ct_measured *m)
+{
+    struct stamp at = {.m = m, .stream = s->stream, .context = s->context};
+    at.at_ns = s->start_ns;
+    at.kind = s->has_record ? START : BEGIN;
+    stamps[stamp_count++] = at;
+    at.at_ns = s->stop_ns;
+    at.kind = STOP;
+    stamps[stamp_count++] = at;
+}
+
+static struct span span_of(const struct ct_measured *m)
+{
+    return (struct span){
+        .start_ns = m->start_ns,
+        .stop_ns = m->stop_ns,
+        .stream = m->op.stream,
+        .context = m->op.context,
+        .has_record = !(m->op.flags & (CT_OP_SHARED_START | CT_OP_TOLD_START)),
+    };
+}
+
+/* Its bracket begins when the one before on its stream has ended, whenever it was submitted. */
+static void add_running(const struct stamp *r, const struct ct_measured *measured, unsigned count)
+{
+    struct stamp *at = &stamps[stamp_count++];
+    *at = *r;
+    for (unsigned i = 0; i < count; i++)
+        if (measured[i].op.stream == r->stream && measured[i].op.context == r->context)
+            at->at_ns = ct_max(at->at_ns, measured[i].stop_ns);
+}
+
+static void collect(struct ct_measured *measured, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct span s = span_of(&measured[i]);
+        add(&s, &measured[i]);
+    }
+    for (unsigned i = 0; i < remembered_count; i++)
+        add(&remembered[i], NULL);
+    for (unsigned i = 0; i < running_count; i++)
+        add_running(&running[i], measured, count);
+}
+
+/* Most rounds are of one stream: then there is nothing to look at, and no memory to touch. */
+static bool is_one_stream(const struct ct_measured *measured, unsigned count)
+{
+    uint32_t stream = measured->op.stream, context = measured->op.context;
+    for (unsigned i = 1; i < count; i++)
+        if (measured[i].op.stream != stream || measured[i].op.context != context)
+            return false;
+    for (unsigned i = 0; i < remembered_count; i++)
+        if (remembered[i].stream != stream || remembered[i].context != context)
+            return false;
+    for (unsigned i = 0; i < running_count; i++)
+        if (running[i].stream != stream || running[i].context != context)
+            return false;
+    return true;
+}
+
+static void remember_one_stream(const struct ct_measured *measured, unsigned count)
+{
+    remembered_count = 0;
+    while (remembered_count < ct_min(count, REMEMBERED_EACH)) {
+        remembered[remembered_count] = span_of(&measured[count - 1 - remembered_count]);
+        remembered_count++;
+    }
+}
+
+static void remember(void)
+{
+    unsigned each = 0;
+    uint32_t context = 0;
+    remembered_count = 0;
+    for (unsigned i = stamp_count; i-- && remembered_count < REMEMBERED;) {
+        const struct stamp *s = &stamps[i];
+        if (s->context != context)
+            each = 0;
+        context = s->context;
+        if (s->kind == STOP && s->m && each++ < REMEMBERED_EACH)
+            remembered[remembered_count++] = span_of(s->m);
+    }
+}
+
+/* ---- what they tell ---- */
+
+/* How far the sweep has come, in one context. */
+struct sweep {
+    uint32_t context;
+    uint32_t in_flight;
+    uint64_t chain_ns; /* since then the front end has gone from turn to turn */
+    struct stamp latest;
+    struct stamp other; /* the latest of another stream than `latest` */
+};
+
+static bool is_within_turn(const struct stamp *before, const struct stamp *s)
+{
+    uint64_t turn_ns = before->kind == STOP ? STOP_TURN_NS : START_TURN_NS;
+    return before->stream != NO_STREAM && s->at_ns <= before->at_ns + turn_ns;
+}
+
+static void note_record(struct sweep *w, const struct stamp *s)
+{
+    if (!is_within_turn(&w->latest, s))
+        w->chain_ns = s->at_ns;
+    if (w->latest.stream != s->stream)
+        w->other = w->latest;
+    w->latest = *s;
+}
+
+/* The latest record of another stream. */
+static const struct stamp *other(const struct sweep *w, const struct stamp *s)
+{
+    return w->latest.stream != s->stream ? &w->latest : &w->other;
+}
+
+static bool is_after_other(const struct sweep *w, const struct stamp *s, uint64_t within_ns)
+{
+    const struct stamp *before = other(w, s);
+    return before->stream != NO_STREAM && s->at_ns <= before->at_ns + within_ns;
+}
+
+static uint64_t held_ns(const struct sweep *w, const struct stamp *s)
+{
+    if (!is_within_turn(other(w, s), s))
+        return 0;
+    return s->at_ns - ct_max(w->chain_ns, s->m->start_ns);
+}
+
+static void pass(struct sweep *w, const struct stamp *s)
+{
+    if (s->kind == STOP && w->in_flight)
+        w->in_flight--;
+    if (s->m && s->kind == STOP) {
+        s->m->times.beside = w->in_flight;
+        s->m->times.held_ns = held_ns(w, s);
+    } else if (s->m) {
+        s->m->times.beside_start = w->in_flight;
+        s->m->times.turned = is_after_other(w, s, TURN_NS);
+    }
+    w->in_flight += s->kind != STOP;
+    if (s->kind != BEGIN)
+        note_record(w, s);
+}
+
+/* The first stamp after one that is later than that. */
+static unsigned first_after(unsigned i, uint64_t at_ns)
+{
+    unsigned low = i + 1, high = stamp_count;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (stamps[middle].context == stamps[i].context && stamps[middle].at_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * The latest stop of another stream that was stamped between the start of this one and the moment
+ * when its operation, of which the GPU was told late, could begin.
+ */
+static uint64_t taken_ns(unsigned start)
+{
+    const struct stamp *s = &stamps[start];
+    int64_t lead_ns = s->m->times.lead_ns;
+    if (lead_ns == CT_LEAD_UNKNOWN || lead_ns <= 0)
+        return 0;
+    for (unsigned i = first_after(start, s->at_ns + (uint64_t)lead_ns + TOLD_NS); --i > start;) {
+        uint64_t after_ns = stamps[i].at_ns - s->at_ns;
+        if (after_ns + CT_AFTER_STOP_NS < (uint64_t)lead_ns)
+            break;
+        if (stamps[i].kind == STOP && stamps[i].stream != s->stream)
+            return after_ns;
+    }
+    return 0;
+}
+
+void ct_beside_find_taken(void)
+{
+    for (unsigned i = 0; i < stamp_count; i++)
+        if (stamps[i].m && stamps[i].kind != STOP)
+            stamps[i].m->times.taken_ns = taken_ns(i);
+    stamp_count = 0;
+}
+
+static void look(void)
+{
+    struct sweep w = {.context = UINT32_MAX};
+    for (unsigned i = 0; i < stamp_count; i++) {
+        const struct stamp *s = &stamps[i];
+        if (s->context != w.context)
+            w = (struct sweep){.context = s->context,
+                               .latest = {.stream = NO_STREAM},
+                               .other = {.stream = NO_STREAM}};
+        pass(&w, s);
+    }
+}
+
+void ct_beside_find(struct ct_measured *measured, unsigned count)
+{
+    stamp_count = 0;
+    if (count && is_one_stream(measured, count)) {
+        remember_one_stream(measured, count);
+    } else if (count) {
+        collect(measured, count);
+        ct_sort(stamp_count, is_later, swap);
+        look();
+        remember();
+    }
+    running_count = 0;
+}

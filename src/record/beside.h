@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What other streams did beside a bracket. The GPU's front end serves one stream after the other:
+ * the stamps of the others tell when it was with them. Of the drain thread.
+ */
+#ifndef CT_BESIDE_H
+#define CT_BESIDE_H
+
+#include "base/base.h"
+#include "record/settle.h"
+
+/* Brackets that can be looked at together. */
+#define CT_BESIDE_ROOM 4096
+
+bool ct_beside_init(void);
+void ct_beside_forget(void);
+
+/* A bracket that has begun then and has not ended yet: it was beside those that have. */
+void ct_beside_running(uint32_t stream, uint32_t context, uint64_t start_ns);
+
+/*
+ * Sets beside, beside_start, turned and held_ns of so many brackets, CT_BESIDE_ROOM at most. The
+ * latest of those before are remembered, those that run are not.
+ */
+void ct_beside_find(struct ct_measured *measured, unsigned count);
+/* Sets taken_ns of the same ones, whose lead is known by now. */
+void ct_beside_find_taken(void);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How deep a stream's queue may become with records of ours in it. A program may queue about a
+ * thousand launches behind a gate that it opens afterwards, and must be able to with us.
+ */
+#ifndef CT_DEPTH_H
+#define CT_DEPTH_H
+
+#include "record/stream.h"
+
+/*
+ * Whether so much is queued in a stream that does not move that our records could fill it.
+ * Launching thread, outside of a bracket.
+ */
+bool ct_depth_is_reached(struct ct_stream *s);
+
+#endif
