@@ -32,6 +32,7 @@ typedef void cudasim_set_fn(const char *variable, const char *value);
  *   cudasim_count_fn  cudasim_open_handles    contexts, streams, events, modules, graphs alive
  *   cudasim_count_fn  cudasim_breaches        misuses seen (only CUDASIM_STRICT=0 survives one)
  *   cudasim_count_fn  cudasim_pending         operations submitted and not complete
+ *   cudasim_count_fn  cudasim_faults          calls that were made to fail, hang or be slow
  *   cudasim_set_fn    cudasim_set
  */
 

@@ -97,7 +97,7 @@ static void set_leaves(CUstream s, struct sim_nodes *leaves)
     s->leaves = leaves;
 }
 
-void sim_capture_leave(CUstream s)
+static void leave(CUstream s)
 {
     s->capture = NULL;
     set_leaves(s, NULL);
@@ -222,19 +222,24 @@ static bool is_joined(CUstream s)
     return true;
 }
 
-/* Every stream must have been joined to the first one; all of them leave the capture. */
-static bool leave_all(struct sim_capture *c)
+static bool leave_if_in(void *stream, void *capture)
 {
-    bool joined = true;
+    CUstream s = stream;
+    struct sim_capture *c = capture;
+    if (s->capture == c) {
+        c->unjoined |= !is_joined(s);
+        leave(s);
+    }
+    return false;
+}
+
+/* Every stream must have been joined to the first one; all of them leave the capture. */
+static void leave_all(struct sim_capture *c)
+{
     for (CUgraphNode n = c->graph->first; n; n = n->next)
         n->visited = false;
     mark_ancestors(c->origin->leaves);
-    for (CUstream s = c->origin->context->streams; s; s = s->next)
-        if (s->capture == c) {
-            joined &= is_joined(s);
-            sim_capture_leave(s);
-        }
-    return joined;
+    sim_each(SIM_STREAM, leave_if_in, c);
 }
 
 static void drop(struct sim_capture *c)
@@ -260,10 +265,10 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *out)
         return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     if (c->origin != s)
         r = CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-    bool joined = leave_all(c);
+    leave_all(c);
     if (c->invalid)
         r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    else if (!joined)
+    else if (c->unjoined)
         r = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     if (r == CUDA_SUCCESS)
         *out = c->graph;
@@ -271,6 +276,19 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *out)
         sim_graph_free(c->graph);
     drop(c);
     return r;
+}
+
+/* A capture ends with the stream it began in. */
+void sim_capture_stream_ends(CUstream s)
+{
+    struct sim_capture *c = s->capture;
+    leave(s);
+    if (!c || c->origin != s)
+        return;
+    leave_all(c);
+    if (!c->graph_is_callers)
+        sim_graph_free(c->graph);
+    drop(c);
 }
 
 CUresult sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "cudasim.h"
+#include "driver/caller.h"
 #include "driver/entry.h"
 
 #define RULES 32
@@ -23,7 +25,9 @@ enum action { FAIL, SLOW, HANG };
 struct rule {
     enum action action;
     uint32_t id;
-    long nth, last; /* FAIL, HANG: which calls, from 1; SLOW: nth microseconds each time */
+    enum sim_caller caller; /* of whose calls the rule is */
+    long nth, last;         /* which calls, from 1 */
+    long slow_us;
     int code;
     bool sticky;
     atomic_long calls;
@@ -41,9 +45,11 @@ static unsigned rule_count;
 static struct timing timings[KERNELS];
 static unsigned timing_count;
 static atomic_int sticky_code;
+static atomic_ullong faults;
 static int log_file = -1;
 
 cudasim_set_fn cudasim_set;
+cudasim_count_fn cudasim_faults;
 
 static void complain(const char *what, const char *item)
 {
@@ -62,26 +68,38 @@ static bool find_id(const char *name, uint32_t *id)
     return false;
 }
 
-/* n or n-m */
+/* n or n-m; none given: all */
 static void read_range(struct rule *r, const char *text)
 {
-    const char *dash = strchr(text, '-');
-    r->nth = atol(text);
-    r->last = dash ? atol(dash + 1) : r->nth;
+    const char *dash = text ? strchr(text, '-') : NULL;
+    r->nth = text ? atol(text) : 1;
+    r->last = !text ? LONG_MAX : dash ? atol(dash + 1) : r->nth;
 }
 
-/* function:n[-m][:code[:sticky]] */
+/* program/ cutrace/ drain/; returns what comes behind */
+static char *read_caller(struct rule *r, char *name)
+{
+    char *slash = name ? strchr(name, '/') : NULL;
+    if (!slash)
+        return name;
+    *slash = '\0';
+    return sim_caller_named(name, &r->caller) ? slash + 1 : NULL;
+}
+
+/* [caller/]function:n[-m][:code[:sticky]], or function:us[:n[-m]] */
 static void add_rule(enum action action, char *item)
 {
     struct rule r = {.action = action};
-    char *save = NULL, *name = strtok_r(item, ":", &save), *n = strtok_r(NULL, ":", &save);
-    char *code = strtok_r(NULL, ":", &save), *sticky = strtok_r(NULL, ":", &save);
+    char *save = NULL, *name = read_caller(&r, strtok_r(item, ":", &save));
+    char *n = strtok_r(NULL, ":", &save), *code = strtok_r(NULL, ":", &save);
+    char *sticky = strtok_r(NULL, ":", &save);
     if (!name || !n || rule_count == RULES || !find_id(name, &r.id)) {
         complain("not understood", item);
         return;
     }
-    read_range(&r, n);
-    r.code = code ? atoi(code) : CUDA_ERROR_UNKNOWN;
+    read_range(&r, action == SLOW ? code : n);
+    r.slow_us = action == SLOW ? atol(n) : 0;
+    r.code = action == FAIL && code ? atoi(code) : CUDA_ERROR_UNKNOWN;
     r.sticky = sticky && !strcmp(sticky, "sticky");
     rules[rule_count] = r;
     rule_count++;
@@ -142,14 +160,20 @@ static void read_settings(void)
 {
     free((char *)(uintptr_t)sim_settings.name);
     free((char *)(uintptr_t)sim_settings.truth_path);
+    free((char *)(uintptr_t)sim_settings.spans_path);
     free((char *)(uintptr_t)sim_settings.log_path);
     sim_settings = (struct sim_settings){
         .devices = (int)number("CUDASIM_DEVICES", 1),
         .driver_version = (int)number("CUDASIM_DRIVER_VERSION", sim_form_version),
         .strict = number("CUDASIM_STRICT", 1) != 0,
         .latency_ns = 1000u * (uint64_t)number("CUDASIM_LATENCY_US", 0),
+        .real_time = number("CUDASIM_REAL_TIME", 0) != 0,
+        .host_ns = (uint64_t)number("CUDASIM_HOST_NS", 0),
+        .host_clock = number("CUDASIM_HOST_CLOCK", 0) != 0,
+        .copy_engines = number("CUDASIM_COPY_ENGINES", 0) != 0,
         .name = strdup(getenv("CUDASIM_NAME") ? getenv("CUDASIM_NAME") : "Simulated H200"),
         .truth_path = path("CUDASIM_TRUTH"),
+        .spans_path = path("CUDASIM_SPANS"),
         .log_path = path("CUDASIM_LOG"),
     };
     if (sim_settings.devices < 0 || sim_settings.devices > SIM_DEVICES)
@@ -186,26 +210,30 @@ static void hang(void)
 
 static bool applies(struct rule *r, uint32_t id)
 {
-    if (r->id != id)
+    if (r->id != id || !sim_caller_is(r->caller, sim_self.caller, sim_names[id]))
         return false;
-    if (r->action == SLOW)
-        return true;
     long call = atomic_fetch_add(&r->calls, 1) + 1;
     return call >= r->nth && call <= r->last;
 }
 
 static bool act(const struct rule *r, CUresult *result)
 {
+    atomic_fetch_add(&faults, 1);
     if (r->action == HANG)
         hang();
     if (r->action == SLOW) {
-        usleep((useconds_t)r->nth);
+        sim_self.slow_us = r->slow_us;
         return false;
     }
     *result = (CUresult)r->code;
     if (r->sticky)
         sticky_code = r->code;
     return true;
+}
+
+uint64_t cudasim_faults(void)
+{
+    return faults;
 }
 
 bool sim_control_intercept(uint32_t id, const char *name, CUresult *result)

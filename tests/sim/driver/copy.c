@@ -66,6 +66,24 @@ static bool is_known(uintptr_t p, size_t bytes)
     return b && p + bytes <= b->start + b->bytes;
 }
 
+/* Memory that is not page-locked goes through the driver's hands, while the call lasts. */
+#define PAGEABLE_SLOWER 2
+
+static bool is_pageable(uintptr_t to, uintptr_t from)
+{
+    return sim_settings.copy_engines && (!sim_block_of(to) || !sim_block_of(from));
+}
+
+static CUresult submit_pageable(struct sim_work w, CUstream stream)
+{
+    CUstream s;
+    w.duration_ns *= PAGEABLE_SLOWER;
+    CUresult r = submit(w, stream, ASYNC);
+    if (r == CUDA_SUCCESS && sim_stream_of(stream, &s) == CUDA_SUCCESS && !s->capture)
+        sim_wait_stream(s);
+    return r;
+}
+
 static CUresult linear(uintptr_t to, uintptr_t from, size_t bytes, bool to_device, bool from_device,
                        CUstream stream, enum sort sort)
 {
@@ -74,6 +92,10 @@ static CUresult linear(uintptr_t to, uintptr_t from, size_t bytes, bool to_devic
         (from_device && bytes && !is_known(from, bytes)))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = sim_copy_line(to, from, bytes, &w);
+    if (r == CUDA_SUCCESS && sort == ASYNC && is_pageable(to, from))
+        return submit_pageable(w, stream);
+    if (r == CUDA_SUCCESS && is_pageable(to, from))
+        w.duration_ns *= PAGEABLE_SLOWER;
     return r == CUDA_SUCCESS ? submit(w, stream, sort) : r;
 }
 

@@ -93,7 +93,8 @@ void sim_wait_signal(void)
 void sim_wait_until(bool (*done)(void *arg), void *arg)
 {
     while (sim_progress(), !done(arg))
-        sim_wait_signal();
+        if (!sim_skip_wait())
+            sim_wait_signal();
 }
 
 void sim_breach(const char *what)
@@ -134,15 +135,15 @@ bool sim_survives_error(uint32_t id)
 /* Whether the call may not reach the model, and what it answers. */
 static bool refused(uint32_t id, CUresult *result)
 {
-    if (atomic_load_explicit(&shut_down, memory_order_acquire) &&
-        id != SIM_ID_cuGetErrorName && id != SIM_ID_cuGetErrorString) {
+    if (atomic_load_explicit(&shut_down, memory_order_acquire) && id != SIM_ID_cuGetErrorName &&
+        id != SIM_ID_cuGetErrorString) {
         *result = CUDA_ERROR_DEINITIALIZED;
         return true;
     }
     if (sim_control_intercept(id, sim_names[id], result))
         return true;
-    if (in_child || (!atomic_load_explicit(&initialised, memory_order_acquire) &&
-                     !needs_no_init(id))) {
+    if (in_child ||
+        (!atomic_load_explicit(&initialised, memory_order_acquire) && !needs_no_init(id))) {
         *result = CUDA_ERROR_NOT_INITIALIZED;
         return !needs_no_init(id) || (in_child && id == SIM_ID_cuInit);
     }
@@ -151,6 +152,9 @@ static bool refused(uint32_t id, CUresult *result)
 
 static CUresult leave(uint32_t id, CUresult result)
 {
+    if (sim_self.slow_us)
+        usleep((useconds_t)sim_self.slow_us);
+    sim_self.slow_us = 0;
     if (sim_log_on())
         sim_log("%u %s = %d", sim_self.id, sim_names[id], (int)result);
     return result;
@@ -174,6 +178,7 @@ static bool enter(uint32_t id, bool per_thread, CUresult *result)
     __attribute__((visibility("default"))) CUresult name(CT_PARAMS(__VA_ARGS__))                   \
     {                                                                                              \
         CUresult result;                                                                           \
+        sim_self.caller = __builtin_return_address(0);                                             \
         if (!enter(id, per_thread, &result))                                                       \
             return result;                                                                         \
         result = sim_##fn(CT_ARGS(__VA_ARGS__));                                                   \

@@ -110,6 +110,8 @@ CUresult sim_cuEventSynchronize(CUevent e)
 static CUresult timed(CUevent e)
 {
     CUresult r = sim_check(SIM_EVENT, e);
+    if (r == CUDA_SUCCESS && e->captured)
+        r = CUDA_ERROR_CAPTURED_EVENT;
     if (r == CUDA_SUCCESS && (!e->recorded || (e->flags & CU_EVENT_DISABLE_TIMING)))
         r = CUDA_ERROR_INVALID_HANDLE;
     return r;

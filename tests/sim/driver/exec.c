@@ -8,32 +8,6 @@
 /* A node that is not the first of its graph begins so long after the one before. */
 #define NODE_NS 700
 
-static size_t leaf_count(CUgraph g)
-{
-    size_t count = 0;
-    for (CUgraphNode n = g->first; n; n = n->next)
-        count += n->child ? leaf_count(n->child) : 1;
-    return count;
-}
-
-static bool flatten(CUgraph g, CUgraphExec e)
-{
-    size_t count = sim_graph_count(g);
-    CUgraphNode *order = calloc(count + 1, sizeof(CUgraphNode));
-    bool ok = sim_graph_order(g, order, count) == count;
-    for (size_t i = 0; ok && i < count; i++) {
-        if (order[i]->child)
-            ok = flatten(order[i]->child, e);
-        else
-            e->nodes[e->count++] = (struct sim_exec_node){.node = order[i],
-                                                          .type = order[i]->type,
-                                                          .enabled = true,
-                                                          .work = sim_work_clone(&order[i]->work)};
-    }
-    free(order);
-    return ok;
-}
-
 static bool is_event(const struct sim_work *w)
 {
     return w->kind == SIM_WORK_RECORD || w->kind == SIM_WORK_WAIT;
@@ -82,11 +56,11 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned l
         return r;
     CUgraphExec e = sim_take(SIM_EXEC);
     e->flags = flags;
-    e->nodes = calloc(leaf_count(g) + 1, sizeof(*e->nodes));
-    if (!flatten(g, e)) {
+    r = sim_unfold(g, e);
+    if (r != CUDA_SUCCESS) {
         drop_nodes(e);
         sim_give(SIM_EXEC, e);
-        return CUDA_ERROR_INVALID_VALUE;
+        return r;
     }
     make_plan(e);
     *out = e;
@@ -193,11 +167,15 @@ static CUresult replace(CUgraphExec e, CUgraphNode n, CUresult r, struct sim_con
 {
     if (r == CUDA_SUCCESS)
         r = sim_check(SIM_EXEC, e);
-    struct sim_exec_node *x = r == CUDA_SUCCESS ? node_of(e, n) : NULL;
-    if (!x || x->type != c->type)
+    struct sim_exec_node *first = r == CUDA_SUCCESS ? node_of(e, n) : NULL;
+    if (!first || first->type != c->type)
         return r != CUDA_SUCCESS ? r : CUDA_ERROR_INVALID_VALUE;
-    sim_work_drop(&x->work);
-    x->work = c->work;
+    for (struct sim_exec_node *x = first; x < e->nodes + e->count; x++)
+        if (x->node == n) { /* a body that runs several times has it as often */
+            sim_work_drop(&x->work);
+            x->work = sim_work_clone(&c->work);
+        }
+    sim_work_drop(&c->work);
     make_plan(e);
     return CUDA_SUCCESS;
 }
@@ -304,12 +282,6 @@ static bool same_topology(CUgraphExec a, CUgraphExec b)
     return true;
 }
 
-static bool unfold(CUgraph g, CUgraphExec e)
-{
-    e->nodes = calloc(leaf_count(g) + 1, sizeof(*e->nodes));
-    return flatten(g, e);
-}
-
 CUresult sim_cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgraphNode n, CUgraph child)
 {
     struct CUgraphExec_st before = {0}, after = {0};
@@ -320,7 +292,8 @@ CUresult sim_cuGraphExecChildGraphNodeSetParams(CUgraphExec e, CUgraphNode n, CU
         r = sim_check(SIM_GRAPH, child);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!unfold(n->child, &before) || !unfold(child, &after) || !same_topology(&before, &after))
+    if (sim_unfold(n->child, &before) || sim_unfold(child, &after) ||
+        !same_topology(&before, &after))
         r = CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; r == CUDA_SUCCESS && i < before.count; i++) {
         struct sim_exec_node *x = node_of(e, before.nodes[i].node);

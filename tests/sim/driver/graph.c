@@ -16,6 +16,7 @@ static void node_free(CUgraphNode n)
     sim_work_drop(&n->work);
     if (n->child)
         sim_graph_free(n->child);
+    sim_node_bodies_free(n);
     sim_give(SIM_NODE, n);
 }
 
@@ -119,6 +120,8 @@ CUresult sim_cuGraphDestroy(CUgraph g)
 CUresult sim_cuGraphClone(CUgraph *out, CUgraph g)
 {
     CUresult r = sim_check(SIM_GRAPH, g);
+    if (r == CUDA_SUCCESS && sim_graph_has_condition(g))
+        r = CUDA_ERROR_NOT_SUPPORTED;
     if (r == CUDA_SUCCESS)
         *out = sim_graph_clone(g);
     return r;
@@ -182,12 +185,18 @@ static CUresult add_content(CUgraphNode *out, CUgraph g, const CUgraphNode *from
 {
     if (r == CUDA_SUCCESS && c->child)
         r = sim_check(SIM_GRAPH, c->child);
+    if (r == CUDA_SUCCESS && c->child && sim_graph_has_condition(c->child))
+        r = CUDA_ERROR_NOT_SUPPORTED;
     if (r == CUDA_SUCCESS)
         r = add(out, g, c->type, from, count, c->work);
     if (r != CUDA_SUCCESS)
         return r;
     (*out)->copy = c->copy;
     (*out)->set = c->set;
+    if (c->condition && (r = sim_node_condition(*out, c->condition)) != CUDA_SUCCESS) {
+        sim_cuGraphDestroyNode(*out);
+        return r;
+    }
     if (c->child) {
         (*out)->child = sim_graph_clone(c->child);
         (*out)->child->owned_by_node = true;

@@ -66,7 +66,7 @@ static CUresult content_of_set_v2(const CUDA_MEMSET_NODE_PARAMS_v2 *p, struct si
     return sim_content_of_set(&q, out);
 }
 
-CUresult sim_content_of(const CUgraphNodeParams *p, struct sim_content *out)
+CUresult sim_content_of(CUgraphNodeParams *p, struct sim_content *out)
 {
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
@@ -89,6 +89,9 @@ CUresult sim_content_of(const CUgraphNodeParams *p, struct sim_content *out)
         return sim_content_of_event(p->type, p->eventRecord.event, out);
     case CU_GRAPH_NODE_TYPE_EMPTY:
         return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        out->condition = &p->conditional;
+        return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_NOT_SUPPORTED;
     }
@@ -98,7 +101,7 @@ static CUresult set(CUgraphNode n, CUresult r, const struct sim_content *c)
 {
     if (r == CUDA_SUCCESS)
         r = sim_node_has_type(n, c->type);
-    if (r == CUDA_SUCCESS && c->child)
+    if (r == CUDA_SUCCESS && (c->child || c->condition))
         r = CUDA_ERROR_NOT_SUPPORTED;
     if (r != CUDA_SUCCESS)
         return r;

@@ -287,9 +287,11 @@ CUresult sim_cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream handle)
 {
     CUstream s;
     CUresult r = sim_stream_of(handle, &s);
-    if (r == CUDA_SUCCESS && s->capture)
-        r = sim_capture_forbid(s); /* memory nodes are not modelled */
     void *p = NULL;
+    if (r == CUDA_SUCCESS && s->capture) { /* the graph's memory has its address for good */
+        struct sim_work none = {.kind = SIM_WORK_EMPTY};
+        r = sim_capture_add(s, &none, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+    }
     if (r == CUDA_SUCCESS)
         r = sim_memory_new(bytes, SIM_DEVICE, 0, &p);
     if (r == CUDA_SUCCESS)
@@ -310,7 +312,13 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr p, CUstream stream)
     struct sim_work w = {.kind = SIM_WORK_FREE, .memory = p};
     if (!b || b->start != p || b->place == SIM_HOST)
         return CUDA_ERROR_INVALID_VALUE;
-    return sim_submit_to(stream, &w);
+    CUstream s;
+    CUresult r = sim_stream_of(stream, &s);
+    if (r == CUDA_SUCCESS && s->capture) {
+        w.kind = SIM_WORK_EMPTY;
+        return sim_capture_add(s, &w, CU_GRAPH_NODE_TYPE_MEM_FREE);
+    }
+    return r == CUDA_SUCCESS ? sim_submit(s, &w) : r;
 }
 
 CUresult sim_cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *properties)

@@ -26,9 +26,22 @@ static int64_t later(int64_t a, int64_t b)
 
 /* ---- virtual time ---- */
 
+static uint64_t machine_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Before that nothing of this thread's can begin. */
+static int64_t submitted_ns(void)
+{
+    return sim_settings.host_clock ? (int64_t)machine_ns() : sim_self.host_ns;
+}
+
 static int64_t start_ns(CUstream s)
 {
-    int64_t t = later(s->tail_ns, sim_self.host_ns);
+    int64_t t = later(s->tail_ns, submitted_ns());
     if (s->kind == SIM_STREAM_LEGACY) {
         for (CUstream o = s->context->streams; o; o = o->next)
             if (sim_stream_blocking(o))
@@ -64,9 +77,21 @@ static void graph_records(CUstream s, const struct sim_plan *p, int64_t t)
             record(s, p->works[i].event, t + p->works[i].graph_offset_ns);
 }
 
-static void set_times(CUstream s, const struct sim_work *w)
+/* Where there are engines, copies of one direction are one engine's of the device. */
+static int64_t *engine_of(CUstream s, const struct sim_work *w)
 {
-    int64_t t = start_ns(s);
+    static int64_t to_device_ns[SIM_DEVICES], to_host_ns[SIM_DEVICES], others_ns;
+    bool is_one = sim_settings.copy_engines && w->kind == SIM_WORK_COPY;
+    others_ns = 0;
+    if (is_one && !strcmp(w->name, "HtoD"))
+        return &to_device_ns[s->context->device];
+    return is_one && !strcmp(w->name, "DtoH") ? &to_host_ns[s->context->device] : &others_ns;
+}
+
+/* The time it takes in its stream. */
+static int64_t set_times(CUstream s, const struct sim_work *w)
+{
+    int64_t start = start_ns(s), t = start, *engine = engine_of(s, w);
     switch (w->kind) {
     case SIM_WORK_GRAPH:
         t = graph_start_ns(w->plan, t);
@@ -78,7 +103,8 @@ static void set_times(CUstream s, const struct sim_work *w)
     case SIM_WORK_SET:
     case SIM_WORK_PREFETCH:
     case SIM_WORK_BATCH:
-        t += LAUNCH_NS + w->duration_ns;
+        t = later(t, *engine) + LAUNCH_NS + w->duration_ns;
+        *engine = t;
         break;
     case SIM_WORK_RECORD:
         if (!(w->event->flags & CU_EVENT_DISABLE_TIMING))
@@ -92,6 +118,7 @@ static void set_times(CUstream s, const struct sim_work *w)
         break;
     }
     s->tail_ns = t;
+    return t - start;
 }
 
 /* ---- what an operation waits for ---- */
@@ -148,11 +175,25 @@ static bool can_begin(const struct sim_op *op)
     return true;
 }
 
+/* ---- the clock by which operations complete ---- */
+
+static uint64_t host_clock_ns = 1; /* with CUDASIM_HOST_NS */
+
 static uint64_t real_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return sim_settings.host_ns ? host_clock_ns : machine_ns();
+}
+
+bool sim_skip_wait(void)
+{
+    uint64_t next_ns = UINT64_MAX;
+    for (CUstream s = active; s && sim_settings.host_ns; s = s->next_active)
+        if (s->first->visible_real_ns > host_clock_ns && s->first->visible_real_ns < next_ns)
+            next_ns = s->first->visible_real_ns;
+    if (next_ns == UINT64_MAX)
+        return false;
+    host_clock_ns = next_ns;
+    return true;
 }
 
 /* ---- completion ---- */
@@ -236,6 +277,19 @@ static bool needs_worker(const struct sim_work *w)
            (w->kind == SIM_WORK_GRAPH && w->plan->has_host_work);
 }
 
+/* When it may be seen to be complete, by the program's clock; 0: at once. */
+static uint64_t visible_at(CUstream s, int64_t took_ns)
+{
+    if (sim_settings.host_clock)
+        return (uint64_t)s->tail_ns;
+    if (sim_settings.real_time) {
+        uint64_t now_ns = real_ns();
+        s->due_real_ns = (s->due_real_ns > now_ns ? s->due_real_ns : now_ns) + (uint64_t)took_ns;
+        return s->due_real_ns;
+    }
+    return sim_settings.latency_ns ? real_ns() + sim_settings.latency_ns : 0;
+}
+
 static void enqueue(CUstream s, const struct sim_op *op)
 {
     struct sim_op *queued = malloc(sizeof(*queued));
@@ -243,8 +297,6 @@ static void enqueue(CUstream s, const struct sim_op *op)
     if (op->with_worker)
         sim_worker_start();
     sim_wake();
-    if (sim_settings.latency_ns)
-        queued->visible_real_ns = real_ns() + sim_settings.latency_ns;
     if (s->last) {
         s->last->next = queued;
     } else {
@@ -280,10 +332,13 @@ static void put(CUstream s, struct sim_work *w)
     note_owner(s, w);
     struct sim_op op = {.work = *w, .with_worker = needs_worker(w)};
     add_waits(s, &op);
-    set_times(s, w);
+    if (w->kind != SIM_WORK_RECORD)
+        host_clock_ns += sim_settings.host_ns;
+    op.visible_real_ns = visible_at(s, set_times(s, w));
     op.work.end_ns = w->end_ns = s->tail_ns;
+    sim_truth_span(w, s->id, s->tail_ns);
     s->submitted++;
-    if (s->first || op.wait_count || op.with_worker || sim_settings.latency_ns ||
+    if (s->first || op.wait_count || op.with_worker || op.visible_real_ns ||
         !sim_work_gate_open(w)) {
         enqueue(s, &op);
         sim_progress();
@@ -306,8 +361,6 @@ static CUgraphNodeType node_type(const struct sim_work *w)
     case SIM_WORK_HOST:
     case SIM_WORK_CALLBACK:
         return CU_GRAPH_NODE_TYPE_HOST;
-    case SIM_WORK_FREE:
-        return CU_GRAPH_NODE_TYPE_MEM_FREE;
     case SIM_WORK_WAIT_VALUE:
     case SIM_WORK_WRITE_VALUE:
         return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;

@@ -181,6 +181,8 @@ struct sim_work sim_set_work(CUdeviceptr to, size_t pitch, uint32_t value, unsig
 const char *sim_intern(const char *text);
 void sim_truth_add(const char *kind, const char *name, int64_t duration_ns, uint64_t bytes);
 void sim_truth_write(const char *path);
+/* When an operation runs, for CUDASIM_SPANS. */
+void sim_truth_span(const struct sim_work *w, uint64_t stream_id, int64_t end_ns);
 
 /* ---- threads and time (entry.c, queue.c) ---- */
 
@@ -189,6 +191,8 @@ void sim_truth_write(const char *path);
 struct sim_thread {
     uint32_t id; /* 0: not seen yet */
     bool per_thread; /* the call in progress came through a twin */
+    const void *caller; /* where it returns to */
+    long slow_us;       /* so long after it is done */
     CUstreamCaptureMode mode;
     int depth;
     CUcontext stack[SIM_STACK];
@@ -206,6 +210,8 @@ void sim_wake(void);
 /* Until something changes: a wake-up, or with operations pending a short while. */
 void sim_wait_signal(void);
 bool sim_progress(void);
+/* With CUDASIM_HOST_NS: goes on to when the next operation may be complete. False: there is none. */
+bool sim_skip_wait(void);
 
 /* ---- objects ---- */
 
@@ -223,7 +229,7 @@ struct CUctx_st {
 
 struct sim_op {
     struct sim_op *next;
-    uint64_t visible_real_ns; /* CUDASIM_LATENCY_US */
+    uint64_t visible_real_ns; /* CUDASIM_LATENCY_US, CUDASIM_REAL_TIME */
     bool with_worker, handed, worker_done;
     size_t wait_count;
     struct sim_mark *waits;
@@ -245,6 +251,7 @@ struct CUstream_st {
     bool doomed; /* destroyed with work pending */
     bool is_profilers; /* a self-timed kernel was launched in it */
     int64_t tail_ns;
+    uint64_t due_real_ns; /* with CUDASIM_REAL_TIME: when all of it is complete */
     uint64_t submitted, done;
     struct sim_op *first, *last;
     CUstream next_active;
@@ -404,7 +411,7 @@ struct sim_capture {
     CUstream origin;
     uint32_t thread;
     CUstreamCaptureMode mode;
-    bool invalid;
+    bool invalid, unjoined;
 };
 
 extern struct sim_capture *sim_captures;
@@ -418,7 +425,7 @@ CUresult sim_capture_wait(CUstream s, CUevent e);
 CUresult sim_capture_graph(CUstream s, CUgraphExec e); /* becomes a child graph */
 /* What synchronising with a capturing stream does: 900 and an invalid capture. */
 CUresult sim_capture_forbid(CUstream s);
-void sim_capture_leave(CUstream s);
+void sim_capture_stream_ends(CUstream s);
 struct sim_nodes *sim_nodes_join(const struct sim_nodes *a, const struct sim_nodes *b);
 struct sim_nodes *sim_nodes_of(const CUgraphNode *node, size_t count);
 
@@ -436,6 +443,7 @@ struct CUgraphNode_st {
     bool visited;
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS set;
+    CUDA_CONDITIONAL_NODE_PARAMS condition; /* owns the bodies */
 };
 
 struct CUgraph_st {
@@ -469,10 +477,11 @@ struct sim_content {
     CUgraphNodeType type;
     struct sim_work work;
     CUgraph child; /* the caller's, to be cloned */
+    CUDA_CONDITIONAL_NODE_PARAMS *condition; /* the caller's, to be answered */
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS set;
 };
-CUresult sim_content_of(const CUgraphNodeParams *p, struct sim_content *out);
+CUresult sim_content_of(CUgraphNodeParams *p, struct sim_content *out);
 CUresult sim_content_of_set(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_content *out);
 CUresult sim_content_of_copy(const CUDA_MEMCPY3D *p, struct sim_content *out);
 CUresult sim_content_of_host(const CUDA_HOST_NODE_PARAMS *p, struct sim_content *out);
@@ -481,6 +490,15 @@ CUresult sim_node_has_type(CUgraphNode n, CUgraphNodeType type);
 /* A graph with the nodes of the exec, one after the other. */
 CUgraph sim_graph_of_exec(CUgraphExec e);
 
+/* ---- conditions, and graphs as executed (unfold.c) ---- */
+
+/* Makes the bodies, and tells the caller of them. */
+CUresult sim_node_condition(CUgraphNode n, CUDA_CONDITIONAL_NODE_PARAMS *p);
+void sim_node_bodies_free(CUgraphNode n);
+bool sim_graph_has_condition(CUgraph g);
+/* Adds the graph's nodes to the exec's in the order in which they run. */
+CUresult sim_unfold(CUgraph g, CUgraphExec e);
+
 /* ---- settings (control.c) ---- */
 
 struct sim_settings {
@@ -488,8 +506,12 @@ struct sim_settings {
     int driver_version;
     bool strict;
     uint64_t latency_ns;
+    bool real_time;
+    uint64_t host_ns; /* 0: the machine's clock */
+    bool host_clock;  /* the device's clock is the host's */
+    bool copy_engines; /* see README.md */
     const char *name; /* of the devices */
-    const char *truth_path, *log_path;
+    const char *truth_path, *spans_path, *log_path;
 };
 
 extern struct sim_settings sim_settings;

@@ -30,7 +30,7 @@ CUstream sim_stream_new(CUcontext c, enum sim_stream_kind kind, unsigned flags, 
 
 void sim_stream_end(CUstream s)
 {
-    sim_capture_leave(s);
+    sim_capture_stream_ends(s);
     if (s->previous)
         s->previous->next = s->next;
     else

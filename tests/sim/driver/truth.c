@@ -79,6 +79,24 @@ void sim_truth_add(const char *kind, const char *name, int64_t duration_ns, uint
     merge(&row_of(kind, name)->truth, &(struct cudasim_truth){1, ns, ns, ns, bytes});
 }
 
+/* In the order of submission; at once, as the program may end in any way. */
+void sim_truth_span(const struct sim_work *w, uint64_t stream_id, int64_t end_ns)
+{
+    static const char *const kinds[] = {
+        [SIM_WORK_KERNEL] = "kernel", [SIM_WORK_COPY] = "copy",   [SIM_WORK_SET] = "set",
+        [SIM_WORK_GRAPH] = "graph",   [SIM_WORK_BATCH] = "batch", [SIM_WORK_PREFETCH] = "prefetch",
+    };
+    static FILE *f;
+    bool is_known = (size_t)w->kind < sizeof(kinds) / sizeof(kinds[0]) && kinds[w->kind];
+    if (!sim_settings.spans_path || !is_known || w->is_profilers)
+        return;
+    if (!f && !(f = fopen(sim_settings.spans_path, "we")))
+        return;
+    fprintf(f, "%s\t%s\t%llu\t%lld\t%lld\n", kinds[w->kind], w->name ? w->name : "",
+            (unsigned long long)stream_id, (long long)(end_ns - w->duration_ns), (long long)end_ns);
+    fflush(f);
+}
+
 int cudasim_truth(const char *kind, const char *name, struct cudasim_truth *out)
 {
     *out = (struct cudasim_truth){0};

@@ -28,7 +28,7 @@ bool sim_name_starts(const char *kernel, const char *word)
 bool sim_reads_argument(const char *kernel)
 {
     return sim_name_starts(kernel, "spin") || sim_name_starts(kernel, "gate") ||
-           sim_is_selftimed(kernel);
+           sim_name_starts(kernel, "countdown") || sim_is_selftimed(kernel);
 }
 
 int64_t sim_copy_ns(const char *direction, uint64_t bytes)

@@ -34,7 +34,8 @@ MAKES(cuEventCreate(CUevent *out, unsigned flags __attribute__((unused))), CUeve
 MAKES(cuStreamCreate(CUstream *out, unsigned flags __attribute__((unused))), CUstream)
 MAKES(cuModuleLoadData(CUmodule *out, const void *image __attribute__((unused))), CUmodule)
 MAKES(cuModuleGetFunction(CUfunction *out, CUmodule m __attribute__((unused)),
-                          const char *name __attribute__((unused))), CUfunction)
+                          const char *name __attribute__((unused))),
+      CUfunction)
 
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
@@ -43,11 +44,13 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
     return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuPointerGetAttribute(void *out, CUpointer_attribute which, CUdeviceptr p)
+EXPORT CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *which, void **out,
+                                       CUdeviceptr p)
 {
-    *(unsigned *)out = which == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && p >= 0x700000000000ull
-                           ? CU_MEMORYTYPE_DEVICE
-                           : CU_MEMORYTYPE_HOST;
+    for (unsigned i = 0; i < n; i++)
+        *(unsigned *)out[i] = which[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ? 0
+                              : p >= 0x700000000000ull                    ? CU_MEMORYTYPE_DEVICE
+                                                                          : CU_MEMORYTYPE_HOST;
     return CUDA_SUCCESS;
 }
 
@@ -75,13 +78,16 @@ SAYS(cuDeviceGetCount(int *out), 1)
 SAYS(cuDeviceGet(CUdevice *out, int ordinal), ordinal)
 SAYS(cuCtxGetDevice(CUdevice *out), 0)
 SAYS(cuDeviceGetAttribute(int *out, CUdevice_attribute which __attribute__((unused)),
-                          CUdevice device __attribute__((unused))), 1)
+                          CUdevice device __attribute__((unused))),
+     1)
 SAYS(cuStreamIsCapturing(CUstream s __attribute__((unused)), CUstreamCaptureStatus *out),
      CU_STREAM_CAPTURE_STATUS_NONE)
 SAYS(cuEventElapsedTime(float *out, CUevent from __attribute__((unused)),
-                        CUevent to __attribute__((unused))), 0.01f)
+                        CUevent to __attribute__((unused))),
+     0.01f)
 SAYS(cuEventElapsedTime_v2(float *out, CUevent from __attribute__((unused)),
-                           CUevent to __attribute__((unused))), 0.01f)
+                           CUevent to __attribute__((unused))),
+     0.01f)
 SAYS(cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *out), CU_STREAM_CAPTURE_MODE_GLOBAL)
 
 EXPORT CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)

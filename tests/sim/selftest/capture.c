@@ -331,6 +331,59 @@ START_TEST(another_thread_may_end_a_relaxed_one_only)
 }
 END_TEST
 
+START_TEST(streams_of_two_contexts)
+{
+    CUgraph g;
+    CUcontext second;
+    cudasim_set("CUDASIM_DEVICES", "2");
+    CUcontext first = self_begin();
+    CUstream s = self_stream(0);
+    CUfunction f = self_function("kernel");
+    CUevent fork = self_event(0);
+    OK(cuDevicePrimaryCtxRetain(&second, 1));
+    OK(cuCtxSetCurrent(second));
+    CUstream t = self_stream(0);
+    OK(cuCtxSetCurrent(first));
+    begin(s, GLOBAL);
+    OK(self_launch(f, s));
+    OK(cuEventRecord(fork, s));
+    OK(cuStreamWaitEvent(t, fork, 0));
+    ck_assert_int_eq(status_of(t), CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    OK(cuStreamEndCapture(s, &g));
+    ck_assert_int_eq(status_of(t), CU_STREAM_CAPTURE_STATUS_NONE);
+}
+END_TEST
+
+START_TEST(a_capture_ends_with_its_stream)
+{
+    self_begin();
+    CUstream s = self_stream(0), t = self_stream(0);
+    CUevent fork = self_event(0);
+    begin(s, GLOBAL);
+    OK(cuEventRecord(fork, s));
+    OK(cuStreamWaitEvent(t, fork, 0));
+    OK(cuStreamDestroy(s));
+    ck_assert_int_eq(status_of(t), CU_STREAM_CAPTURE_STATUS_NONE);
+    OK(cuCtxSynchronize());
+}
+END_TEST
+
+START_TEST(a_captured_event_has_no_time)
+{
+    float ms;
+    self_begin();
+    CUstream s = self_stream(0);
+    CUevent a = self_event(0), b = self_event(0);
+    OK(cuEventRecord(a, s));
+    OK(cuEventRecord(b, s));
+    OK(cuEventElapsedTime(&ms, a, b));
+    begin(s, RELAXED);
+    OK(cuEventRecord(b, s));
+    FAILS(CUDA_ERROR_CAPTURED_EVENT, cuEventElapsedTime(&ms, a, b));
+    end(s);
+}
+END_TEST
+
 START_TEST(a_mode_is_exchanged)
 {
     CUstreamCaptureMode mode = RELAXED;
@@ -358,6 +411,9 @@ TCase *self_capture(void)
     tcase_add_test(t, streams_must_come_back);
     tcase_add_test(t, captures_do_not_mix);
     tcase_add_test(t, another_thread_may_end_a_relaxed_one_only);
+    tcase_add_test(t, streams_of_two_contexts);
+    tcase_add_test(t, a_capture_ends_with_its_stream);
+    tcase_add_test(t, a_captured_event_has_no_time);
     tcase_add_test(t, a_mode_is_exchanged);
     return t;
 }

@@ -168,9 +168,44 @@ START_TEST(latency_delays_completion)
     CUfunction f = self_function("kernel");
     int64_t before = real_ns();
     OK(self_launch(f, NULL));
-    FAILS(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
     OK(cuCtxSynchronize());
     ck_assert_int_ge(real_ns() - before, 50000000);
+}
+END_TEST
+
+START_TEST(time_can_be_real)
+{
+    cudasim_set("CUDASIM_REAL_TIME", "1");
+    self_begin();
+    CUfunction f = self_function("spin");
+    int64_t before = real_ns();
+    for (int i = 0; i < 10; i++)
+        OK(self_launch_with(f, NULL, 2000000));
+    OK(cuCtxSynchronize());
+    ck_assert_int_ge(real_ns() - before, 20000000);
+}
+END_TEST
+
+/* Launches are 5 us apart, and complete 12 us after that, or one after the other. */
+START_TEST(time_can_be_the_launches)
+{
+    static const char *const settings[] = {"CUDASIM_LATENCY_US", "CUDASIM_REAL_TIME"};
+    CUevent e;
+    cudasim_set(settings[_i], _i ? "1" : "12");
+    cudasim_set("CUDASIM_HOST_NS", "5000");
+    self_begin();
+    CUfunction f = self_function("spin");
+    OK(cuEventCreate(&e, 0));
+    OK(self_launch_with(f, NULL, 12000 - 1630 - 1280));
+    OK(cuEventRecord(e, NULL));
+    for (int i = 0; i < 3; i++) {
+        FAILS(CUDA_ERROR_NOT_READY, cuEventQuery(e));
+        OK(self_launch_with(f, NULL, 100000000));
+    }
+    OK(cuEventQuery(e));
+    FAILS(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
+    OK(cuCtxSynchronize());
+    OK(cuStreamQuery(NULL));
 }
 END_TEST
 
@@ -263,6 +298,8 @@ TCase *self_queues(void)
     tcase_add_test(t, a_host_function_opens_another_streams_gate);
     tcase_add_test(t, destroying_a_stream_lets_it_finish);
     tcase_add_test(t, latency_delays_completion);
+    tcase_add_test(t, time_can_be_real);
+    tcase_add_loop_test(t, time_can_be_the_launches, 0, 2);
     tcase_add_test(t, the_nth_call_fails);
     tcase_add_test(t, a_sticky_error_stays);
     tcase_add_test(t, a_slow_call_is_slow);

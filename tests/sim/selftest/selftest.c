@@ -111,6 +111,7 @@ int main(void)
     suite_add_tcase(s, self_queues());
     suite_add_tcase(s, self_capture());
     suite_add_tcase(s, self_graphs());
+    suite_add_tcase(s, self_conditions());
     suite_add_tcase(s, self_objects());
     suite_add_tcase(s, self_copies());
     SRunner *r = srunner_create(s);

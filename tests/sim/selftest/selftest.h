@@ -38,6 +38,7 @@ TCase *self_time(void);
 TCase *self_queues(void);
 TCase *self_capture(void);
 TCase *self_graphs(void);
+TCase *self_conditions(void);
 TCase *self_objects(void);
 TCase *self_copies(void);
 

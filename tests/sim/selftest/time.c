@@ -107,6 +107,40 @@ START_TEST(copies_and_sets_take_their_time)
 }
 END_TEST
 
+/* Two streams of a device wait for its engine, and nobody for another device's. */
+START_TEST(copies_share_an_engine_of_their_device)
+{
+    const size_t bytes = 100000;
+    CUcontext c;
+    CUdeviceptr p;
+    CUevent e[4][2];
+    void *host;
+    cudasim_set("CUDASIM_DEVICES", "2");
+    cudasim_set("CUDASIM_COPY_ENGINES", "1");
+    OK(cuInit(0));
+    for (int i = 0; i < 4; i++) {
+        OK(cuDevicePrimaryCtxRetain(&c, i / 2));
+        OK(cuCtxSetCurrent(c));
+        OK(cuMemAlloc(&p, bytes));
+        OK(cuMemHostAlloc(&host, bytes, 0));
+        CUstream s = self_stream(CU_STREAM_NON_BLOCKING);
+        for (int k = 0; k < 2; k++)
+            e[i][k] = self_event(0);
+        OK(cuEventRecord(e[i][0], s));
+        OK(cuMemcpyHtoDAsync(p, host, bytes, s));
+        OK(cuEventRecord(e[i][1], s));
+    }
+    OK(cuCtxSynchronize());
+    int64_t alone_ns = self_ns(e[2][0], e[2][1]), second_ns = self_ns(e[3][0], e[3][1]);
+    OK(cuDevicePrimaryCtxRetain(&c, 0));
+    OK(cuCtxSetCurrent(c));
+    OK(cuCtxSynchronize());
+    ck_assert_int_eq(self_ns(e[0][0], e[0][1]), alone_ns);
+    ck_assert_int_eq(self_ns(e[1][0], e[1][1]), second_ns);
+    ck_assert_int_gt(second_ns, alone_ns);
+}
+END_TEST
+
 /* ---- one stream and another ---- */
 
 /* From the end of a long kernel in `first` to an event in `second` right behind. */
@@ -244,6 +278,7 @@ TCase *self_time(void)
     tcase_add_test(t, a_stop_serves_as_the_next_start);
     tcase_add_test(t, an_event_costs_what_it_times);
     tcase_add_test(t, copies_and_sets_take_their_time);
+    tcase_add_test(t, copies_share_an_engine_of_their_device);
     tcase_add_test(t, the_legacy_stream_waits_and_is_waited_for);
     tcase_add_test(t, a_stream_waits_for_an_event);
     tcase_add_test(t, each_thread_has_its_stream);
