@@ -5,10 +5,9 @@
 
 #include <stdio.h>
 
-#include "report/view.h"
+#include "report/reports.h"
 
-/* m was merged with details. */
-void ct_details_print(FILE *out, const char *prefix, const struct ct_merged *m,
-                      const struct ct_view_options *o);
+/* in->m was merged with details. */
+void ct_details_print(FILE *out, const char *prefix, const struct ct_input *in);
 
 #endif

@@ -96,14 +96,11 @@ uint64_t ct_hist_quantile(const struct ct_merged_hist *h, double share, uint64_t
     return 0;
 }
 
-uint64_t ct_hist_deviation(double n, double total_ns, double square_ns2)
+double ct_hist_deviation(double n, double total_ns, double square_ns2)
 {
     if (n < 2)
         return 0;
     double mean = total_ns / n;
     double variance = (square_ns2 - mean * total_ns) / (n - 1);
-    if (!(variance > 0))
-        return 0;
-    double deviation = sqrt(variance) + 0.5;
-    return deviation < 1.8e19 ? (uint64_t)deviation : UINT64_MAX;
+    return variance > 0 ? sqrt(variance) : 0;
 }

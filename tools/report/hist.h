@@ -11,7 +11,7 @@ void ct_hist_merge(struct ct_merged_hist *h, const struct ct_file_bucket *bucket
 uint64_t ct_hist_quantile(const struct ct_merged_hist *h, double share, uint64_t min_ns,
                           uint64_t max_ns);
 
-/* Sample standard deviation of n values. */
-uint64_t ct_hist_deviation(double n, double total_ns, double square_ns2);
+/* Sample standard deviation of n values; 0 when there are not two. */
+double ct_hist_deviation(double n, double total_ns, double square_ns2);
 
 #endif

@@ -6,7 +6,7 @@
 #define Z 1.959964
 
 /* Student's t at 97.5 %, by Cornish and Fisher's expansion; exact where that fails. */
-static double student(double freedom)
+double ct_interval_student(double freedom)
 {
     static const double exact[] = {12.706, 4.303, 3.182};
     double f = freedom < 1 ? 1 : freedom;
@@ -29,7 +29,8 @@ double ct_interval_half_ns(double variance_ns2, double third_ns3, double freedom
     if (!(variance_ns2 > 0))
         return 0;
     double deviation = sqrt(variance_ns2);
-    double t = student(freedom_ns4 > 0 ? variance_ns2 * (variance_ns2 / freedom_ns4) : 1e9);
+    double t =
+        ct_interval_student(freedom_ns4 > 0 ? variance_ns2 * (variance_ns2 / freedom_ns4) : 1e9);
     double skew = fabs(third_ns3) / (variance_ns2 * deviation);
     return deviation * (t + skew * (1 + 2 * Z * Z) / 6);
 }

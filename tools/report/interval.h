@@ -9,4 +9,7 @@
  */
 double ct_interval_half_ns(double variance_ns2, double third_ns3, double freedom_ns4);
 
+/* Student's t that 95 % of values are within, either way. */
+double ct_interval_student(double freedom);
+
 #endif

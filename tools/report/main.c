@@ -1,104 +1,99 @@
 /* SPDX-License-Identifier: MIT */
 /* cutrace-report: prints what libcutrace.so recorded. Exit status 1: input or output failed. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "format/read.h"
-#include "report/merge.h"
-#include "report/names.h"
+#include "format/trace_read.h"
+#include "report/complain.h"
+#include "report/files.h"
 #include "report/options.h"
-#include "report/report.h"
+#include "report/output.h"
+#include "report/per.h"
+#include "report/reports.h"
+#include "report/stage.h"
 
-static void complain(const char *file, const char *reason)
+/* Traces are left to who has asked for them. */
+static bool merge_files(struct ct_merged *m, const struct ct_options *o, bool traced)
 {
-    struct ct_string name = {0};
-    ct_name_safe(&name, file);
-    fprintf(stderr, "cutrace-report: %s: %s\n", name.data, reason);
-    ct_string_free(&name);
+    char **files = ct_memory_copy(o->files, (size_t)o->file_count * sizeof(*files));
+    size_t count = 0;
+    for (int i = 0; i < o->file_count; i++)
+        if (!traced || !ct_trace_is_file(o->files[i]))
+            files[count++] = o->files[i];
+    bool good = ct_files_merge(m, files, count, 0);
+    free(files);
+    if (!count)
+        ct_complain(o->files[0], "is a trace: name the profile of the same process as well");
+    return good && count;
 }
 
-/* Files are read one at a time; one that cannot be read does not hide the others. */
-static bool merge_files(struct ct_merged *m, const struct ct_options *o)
+static enum ct_needs needs_of(const struct ct_options *o)
 {
-    struct ct_summary summary = {0};
-    struct ct_read_error error;
-    bool all = true;
-    for (int i = 0; i < o->file_count; i++) {
-        if (ct_summary_read(&summary, o->files[i], &error)) {
-            complain(o->files[i], error.text);
-            all = false;
-        } else {
-            ct_merge_add(m, &summary);
-        }
-    }
-    ct_summary_free(&summary);
-    return all;
+    if (o->format->document)
+        return o->format->needs;
+    if (o->details && o->report->needs == CT_NEEDS_SUMMARY)
+        return CT_NEEDS_DETAILS;
+    return o->report->needs;
 }
 
-static bool is_profile(int fd)
+static int put_rows(const struct ct_input *in, struct ct_sink *sink)
 {
-    char magic[CT_FILE_MAGIC_BYTES];
-    return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-           !memcmp(magic, CT_FILE_MAGIC, sizeof(magic));
+    if (in->o->per & CT_PER_FILES)
+        return ct_per_files(in, sink, NULL);
+    if (in->o->per == CT_PER_GPU)
+        return ct_per_gpu(in, sink);
+    return in->report->rows(in, sink);
 }
 
-/* -o is where nvprof's users give the profile: one is not to be lost by that. */
-static FILE *open_log(const char *path)
+static int print(const struct ct_input *in, FILE *out)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 && errno == EACCES)
-        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd >= 0 && is_profile(fd)) {
-        complain(path, "is a profile, which the report would overwrite");
-        close(fd);
-        return NULL;
-    }
-    struct stat st;
-    bool cut = fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || !ftruncate(fd, 0));
-    FILE *out = cut ? fdopen(fd, "w") : NULL;
-    if (!out)
-        complain(path, strerror(errno));
-    return out;
+    const struct ct_format *format = in->o->format;
+    struct ct_look look = {.in = in, .prefix = ""};
+    if (format->document)
+        return format->document(in, out);
+    if (!format->sink)
+        return in->o->per & CT_PER_FILES ? ct_per_files(in, NULL, out)
+                                         : in->report->nvprof(in, out);
+    int refused = 0;
+    struct ct_sink *sink = ct_stage_open(format->sink(out, &look), in->o, &refused);
+    int status = put_rows(in, sink);
+    ct_sink_close(sink);
+    return refused ? refused : status;
 }
 
-static FILE *open_output(const struct ct_options *o)
+static int print_to_output(struct ct_input *in)
 {
-    if (o->log_file)
-        return open_log(o->log_file);
-    return o->live ? stderr : stdout;
+    struct ct_output out;
+    if (in->o->format->kind == CT_FORMAT_PATH)
+        return print(in, NULL);
+    if (!ct_output_open(&out, in->o))
+        return EXIT_FAILURE;
+    in->width = out.width;
+    in->color = out.color;
+    int status = print(in, out.f);
+    return ct_output_close(&out, in->o) ? status : EXIT_FAILURE;
 }
 
-/* What was printed is only there when closing says so, too. */
-static bool close_output(FILE *out, const char *name)
+/* Thousands of ranks have as many GPUs: they are told apart only where it is asked for. */
+static enum ct_devices_as devices_of(const struct ct_options *o)
 {
-    bool failed = ferror(out);
-    errno = 0;
-    if ((fclose(out) || failed) && name) {
-        fprintf(stderr, "cutrace-report: %s: cannot be written: %s\n", name,
-                errno ? strerror(errno) : "output error");
-        return false;
-    }
-    return true;
+    bool ranks = o->report == &ct_reports[CT_REPORT_RANKS] && !o->format->document;
+    return ranks ? CT_DEVICES_AS_ONE : CT_DEVICES_EACH;
 }
 
-static bool report(const struct ct_options *o)
+static int report(const struct ct_options *o)
 {
-    struct ct_merged m = {.details = o->details};
-    bool good = merge_files(&m, o);
-    FILE *out = m.process_count ? open_output(o) : NULL;
-    if (out) {
-        if (out == stderr) /* in one piece: other programs may write there, too */
-            setvbuf(stderr, NULL, _IOFBF, 1 << 16);
-        ct_report_print(out, &m, o);
-        const char *name = o->log_file ? o->log_file : "standard output";
-        good &= close_output(out, out == stderr ? NULL : name);
-    }
+    struct ct_input in = {.o = o, .report = o->report, .device = CT_VIEW_ALL_DEVICES};
+    enum ct_needs needs = needs_of(o);
+    if (needs == CT_NEEDS_COMMAND)
+        return o->report->rows(&in, NULL);
+    if (needs == CT_NEEDS_FILES || o->per & CT_PER_FILES)
+        return print_to_output(&in);
+    struct ct_merged m = {.details = needs != CT_NEEDS_SUMMARY, .devices_as = devices_of(o)};
+    bool good = merge_files(&m, o, needs == CT_NEEDS_TRACED);
+    in.m = &m;
+    int status = m.process_count ? print_to_output(&in) : EXIT_FAILURE;
     ct_merge_free(&m);
-    return good && out;
+    return good ? status : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
@@ -106,9 +101,9 @@ int main(int argc, char **argv)
     struct ct_options o;
     switch (ct_options_parse(&o, argc, argv)) {
     case CT_OPTIONS_RUN:
-        return report(&o) ? EXIT_SUCCESS : EXIT_FAILURE;
+        return report(&o);
     case CT_OPTIONS_DONE:
-        return close_output(stdout, "standard output") ? EXIT_SUCCESS : EXIT_FAILURE;
+        return ct_output_finish(stdout, "standard output") ? EXIT_SUCCESS : EXIT_FAILURE;
     default:
         return 2;
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void out_of_memory(void)
+void ct_memory_fail(void)
 {
     fputs("cutrace-report: out of memory\n", stderr);
     exit(1);
@@ -21,7 +21,7 @@ void *ct_memory_grow(void *array, size_t *size, size_t need, size_t element_byte
         more = need;
     char *grown = reallocarray(array, more, element_bytes);
     if (!grown)
-        out_of_memory();
+        ct_memory_fail();
     memset(grown + *size * element_bytes, 0, (more - *size) * element_bytes);
     *size = more;
     return grown;
@@ -31,24 +31,15 @@ void *ct_memory_copy(const void *data, size_t len_bytes)
 {
     void *copy = malloc(len_bytes ? len_bytes : 1);
     if (!copy)
-        out_of_memory();
+        ct_memory_fail();
     if (len_bytes)
         memcpy(copy, data, len_bytes);
     return copy;
 }
 
-void ct_string_add(struct ct_string *s, const void *data, size_t len)
+void ct_string_reserve(struct ct_string *s, size_t len)
 {
     s->data = ct_memory_grow(s->data, &s->size, s->len + len + 1, 1);
-    if (len)
-        memcpy(s->data + s->len, data, len);
-    s->len += len;
-    s->data[s->len] = 0;
-}
-
-void ct_string_put(struct ct_string *s, const char *text)
-{
-    ct_string_add(s, text, strlen(text));
 }
 
 void ct_string_printf(struct ct_string *s, const char *format, ...)
@@ -59,7 +50,7 @@ void ct_string_printf(struct ct_string *s, const char *format, ...)
     int len = vasprintf(&text, format, args);
     va_end(args);
     if (len < 0)
-        out_of_memory();
+        ct_memory_fail();
     ct_string_add(s, text, (size_t)len);
     free(text);
 }

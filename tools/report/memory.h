@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+_Noreturn void ct_memory_fail(void);
 
 /* Room for `need` elements in an array that has *size: the array, moved or not; new ones zero. */
 void *ct_memory_grow(void *array, size_t *size, size_t need, size_t element_bytes);
@@ -17,8 +20,25 @@ struct ct_string {
     size_t size;
 };
 
-void ct_string_add(struct ct_string *s, const void *data, size_t len);
-void ct_string_put(struct ct_string *s, const char *text);
+/* Room for `len` more and a terminator. */
+void ct_string_reserve(struct ct_string *s, size_t len);
+
+/* Here, as lines of traces are put together by the hundred million. */
+static inline void ct_string_add(struct ct_string *s, const void *data, size_t len)
+{
+    if (s->size - s->len <= len)
+        ct_string_reserve(s, len);
+    if (len)
+        memcpy(s->data + s->len, data, len);
+    s->len += len;
+    s->data[s->len] = 0;
+}
+
+static inline void ct_string_put(struct ct_string *s, const char *text)
+{
+    ct_string_add(s, text, strlen(text));
+}
+
 __attribute__((format(printf, 2, 3))) void ct_string_printf(struct ct_string *s, const char *format,
                                                             ...);
 /* Empty, with a terminator, keeping the memory. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/hist.h"
+#include "report/spread.h"
 
 #define MOST_SHAPES 64 /* of one row; further ones are only counted */
 
@@ -30,6 +31,27 @@ static uint32_t device_key(struct ct_merged *m, const struct ct_file_device *d, 
     return ct_intern_add(&m->device_keys, &key, sizeof(key));
 }
 
+static uint32_t model_of(struct ct_merged *m, const struct ct_file_device *d, uint32_t name,
+                         uint32_t device)
+{
+    struct {
+        uint64_t memory_bytes;
+        uint32_t name, sm_count, compute_major, compute_minor;
+    } key = {d->memory_bytes, name, d->sm_count, d->compute_major, d->compute_minor};
+    uint32_t known = m->model_keys.count, model = ct_intern_add(&m->model_keys, &key, sizeof(key));
+    m->models = ct_memory_grow(m->models, &m->models_size, model + 1, sizeof(*m->models));
+    if (model == known)
+        m->models[model] = device;
+    return m->models[model];
+}
+
+static uint32_t row_device(const struct ct_merged *m, uint32_t device)
+{
+    if (m->devices_as == CT_DEVICES_AS_ONE)
+        return 0;
+    return m->devices_as == CT_DEVICES_BY_MODEL ? m->devices[device].model : device;
+}
+
 static void add_devices(struct ct_merged *m, const struct ct_summary *s)
 {
     m->device_map = ct_memory_grow(m->device_map, &m->device_map_size, s->devices_count,
@@ -42,9 +64,11 @@ static void add_devices(struct ct_merged *m, const struct ct_summary *s)
         if (to == known) {
             m->devices[to].sum = *from;
             m->devices[to].sum.name = name;
+            m->devices[to].model = model_of(m, from, name, to);
         }
+        m->device_map[i] = row_device(m, to);
         m->devices[to].raw |= from->calibration == CT_CALIBRATION_NONE;
-        m->device_map[i] = to;
+        m->devices[m->device_map[i]].raw |= m->devices[to].raw;
     }
 }
 
@@ -121,6 +145,7 @@ static struct ct_merged_row *row_of(struct ct_merged *m, const struct ct_summary
     uint32_t known = m->row_keys.count, at = ct_intern_add(&m->row_keys, key, sizeof(key));
     m->rows = ct_memory_grow(m->rows, &m->rows_size, at + 1, sizeof(*m->rows));
     struct ct_merged_row *to = &m->rows[at];
+    m->row_map[i] = at;
     if (at == known) {
         to->sum = (struct ct_file_row){.kind = key[0],
                                        .detail = key[1],
@@ -218,45 +243,87 @@ static void add_row_details(struct ct_merged_row *to, const struct ct_summary *s
     add_buckets(&to->raw_hist, s, from->raw_bucket_first, from->raw_bucket_count);
 }
 
+static void add_figures(struct ct_file_row *to, const struct ct_file_row *from)
+{
+    if (from->timed)
+        add_durations(to, from);
+    to->errors = ct_merge_sum(to->errors, from->errors);
+    to->bytes = ct_merge_sum(to->bytes, from->bytes);
+    for (int k = 0; k < CT_FILE_LOSSES; k++)
+        to->lost[k] = ct_merge_sum(to->lost[k], from->lost[k]);
+}
+
 static void add_rows(struct ct_merged *m, const struct ct_summary *s)
 {
+    m->row_map = ct_memory_grow(m->row_map, &m->row_map_size, s->rows_count, sizeof(*m->row_map));
     for (size_t i = 0; i < s->rows_count; i++) {
-        const struct ct_file_row *from = &s->rows[i];
         struct ct_merged_row *to = row_of(m, s, i);
-        if (from->timed)
-            add_durations(&to->sum, from);
-        to->sum.errors = ct_merge_sum(to->sum.errors, from->errors);
-        to->sum.bytes = ct_merge_sum(to->sum.bytes, from->bytes);
-        for (int k = 0; k < CT_FILE_LOSSES; k++)
-            to->sum.lost[k] = ct_merge_sum(to->sum.lost[k], from->lost[k]);
+        add_figures(&to->sum, &s->rows[i]);
         if (m->details)
-            add_row_details(to, s, from);
+            add_row_details(to, s, &s->rows[i]);
     }
 }
 
-static struct ct_merged_api *api_of(struct ct_merged *m, const struct ct_summary *s,
-                                    const struct ct_file_api *from)
+static struct ct_merged_row *row_of_its_own(const struct ct_merged_row *from)
 {
+    struct ct_merged_row *to = ct_memory_copy(from, sizeof(*from));
+    to->shapes = ct_memory_copy(from->shapes, from->shape_count * sizeof(*from->shapes));
+    to->shape_size = from->shape_count;
+    to->hist = to->raw_hist = (struct ct_merged_hist){0};
+    ct_hist_merge(&to->hist, from->hist.buckets, from->hist.count);
+    ct_hist_merge(&to->raw_hist, from->raw_hist.buckets, from->raw_hist.count);
+    return to;
+}
+
+struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_merged_row *first,
+                                    const struct ct_merged_row *more)
+{
+    struct ct_merged_row *to = sum ? sum : row_of_its_own(first);
+    add_figures(&to->sum, &more->sum);
+    to->sum.shape_other = ct_merge_sum(to->sum.shape_other, more->sum.shape_other);
+    for (size_t i = 0; i < more->shape_count; i++)
+        add_shape(to, &more->shapes[i]);
+    ct_hist_merge(&to->hist, more->hist.buckets, more->hist.count);
+    ct_hist_merge(&to->raw_hist, more->raw_hist.buckets, more->raw_hist.count);
+    return to;
+}
+
+void ct_merge_row_free(struct ct_merged_row *row)
+{
+    if (!row)
+        return;
+    free(row->hist.buckets);
+    free(row->raw_hist.buckets);
+    free(row->shapes);
+    free(row);
+}
+
+static struct ct_merged_api *api_of(struct ct_merged *m, const struct ct_summary *s, size_t i)
+{
+    const struct ct_file_api *from = &s->apis[i];
     uint32_t key[] = {name_of(m, s, from->name), from->flags & CT_API_RUNTIME};
     uint32_t known = m->api_keys.count, at = ct_intern_add(&m->api_keys, key, sizeof(key));
     m->apis = ct_memory_grow(m->apis, &m->apis_size, at + 1, sizeof(*m->apis));
     if (at == known)
         m->apis[at].sum =
             (struct ct_file_api){.name = key[0], .flags = key[1], .min_ns = UINT64_MAX};
+    m->api_map[i] = at;
     return &m->apis[at];
 }
 
 static void add_apis(struct ct_merged *m, const struct ct_summary *s)
 {
+    m->api_map = ct_memory_grow(m->api_map, &m->api_map_size, s->apis_count, sizeof(*m->api_map));
     for (size_t i = 0; i < s->apis_count; i++) {
         const struct ct_file_api *from = &s->apis[i];
-        struct ct_merged_api *to = api_of(m, s, from);
+        struct ct_merged_api *to = api_of(m, s, i);
         if (!from->calls)
             continue;
         to->sum.calls = ct_merge_sum(to->sum.calls, from->calls);
         to->sum.errors = ct_merge_sum(to->sum.errors, from->errors);
         to->sum.total_ns = ct_merge_sum(to->sum.total_ns, from->total_ns);
         to->sum.sampled = ct_merge_sum(to->sum.sampled, from->sampled);
+        to->sum.timed = ct_merge_sum(to->sum.timed, from->timed ? from->timed : from->calls);
         to->sum.square_ns2 += from->square_ns2;
         to->sum.min_ns = least(to->sum.min_ns, from->min_ns);
         to->sum.max_ns = most(to->sum.max_ns, from->max_ns);
@@ -265,16 +332,20 @@ static void add_apis(struct ct_merged *m, const struct ct_summary *s)
     }
 }
 
+void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_t count)
+{
+    uint32_t key[] = {kind, ct_intern_text(&m->names, text)};
+    uint32_t at = ct_intern_add(&m->note_keys, key, sizeof(key));
+    m->notes = ct_memory_grow(m->notes, &m->notes_size, at + 1, sizeof(*m->notes));
+    m->notes[at].kind = kind;
+    m->notes[at].text = key[1];
+    m->notes[at].count = ct_merge_sum(m->notes[at].count, count);
+}
+
 static void add_notes(struct ct_merged *m, const struct ct_summary *s)
 {
-    for (size_t i = 0; i < s->notes_count; i++) {
-        uint32_t key[] = {s->notes[i].kind, name_of(m, s, s->notes[i].text)};
-        uint32_t at = ct_intern_add(&m->note_keys, key, sizeof(key));
-        m->notes = ct_memory_grow(m->notes, &m->notes_size, at + 1, sizeof(*m->notes));
-        m->notes[at].kind = key[0];
-        m->notes[at].text = key[1];
-        m->notes[at].count = ct_merge_sum(m->notes[at].count, s->notes[i].count);
-    }
+    for (size_t i = 0; i < s->notes_count; i++)
+        ct_merge_note(m, s->notes[i].kind, ct_summary_text(s, s->notes[i].text), s->notes[i].count);
 }
 
 /* Streams have no identity beyond their process: they are kept for a single one only. */
@@ -292,29 +363,41 @@ static void add_streams(struct ct_merged *m, const struct ct_summary *s)
     m->stream_count = s->streams_count;
 }
 
-static void add_process(struct ct_merged *m, const struct ct_summary *s)
+static void add_process(struct ct_merged *m, const struct ct_summary *s,
+                        const struct ct_file_process *from)
 {
-    m->processes = ct_memory_grow(m->processes, &m->processes_size, m->process_count + 1,
-                                  sizeof(*m->processes));
     struct ct_file_process *to = &m->processes[m->process_count++];
-    *to = *s->process;
-    to->command = name_of(m, s, s->process->command);
-    to->host = name_of(m, s, s->process->host);
+    *to = *from;
+    to->command = name_of(m, s, from->command);
+    to->host = name_of(m, s, from->host);
     m->off_operations = ct_merge_sum(m->off_operations, to->off_operations);
     m->unfinished += !(to->flags & CT_PROCESS_FINISHED);
+}
+
+/* A merged file lists those that it is of. */
+static void add_processes(struct ct_merged *m, const struct ct_summary *s)
+{
+    const struct ct_file_process *all = s->processes_count ? s->processes : s->process;
+    size_t count = s->processes_count ? s->processes_count : 1;
+    m->processes = ct_memory_grow(m->processes, &m->processes_size, m->process_count + count,
+                                  sizeof(*m->processes));
+    for (size_t i = 0; i < count; i++)
+        add_process(m, s, &all[i]);
     m->fell_back += s->fell_back;
 }
 
 void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
 {
-    add_process(m, s);
+    add_processes(m, s);
     add_devices(m, s);
     map_contents(m, s);
     add_rows(m, s);
     add_apis(m, s);
     add_notes(m, s);
-    if (m->details)
+    ct_activity_add(&m->activity, s, m->device_map, m->row_map);
+    if (m->details && m->devices_as == CT_DEVICES_EACH)
         add_streams(m, s);
+    ct_spread_add(m, s);
 }
 
 void ct_merge_free(struct ct_merged *m)
@@ -326,13 +409,15 @@ void ct_merge_free(struct ct_merged *m)
     }
     for (uint32_t i = 0; i < m->api_keys.count; i++)
         free(m->apis[i].hist.buckets);
-    struct ct_intern *tables[] = {&m->names,    &m->contents, &m->device_keys,
+    struct ct_intern *tables[] = {&m->names,    &m->contents, &m->device_keys, &m->model_keys,
                                   &m->row_keys, &m->api_keys, &m->note_keys};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         ct_intern_free(tables[i]);
-    void *arrays[] = {m->devices, m->rows,  m->apis,       m->notes,      m->processes,
-                      m->streams, m->nodes, m->device_map, m->content_map};
+    void *arrays[] = {m->devices, m->models,      m->rows,   m->apis,  m->notes,
+                      m->streams, m->processes,   m->totals, m->nodes, m->device_map,
+                      m->row_map, m->content_map, m->api_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
+    ct_activity_free(&m->activity);
     memset(m, 0, sizeof(*m));
 }

@@ -6,35 +6,52 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "base/shown.h"
 #include "report/edg.h"
 
 /*
  * The demangler keeps tables on the stack in proportion to the name, and by itself refuses names
  * of more than 1024 characters, which template libraries exceed. Its output can be far longer
- * than its input, as the mangled form refers back to parts of itself.
+ * than its input, as the mangled form refers back to parts of itself: 29 times in libraries.
  */
 #define LONGEST_NAME 16384
+#define STACK_BYTES 384 /* for each character, twice what the worst names need */
 #define LONGEST_TEXT ((size_t)1 << 17)
+#define LONGEST_SHORT 4096
+#define LONGEST_TIMES 64
 #define DEMANGLE_OPTIONS (DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT)
 
 struct sink {
     struct ct_string text;
+    size_t most_bytes;
     jmp_buf full;
 };
 
 static void receive(const char *text, size_t len, void *opaque)
 {
     struct sink *sink = opaque;
-    if (sink->text.len + len > LONGEST_TEXT)
+    if (sink->text.len + len > sink->most_bytes)
         longjmp(sink->full, 1);
     ct_string_add(&sink->text, text, len);
 }
 
+/* Programs leave their limits to us when they end. */
+static size_t longest_name(void)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur / STACK_BYTES > LONGEST_NAME)
+        return LONGEST_NAME;
+    return (size_t)stack.rlim_cur / STACK_BYTES;
+}
+
 static bool demangle_gnu(struct sink *sink, const char *mangled)
 {
-    if (strncmp(mangled, "_Z", 2) || strlen(mangled) > LONGEST_NAME)
+    size_t len = strlen(mangled), most = LONGEST_SHORT + LONGEST_TIMES * len;
+    if (strncmp(mangled, "_Z", 2) || len > longest_name())
         return false;
+    sink->most_bytes = most < LONGEST_TEXT ? most : LONGEST_TEXT;
     if (setjmp(sink->full))
         return false;
     return cplus_demangle_v3_callback(mangled, DEMANGLE_OPTIONS, receive, sink);
@@ -55,45 +72,59 @@ void ct_name_kernel(struct ct_string *out, const char *mangled, bool demangle)
     ct_string_free(&sink.text);
 }
 
-/* Length of the UTF-8 character at p and its number; 0: it is none. */
-static int decode(const unsigned char *p, uint32_t *character)
+/* Where the arguments begin: at a parenthesis that is no scope of its own, as anonymous ones are.
+ */
+static size_t arguments_of(const char *text)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    int len = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
-    if (!len)
-        return 0;
-    uint32_t c = len == 1 ? *p : *p & (0x7fu >> len);
-    for (int i = 1; i < len; i++) {
-        if (p[i] >> 6 != 2)
-            return 0;
-        c = c << 6 | (p[i] & 0x3fu);
+    int depth = 0;
+    for (size_t i = 0; text[i]; i++) {
+        depth += (text[i] == '<') - (text[i] == '>');
+        if (text[i] != '(' || depth)
+            continue;
+        const char *end = strchr(text + i, ')');
+        if (!end || strncmp(end, ")::", 3))
+            return i;
+        i = (size_t)(end - text);
     }
-    *character = c;
-    return c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : len;
+    return strlen(text);
 }
 
-/* Control characters, and those that change the direction or the lines of other text. */
-static bool is_harmful(uint32_t c)
+void ct_name_base(struct ct_string *name)
 {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+    bool plain = name->data && *name->data != '[' && !strstr(name->data, "operator");
+    size_t end = plain ? arguments_of(name->data) : 0;
+    int depth = 0;
+    for (bool more = end && name->data[end - 1] == '>'; more && end; more = depth) {
+        end--;
+        depth += (name->data[end] == '>') - (name->data[end] == '<');
+    }
+    size_t begin = end;
+    while (begin && !strchr(" :", name->data[begin - 1]))
+        begin--;
+    if (begin == end)
+        return;
+    memmove(name->data, name->data + begin, end - begin);
+    name->len = end - begin;
+    name->data[name->len] = 0;
 }
 
 void ct_name_safe(struct ct_string *out, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    while (*p) {
-        uint32_t c;
-        int len = decode(p, &c);
-        if (len && !is_harmful(c)) {
-            ct_string_add(out, p, (size_t)len);
-            p += len;
-            continue;
-        }
-        for (int i = 0; i < (len ? len : 1); i++)
-            ct_string_printf(out, "\\x%02x", *p++);
+    while (*text) {
+        size_t len = ct_shown(text);
+        if (len)
+            ct_string_add(out, text, len);
+        else
+            ct_string_printf(out, "\\x%02x", (unsigned char)*text);
+        text += len ? len : 1;
     }
     ct_string_put(out, "");
+}
+
+void ct_name_uuid(struct ct_string *out, const uint8_t uuid[16])
+{
+    for (int i = 0; i < 16; i++)
+        ct_string_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
 static bool ends_with(const char *text, size_t len, const char *end)
@@ -137,26 +168,32 @@ static const char *direction_of(uint32_t direction)
     return direction < CT_DIRECTION_COUNT ? names[direction] : "of a new kind";
 }
 
-void ct_name_row(struct ct_string *out, const struct ct_merged *m, const struct ct_file_row *row,
-                 bool demangle)
+void ct_name_operation(struct ct_string *out, uint32_t kind, uint32_t detail, const char *mangled,
+                       bool demangle)
 {
-    switch (row->kind) {
+    switch (kind) {
     case CT_ROW_KERNEL:
-        ct_name_kernel(out, ct_merge_name(m, row->name), demangle);
+        ct_name_kernel(out, mangled, demangle);
         break;
     case CT_ROW_COPY:
-        ct_string_printf(out, "[CUDA memcpy %s]", direction_of(row->detail));
+        ct_string_printf(out, "[CUDA memcpy %s]", direction_of(detail));
         break;
     case CT_ROW_SET:
         ct_string_put(out, "[CUDA memset]");
         break;
     case CT_ROW_GRAPH:
-        ct_string_printf(out, "[CUDA graph %u node%s]", row->detail, row->detail == 1 ? "" : "s");
+        ct_string_printf(out, "[CUDA graph %u node%s]", detail, detail == 1 ? "" : "s");
         break;
     case CT_ROW_PREFETCH:
         ct_string_put(out, "[CUDA prefetch]");
         break;
     default:
-        ct_string_printf(out, "[CUDA operation of kind %u]", row->kind);
+        ct_string_printf(out, "[CUDA operation of kind %u]", kind);
     }
+}
+
+void ct_name_row(struct ct_string *out, const struct ct_merged *m, const struct ct_file_row *row,
+                 bool demangle)
+{
+    ct_name_operation(out, row->kind, row->detail, ct_merge_name(m, row->name), demangle);
 }

@@ -1,219 +1,331 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/options.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
+#include "report/names.h"
+#include "report/options_table.h"
+#include "report/reports.h"
 
-#define HELP_COLUMN 30
-#define HELP_WIDTH 79
-
-/* Names are nvprof's where it has the option. A row without help is for the library's own use. */
-#define OPTIONS(X)                                                                                 \
-    X(SUMMARY, "print-summary", 's', NULL, "print the summary table (the default)")                \
-    X(PER_GPU, "print-summary-per-gpu", 0, NULL,                                                   \
-      "print one table for each GPU, without API calls")                                           \
-    X(CSV, "csv", 0, NULL, "print the table as comma-separated values")                            \
-    X(UNIT, "normalized-time-unit", 'u', "UNIT",                                                   \
-      "unit of times: s, ms, us, ns, col (one for each column) or auto (the default)")             \
-    X(DEMANGLING, "demangling", 0, "on|off", "print C++ names as in the source (default: on)")     \
-    X(RAW, "raw", 0, NULL, "show brackets as measured, without correction")                        \
-    X(DETAILS, "details", 0, NULL, "print everything else that is in the file below the table")    \
-    X(LOG_FILE, "log-file", 'o', "FILE", "write to FILE instead of standard output")               \
-    X(LIVE, "live", 0, NULL, NULL)                                                                 \
-    X(HELP, "help", 'h', NULL, "print this and exit")                                              \
-    X(VERSION, "version", 'V', NULL, "print the version and exit")
-
-enum option_id {
-#define X(id, name, letter, argument, help) OPTION_##id,
-    OPTIONS(X)
-#undef X
-        OPTION_COUNT
+static const struct ct_option_choice unit_choices[] = {
+    {"auto", CT_UNIT_AUTO}, {"col", CT_UNIT_COLUMN}, {"ns", CT_UNIT_NS}, {"us", CT_UNIT_US},
+    {"ms", CT_UNIT_MS},     {"s", CT_UNIT_S},        {NULL, 0},
 };
 
-static const struct option_row {
-    const char *name;
-    char letter; /* 0: none */
-    const char *argument;
-    const char *help;
-} rows[OPTION_COUNT] = {
-#define X(id, name, letter, argument, help) {name, letter, argument, help},
-    OPTIONS(X)
-#undef X
+static const struct ct_option_choice mangled_choices[] = {{"on", false}, {"off", true}, {NULL, 0}};
+
+static const struct ct_option_choice per_choices[] = {
+    {"gpu", CT_PER_GPU}, {"process", CT_PER_PROCESS}, {"rank", CT_PER_RANK}, {"host", CT_PER_HOST},
+    {NULL, 0},
 };
 
-/* The library's settings: shown in the help, as they are nowhere else at hand. */
-static const struct variable {
-    const char *name, *argument, *value, *help;
-} variables[] = {
-#define CT_OPTION(id, name, argument, value, help) {name, argument, value, help},
-#include "preload/options.def"
+static const struct ct_option_choice color_choices[] = {
+    {"auto", CT_COLOR_AUTO},
+    {"always", CT_COLOR_ALWAYS},
+    {"never", CT_COLOR_NEVER},
+    {NULL, 0},
 };
 
-/* Values of options that choose from a list. */
-struct choice {
-    const char *text;
-    int value;
+#define MEMBER(type, member, ...)                                                                  \
+    CT_OPTION_##type, offsetof(struct ct_options, member),                                         \
+        sizeof(((struct ct_options *)0)->member), __VA_ARGS__
+#define SET(member, value) MEMBER(SET, member, NULL, value)
+#define CHOICE(member, choices) MEMBER(CHOICE, member, choices, 0)
+#define TEXT(member) MEMBER(TEXT, member, NULL, 0)
+#define NUMBER(member) MEMBER(NUMBER, member, NULL, 0)
+#define PERCENT(member) MEMBER(PERCENT, member, NULL, 0)
+#define TIME(member) MEMBER(TIME, member, NULL, 0)
+#define ACTION CT_OPTION_ACTION, 0, 0, NULL, 0
+
+const struct ct_option_row ct_option_rows[CT_OPTION_COUNT] = {
+#define CT_OPTION_ROW(id, name, letter, argument, what, help)                                      \
+    [CT_OPTION_##id] = {name, letter, argument, what, help},
+#include "report/options.def"
+#undef CT_OPTION_ROW
 };
 
-static const struct choice unit_choices[] = {
-    {"auto", CT_UNIT_AUTO}, {"col", CT_UNIT_COLUMN}, {"ns", CT_UNIT_NS},
-    {"us", CT_UNIT_US},     {"ms", CT_UNIT_MS},      {"s", CT_UNIT_S},
-};
-
-static const struct choice mangled_choices[] = {{"on", false}, {"off", true}};
-
-static bool choose(const char *program, const struct option_row *row, const char *text,
-                   const struct choice *choices, size_t count, int *value)
+enum ct_options_result ct_options_complain(const char *before, const char *argument,
+                                           const char *after)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!strcmp(choices[i].text, text)) {
-            *value = choices[i].value;
-            return true;
+    struct ct_string shown = {0};
+    ct_name_safe(&shown, argument);
+    fprintf(stderr, "cutrace-report: %s%s%s (try --help)\n", before, shown.data, after);
+    ct_string_free(&shown);
+    return CT_OPTIONS_WRONG;
+}
+
+static enum ct_options_result refuse_value(const struct ct_option_row *row, const char *text)
+{
+    char after[64];
+    snprintf(after, sizeof(after), "' is no value of --%s", row->name);
+    return ct_options_complain("'", text, after);
+}
+
+static void set(struct ct_options *o, const struct ct_option_row *row, int value)
+{
+    char *member = (char *)o + row->member;
+    if (row->member_bytes == sizeof(bool))
+        *(bool *)member = value;
+    else
+        *(int *)member = value;
+}
+
+static enum ct_options_result choose(struct ct_options *o, const struct ct_option_row *row,
+                                     const char *text)
+{
+    for (const struct ct_option_choice *c = row->choices; c->text; c++) {
+        if (!strcmp(c->text, text)) {
+            set(o, row, c->value);
+            return CT_OPTIONS_RUN;
         }
     }
-    fprintf(stderr, "%s: '%s' is no value of --%s (try --help)\n", program, text, row->name);
-    return false;
+    return refuse_value(row, text);
 }
 
-/* Prints words from the help column on; `at` is the column reached so far. */
-static void print_wrapped(const char *text, int at)
+static enum ct_options_result count(struct ct_options *o, const struct ct_option_row *row,
+                                    const char *text)
 {
-    if (at + 2 > HELP_COLUMN)
-        at = printf("\n") - 1;
-    at += printf("%*s", HELP_COLUMN - at - 1, "");
-    while (*text) {
-        int len = (int)strcspn(text, " ");
-        if (at + 1 + len > HELP_WIDTH)
-            at = printf("\n%*s", HELP_COLUMN - 1, "") - 1;
-        at += printf(" %.*s", len, text);
-        text += len + (text[len] == ' ');
-    }
-    putchar('\n');
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (errno || *end || !isdigit((unsigned char)*text) || !n)
+        return refuse_value(row, text);
+    *(uint64_t *)((char *)o + row->member) = n;
+    return CT_OPTIONS_RUN;
 }
 
-static void print_options(void)
+static enum ct_options_result percent(struct ct_options *o, const struct ct_option_row *row,
+                                      const char *text)
 {
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (!rows[i].help)
+    char *end;
+    double value = strtod(text, &end);
+    end += *end == '%';
+    if (*end || !isdigit((unsigned char)*text) || !isfinite(value))
+        return refuse_value(row, text);
+    *(double *)((char *)o + row->member) = value;
+    return CT_OPTIONS_RUN;
+}
+
+/* A number and, behind a blank or not, a unit; none is seconds. */
+static enum ct_options_result span(struct ct_options *o, const struct ct_option_row *row,
+                                   const char *text)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1e9}};
+    char *end;
+    double number = isdigit((unsigned char)*text) ? strtod(text, &end) : NAN;
+    if (isnan(number))
+        return refuse_value(row, text);
+    end += strspn(end, " ");
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(units[i].name, end))
             continue;
-        int at = rows[i].letter ? printf("  -%c, ", rows[i].letter) : printf("      ");
-        at += printf("--%s", rows[i].name);
-        if (rows[i].argument)
-            at += printf(" %s", rows[i].argument);
-        print_wrapped(rows[i].help, at);
+        double ns = round(number * units[i].ns);
+        *(uint64_t *)((char *)o + row->member) = ns < 9e18 ? (uint64_t)ns : UINT64_MAX;
+        return CT_OPTIONS_RUN;
     }
+    return refuse_value(row, text);
 }
 
-static void print_variables(void)
+static enum ct_options_result act(int id)
 {
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        char help[512];
-        snprintf(help, sizeof(help), "%s (default: %s)", variables[i].help, variables[i].value);
-        print_wrapped(help, printf("  %s=%s", variables[i].name, variables[i].argument));
-    }
+    if (id == CT_OPTION_HELP)
+        ct_help_print();
+    else
+        puts("cutrace-report " PACKAGE_VERSION);
+    return CT_OPTIONS_DONE;
 }
 
-static void print_help(void)
+static enum ct_options_result apply(struct ct_options *o, int id)
 {
-    puts("Usage: cutrace-report [OPTION]... FILE...\n"
-         "Print what cutrace recorded, as nvprof did. Several files are added up.\n");
-    print_options();
-    puts("\nEnvironment of a program that runs with LD_PRELOAD=libcutrace.so:\n");
-    print_variables();
+    const struct ct_option_row *row = &ct_option_rows[id];
+    switch (row->type) {
+    case CT_OPTION_SET:
+        set(o, row, row->value);
+        return CT_OPTIONS_RUN;
+    case CT_OPTION_CHOICE:
+        return choose(o, row, optarg);
+    case CT_OPTION_TEXT:
+        *(const char **)((char *)o + row->member) = optarg;
+        return CT_OPTIONS_RUN;
+    case CT_OPTION_NUMBER:
+        return count(o, row, optarg);
+    case CT_OPTION_PERCENT:
+        return percent(o, row, optarg);
+    case CT_OPTION_TIME:
+        return span(o, row, optarg);
+    default:
+        return act(id);
+    }
 }
 
 static int row_of(int code)
 {
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (code == 256 + i || (rows[i].letter && code == rows[i].letter))
+    for (int i = 0; i < CT_OPTION_COUNT; i++)
+        if (code == 256 + i || (ct_option_rows[i].letter && code == ct_option_rows[i].letter))
             return i;
     return -1;
 }
 
-static enum ct_options_result apply(struct ct_options *o, int id, const char *program)
+/* What getopt would say, but for the bytes of the argument. */
+static enum ct_options_result refuse(int code, char **argv)
 {
-    int value = 0;
-    bool good = true;
-    switch (id) {
-    case OPTION_SUMMARY:
-        o->per_gpu = false;
-        break;
-    case OPTION_PER_GPU:
-        o->per_gpu = true;
-        break;
-    case OPTION_CSV:
-        o->csv = true;
-        break;
-    case OPTION_UNIT:
-        good = choose(program, &rows[id], optarg, unit_choices,
-                      sizeof(unit_choices) / sizeof(unit_choices[0]), &value);
-        o->unit = (enum ct_unit)value;
-        break;
-    case OPTION_DEMANGLING:
-        good = choose(program, &rows[id], optarg, mangled_choices, 2, &value);
-        o->mangled = value;
-        break;
-    case OPTION_RAW:
-        o->raw = true;
-        break;
-    case OPTION_DETAILS:
-        o->details = true;
-        break;
-    case OPTION_LOG_FILE:
-        o->log_file = optarg;
-        break;
-    case OPTION_LIVE:
-        o->live = true;
-        break;
-    case OPTION_HELP:
-        print_help();
-        return CT_OPTIONS_DONE;
-    case OPTION_VERSION:
-        puts("cutrace-report " PACKAGE_VERSION);
-        return CT_OPTIONS_DONE;
-    default: /* getopt has said what is wrong */
-        return CT_OPTIONS_WRONG;
-    }
-    return good ? CT_OPTIONS_RUN : CT_OPTIONS_WRONG;
+    int id = row_of(optopt);
+    char letter[] = {(char)optopt, 0};
+    if (code == ':')
+        return ct_options_complain("option '--", ct_option_rows[id].name, "' requires an argument");
+    if (id >= 0)
+        return ct_options_complain("option '--", ct_option_rows[id].name, "' takes no argument");
+    if (optopt)
+        return ct_options_complain("invalid option -- '", letter, "'");
+    return ct_options_complain("unrecognized option '", argv[optind - 1], "'");
 }
 
-/* What getopt wants to know, made of the table. */
+/*
+ * What getopt wants to know, made of the table. The minus: operands come in their place among the
+ * options, with code 1. The colon: a missing argument is told from others.
+ */
 static void fill_getopt(struct option *longs, char *letters)
 {
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        longs[i] = (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument,
-                                   NULL, 256 + (int)i};
-        if (rows[i].letter)
-            letters += sprintf(letters, "%c%s", rows[i].letter, rows[i].argument ? ":" : "");
+    letters = stpcpy(letters, "-:");
+    for (size_t i = 0; i < CT_OPTION_COUNT; i++) {
+        const struct ct_option_row *row = &ct_option_rows[i];
+        longs[i] = (struct option){row->name, row->argument ? required_argument : no_argument, NULL,
+                                   256 + (int)i};
+        if (row->letter)
+            letters += sprintf(letters, "%c%s", row->letter, row->argument ? ":" : "");
     }
 }
 
-static enum ct_options_result check(const struct ct_options *o, const char *program)
+/* One line with all names of a table. */
+static enum ct_options_result list(const char *argument, const char *what, const char *const *names,
+                                   size_t count)
 {
-    const char *wrong = NULL;
-    if (!o->file_count)
-        wrong = "no file is given";
-    else if (o->csv && o->details)
-        wrong = "--csv and --details exclude each other";
-    if (wrong)
-        fprintf(stderr, "%s: %s (try --help)\n", program, wrong);
-    return wrong ? CT_OPTIONS_WRONG : CT_OPTIONS_RUN;
+    struct ct_string after = {0};
+    ct_string_printf(&after, "' is no %s: there are", what);
+    for (size_t i = 0; i < count; i++)
+        ct_string_printf(&after, "%s%s", i ? ", " : " ", names[i]);
+    ct_options_complain("'", argument, after.data);
+    ct_string_free(&after);
+    return CT_OPTIONS_WRONG;
+}
+
+static enum ct_options_result list_reports(const char *argument)
+{
+    const char *names[CT_REPORT_COUNT];
+    for (size_t i = 0; i < CT_REPORT_COUNT; i++)
+        names[i] = ct_reports[i].name;
+    return list(argument, "report", names, CT_REPORT_COUNT);
+}
+
+static enum ct_options_result list_formats(const char *argument)
+{
+    const char *names[CT_FORMAT_COUNT];
+    for (size_t i = 0; i < CT_FORMAT_COUNT; i++)
+        names[i] = ct_formats[i].name;
+    return list(argument, "format", names, CT_FORMAT_COUNT);
+}
+
+/* A word that was meant for a report, as there is no such file, but others behind it. */
+static bool like_a_report(const char *argument)
+{
+    return !argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz_-:")] && access(argument, F_OK);
+}
+
+/* nsys's suffixes say how kernels are named. */
+static const struct ct_report *find_report(struct ct_options *o, const char *word)
+{
+    char name[64];
+    size_t len = strcspn(word, ":");
+    if (len >= sizeof(name))
+        return NULL;
+    memcpy(name, word, len);
+    name[len] = 0;
+    const struct ct_report *report = ct_report_find(name);
+    bool base = !strcmp(word + len, ":base"), mangled = !strcmp(word + len, ":mangled");
+    if (!report || (word[len] && !base && !mangled))
+        return NULL;
+    o->base |= base;
+    o->mangled |= mangled;
+    return report;
+}
+
+/* The first operand is a report when it has the name of one, unless it stands behind "--". */
+static enum ct_options_result take_report(struct ct_options *o, bool plain)
+{
+    const struct ct_report *report = o->file_count && !plain ? find_report(o, o->files[0]) : NULL;
+    bool trace = o->gpu_trace || o->api_trace;
+    o->report = report ? report : &ct_reports[trace ? CT_REPORT_TRACE : CT_REPORT_SUMMARY];
+    if (report) {
+        o->files++;
+        o->file_count--;
+    } else if (o->file_count > 1 && !plain && like_a_report(o->files[0])) {
+        return list_reports(o->files[0]);
+    }
+    return CT_OPTIONS_RUN;
+}
+
+static bool chooses_rows(const struct ct_options *o)
+{
+    return o->sort || o->filter || o->top;
+}
+
+/* --csv is nvprof's where nvprof has the report, and otherwise a format like others. */
+static enum ct_options_result take_format(struct ct_options *o)
+{
+    const char *name = o->format_name;
+    bool nvprof = o->report->nvprof;
+    if (!name) {
+        bool plain = nvprof && !(chooses_rows(o) && o->report == &ct_reports[CT_REPORT_TRACE]);
+        name = plain ? "nvprof" : o->csv ? "csv" : "table";
+    }
+    o->format = ct_format_find(name);
+    if (!o->format)
+        return list_formats(name);
+    if (o->format == &ct_formats[CT_FORMAT_NVPROF] && !nvprof)
+        return ct_options_complain("nvprof has no report '", o->report->name,
+                                   "': choose another --format");
+    return CT_OPTIONS_RUN;
+}
+
+static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
+{
+    struct option longs[CT_OPTION_COUNT + 1] = {{0}};
+    char letters[2 * CT_OPTION_COUNT + 3] = "";
+    fill_getopt(longs, letters);
+    o->files = argv + 1;
+    opterr = 0;
+    for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
+        int id = row_of(code);
+        if (code == 1) {
+            o->files[o->file_count++] = optarg;
+            continue;
+        }
+        enum ct_options_result result = id < 0 ? refuse(code, argv) : apply(o, id);
+        if (result != CT_OPTIONS_RUN)
+            return result;
+    }
+    int before = o->file_count;
+    while (optind < argc)
+        o->files[o->file_count++] = argv[optind++];
+    o->behind = o->file_count - before;
+    return take_report(o, !before);
 }
 
 enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **argv)
 {
-    struct option longs[OPTION_COUNT + 1] = {{0}};
-    char letters[2 * OPTION_COUNT + 1] = "";
-    fill_getopt(longs, letters);
-    *o = (struct ct_options){.unit = CT_UNIT_AUTO};
-    for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
-        enum ct_options_result result = apply(o, row_of(code), argv[0]);
-        if (result != CT_OPTIONS_RUN)
-            return result;
-    }
-    o->files = argv + optind;
-    o->file_count = argc - optind;
-    return check(o, argv[0]);
+    *o = (struct ct_options){.unit = CT_UNIT_AUTO, .until_ns = UINT64_MAX, .fail_over = -1};
+    enum ct_options_result result = parse(o, argc, argv);
+    if (result == CT_OPTIONS_RUN)
+        result = take_format(o);
+    return result == CT_OPTIONS_RUN ? ct_options_check(o) : result;
 }

@@ -4,21 +4,50 @@
 #define CT_REPORT_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
 
 #include "report/units.h"
 
+/* What a report is split by; values are bits for the table of reports. */
+enum ct_per {
+    CT_PER_NONE = 0,
+    CT_PER_GPU = 1,
+    CT_PER_PROCESS = 2,
+    CT_PER_RANK = 4,
+    CT_PER_HOST = 8,
+    CT_PER_FILES = CT_PER_PROCESS | CT_PER_RANK | CT_PER_HOST, /* what files are told apart by */
+};
+
+enum ct_color { CT_COLOR_AUTO, CT_COLOR_ALWAYS, CT_COLOR_NEVER };
+
+/* Types are those that the table of options fills in: bool, int, const char *, uint64_t. */
 struct ct_options {
-    bool csv;
+    const struct ct_report *report;
+    const struct ct_format *format;
+    const char *format_name; /* NULL: what suits the report */
+    bool csv;                /* of nvprof's look: its CSV */
     bool details;
-    bool per_gpu;
     bool mangled;
+    bool base; /* names of kernels without scopes, arguments and templates */
     bool raw;
     bool live;
-    enum ct_unit unit;
+    bool no_pager;
+    bool gpu_trace;     /* of a trace: operations, unless only the next is given */
+    bool api_trace;     /* and calls */
+    bool force;         /* overwrite a file that is not an export of ours */
+    int per;            /* enum ct_per */
+    int unit;           /* enum ct_unit */
+    int color;          /* enum ct_color */
+    const char *sort;   /* columns, comma-separated, a leading - turns the order; NULL: as it is */
+    const char *filter; /* extended regular expression; NULL: all */
+    uint64_t top;       /* rows to show; 0: all */
+    uint64_t since_ns;  /* of a trace's clock */
+    uint64_t until_ns;  /* UINT64_MAX: to the end */
     const char *log_file; /* NULL: standard output, with live standard error */
-    char **files;
+    double fail_over;     /* percent; below 0: not given */
+    char **files;         /* of argv, in the order given */
     int file_count;
+    int behind; /* of them, those behind a "--" that others stand before */
 };
 
 enum ct_options_result {
@@ -27,6 +56,7 @@ enum ct_options_result {
     CT_OPTIONS_WRONG, /* said on standard error */
 };
 
+/* The operands of argv are moved to its end. */
 enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **argv);
 
 #endif

@@ -96,6 +96,25 @@ static void print_sampled(FILE *out, const char *prefix, const struct ct_view *g
     fputs(" (95% intervals)\n", out);
 }
 
+/* Functions of which the host's time was not taken in each call. */
+static void print_clocked(FILE *out, const char *prefix, const struct ct_merged *m)
+{
+    size_t count = 0;
+    uint64_t calls = 0, timed = 0;
+    for (uint32_t i = 0; i < m->api_keys.count; i++) {
+        const struct ct_file_api *sum = &m->apis[i].sum;
+        if (sum->timed >= sum->calls)
+            continue;
+        count++;
+        calls = ct_merge_sum(calls, sum->calls);
+        timed = ct_merge_sum(timed, sum->timed);
+    }
+    if (count)
+        fprintf(out,
+                "%sTime and Avg of %zu API function%s are estimates: %llu of %llu calls timed\n",
+                prefix, count, plural(count), (unsigned long long)timed, (unsigned long long)calls);
+}
+
 static void print_counts(FILE *out, const char *prefix, const struct ct_merged *m,
                          const struct ct_view *gpu, const struct totals *t)
 {
@@ -105,6 +124,7 @@ static void print_counts(FILE *out, const char *prefix, const struct ct_merged *
         estimated += line->timed && line->estimated + 0.5 < (double)line->calls;
     }
     print_sampled(out, prefix, gpu);
+    print_clocked(out, prefix, m);
     if (estimated)
         fprintf(out, "%sThe time of %zu row%s is estimated: all calls at the mean of the timed\n",
                 prefix, estimated, plural(estimated));
@@ -213,12 +233,6 @@ void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
     print_not_wrapped(out, prefix, m);
 }
 
-static uint64_t product(uint64_t a, uint64_t b)
-{
-    uint64_t all;
-    return __builtin_mul_overflow(a, b, &all) ? UINT64_MAX : all;
-}
-
 static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_line *graph,
                         bool demangle)
 {
@@ -230,7 +244,7 @@ static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_li
         ct_string_clear(&name);
         ct_name_kernel(&name, ct_merge_name(m, node.name), demangle);
         fprintf(out, "%10llu  %10llu  %s\n", (unsigned long long)node.count,
-                (unsigned long long)product(node.count, graph->calls), name.data);
+                (unsigned long long)ct_merge_product(node.count, graph->calls), name.data);
     }
     ct_string_free(&name);
 }

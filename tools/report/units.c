@@ -10,8 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/digits.h"
+
 #define FIELD 8
+#define RATE_FIELD 10
 #define DECIMALS 6
+#define EXACT 1e15 /* below this a double has all digits of a whole number */
 
 static const struct {
     const char *name;
@@ -37,22 +41,37 @@ enum ct_unit ct_unit_of(uint64_t ns)
     return unit;
 }
 
+static int digits_of(uint64_t value)
+{
+    int digits = 1;
+    for (; value >= 10; value /= 10)
+        digits++;
+    return digits;
+}
+
 /* x with as many decimals as let it and `unit` fit in width; none when nothing fits. */
 static void fit(char *text, double x, const char *unit, int width)
 {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-    for (int p = DECIMALS; p >= 0; p--) {
-        double rounded = floor(x * powers[p] + 0.5) / powers[p];
-        if (snprintf(text, CT_UNITS_BYTES, "%.*f%s", p, rounded, unit) <= width)
-            return;
+    int room = width - (int)strlen(unit), whole = x < EXACT ? digits_of((uint64_t)x) : room;
+    int p = room - whole - 1;
+    p = p > DECIMALS ? DECIMALS : p < 0 ? 0 : p;
+    double rounded = floor(x * powers[p] + 0.5);
+    if (p && digits_of((uint64_t)rounded) > whole + p) { /* up to one digit more */
+        p = whole + p + 1 < room ? p : p - 1;
+        rounded = floor(x * powers[p] + 0.5);
     }
+    if (rounded < EXACT)
+        strcpy(ct_digits_scaled(text, (uint64_t)rounded, p), unit);
+    else
+        snprintf(text, CT_UNITS_BYTES, "%.*f%s", p, rounded / powers[p], unit);
 }
 
 void ct_units_time(char *text, uint64_t ns, int width)
 {
     enum ct_unit unit = ct_unit_of(ns);
     if (unit == CT_UNIT_NS)
-        snprintf(text, CT_UNITS_BYTES, "%uns", (unsigned)ns);
+        strcpy(ct_digits_count(text, ns), "ns");
     else
         fit(text, (double)ns * units[unit].factor, units[unit].name, width);
 }
@@ -70,38 +89,84 @@ void ct_units_cell(char *text, uint64_t ns, enum ct_unit unit)
 
 void ct_units_csv(char *text, uint64_t ns, enum ct_unit unit)
 {
-    if (unit == CT_UNIT_NS && ns < 1000)
-        snprintf(text, CT_UNITS_BYTES, "%u", (unsigned)ns);
-    else
-        snprintf(text, CT_UNITS_BYTES, "%f", (double)ns * units[unit].factor);
+    char *end = unit == CT_UNIT_NS && ns < 1000
+                    ? ct_digits_count(text, ns)
+                    : ct_digits_fixed(text, (double)ns * units[unit].factor, DECIMALS);
+    *end = 0;
 }
 
 /* The unit changes at 1000 of the one below, which has 1024 of the next below. */
+static const char *const byte_units[] = {"B", "KB", "MB", "GB"};
+
+const char *ct_byte_unit_name(enum ct_byte_unit unit)
+{
+    return byte_units[unit];
+}
+
+enum ct_byte_unit ct_byte_unit_of(double bytes)
+{
+    enum ct_byte_unit unit = CT_BYTE_UNIT_B;
+    while (unit < CT_BYTE_UNIT_GB && bytes >= 1000) {
+        bytes /= 1024;
+        unit++;
+    }
+    return unit;
+}
+
+static double in_unit(double bytes, enum ct_byte_unit unit)
+{
+    return bytes / (double)(1u << (10 * unit));
+}
+
 static void fit_bytes(char *text, double bytes, const char *per, int width)
 {
-    static const char *const names[] = {"B", "KB", "MB", "GB"};
-    size_t i = 0;
-    while (i + 1 < sizeof(names) / sizeof(names[0]) && bytes >= 1000) {
-        bytes /= 1024;
-        i++;
-    }
+    enum ct_byte_unit i = ct_byte_unit_of(bytes);
     char unit[8];
-    snprintf(unit, sizeof(unit), "%s%s", names[i], per);
-    fit(text, bytes, unit, width);
+    snprintf(unit, sizeof(unit), "%s%s", byte_units[i], per);
+    fit(text, in_unit(bytes, i), unit, width);
 }
 
 void ct_units_size(char *text, uint64_t bytes)
 {
     if (bytes < 1000)
-        snprintf(text, CT_UNITS_BYTES, "%uB", (unsigned)bytes);
+        strcpy(ct_digits_count(text, bytes), "B");
     else
         fit_bytes(text, (double)bytes, "", FIELD);
+}
+
+void ct_units_size_cell(char *text, uint64_t bytes, enum ct_byte_unit unit)
+{
+    double x = in_unit((double)bytes, unit);
+    if (unit == CT_BYTE_UNIT_B)
+        *ct_digits_count(text, bytes) = 0;
+    else if (x < 0.01 && bytes)
+        snprintf(text, CT_UNITS_BYTES, "%.2e", x);
+    else
+        fit(text, x, "", FIELD);
+}
+
+void ct_units_size_csv(char *text, uint64_t bytes, enum ct_byte_unit unit)
+{
+    if (unit == CT_BYTE_UNIT_B)
+        *ct_digits_count(text, bytes) = 0;
+    else
+        *ct_digits_fixed(text, in_unit((double)bytes, unit), DECIMALS) = 0;
 }
 
 void ct_units_throughput(char *text, uint64_t bytes, uint64_t ns)
 {
     if (ns)
-        fit_bytes(text, (double)bytes * 1e9 / (double)ns, "/s", 10);
+        fit_bytes(text, (double)bytes * 1e9 / (double)ns, "/s", RATE_FIELD);
     else
         strcpy(text, "-");
+}
+
+void ct_units_rate_cell(char *text, double rate, enum ct_byte_unit unit)
+{
+    fit(text, in_unit(rate, unit), "", RATE_FIELD);
+}
+
+void ct_units_rate_csv(char *text, double rate, enum ct_byte_unit unit)
+{
+    *ct_digits_fixed(text, in_unit(rate, unit), DECIMALS) = 0;
 }

@@ -59,8 +59,21 @@ const char *ct_view_mark_text(enum ct_view_mark mark)
     return texts[mark];
 }
 
+const char *ct_view_stream_kind(const struct ct_file_stream *s)
+{
+    if (s->special == 1)
+        return "legacy default stream";
+    if (s->special == 2)
+        return "per-thread default stream";
+    if (s->flags == UINT32_MAX)
+        return "created unseen";
+    return s->flags & 1 ? "created, non-blocking" : "created";
+}
+
 uint64_t ct_view_whole_ns(double ns)
 {
+    if (!(ns > 0))
+        return 0;
     return ns < 1.8e19 ? (uint64_t)(ns + 0.5) : UINT64_MAX;
 }
 
@@ -88,7 +101,6 @@ struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw)
         return (struct ct_durations){.total_ns = sum->raw_total_ns,
                                      .min_ns = sum->raw_min_ns,
                                      .max_ns = sum->raw_max_ns,
-                                     .square_ns2 = sum->raw_square_ns2,
                                      .estimated = (double)sum->timed,
                                      .estimated_ns = (double)sum->raw_total_ns,
                                      .estimated_square_ns2 = sum->raw_square_ns2,
@@ -97,18 +109,10 @@ struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw)
                                  .min_ns = sum->min_ns,
                                  .max_ns = sum->max_ns,
                                  .doubt_ns = sum->doubt_ns,
-                                 .square_ns2 = sum->square_ns2,
                                  .estimated = (double)sum->estimated,
                                  .estimated_ns = sum->estimated_ns,
                                  .estimated_square_ns2 = sum->estimated_square_ns2,
                                  .hist = &row->hist};
-}
-
-uint64_t ct_view_mean_ns(const struct ct_durations *d, uint64_t timed)
-{
-    if (d->estimated == (double)timed)
-        return d->total_ns / timed;
-    return ct_view_whole_ns(d->estimated_ns / d->estimated);
 }
 
 bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns)
@@ -147,6 +151,23 @@ static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool 
     line->max_ns = d.max_ns > line->max_ns ? d.max_ns : line->max_ns;
 }
 
+static void attach_row(struct ct_line *line, const struct ct_merged *m,
+                       const struct ct_merged_row *row)
+{
+    uint32_t ordinal = m->devices[row->sum.device].sum.ordinal;
+    line->ordinals |= (uint64_t)1 << (ordinal < 63 ? ordinal : 63);
+    if (line->row)
+        line->row = line->own_row = ct_merge_rows(line->own_row, line->row, row);
+    else
+        line->row = row;
+}
+
+static void free_line(struct ct_line *line)
+{
+    free(line->name);
+    ct_merge_row_free(line->own_row);
+}
+
 /*
  * From what was timed to what is shown. Calls that are not among the estimated were lost for
  * another reason than sampling: they are taken to be like the others.
@@ -176,7 +197,7 @@ static void finish_lines(struct ct_view *v)
     for (size_t i = 0; i < v->count; i++) {
         struct ct_line *line = &v->lines[i];
         if (!line->calls) {
-            free(line->name);
+            free_line(line);
             continue;
         }
         if (line->timed)
@@ -233,24 +254,41 @@ static void number_graphs(struct ct_view *v)
     ct_intern_free(&sizes);
 }
 
+static void name_line(struct ct_string *name, const struct ct_merged *m,
+                      const struct ct_merged_row *row, const struct ct_view_options *o)
+{
+    ct_name_row(name, m, &row->sum, o->demangle);
+    if (o->base && row->sum.kind == CT_ROW_KERNEL)
+        ct_name_base(name);
+}
+
 void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
                  const struct ct_view_options *o)
 {
-    struct ct_intern keys = {0};
+    struct ct_intern keys = {0}, bases = {0};
     *v = (struct ct_view){0};
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         const struct ct_merged_row *row = &m->rows[i];
-        uint32_t key[] = {row->sum.kind, row->sum.detail, row->sum.name, row->content};
         if (device != CT_VIEW_ALL_DEVICES && row->sum.device != device)
             continue;
+        bool base = o->base && row->sum.kind == CT_ROW_KERNEL;
+        struct ct_string name = {0};
+        if (base)
+            name_line(&name, m, row, o);
+        uint32_t key[] = {row->sum.kind, row->sum.detail,
+                          base ? ct_intern_text(&bases, name.data) : row->sum.name, row->content};
         struct ct_line *line = line_at(v, ct_intern_add(&keys, key, sizeof(key)));
         add_row(line, row, o->raw);
-        if (!line->name) {
-            struct ct_string name = {0};
-            ct_name_row(&name, m, &row->sum, o->demangle);
-            line->name = name.data;
+        attach_row(line, m, row);
+        if (line->name) {
+            ct_string_free(&name);
+            continue;
         }
+        if (!base)
+            name_line(&name, m, row, o);
+        line->name = name.data;
     }
+    ct_intern_free(&bases);
     ct_intern_free(&keys);
     sort_lines(v);
     number_graphs(v);
@@ -265,6 +303,7 @@ void ct_view_apis(struct ct_view *v, const struct ct_merged *m)
         struct ct_string name = {0};
         ct_name_api(&name, ct_merge_name(m, a->name));
         *line = (struct ct_line){.name = name.data,
+                                 .api = &m->apis[i],
                                  .calls = a->calls,
                                  .timed = a->calls,
                                  .estimated = (double)a->calls,
@@ -278,17 +317,9 @@ void ct_view_apis(struct ct_view *v, const struct ct_merged *m)
 void ct_view_free(struct ct_view *v)
 {
     for (size_t i = 0; i < v->count; i++)
-        free(v->lines[i].name);
+        free_line(&v->lines[i]);
     free(v->lines);
     *v = (struct ct_view){0};
-}
-
-size_t ct_view_count_uncertain(const struct ct_view *v)
-{
-    size_t count = 0;
-    for (size_t i = 0; v && i < v->count; i++)
-        count += v->lines[i].uncertain;
-    return count;
 }
 
 double ct_view_half_ns(const struct ct_sampled *s)

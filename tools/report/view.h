@@ -7,6 +7,11 @@
 
 #define CT_VIEW_ALL_DEVICES UINT32_MAX
 
+static inline bool ct_view_is_of(uint32_t device, uint32_t wanted)
+{
+    return wanted == CT_VIEW_ALL_DEVICES || device == wanted;
+}
+
 /* Of what a sample stands for, the sums of ct_file_row; all zero: nothing was sampled out. */
 struct ct_sampled {
     double variance_ns2;
@@ -30,6 +35,10 @@ struct ct_line {
     uint32_t kind; /* enum ct_row_kind, and of graphs the content and the number of nodes */
     uint32_t content;
     uint32_t detail;
+    const struct ct_merged_row *row; /* of all devices added up; NULL: a line of calls */
+    struct ct_merged_row *own_row;   /* the same when it is this line's own */
+    const struct ct_merged_api *api; /* NULL: not a line of calls */
+    uint64_t ordinals;               /* bits: these devices; the last: and others above */
 };
 
 /* One section of the table, longest total first, lines without times last. */
@@ -43,7 +52,8 @@ struct ct_view {
 
 struct ct_view_options {
     bool demangle;
-    bool raw; /* durations are those of the raw brackets */
+    bool base; /* kernels are known by their function's name alone: those with the same are one */
+    bool raw;  /* durations are those of the raw brackets */
 };
 
 /* What was on the GPU: on one device of the merged table or on all of them added up. */
@@ -64,22 +74,17 @@ struct ct_durations {
     uint64_t min_ns;
     uint64_t max_ns;
     uint64_t doubt_ns; /* what the total may be wrong by; 0: not known, or raw */
-    double square_ns2;
-    double estimated; /* operations that the next two are of: the timed, or those they stand for */
+    double estimated;  /* operations that the next two are of: the timed, or those they stand for */
     double estimated_ns;
     double estimated_square_ns2;
     const struct ct_merged_hist *hist;
 };
 
 struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw);
-uint64_t ct_view_mean_ns(const struct ct_durations *d, uint64_t timed);
 uint64_t ct_view_whole_ns(double ns);
 
 /* Whether a sum is less than twice what it may be wrong by. */
 bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns);
-
-/* How many lines are so. */
-size_t ct_view_count_uncertain(const struct ct_view *v);
 
 /* Operations of a row that ran on the GPU and were not excluded by the user. */
 uint64_t ct_view_calls(const struct ct_file_row *row);
@@ -94,6 +99,9 @@ enum ct_view_mark {
 
 uint64_t ct_view_marked(const struct ct_file_row *row, enum ct_view_mark mark);
 const char *ct_view_mark_text(enum ct_view_mark mark);
+
+/* Which of the kinds of streams it is, in words. */
+const char *ct_view_stream_kind(const struct ct_file_stream *s);
 
 /* All operations of a row that have no duration, and why they have none. */
 uint64_t ct_view_lost(const struct ct_file_row *row);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Report "losses": every operation is timed, or not for one reason; times that are upper bounds. */
+#include "report/names.h"
+#include "report/reports.h"
+
+enum { OPERATIONS, SHARE, OUTCOME, TOTAL_COLUMNS };
+
+static const struct ct_column total_columns[] = {
+    [OPERATIONS] = {"operations", "Operations", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    [SHARE] = {"percent", "Share", CT_CELL_PERCENT, CT_FOLD_SUM, 2},
+    [OUTCOME] = {"outcome", "Outcome", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+};
+
+static const struct ct_column row_columns[] = {
+    {"operations", "Operations", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    {"outcome", "Outcome", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
+};
+
+static const struct ct_relation totals = {"losses", "Operations", total_columns, TOTAL_COLUMNS};
+static const struct ct_relation rows = {"losses_by_name", "Operations by name", row_columns, 4};
+static const struct ct_relation bounds = {"upper_bounds", "Times that are upper bounds",
+                                          row_columns, 4};
+
+static void put_total(struct ct_sink *sink, uint64_t count, uint64_t all, const char *outcome)
+{
+    if (!count)
+        return;
+    struct ct_cell cells[TOTAL_COLUMNS] = {
+        [OPERATIONS] = ct_cell_count(count),
+        [SHARE] = ct_cell_number(100.0 * (double)count / (double)all),
+        [OUTCOME] = ct_cell_text(outcome),
+    };
+    ct_sink_row(sink, cells);
+}
+
+/* The sum, and what did not become an operation and is not in it. */
+static void note_all(struct ct_sink *sink, uint64_t all, uint64_t failed, uint64_t off)
+{
+    struct ct_string text = {0};
+    ct_string_printf(&text, "%llu operations in all", (unsigned long long)all);
+    if (failed)
+        ct_string_printf(&text, ", %llu more failed to start", (unsigned long long)failed);
+    if (off)
+        ct_string_printf(&text, ", %llu more came while recording was off",
+                         (unsigned long long)off);
+    ct_sink_note(sink, text.data);
+    ct_string_free(&text);
+}
+
+static void put_totals(const struct ct_input *in, struct ct_sink *sink)
+{
+    uint64_t timed = 0, all = 0, failed = 0, lost[CT_FILE_LOSSES] = {0};
+    for (uint32_t i = 0; i < in->m->row_keys.count; i++) {
+        const struct ct_file_row *sum = &in->m->rows[i].sum;
+        if (!ct_view_is_of(sum->device, in->device))
+            continue;
+        timed = ct_merge_sum(timed, sum->timed);
+        failed = ct_merge_sum(failed, sum->errors);
+        all = ct_merge_sum(all, ct_merge_sum(sum->timed, ct_view_lost(sum)));
+        for (int k = 0; k < CT_FILE_LOSSES; k++)
+            lost[k] = ct_merge_sum(lost[k], sum->lost[k]);
+    }
+    ct_sink_begin(sink, &totals);
+    put_total(sink, timed, all, "timed");
+    for (int k = 0; k < CT_FILE_LOSSES; k++)
+        put_total(sink, lost[k], all, ct_view_loss_text(k));
+    /* what came while recording was off is known of the process, not of its devices */
+    note_all(sink, all, failed, in->device == CT_VIEW_ALL_DEVICES ? in->m->off_operations : 0);
+    ct_sink_end(sink);
+}
+
+struct put {
+    const struct ct_input *in;
+    struct ct_sink *sink;
+    const struct ct_file_row *row;
+    const char *name;
+};
+
+static void put_row(const struct put *p, uint64_t count, const char *outcome)
+{
+    if (!count)
+        return;
+    struct ct_cell cells[] = {ct_cell_count(count), ct_cell_text(outcome),
+                              ct_cell_count(p->in->m->devices[p->row->device].sum.ordinal),
+                              ct_cell_text(p->name)};
+    ct_sink_row(p->sink, cells);
+}
+
+static void put_outcomes(const struct put *p)
+{
+    put_row(p, p->row->timed, "timed");
+    for (int k = 0; k < CT_FILE_LOSSES; k++)
+        put_row(p, p->row->lost[k], ct_view_loss_text(k));
+}
+
+static void put_marks(const struct put *p)
+{
+    for (int k = 0; k < CT_VIEW_MARKS; k++)
+        put_row(p, ct_view_marked(p->row, k), ct_view_mark_text(k));
+}
+
+static void put_rows(const struct ct_input *in, struct ct_sink *sink,
+                     const struct ct_relation *relation, void (*put)(const struct put *))
+{
+    struct ct_string name = {0};
+    ct_sink_begin(sink, relation);
+    for (uint32_t i = 0; i < in->m->row_keys.count; i++) {
+        const struct ct_merged_row *row = &in->m->rows[i];
+        if (!ct_view_is_of(row->sum.device, in->device))
+            continue;
+        ct_string_clear(&name);
+        ct_name_row(&name, in->m, &row->sum, !in->o->mangled);
+        put(&(struct put){in, sink, &row->sum, name.data});
+    }
+    ct_sink_end(sink);
+    ct_string_free(&name);
+}
+
+int ct_report_losses(const struct ct_input *in, struct ct_sink *sink)
+{
+    put_totals(in, sink);
+    put_rows(in, sink, &rows, put_outcomes);
+    put_rows(in, sink, &bounds, put_marks);
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether options go together, and with the report and the format. */
+#include <regex.h>
+
+#include "report/options_table.h"
+#include "report/reports.h"
+
+static enum ct_options_result check_filter(const char *filter)
+{
+    char after[128] = "': ";
+    regex_t pattern;
+    int error = regcomp(&pattern, filter, REG_EXTENDED | REG_NOSUB);
+    if (!error) {
+        regfree(&pattern);
+        return CT_OPTIONS_RUN;
+    }
+    regerror(error, NULL, after + 3, sizeof(after) - 3);
+    return ct_options_complain("--filter '", filter, after);
+}
+
+/* What reports want that are not of one profile. */
+static enum ct_options_result check_report(const struct ct_options *o)
+{
+    bool diff = o->report == &ct_reports[CT_REPORT_DIFF];
+    bool two_sides = o->behind && o->behind < o->file_count;
+    if (diff && o->file_count != 2 && !two_sides)
+        return ct_options_complain("", "diff needs OLD and NEW, or OLD... -- NEW...", "");
+    if (!diff && o->fail_over >= 0)
+        return ct_options_complain("", "--fail-over is of the report diff", "");
+    if (o->report == &ct_reports[CT_REPORT_MERGE] && !o->log_file)
+        return ct_options_complain("", "merge needs -o FILE", "");
+    return CT_OPTIONS_RUN;
+}
+
+/* A document is of the whole profile. */
+static enum ct_options_result check_per(const struct ct_options *o)
+{
+    const char *per = "";
+    for (const struct ct_option_choice *c = ct_option_rows[CT_OPTION_PER].choices; c->text; c++)
+        per = c->value == o->per ? c->text : per;
+    if (o->format->document)
+        return ct_options_complain("--per ", per, " is for reports, not for this format");
+    if (o->per & ~o->report->may) {
+        char after[128];
+        snprintf(after, sizeof(after), " does not go with '%s': the files do not know it by %s",
+                 o->report->name, per);
+        return ct_options_complain("--per ", per, after);
+    }
+    return CT_OPTIONS_RUN;
+}
+
+/*
+ * Options that would change nothing: nvprof's traces are printed as they come, and so on. At the
+ * end of a program it is too late to refuse them: what was recorded is printed without.
+ */
+static enum ct_options_result check_honoured(const struct ct_options *o)
+{
+    const struct ct_report *r = o->report;
+    bool document = o->format->document, nvprof = o->format == &ct_formats[CT_FORMAT_NVPROF];
+    enum ct_needs needs = document ? o->format->needs : r->needs;
+    bool rows =
+        !document && needs != CT_NEEDS_COMMAND && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
+    bool traces = document || (needs == CT_NEEDS_FILES && r != &ct_reports[CT_REPORT_DIFF]);
+    const struct {
+        const char *name;
+        bool given, honoured;
+    } options[] = {
+        {"--sort", o->sort, rows},
+        {"--filter", o->filter, rows},
+        {"--top", o->top, rows},
+        {"--since", o->since_ns, traces},
+        {"--until", o->until_ns != UINT64_MAX, traces},
+        {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
+        {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW},
+    };
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !o->live; i++) {
+        char after[128];
+        if (!options[i].given || options[i].honoured)
+            continue;
+        snprintf(after, sizeof(after), " does not go with %s '%s'%s%s",
+                 document ? "the format" : "the report", document ? o->format->name : r->name,
+                 document ? "" : " as ", document ? "" : o->format->name);
+        return ct_options_complain("", options[i].name, after);
+    }
+    return CT_OPTIONS_RUN;
+}
+
+enum ct_options_result ct_options_check(const struct ct_options *o)
+{
+    if (!o->file_count)
+        return ct_options_complain("", "no file is given", "");
+    if (check_report(o) != CT_OPTIONS_RUN)
+        return CT_OPTIONS_WRONG;
+    if (o->csv && o->details)
+        return ct_options_complain("", "--csv and --details exclude each other", "");
+    if (o->filter && check_filter(o->filter) != CT_OPTIONS_RUN)
+        return CT_OPTIONS_WRONG;
+    if (o->since_ns > o->until_ns)
+        return ct_options_complain("", "--since is later than --until", "");
+    if (o->format->kind == CT_FORMAT_PATH && !o->log_file)
+        return ct_options_complain("--format ", o->format->name, " needs --log-file");
+    if (o->per && check_per(o) != CT_OPTIONS_RUN)
+        return CT_OPTIONS_WRONG;
+    return check_honoured(o);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/read.h"
+#include "format/trace_read.h"
+#include "report/complain.h"
+#include "report/memory.h"
+#include "report/pager.h"
+#include "report/terminal.h"
+
+/* For reading as well where that is possible: to look at what is there. A pipe waits for its
+ * reader. */
+static int open_for_writing(const char *path)
+{
+    struct stat st;
+    bool regular = stat(path, &st) || S_ISREG(st.st_mode);
+    int fd = regular ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (!regular || (fd < 0 && errno == EACCES))
+        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    return fd;
+}
+
+/* -o is where nvprof's users give the profile: one is not to be lost by that. */
+static FILE *open_log(const char *path)
+{
+    int fd = open_for_writing(path);
+    bool profile = fd >= 0 && ct_summary_is_one(fd);
+    if (profile || (fd >= 0 && ct_trace_is_one(fd))) {
+        ct_complain(path, profile ? "is a profile, which the report would overwrite"
+                                  : "is a trace, which the report would overwrite");
+        close(fd);
+        return NULL;
+    }
+    struct stat st;
+    bool cut = fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || !ftruncate(fd, 0));
+    FILE *out = cut ? fdopen(fd, "w") : NULL;
+    if (!out)
+        ct_complain(path, strerror(errno));
+    return out;
+}
+
+bool ct_output_open(struct ct_output *out, const struct ct_options *o)
+{
+    bool elsewhere = o->log_file || o->live;
+    out->width = elsewhere ? 0 : ct_terminal_columns();
+    out->color = ct_terminal_color((enum ct_color)o->color, elsewhere);
+    if (o->log_file)
+        return (out->f = open_log(o->log_file));
+    out->f = o->live ? stderr : stdout;
+    if (o->live) /* in one piece: other programs may write there, too */
+        setvbuf(stderr, NULL, _IOFBF, 1 << 16);
+    else
+        ct_pager_start(out->width && !o->no_pager);
+    return true;
+}
+
+bool ct_output_finish(FILE *f, const char *name)
+{
+    bool failed = ferror(f);
+    errno = 0;
+    if (!fclose(f) && !failed)
+        return true;
+    struct ct_string reason = {0};
+    ct_string_printf(&reason, "cannot be written: %s", errno ? strerror(errno) : "output error");
+    ct_complain(name, reason.data);
+    ct_string_free(&reason);
+    return false;
+}
+
+bool ct_output_close(struct ct_output *out, const struct ct_options *o)
+{
+    if (out->f == stderr) { /* the program may have closed it: that is no failure of the report */
+        fclose(stderr);
+        return true;
+    }
+    bool good = ct_output_finish(out->f, o->log_file ? o->log_file : "standard output");
+    ct_pager_wait();
+    return good;
+}

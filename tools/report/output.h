@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a report goes: standard output, through a pager on a terminal, or a file. */
+#ifndef CT_REPORT_OUTPUT_H
+#define CT_REPORT_OUTPUT_H
+
+#include <stdio.h>
+
+#include "report/options.h"
+
+struct ct_output {
+    FILE *f;
+    int width; /* of the terminal, columns; 0: it is none */
+    bool color;
+};
+
+/* False: said on standard error. */
+bool ct_output_open(struct ct_output *out, const struct ct_options *o);
+
+/* Waits for the pager. What was printed is only there when closing says so, too: false, said. */
+bool ct_output_close(struct ct_output *out, const struct ct_options *o);
+
+/* Closes one of the standard streams, as the above. */
+bool ct_output_finish(FILE *f, const char *name);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a report says, before how it looks: relations of typed columns. A report pushes rows into a
+ * sink; a format is a sink, and so is what sorts, filters and groups on the way there. Rows stream:
+ * texts in cells are only valid during the call, and only a sink that needs all rows keeps them.
+ */
+#ifndef CT_REPORT_RELATION_H
+#define CT_REPORT_RELATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reports stay below it: sinks keep arrays of this size. */
+#define CT_RELATION_COLUMNS 64
+
+enum ct_cell_type {
+    CT_CELL_TEXT,      /* text */
+    CT_CELL_NAME,      /* text: a kernel or another operation, of any length */
+    CT_CELL_COUNT,     /* count */
+    CT_CELL_TIME_NS,   /* count: a duration */
+    CT_CELL_CHANGE_NS, /* number: of one duration to another */
+    CT_CELL_STAMP_NS, /* count: a point in time, since the process, or the first of traces, began */
+    CT_CELL_BYTES,    /* count */
+    CT_CELL_RATE,     /* count: bytes per second */
+    CT_CELL_PERCENT,  /* number */
+    CT_CELL_NUMBER,   /* number */
+};
+
+/* What a row that stands for several has in a column. */
+enum ct_fold {
+    CT_FOLD_NONE, /* nothing */
+    CT_FOLD_SUM,
+    CT_FOLD_LEAST,
+    CT_FOLD_MOST,
+    CT_FOLD_GROUP, /* no number, always known: groups are never sorted or folded together */
+};
+
+struct ct_column {
+    const char *key;     /* snake_case: machine formats, --sort */
+    const char *heading; /* tables */
+    enum ct_cell_type type;
+    enum ct_fold fold;
+    int look; /* decimals of numbers and percents | CT_QUIET | CT_OPTIONAL(n) */
+};
+
+/* Tables show 0 as no value. Columns without any value they leave out. */
+#define CT_QUIET 0x10
+/* Narrow terminals go without the column, from the largest n down; 1 to 15. */
+#define CT_OPTIONAL(n) ((n) << 8)
+
+static inline int ct_column_decimals(const struct ct_column *column)
+{
+    return column->look & 0xf;
+}
+
+static inline int ct_column_optional(const struct ct_column *column)
+{
+    return column->look >> 8;
+}
+
+struct ct_relation {
+    const char *key; /* snake_case: machine formats */
+    const char *title;
+    const struct ct_column *columns;
+    size_t count;
+};
+
+/* Text that is not the program's own has been through ct_name_safe() or the like. */
+struct ct_cell {
+    bool known;    /* false: there is no value, the rest means nothing */
+    bool doubtful; /* tables put a ~ before it */
+    union {
+        const char *text;
+        uint64_t count;
+        double number; /* finite */
+    };
+};
+
+struct ct_sink {
+    void (*begin)(struct ct_sink *sink, const struct ct_relation *relation);
+    void (*row)(struct ct_sink *sink, const struct ct_cell *cells);
+    void (*note)(struct ct_sink *sink, const char *text);
+    void (*end)(struct ct_sink *sink);
+    void (*close)(struct ct_sink *sink);
+};
+
+/* A relation: begin, rows and notes in any order, end. The relation outlives its end. */
+void ct_sink_begin(struct ct_sink *sink, const struct ct_relation *relation);
+void ct_sink_row(struct ct_sink *sink, const struct ct_cell *cells);
+/* A sentence about the relation that belongs to what is printed, without a full stop. */
+void ct_sink_note(struct ct_sink *sink, const char *text);
+void ct_sink_end(struct ct_sink *sink);
+/* After the last relation; frees the sink. */
+void ct_sink_close(struct ct_sink *sink);
+
+static inline struct ct_cell ct_cell_none(void)
+{
+    return (struct ct_cell){.known = false};
+}
+
+static inline struct ct_cell ct_cell_text(const char *text)
+{
+    return (struct ct_cell){.known = true, .text = text};
+}
+
+static inline struct ct_cell ct_cell_count(uint64_t count)
+{
+    return (struct ct_cell){.known = true, .count = count};
+}
+
+/* No value when it is not finite. */
+struct ct_cell ct_cell_number(double number);
+
+/* Which member of the union a type uses. */
+static inline bool ct_cell_is_text(enum ct_cell_type type)
+{
+    return type == CT_CELL_TEXT || type == CT_CELL_NAME;
+}
+
+static inline bool ct_cell_is_number(enum ct_cell_type type)
+{
+    return type == CT_CELL_PERCENT || type == CT_CELL_NUMBER || type == CT_CELL_CHANGE_NS;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The reports of reports.def and the formats of formats.def, and what both are given. */
+#ifndef CT_REPORT_REPORTS_H
+#define CT_REPORT_REPORTS_H
+
+#include <stdio.h>
+
+#include "report/merge.h"
+#include "report/options.h"
+#include "report/relation.h"
+#include "report/view.h"
+
+struct ct_input {
+    const struct ct_options *o;
+    const struct ct_report *report;
+    const struct ct_merged *m; /* NULL when the report has not asked for a summary */
+    uint32_t device;           /* of m: only what was on this one, or CT_VIEW_ALL_DEVICES */
+    int width;                 /* of the terminal that is written to, columns; 0: it is none */
+    bool color;
+};
+
+enum ct_needs {
+    CT_NEEDS_NONE,
+    CT_NEEDS_SUMMARY,
+    CT_NEEDS_DETAILS,
+    CT_NEEDS_TRACED,
+    CT_NEEDS_FILES,
+    CT_NEEDS_COMMAND,
+};
+
+enum ct_report_may { CT_MAY_RAW = 1 << 8 };
+
+/* Functions return the exit status: 0, 1 when something could not be read (said by then), or a
+ * report's own. */
+struct ct_report {
+    const char *name;
+    enum ct_needs needs;
+    int (*rows)(const struct ct_input *in, struct ct_sink *sink);
+    int (*nvprof)(const struct ct_input *in, FILE *out);
+    unsigned may; /* mask of enum ct_per and enum ct_report_may */
+    const char *help;
+};
+
+enum ct_format_kind { CT_FORMAT_TEXT, CT_FORMAT_DATA, CT_FORMAT_PATH };
+
+/* How a sink is to look. */
+struct ct_look {
+    const struct ct_input *in;
+    const char *prefix; /* of lines that are not of the table: "", "======== " */
+};
+
+struct ct_format {
+    const char *name;
+    enum ct_format_kind kind;
+    enum ct_needs needs;
+    struct ct_sink *(*sink)(FILE *out, const struct ct_look *look);
+    int (*document)(const struct ct_input *in, FILE *out); /* out is NULL with CT_FORMAT_PATH */
+    const char *help;
+};
+
+enum ct_report_id {
+#define CT_REPORT(id, ...) CT_REPORT_##id,
+#include "report/reports.def"
+#undef CT_REPORT
+    CT_REPORT_COUNT
+};
+
+enum ct_format_id {
+#define CT_FORMAT(id, ...) CT_FORMAT_##id,
+#include "report/formats.def"
+#undef CT_FORMAT
+    CT_FORMAT_COUNT
+};
+
+extern const struct ct_report ct_reports[CT_REPORT_COUNT];
+extern const struct ct_format ct_formats[CT_FORMAT_COUNT];
+
+/* NULL: there is none of that name. */
+const struct ct_report *ct_report_find(const char *name);
+const struct ct_format *ct_format_find(const char *name);
+
+static inline struct ct_view_options ct_report_view(const struct ct_options *o)
+{
+    return (struct ct_view_options){.demangle = !o->mangled, .base = o->base, .raw = o->raw};
+}
+
+/* A count that was worked out. */
+static inline struct ct_cell ct_cell_whole(double count)
+{
+    return ct_cell_count(ct_view_whole_ns(count));
+}
+
+/* The functions of the tables, by the file they are in. */
+int ct_report_summary(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_summary_nvprof(const struct ct_input *in, FILE *out);
+int ct_report_kernels(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_copies(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_graphs(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_apis(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_shapes(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_advice(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_streams(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_losses(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_info(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_api_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_gpu_kern_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_gpu_kern_gb_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_gpu_mem_time_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_gpu_mem_size_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_gpu_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_ranks(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_diff(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_merge(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_trace_nvprof(const struct ct_input *in, FILE *out);
+int ct_report_gpu_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_exec_sum(const struct ct_input *in, struct ct_sink *sink);
+
+int ct_export_sqlite(const struct ct_input *in, FILE *out);
+int ct_export_chrome(const struct ct_input *in, FILE *out);
+int ct_export_perfetto(const struct ct_input *in, FILE *out);
+
+struct ct_sink *ct_sink_csv(FILE *out, const struct ct_look *look);
+struct ct_sink *ct_sink_json(FILE *out, const struct ct_look *look);
+struct ct_sink *ct_sink_ndjson(FILE *out, const struct ct_look *look);
+struct ct_sink *ct_sink_tsv(FILE *out, const struct ct_look *look);
+struct ct_sink *ct_sink_table(FILE *out, const struct ct_look *look);
+
+int ct_format_html(const struct ct_input *in, FILE *out);
+
+#endif

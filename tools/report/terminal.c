@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/terminal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/shown.h"
+
+#define DOTS "\u2026"
+#define NARROWEST 20
+
+static size_t bytes_at(const char *p)
+{
+    size_t len = ct_shown(p);
+    return len ? len : 1;
+}
+
+/* Wide characters of the East, by the blocks they are in: no locale is asked. */
+static int columns_of(const char *p, size_t len)
+{
+    static const struct {
+        uint32_t from, to;
+    } wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},
+                {0xf900, 0xfaff}, {0xfe30, 0xfe6f},   {0xff00, 0xff60},
+                {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+    static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t c = (unsigned char)*p & lead[len < 5 ? len : 4];
+    for (size_t i = 1; i < len; i++)
+        c = c << 6 | ((unsigned char)p[i] & 0x3f);
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (c >= wide[i].from && c <= wide[i].to)
+            return 2;
+    return 1;
+}
+
+int ct_terminal_width(const char *text)
+{
+    int width = 0;
+    for (size_t len; *text; text += len) {
+        len = bytes_at(text);
+        width += columns_of(text, len);
+    }
+    return width;
+}
+
+void ct_terminal_shorten(struct ct_string *out, const char *text, int width)
+{
+    int all = ct_terminal_width(text), head = (width - 1) * 2 / 3, tail = width - 1 - head, at = 0;
+    if (all <= width) {
+        ct_string_put(out, text);
+        return;
+    }
+    for (size_t len; *text; text += len) {
+        len = bytes_at(text);
+        int columns = columns_of(text, len);
+        if (at <= head && at + columns > head)
+            ct_string_put(out, DOTS);
+        if (at + columns <= head || at >= all - tail)
+            ct_string_add(out, text, len);
+        at += columns;
+    }
+}
+
+int ct_terminal_columns(void)
+{
+    struct winsize size = {0};
+    const char *columns = getenv("COLUMNS");
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    int width = columns ? atoi(columns) : 0;
+    if (width <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+        width = size.ws_col;
+    if (width <= 0)
+        width = 80;
+    return width < NARROWEST ? NARROWEST : width;
+}
+
+bool ct_terminal_color(enum ct_color color, bool elsewhere)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (color != CT_COLOR_AUTO)
+        return color == CT_COLOR_ALWAYS;
+    return !elsewhere && isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
+}

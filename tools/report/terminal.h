@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Terminals: width, colours, pager. */
+#ifndef CT_REPORT_TERMINAL_H
+#define CT_REPORT_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "report/memory.h"
+#include "report/options.h"
+
+#define CT_TERMINAL_BOLD "\033[1m"
+#define CT_TERMINAL_NAME "\033[36m"
+#define CT_TERMINAL_PLAIN "\033[0m"
+
+/* Columns that a text of shown characters (base/shown.h) takes. */
+int ct_terminal_width(const char *text);
+
+/* The text in that many columns: what is left out of its middle becomes "…". */
+void ct_terminal_shorten(struct ct_string *out, const char *text, int width);
+
+/* Columns of standard output; 0: it is no terminal. */
+int ct_terminal_columns(void);
+
+/* Whether to colour what goes to standard output, or elsewhere when `elsewhere`. */
+bool ct_terminal_color(enum ct_color color, bool elsewhere);
+
+#endif
