@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Values for the page. Whatever is added belongs to what it is added to. */
+#ifndef CT_PAGE_JSON_H
+#define CT_PAGE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+json_t *ct_json_object(void);
+json_t *ct_json_array(void);
+
+void ct_json_set(json_t *object, const char *key, json_t *value);
+void ct_json_count(json_t *object, const char *key, uint64_t value);
+void ct_json_real(json_t *object, const char *key, double value);
+void ct_json_flag(json_t *object, const char *key, bool value);
+
+/* Text that names.h has made safe to show. */
+void ct_json_text(json_t *object, const char *key, const char *text);
+/* Text that has yet to be. */
+void ct_json_safe(json_t *object, const char *key, const char *text);
+
+void ct_json_append(json_t *array, json_t *value);
+void ct_json_append_count(json_t *array, uint64_t value);
+void ct_json_append_text(json_t *array, const char *text);
+
+/* For the inside of a script element: no text of the profile can end that. Frees the value. */
+void ct_json_print(FILE *out, json_t *value);
+
+#endif

@@ -1,0 +1,59 @@
+
+(() => {
+  'use strict';
+  const profile = JSON.parse(document.getElementById('profile').textContent);
+
+  /* Kernels have their colour by rank, everything else by kind: the same in all pictures. */
+  const colourOf = (line, rank) => {
+    if (line.kind === 'kernel' || line.kind === 'graph')
+      return rank < 10 ? `k${rank}` : 'rest';
+    if (line.kind === 'copy')
+      return line.name.includes('HtoD') ? 'c0' : line.name.includes('DtoH') ? 'c1' : 'c2';
+    return 'set';
+  };
+
+  const tipOf = (line) => () => ({ title: line.name, pairs: [
+    ['Time', units.time(line.total)], ['of GPU time', units.percent(line.percent)],
+    ['Calls', units.count(line.calls)], ['Avg', (line.uncertain ? '~' : '') + units.time(line.avg)],
+    ['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]] });
+
+  const prepare = () => {
+    const short = names.shorten(profile.activities.map((a) => a.name));
+    let rank = 0;
+    profile.activities.forEach((line, i) => {
+      const ranked = line.kind === 'kernel' || line.kind === 'graph';
+      Object.assign(line, { index: i, short: short[i], colour: colourOf(line, rank), tip: tipOf(line) });
+      rank += ranked ? 1 : 0;
+    });
+    profile.calls.forEach((line, i) => Object.assign(line, { index: i, short: line.name, colour: 'call' }));
+  };
+
+  const sections = [
+    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['timeline', 'Timeline', timeline], ['streams', 'Streams', streams], ['copies', 'Copies', copies],
+    ['calls', 'CUDA calls', calls], ['trust', 'Accuracy', trust],
+  ];
+
+  const navigate = (nav) => {
+    const links = new Map();
+    sections.forEach(([id, text]) => {
+      const a = h('a', { href: `#${id}` }, text);
+      links.set(id, a);
+      nav.append(a);
+    });
+    const watch = new IntersectionObserver((entries) => entries.forEach((e) => {
+      if (!e.isIntersecting)
+        return;
+      links.forEach((a) => a.removeAttribute('aria-current'));
+      links.get(e.target.id).setAttribute('aria-current', 'true');
+    }), { rootMargin: '-20% 0px -70% 0px' });
+    document.querySelectorAll('section').forEach((s) => watch.observe(s));
+  };
+
+  prepare();
+  const command = profile.processes[0]?.command;
+  document.title = command ? `${names.cut(command, 60)} – cutrace` : 'cutrace';
+  document.querySelector('.theme').append(theme.control());
+  document.querySelector('main').append(...sections.map(([, , s]) => s.create(profile)),
+    h('footer', {}, `cutrace ${profile.version}. This page is complete in itself: nothing is loaded from anywhere.`));
+  navigate(document.querySelector('nav'));
+})();

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* When devices and streams were busy, why they were not, how fast copies were; what follows. */
+#ifndef CT_PAGE_OCCUPANCY_H
+#define CT_PAGE_OCCUPANCY_H
+
+#include <jansson.h>
+
+#include "report/view.h"
+
+json_t *ct_page_occupancy(const struct ct_merged *m);
+json_t *ct_page_streams(const struct ct_merged *m);
+
+/* Copies by direction, kinds of memory and size. */
+json_t *ct_page_transfers(const struct ct_merged *m);
+
+json_t *ct_page_headline(const struct ct_merged *m);
+json_t *ct_page_advice(const struct ct_merged *m);
+
+#endif

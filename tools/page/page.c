@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page: a report as one HTML file that needs nothing else. Its text, style and program are
+ * made part of this program when that is built; what is written between is the profile as JSON.
+ */
+#include "config.h"
+#include "page/activities.h"
+#include "page/calls.h"
+#include "page/embed.h"
+#include "page/facts.h"
+#include "page/json.h"
+#include "page/occupancy.h"
+#include "page/timeline.h"
+#include "report/reports.h"
+
+static void add_totals(json_t *to, const struct ct_view *gpu)
+{
+    ct_json_count(to, "gpu_total", gpu->total_ns);
+    ct_json_count(to, "gpu_half", ct_view_whole_ns(ct_view_half_ns(&gpu->sampled)));
+}
+
+static json_t *profile_of(const struct ct_merged *m, const struct ct_page_timeline *timeline,
+                          const struct ct_view_options *o)
+{
+    json_t *to = ct_json_object();
+    struct ct_view gpu;
+    ct_view_gpu(&gpu, m, CT_VIEW_ALL_DEVICES, o);
+    ct_json_text(to, "version", PACKAGE_VERSION);
+    ct_json_flag(to, "raw", o->raw);
+    add_totals(to, &gpu);
+    ct_json_count(to, "process_count", m->process_count);
+    ct_json_set(to, "processes", ct_page_processes(m));
+    ct_json_set(to, "devices", ct_page_devices(m));
+    ct_json_set(to, "activities", ct_page_activities(m, &gpu, o));
+    ct_json_set(to, "calls", ct_page_calls(m));
+    ct_json_set(to, "headline", ct_page_headline(m));
+    ct_json_set(to, "advice", ct_page_advice(m));
+    ct_json_set(to, "occupancy", ct_page_occupancy(m));
+    ct_json_set(to, "streams", ct_page_streams(m));
+    ct_json_set(to, "transfers", ct_page_transfers(m));
+    ct_json_set(to, "truth", ct_page_truth(m, &gpu, o));
+    if (timeline->facts)
+        ct_json_set(to, "timeline", json_incref(timeline->facts));
+    ct_view_free(&gpu);
+    return to;
+}
+
+/* An element that the browser only keeps. */
+static void begin_data(FILE *out, const char *type, const char *id)
+{
+    fprintf(out, "<script type=\"%s\" id=\"%s\">", type, id);
+}
+
+static void end_data(FILE *out)
+{
+    fputs("</script>\n", out);
+}
+
+int ct_format_html(const struct ct_input *in, FILE *out)
+{
+    struct ct_view_options view = ct_report_view(in->o);
+    struct ct_embedded head = ct_embed_head(), tail = ct_embed_tail();
+    struct ct_page_timeline timeline = {.most_items = CT_PAGE_MOST_ITEMS};
+    bool good = ct_page_timeline_read(&timeline, in->o);
+    fwrite(head.text, 1, head.bytes, out);
+    begin_data(out, "application/json", "profile");
+    ct_json_print(out, profile_of(in->m, &timeline, &view));
+    end_data(out);
+    begin_data(out, "text/plain", "operations");
+    ct_page_timeline_print(&timeline, out);
+    end_data(out);
+    fwrite(tail.text, 1, tail.bytes, out);
+    ct_page_timeline_free(&timeline);
+    return !good;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "page/timeline.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/base.h"
+#include "page/base64.h"
+#include "page/json.h"
+#include "report/names.h"
+#include "report/reports.h"
+#include "report/trace_options.h"
+
+/* zlib counts in 32 bits. */
+#define PIECE_BYTES ((size_t)1 << 30)
+
+/* A table of a trace: numbers of ours by indices of its own, plus one. */
+struct numbers {
+    uint32_t *at;
+    size_t size;
+};
+
+struct reading {
+    struct ct_page_timeline *t;
+    const struct ct_view_options *o;
+    const struct ct_timeline_file *file; /* the one that is read */
+    struct numbers rows, apis, streams, threads;
+    struct ct_intern whats; /* names of rows and functions, the former begun with a blank */
+    json_t *what_list;
+    json_t *lane_list;
+    json_t *file_list;
+    uint64_t resolution_ns;
+};
+
+/* The number of ours behind an index, made with `add` when it comes first. */
+static uint32_t number_of(struct reading *r, struct numbers *n, uint32_t index,
+                          uint32_t (*add)(struct reading *r, uint32_t index))
+{
+    n->at = ct_memory_grow(n->at, &n->size, (size_t)index + 1, sizeof(*n->at));
+    if (!n->at[index])
+        n->at[index] = add(r, index) + 1;
+    return n->at[index] - 1;
+}
+
+static uint32_t add_what(struct reading *r, const char *name, bool is_call)
+{
+    struct ct_string key = {0};
+    uint32_t known = r->whats.count;
+    ct_string_printf(&key, "%s%s", is_call ? "" : " ", name);
+    uint32_t what = ct_intern_text(&r->whats, key.data);
+    ct_string_free(&key);
+    if (what == known) {
+        json_t *to = ct_json_object();
+        ct_json_text(to, "name", name);
+        ct_json_flag(to, "call", is_call);
+        ct_json_append(r->what_list, to);
+    }
+    return what;
+}
+
+static uint32_t add_row(struct reading *r, uint32_t index)
+{
+    const struct ct_trace_row *row = &r->file->t->rows.at[index];
+    struct ct_string name = {0};
+    ct_name_operation(&name, row->kind, row->detail, row->name, r->o->demangle);
+    uint32_t what = add_what(r, name.data, false);
+    ct_string_free(&name);
+    return what;
+}
+
+static uint32_t add_api(struct reading *r, uint32_t index)
+{
+    struct ct_string name = {0};
+    ct_name_api(&name, r->file->t->apis.at[index].name);
+    uint32_t what = add_what(r, name.data, true);
+    ct_string_free(&name);
+    return what;
+}
+
+static uint32_t add_lane(struct reading *r, json_t *facts)
+{
+    struct ct_page_timeline *t = r->t;
+    t->lanes = ct_memory_grow(t->lanes, &t->lanes_size, t->lane_count + 1, sizeof(*t->lanes));
+    t->lanes[t->lane_count].resolution_ns = r->resolution_ns;
+    ct_json_count(facts, "file", json_array_size(r->file_list) - 1);
+    ct_json_append(r->lane_list, facts);
+    return (uint32_t)t->lane_count++;
+}
+
+static uint32_t add_stream(struct reading *r, uint32_t index)
+{
+    const struct ct_trace_stream *s = &r->file->t->streams.at[index];
+    json_t *to = ct_json_object();
+    ct_json_count(to, "stream", s->id);
+    ct_json_count(to, "special", s->special);
+    if (s->device < r->file->t->devices.count) {
+        ct_json_count(to, "device", r->file->t->devices.at[s->device].ordinal);
+        ct_json_safe(to, "device_name", r->file->t->devices.at[s->device].name);
+    }
+    return add_lane(r, to);
+}
+
+static uint32_t add_thread(struct reading *r, uint32_t index)
+{
+    const struct ct_trace_thread *thread = &r->file->t->threads.at[index];
+    json_t *to = ct_json_object();
+    ct_json_count(to, "thread", thread->tid);
+    ct_json_safe(to, "thread_name", thread->name);
+    return add_lane(r, to);
+}
+
+static void add_event(struct reading *r, const struct ct_event *e)
+{
+    struct ct_lane_item item = {.start_ns = e->start_ns, .end_ns = e->end_ns};
+    uint32_t lane;
+    if (e->is_call) {
+        lane = number_of(r, &r->threads, e->call.thread, add_thread);
+        item.correlation = e->call.correlation;
+        item.what = number_of(r, &r->apis, e->call.api, add_api);
+    } else {
+        lane = number_of(r, &r->streams, (uint32_t)e->op.stream, add_stream);
+        item.correlation = e->op.correlation;
+        item.bytes = e->op.bytes;
+        item.what = number_of(r, &r->rows, e->op.row, add_row);
+    }
+    ct_lane_add(&r->t->lanes[lane], &item);
+}
+
+static void free_numbers(struct reading *r)
+{
+    struct numbers *tables[] = {&r->rows, &r->apis, &r->streams, &r->threads};
+    for (size_t i = 0; i < ct_countof(tables); i++) {
+        free(tables[i]->at);
+        *tables[i] = (struct numbers){0};
+    }
+}
+
+static void begin_file(struct reading *r, const struct ct_timeline_file *f)
+{
+    json_t *to = ct_json_object();
+    ct_json_count(to, "pid", f->t->process.pid);
+    ct_json_safe(to, "host", f->t->process.host);
+    ct_json_append(r->file_list, to);
+    free_numbers(r);
+    r->file = f;
+}
+
+/*
+ * So long that there are no more items than allowed: one and the next one in its lane together are
+ * longer than this.
+ */
+static uint64_t choose_resolution(uint64_t most_items, const struct ct_timeline_facts *f)
+{
+    if (f->ops + f->calls <= most_items)
+        return 0;
+    uint64_t pairs = most_items / 2 / f->lanes;
+    return (f->end_ns - f->first_ns) / (pairs > 1 ? pairs - 1 : 1) + 1;
+}
+
+static void add_facts(struct reading *r, const struct ct_timeline_facts *f)
+{
+    struct ct_page_timeline *t = r->t;
+    json_t *to = t->facts = ct_json_object();
+    for (size_t i = 0; i < t->lane_count; i++) {
+        struct ct_lane *lane = &t->lanes[i];
+        json_t *facts = json_array_get(r->lane_list, i), *bytes = ct_json_array();
+        ct_lane_finish(lane);
+        for (int k = 0; k < CT_LANE_COLUMNS; k++)
+            ct_json_append_count(bytes, lane->columns[k].len);
+        ct_json_count(facts, "items", lane->items);
+        ct_json_count(facts, "records", lane->records);
+        ct_json_count(facts, "busy", lane->busy_ns);
+        ct_json_set(facts, "bytes", bytes);
+    }
+    ct_json_count(to, "first", f->first_ns);
+    ct_json_count(to, "last", f->end_ns);
+    ct_json_count(to, "records", f->ops + f->calls);
+    ct_json_count(to, "resolution", r->resolution_ns);
+    ct_json_set(to, "files", r->file_list);
+    ct_json_set(to, "lanes", r->lane_list);
+    ct_json_set(to, "whats", r->what_list);
+}
+
+static void say_what_lacks(const struct ct_timeline *tl)
+{
+    struct ct_string lines = {0};
+    ct_timeline_notes(tl, "cutrace-report: ", &lines);
+    if (lines.len)
+        fputs(lines.data, stderr);
+    ct_string_free(&lines);
+}
+
+static void take_all(struct reading *r, struct ct_timeline *tl)
+{
+    const struct ct_event *e;
+    r->resolution_ns = choose_resolution(r->t->most_items, &tl->facts);
+    r->what_list = ct_json_array();
+    r->lane_list = ct_json_array();
+    r->file_list = ct_json_array();
+    while (ct_timeline_next(tl, &e)) {
+        if (e->file != r->file)
+            begin_file(r, e->file);
+        add_event(r, e);
+    }
+    free_numbers(r);
+    ct_intern_free(&r->whats);
+    add_facts(r, &tl->facts);
+}
+
+bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_options *o)
+{
+    struct ct_view_options view = ct_report_view(o);
+    struct ct_timeline_options all = ct_trace_all(o);
+    struct reading r = {.t = t, .o = &view};
+    struct ct_timeline tl;
+    char **traces = NULL;
+    size_t size = 0;
+    int count = 0;
+    for (int i = 0; i < o->file_count; i++) {
+        traces = ct_memory_grow(traces, &size, (size_t)count + 1, sizeof(*traces));
+        traces[count] = o->files[i];
+        count += ct_trace_is_file(o->files[i]);
+    }
+    all.as_read = true;
+    ct_timeline_open(&tl, traces, count, &all);
+    if (tl.facts.ops + tl.facts.calls)
+        take_all(&r, &tl);
+    say_what_lacks(&tl);
+    ct_timeline_close(&tl);
+    free(traces);
+    return !tl.failed;
+}
+
+static void deflate_to(struct ct_base64 *b, z_stream *z, const void *data, size_t bytes, int flush)
+{
+    uint8_t packed[16384];
+    z->next_in = (uint8_t *)(uintptr_t)data;
+    z->avail_in = (uInt)bytes;
+    do {
+        z->next_out = packed;
+        z->avail_out = sizeof(packed);
+        deflate(z, flush);
+        ct_base64_put(b, packed, sizeof(packed) - z->avail_out);
+    } while (!z->avail_out);
+}
+
+void ct_page_timeline_print(const struct ct_page_timeline *t, FILE *out)
+{
+    struct ct_base64 b = {.out = out};
+    z_stream z = {0};
+    if (!t->facts)
+        return;
+    if (deflateInit(&z, Z_DEFAULT_COMPRESSION) != Z_OK)
+        ct_memory_fail();
+    for (size_t i = 0; i < t->lane_count; i++) {
+        for (int k = 0; k < CT_LANE_COLUMNS; k++) {
+            const struct ct_string *column = &t->lanes[i].columns[k];
+            for (size_t at = 0; at < column->len; at += PIECE_BYTES) {
+                size_t left = column->len - at;
+                deflate_to(&b, &z, column->data + at, left < PIECE_BYTES ? left : PIECE_BYTES,
+                           Z_NO_FLUSH);
+            }
+        }
+    }
+    deflate_to(&b, &z, NULL, 0, Z_FINISH);
+    deflateEnd(&z);
+    ct_base64_end(&b);
+}
+
+void ct_page_timeline_free(struct ct_page_timeline *t)
+{
+    for (size_t i = 0; i < t->lane_count; i++)
+        ct_lane_free(&t->lanes[i]);
+    free(t->lanes);
+    json_decref(t->facts);
+}
