@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "environment.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+
+static char **made;
+static size_t count;
+
+static char *join(const char *name, const char *value)
+{
+    char *text;
+    if (asprintf(&text, "%s=%s", name, value) < 0) {
+        say("%s", strerror(errno));
+        exit(125);
+    }
+    return text;
+}
+
+static void set(const char *name, const char *value)
+{
+    size_t len = strlen(name), i = 0;
+    while (i < count && (strncmp(made[i], name, len) || made[i][len] != '='))
+        i++;
+    made[i] = join(name, value);
+    count += i == count;
+}
+
+/*
+ * Behind what is there already: a sanitizer's runtime has to be first, and who is before us still
+ * comes by here. Not twice, where one launcher runs in another.
+ */
+static void set_preload(const char *library)
+{
+    const char *before = getenv("LD_PRELOAD");
+    if (!before || !*before) {
+        set("LD_PRELOAD", library);
+    } else if (!strstr(before, library)) {
+        char *both = join(before, library);
+        both[strlen(before)] = ':';
+        set("LD_PRELOAD", both);
+    }
+}
+
+/* Options that are variables, too, win over those that are set. */
+static void set_given(const struct options *o)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *r = &option_rows[i];
+        const char *value = o->value[i];
+        if (value && r->variable)
+            set(r->variable, *value ? value : r->standard);
+    }
+}
+
+/* A percent sign of the working directory is none of the pattern's. */
+static char *add_escaped(char *to, const char *from)
+{
+    for (; *from; from++) {
+        *to++ = *from;
+        if (*from == '%')
+            *to++ = '%';
+    }
+    *to = '\0';
+    return to;
+}
+
+static const char *value_of(const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(made[i], name, len) && made[i][len] == '=')
+            return made[i] + len + 1;
+    return NULL;
+}
+
+/* A file is where the launcher was started, wherever processes go before they start CUDA. */
+static void make_absolute(enum option_id id, const char *name)
+{
+    char cwd[PATH_MAX], path[3 * PATH_MAX];
+    if (*name == '/' || strlen(name) >= PATH_MAX || !getcwd(cwd, sizeof(cwd)) || *cwd != '/')
+        return;
+    char *end = add_escaped(path, cwd);
+    snprintf(end, PATH_MAX, "%s%s", cwd[1] ? "/" : "", name);
+    set(option_rows[id].variable, path);
+}
+
+static void set_output(void)
+{
+    const char *name = value_of("CUTRACE_OUTPUT");
+    make_absolute(OPTION_OUTPUT, name && *name ? name : option_rows[OPTION_OUTPUT].standard);
+}
+
+/* To print one there has to be one: beside the profile, unless another place is asked for. */
+static void set_trace(const struct options *o)
+{
+    const char *name = value_of("CUTRACE_TRACE");
+    bool none = !name || !*name || !strcmp(name, "off") || !strcmp(name, "0");
+    if (none && options_wants_trace(o))
+        set("CUTRACE_TRACE", "1");
+    else if (!none && strcmp(name, "1") != 0 && strcmp(name, "on") != 0)
+        make_absolute(OPTION_TRACE, name);
+}
+
+char **environment_make(const struct options *o, const char *library, const char *list)
+{
+    extern char **environ;
+    size_t inherited = 0;
+    while (environ[inherited])
+        inherited++;
+    made = calloc(inherited + OPTION_COUNT + 8, sizeof(*made));
+    if (!made) {
+        say("%s", strerror(errno));
+        exit(125);
+    }
+    memcpy(made, environ, inherited * sizeof(*made));
+    count = inherited;
+    set_preload(library);
+    set("CUTRACE_PRINT", "off");
+    set("CUTRACE_RUN", list ? list : "none");
+    if (options_has(o, OPTION_QUIET))
+        set("CUTRACE_LOG", "0");
+    if (options_has(o, OPTION_OVERWRITE))
+        set("CUTRACE_FORCE", "1");
+    set_given(o);
+    set_output();
+    set_trace(o);
+    return made;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's environment: the launcher's own, and what makes the library come in. */
+#ifndef ENVIRONMENT_H
+#define ENVIRONMENT_H
+
+#include "options.h"
+
+/* list: for CUTRACE_RUN. */
+char **environment_make(const struct options *o, const char *library, const char *list);
+
+#endif

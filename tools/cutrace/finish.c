@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "finish.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gather.h"
+#include "job.h"
+#include "list.h"
+#include "say.h"
+
+#define FILES_NAMED 8 /* in the line that says how to look at them again */
+
+/* A path as the user would write it: without the working directory. */
+static const char *short_path(const char *path)
+{
+    static char cwd[4096];
+    size_t len = getcwd(cwd, sizeof(cwd)) ? strlen(cwd) : 0;
+    bool below = len > 1 && !strncmp(path, cwd, len) && path[len] == '/';
+    return below && path[len + 1] != '-' ? path + len + 1 : path; /* no name is to be an option */
+}
+
+/* ---- the table ---- */
+
+struct arguments {
+    char **word;
+    size_t count;
+};
+
+static void add(struct arguments *a, const char *word)
+{
+    a->word[a->count++] = (char *)(uintptr_t)word;
+}
+
+static void add_option(struct arguments *a, const struct options *o, enum option_id id)
+{
+    const struct option_row *r = &option_rows[id];
+    char *text;
+    if (o->value[id] &&
+        asprintf(&text, r->argument ? "--%s=%s" : "--%s", r->name, o->value[id]) > 0)
+        add(a, text);
+}
+
+/* The report's own options are handed over as they came. */
+static void add_options(struct arguments *a, const struct options *o)
+{
+    add(a, "cutrace-report");
+    if (options_wants_trace(o))
+        add(a, "trace");
+    add_option(a, o, OPTION_GPU_TRACE);
+    add_option(a, o, OPTION_API_TRACE);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (option_rows[i].who == FOR_REPORT)
+            add_option(a, o, (enum option_id)i);
+}
+
+static void print_table(const struct options *o, const char *report, const char *const *paths,
+                        size_t count)
+{
+    struct arguments a = {calloc(count + OPTION_COUNT + 8, sizeof(char *)), 0};
+    if (!a.word)
+        return;
+    add_options(&a, o);
+    add(&a, "--live");
+    add(&a, "--");
+    for (size_t i = 0; i < count; i++)
+        add(&a, paths[i]);
+    int status = job_tool(report, a.word, say_where()); /* of its own failures it speaks itself */
+    if (status < 0 || status >= 127)
+        say("the table could not be printed: %s failed", report);
+    free(a.word);
+}
+
+void finish_import(const struct options *o, const char *report)
+{
+    struct arguments a = {calloc(OPTION_COUNT + 8, sizeof(char *)), 0};
+    if (!a.word)
+        return;
+    add_options(&a, o);
+    if (options_has(o, OPTION_LOG_FILE)) {
+        add(&a, "--log-file");
+        add(&a, o->value[OPTION_LOG_FILE]);
+    }
+    add(&a, "--");
+    add(&a, o->value[OPTION_IMPORT]);
+    execv(report, a.word);
+}
+
+/* Each process has a table, and for that its file. */
+static bool wants_each(const struct options *o)
+{
+    const char *each = o->value[OPTION_CHILDREN];
+    return each && !*each;
+}
+
+static void print_tables(const struct options *o, const char *report, const char *const *paths,
+                         size_t count)
+{
+    if (!wants_each(o))
+        print_table(o, report, paths, count);
+    for (size_t i = 0; wants_each(o) && i < count; i++)
+        print_table(o, report, &paths[i], 1);
+}
+
+/* ---- what is said ---- */
+
+static void say_who_runs(const struct list *l, pid_t pid)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->files[i].open && !l->files[i].trace)
+            say_of(pid, "Process %d still runs and goes on writing %s", (int)l->files[i].pid,
+                   short_path(l->files[i].path));
+}
+
+static void say_what_next(pid_t pid, const char *report, const char *const *paths, size_t count)
+{
+    char line[4096] = "", room[4096];
+    size_t at = 0;
+    for (size_t i = 0; i < count && i < FILES_NAMED && at < sizeof(line); i++)
+        at += (size_t)snprintf(line + at, sizeof(line) - at, " %s",
+                               say_quoted(short_path(paths[i]), room, sizeof(room)));
+    say_of(pid, "Look at it again, or closer: cutrace-report%s%s%s", report, line,
+           count > FILES_NAMED ? " ..." : "");
+}
+
+/* A file may have been removed since, or be where the launcher cannot see it. */
+static void say_who_left_none(const struct list *l, pid_t pid)
+{
+    if (!l->known)
+        return;
+    if (!l->started)
+        say_of(pid, "No process has started CUDA: there is no profile");
+    else if (l->profiles < l->started)
+        say_of(pid, "Of %zu processes that started CUDA %zu left no profile that can be found",
+               l->started, l->started - l->profiles);
+}
+
+/* The report names the profiles that it is given. */
+static void say_files(pid_t pid, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        say_of(pid, "Generated result file: %s", paths[i]);
+}
+
+/* The traces, if they are wanted and there are some; else the profiles. */
+static void tell(const struct options *o, const char *report, const struct list *l, pid_t pid,
+                 const char **profiles)
+{
+    size_t count = wants_each(o) ? gather_all(l, false, profiles) : gather(l, report, profiles);
+    const char **traces = profiles + count;
+    size_t trace_count = gather_all(l, true, traces);
+    bool traced = options_wants_trace(o) && trace_count;
+    if (options_has(o, OPTION_QUIET))
+        return;
+    say_who_left_none(l, pid);
+    if (!count && !traced)
+        return;
+    print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
+    say_files(pid, profiles, traced ? count : 0);
+    say_files(pid, traces, trace_count);
+    say_who_runs(l, pid);
+    say_what_next(pid, traced ? " trace" : "", traced ? traces : profiles,
+                  traced ? trace_count : count);
+}
+
+void finish(const struct options *o, const char *report, pid_t pid)
+{
+    struct list l;
+    list_read(&l);
+    const char **paths = calloc(l.count + 1, sizeof(*paths));
+    if (paths)
+        tell(o, report, &l, pid, paths);
+    free(paths);
+}

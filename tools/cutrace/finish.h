@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done when the program has ended: one file, one table, and where to look next. */
+#ifndef FINISH_H
+#define FINISH_H
+
+#include <sys/types.h>
+
+#include "options.h"
+
+void finish(const struct options *o, const char *report, pid_t pid);
+
+/* Prints a profile's table instead of running anything. Returns only when that cannot be. */
+void finish_import(const struct options *o, const char *report);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "gather.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "say.h"
+
+struct group {
+    const char **paths;
+    size_t count;
+    bool open; /* one of them is still written */
+};
+
+/* Those of the list that were to have the name of entry `first`, which is the first such. */
+static struct group group_of(const struct list *l, size_t first, const char **room)
+{
+    struct group g = {.paths = room};
+    for (size_t i = first; i < l->count; i++) {
+        const struct list_file *f = &l->files[i];
+        if (f->trace || strcmp(f->wanted, l->files[first].wanted))
+            continue;
+        g.paths[g.count++] = f->path;
+        g.open |= f->open;
+    }
+    return g;
+}
+
+static bool is_first(const struct list *l, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!l->files[k].trace && !strcmp(l->files[k].wanted, l->files[i].wanted))
+            return false;
+    return true;
+}
+
+/* The name that was asked for, unless another run's process has it. */
+static const char *name_of(const struct group *g, const char *wanted)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (!strcmp(g->paths[i], wanted))
+            return wanted;
+    return g->paths[0];
+}
+
+static bool merge(const struct group *g, const char *report, const char *to)
+{
+    const char **words = calloc(g->count + 6, sizeof(*words));
+    size_t n = 0;
+    if (!words)
+        return false;
+    words[n++] = "cutrace-report";
+    words[n++] = "merge";
+    words[n++] = "-o";
+    words[n++] = to;
+    words[n++] = "--";
+    memcpy(words + n, g->paths, g->count * sizeof(*words));
+    bool done = job_tool(report, (char **)(uintptr_t)words, say_where()) == 0;
+    free(words);
+    for (size_t i = 0; done && i < g->count; i++)
+        if (strcmp(g->paths[i], to))
+            unlink(g->paths[i]);
+    return done;
+}
+
+size_t gather(const struct list *l, const char *report, const char **paths)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->files[i].trace || !is_first(l, i))
+            continue;
+        struct group g = group_of(l, i, paths + count);
+        const char *to = name_of(&g, l->files[i].wanted);
+        if (g.count > 1 && !g.open && merge(&g, report, to)) {
+            paths[count] = to;
+            g.count = 1;
+        }
+        count += g.count;
+    }
+    return count;
+}
+
+size_t gather_all(const struct list *l, bool traces, const char **paths)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->files[i].trace == traces)
+            paths[count++] = l->files[i].path;
+    return count;
+}

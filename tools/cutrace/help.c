@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+
+#define COLUMN 30
+#define WIDTH 79
+
+/* Words from the help column on; `at` is the column reached so far, which is returned. */
+static int print_words(const char *text, int at)
+{
+    while (*text) {
+        int len = (int)strcspn(text, " ");
+        if (at + 1 + len > WIDTH)
+            at = printf("\n%*s", COLUMN - 1, "") - 1;
+        at += printf(" %.*s", len, text);
+        text += len + (text[len] == ' ');
+    }
+    return at;
+}
+
+static void print_name(const struct option_row *r)
+{
+    bool optional = r->argument && *r->argument == '[';
+    int at = r->letter ? printf("  -%c, --%s", r->letter, r->name) : printf("      --%s", r->name);
+    if (optional)
+        at += printf("[=%s", r->argument + 1);
+    else if (r->argument)
+        at += printf(" %s", r->argument);
+    if (at + 2 > COLUMN)
+        at = printf("\n") - 1;
+    printf("%*s", COLUMN - at - 1, "");
+}
+
+static void print_row(const struct option_row *r)
+{
+    char tail[128] = "";
+    if (r->variable)
+        snprintf(tail, sizeof(tail), "(default: %s; %s)", r->standard, r->variable);
+    else if (r->standard)
+        snprintf(tail, sizeof(tail), "(default: %s)", r->standard);
+    print_name(r);
+    print_words(tail, print_words(r->help, COLUMN - 1));
+    putchar('\n');
+}
+
+static void print_rows(enum option_who who)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (option_rows[i].who == who && option_rows[i].name)
+            print_row(&option_rows[i]);
+}
+
+void help_print(void)
+{
+    puts("Usage: cutrace [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+         "Run a program and say where its GPU's time goes, as nvprof did.\n\n"
+         "What is recorded:\n");
+    print_rows(FOR_LIBRARY);
+    puts("\nHow it is run, and where the results go:\n");
+    print_rows(FOR_LAUNCHER);
+    puts("\nWhat is printed in the end:\n");
+    print_rows(FOR_REPORT);
+    puts("\nThe program's exit status is the launcher's; see cutrace(1) for its own.");
+}

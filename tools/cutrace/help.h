@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HELP_H
+#define HELP_H
+
+/* The answer to --help, on standard output. */
+void help_print(void);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "own.h"
+#include "say.h"
+#include "witness.h"
+
+#define LOOK_NS 50000000 /* between looks whether CUDA has started */
+#define PATIENCE_S 5     /* from SIGTERM to SIGKILL */
+
+/* As they were when the launcher was started: so the program gets them. */
+static sigset_t inherited_mask;
+static struct sigaction inherited_child;
+
+/* Nothing is handled: what comes waits until it is taken. Children are not to vanish unseen. */
+static void take_signals(void)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &inherited_mask);
+    sigaction(SIGCHLD, &standard, &inherited_child);
+}
+
+static void give_signals_back(void)
+{
+    sigaction(SIGCHLD, &inherited_child, NULL);
+    sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+}
+
+/* ---- the child ---- */
+
+/* The kernel may have no room for variables that the program itself has room for. */
+static void execute(const struct job *j)
+{
+    execvpe(j->argv[0], j->argv, j->environment);
+    if (errno != E2BIG)
+        return;
+    say("%s: no room for cutrace's variables: it runs unprofiled", j->argv[0]);
+    execvp(j->argv[0], j->argv);
+}
+
+static _Noreturn void be_program(const struct job *j, pid_t launcher, int failure)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher)
+        raise(SIGKILL);
+    give_signals_back();
+    execute(j);
+    int error = errno;
+    if (write(failure, &error, sizeof(error)) < 0) {
+        /* the launcher has gone */
+    }
+    _exit(127);
+}
+
+/* Returns when the program is running, or cannot be. */
+static int start(struct job *j)
+{
+    int ends[2], error = 0;
+    pid_t launcher = getpid();
+    if (pipe2(ends, O_CLOEXEC))
+        return errno;
+    j->pid = fork();
+    if (j->pid < 0)
+        return errno;
+    if (!j->pid)
+        be_program(j, launcher, own_move_up(ends[1]));
+    close(ends[1]);
+    ssize_t n = read(ends[0], &error, sizeof(error));
+    close(ends[0]);
+    if (n != sizeof(error))
+        return 0;
+    waitpid(j->pid, NULL, 0);
+    return error;
+}
+
+/* ---- signals ---- */
+
+/* What the program sends to its parent is meant for who started it. */
+static void pass_on(const struct job *j, int signal, const siginfo_t *info)
+{
+    if (witness_saw(signal))
+        return; /* the program has got it as well */
+    pid_t to = info->si_code == SI_USER && info->si_pid == j->pid ? getppid() : j->pid;
+    if (info->si_code == SI_QUEUE)
+        sigqueue(to, signal, info->si_value);
+    else
+        kill(to, signal);
+}
+
+/*
+ * The program has stopped: so must the launcher, by the same signal, for the shell to see its job
+ * stop. Not if it is to go on already.
+ */
+static void stop_by(int signal)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL}, before;
+    sigset_t pending, one;
+    sigpending(&pending);
+    if (sigismember(&pending, SIGCONT) == 1)
+        return;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    if (signal != SIGSTOP)
+        sigaction(signal, &standard, &before);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &one, NULL); /* here it stops */
+    sigprocmask(SIG_BLOCK, &one, NULL);
+    if (signal != SIGSTOP)
+        sigaction(signal, &before, NULL);
+}
+
+/* False: the program has ended. The witness is asked for its end by its own number. */
+static bool look_at_program(struct job *j)
+{
+    int status;
+    while (waitpid(j->pid, &status, WNOHANG | WUNTRACED) == j->pid) {
+        if (!WIFSTOPPED(status)) {
+            j->status = status;
+            return false;
+        }
+        stop_by(WSTOPSIG(status));
+    }
+    return true;
+}
+
+/* ---- the timeout ---- */
+
+double job_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Who they are is found out before the first ends: then the others have new parents. */
+static void end_all(pid_t program, int signal)
+{
+    family_gather(program);
+    kill(program, signal);
+    kill(program, SIGCONT);
+    family_signal(signal);
+    family_signal(SIGCONT);
+}
+
+/* Asked to end first; whoever does not is ended. */
+static void watch_clock(struct job *j)
+{
+    static double end_s; /* 0: CUDA has not started */
+    if (end_s <= 0) {
+        if (j->has_started())
+            end_s = job_now_s() + j->timeout_s;
+    } else if (job_now_s() > end_s) {
+        end_all(j->pid, j->timed_out ? SIGKILL : SIGTERM);
+        j->timed_out = true;
+        end_s = job_now_s() + PATIENCE_S;
+    }
+}
+
+static int next_signal(struct job *j, siginfo_t *info)
+{
+    const struct timespec look = {.tv_nsec = LOOK_NS};
+    sigset_t all;
+    sigfillset(&all);
+    if (!(j->timeout_s > 0))
+        return sigwaitinfo(&all, info);
+    int signal = sigtimedwait(&all, info, &look);
+    watch_clock(j);
+    return signal;
+}
+
+int job_start(struct job *j)
+{
+    take_signals();
+    witness_start();
+    int error = start(j);
+    if (error)
+        witness_end();
+    else
+        own_drop_inherited();
+    return error;
+}
+
+void job_wait(struct job *j)
+{
+    for (siginfo_t info;;) {
+        int signal = next_signal(j, &info);
+        if (signal == SIGCHLD && !look_at_program(j))
+            break;
+        if (signal > 0 && signal != SIGCHLD)
+            pass_on(j, signal, &info);
+    }
+    if (j->timed_out)
+        family_end(PATIENCE_S);
+    witness_end();
+}
+
+_Noreturn void job_end_as(int status)
+{
+    if (WIFSIGNALED(status)) {
+        struct sigaction standard = {.sa_handler = SIG_DFL};
+        int signal = WTERMSIG(status);
+        sigset_t one;
+        prctl(PR_SET_DUMPABLE, 0);
+        sigaction(signal, &standard, NULL);
+        raise(signal);
+        sigemptyset(&one);
+        sigaddset(&one, signal);
+        sigprocmask(SIG_UNBLOCK, &one, NULL);
+        _exit(128 + signal);
+    }
+    _exit(WEXITSTATUS(status));
+}
+
+int job_tool(const char *path, char **argv, int fd)
+{
+    int status;
+    pid_t pid = fork();
+    if (!pid) {
+        sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+        execv(path, argv);
+        _exit(127);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

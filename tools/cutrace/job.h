@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the program as a child in the launcher's own process group, and passes on what comes to the
+ * launcher alone: doc/internals.md says why it is done this way.
+ */
+#ifndef JOB_H
+#define JOB_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct job {
+    char **argv;
+    char **environment;
+    double timeout_s;          /* from CUDA's start in any process; 0: none */
+    bool (*has_started)(void); /* asked now and then when there is a timeout */
+    pid_t pid;
+    int status;     /* as of waitpid */
+    bool timed_out; /* ended because of the timeout */
+};
+
+/* 0, or why it could not be run. From here on signals wait. */
+int job_start(struct job *j);
+/* Until it has ended. */
+void job_wait(struct job *j);
+
+/* Of a clock that only goes forward. */
+double job_now_s(void);
+
+/* Ends as the program did: by its status, or by its signal, without a core of its own. */
+_Noreturn void job_end_as(int status);
+
+/* Runs a tool to its end, its standard output and error being `fd`; its exit status. */
+int job_tool(const char *path, char **argv, int fd);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "list.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cutrace/run.h"
+#include "own.h"
+
+#define CLOSE_TRIES 50 /* of 10 ms */
+
+static int fd = -1;
+
+const char *list_make(void)
+{
+    static char name[64];
+    fd = own_move_up(memfd_create("cutrace-run", MFD_CLOEXEC));
+    if (fd < 0 || write(fd, CT_RUN_MAGIC, CT_RUN_MAGIC_BYTES) != CT_RUN_MAGIC_BYTES)
+        return NULL;
+    snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)getpid(), fd);
+    return name;
+}
+
+bool list_has_started(void)
+{
+    struct stat st;
+    return !fstat(fd, &st) && st.st_size > CT_RUN_MAGIC_BYTES;
+}
+
+struct record {
+    const char *head, *wanted, *path;
+};
+
+/* All of it, with a zero byte behind, so that a record cut short ends all the same. */
+static char *read_all(const char **first, const char **end)
+{
+    struct stat st;
+    char *data = fstat(fd, &st) ? NULL : calloc(1, (size_t)st.st_size + 1);
+    ssize_t n = data ? pread(fd, data, (size_t)st.st_size, 0) : -1;
+    *first = n > CT_RUN_MAGIC_BYTES ? data + CT_RUN_MAGIC_BYTES : NULL;
+    *end = *first ? data + n : NULL;
+    return data;
+}
+
+/* Whoever writes a profile holds a lock on it. */
+static bool is_open(const char *path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool busy = file >= 0 && flock(file, LOCK_SH | LOCK_NB) != 0;
+    if (file >= 0)
+        close(file);
+    return busy;
+}
+
+/* One after the other; false: there are no more. */
+static bool next(struct record *r, const char **at, const char *end)
+{
+    r->head = *at;
+    r->wanted = r->head < end ? r->head + strlen(r->head) + 1 : end;
+    r->path = r->wanted < end ? r->wanted + strlen(r->wanted) + 1 : end;
+    if (r->path >= end)
+        return false;
+    *at = r->path + strlen(r->path) + 1;
+    return true;
+}
+
+static pid_t pid_of(const struct record *r)
+{
+    return (pid_t)atoi(r->head + 1);
+}
+
+static void add(struct list *l, const struct record *r)
+{
+    struct list_file f = {
+        .pid = pid_of(r), .wanted = r->wanted, .path = r->path, .trace = *r->head == CT_RUN_TRACE};
+    l->started += *r->head == CT_RUN_STARTED;
+    if ((*r->head != CT_RUN_SUMMARY && *r->head != CT_RUN_TRACE) || access(r->path, F_OK))
+        return;
+    for (size_t i = 0; i < l->count; i++)
+        if (!strcmp(l->files[i].path, r->path)) { /* of one that was removed before */
+            l->files[i] = f;
+            return;
+        }
+    struct list_file *files = realloc(l->files, (l->count + 1) * sizeof(*files));
+    if (!files)
+        return;
+    l->files = files;
+    l->files[l->count++] = f;
+    l->profiles += !f.trace;
+}
+
+static bool any_open(struct list *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->count; i++) {
+        l->files[i].open = is_open(l->files[i].path);
+        any |= l->files[i].open;
+    }
+    return any;
+}
+
+void list_each_started(void (*take)(pid_t pid))
+{
+    const char *at, *end;
+    char *data = read_all(&at, &end);
+    for (struct record r; next(&r, &at, end);)
+        if (*r.head == CT_RUN_STARTED)
+            take(pid_of(&r));
+    free(data);
+}
+
+void list_read(struct list *l)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    const char *at, *end;
+    *l = (struct list){.known = read_all(&at, &end) != NULL}; /* which goes on pointing there */
+    for (struct record r; next(&r, &at, end);)
+        add(l, &r);
+    for (int i = 0; any_open(l) && i < CLOSE_TRIES; i++)
+        nanosleep(&pause, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What the processes of the run have told (cutrace/run.h): who started CUDA, who writes what. */
+#ifndef LIST_H
+#define LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct list_file {
+    pid_t pid;
+    const char *wanted; /* the name that was asked for */
+    const char *path;   /* the one it has */
+    bool trace;         /* a timeline; otherwise a profile */
+    bool open;          /* its process goes on writing */
+};
+
+struct list {
+    struct list_file *files; /* that are there */
+    size_t count;
+    bool known;      /* there is a list */
+    size_t started;  /* processes in which CUDA has started */
+    size_t profiles; /* those whose profiles are there */
+};
+
+/* Makes the list, and its name for CUTRACE_RUN. NULL: that cannot be; errno says why. */
+const char *list_make(void);
+/* Whether CUDA has started in any process. */
+bool list_has_started(void);
+/* The processes in which it has, as far as they are known by now; who executes another, twice. */
+void list_each_started(void (*take)(pid_t pid));
+/* Reads it, once. Waits a little for those that are about to close their files. */
+void list_read(struct list *l);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cutrace: runs a program with libcutrace.so preloaded, and prints one table of all its processes.
+ * Ends as the program does. Its own failures: 125, not executable: 126, not found: 127.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "finish.h"
+#include "job.h"
+#include "list.h"
+#include "options.h"
+#include "own.h"
+#include "pattern.h"
+#include "place.h"
+#include "program.h"
+#include "say.h"
+
+#define FAILED 125
+#define NOT_EXECUTABLE 126
+#define NOT_FOUND 127
+
+static _Noreturn void cannot_run(const char *name, int error)
+{
+    bool missing = error == ENOENT || error == ENOTDIR;
+    say("%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
+    exit(missing ? NOT_FOUND : NOT_EXECUTABLE);
+}
+
+static const char *need_report(void)
+{
+    const char *report = place_report();
+    if (!report) {
+        say("cutrace-report was not found beside cutrace, nor in " CT_BINDIR);
+        exit(FAILED);
+    }
+    return report;
+}
+
+static const char *need_library(void)
+{
+    const char *library = place_library();
+    if (!library) {
+        say("libcutrace.so was not found in " CT_LIBDIR ", nor where it is beside cutrace");
+        exit(FAILED);
+    }
+    library = place_preloadable(library);
+    if (!library) {
+        say("the path of libcutrace.so holds blanks or colons, and no link to it could be made: %s",
+            strerror(errno));
+        exit(FAILED);
+    }
+    return library;
+}
+
+/* ---- outputs, before anything is run ---- */
+
+static void need_pattern(const char *option, const char *pattern)
+{
+    const char *wrong = pattern ? pattern_check(pattern) : NULL;
+    if (!wrong)
+        return;
+    say("--%s '%s': %s", option, pattern, wrong);
+    exit(FAILED);
+}
+
+/* Better said now than after hours. */
+static void need_writable(const char *path)
+{
+    char directory[4096];
+    snprintf(directory, sizeof(directory), "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (slash)
+        slash[slash == directory] = '\0';
+    const char *place = slash ? directory : ".";
+    struct stat st;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        errno = EISDIR;
+    else if (access(path, F_OK) ? !access(place, W_OK | X_OK) : !access(path, W_OK))
+        return;
+    say("%s: cannot be written: %s", path, strerror(errno));
+    exit(FAILED);
+}
+
+static void check_outputs(const struct options *o)
+{
+    const char *output = o->value[OPTION_OUTPUT], *log = o->value[OPTION_LOG_FILE];
+    need_pattern("export-profile", output);
+    need_pattern("log-file", log);
+    char path[4096];
+    struct stat st;
+    if (log && !pattern_expand(path, sizeof(path), log, getpid())) /* whose is not known yet */
+        exit(FAILED);
+    if (log)
+        need_writable(path);
+    if (!output || pattern_varies(output)) /* by what each process may have of its own */
+        return;
+    if (!pattern_expand(path, sizeof(path), output, 0))
+        exit(FAILED);
+    if (!options_has(o, OPTION_OVERWRITE) && lstat(path, &st) == 0) {
+        say("%s: is there already; -f overwrites it", path);
+        exit(FAILED);
+    }
+    need_writable(path);
+}
+
+static void open_log(const char *pattern, pid_t pid)
+{
+    char path[4096];
+    if (!pattern || !pattern_expand(path, sizeof(path), pattern, pid))
+        return;
+    int fd = own_move_up(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+    if (fd < 0)
+        say("%s: cannot be written: %s", path, strerror(errno));
+    else
+        say_to(fd);
+}
+
+/* ---- the two things it does ---- */
+
+static int import(const struct options *o)
+{
+    const char *report = need_report();
+    finish_import(o, report);
+    say("%s: %s", report, strerror(errno));
+    return FAILED;
+}
+
+/* Neither it nor what it starts can be seen into: nothing is left to do here. */
+static _Noreturn void run_without(const struct program *p, const struct options *o)
+{
+    say("%s %s: it runs unprofiled", p->path, p->why);
+    execvp(o->command[0], o->command);
+    cannot_run(o->command[0], errno);
+}
+
+static void look_at_program(const struct options *o)
+{
+    struct program p;
+    program_look(&p, o->command[0]);
+    if (p.kind == PROGRAM_REFUSED)
+        cannot_run(o->command[0], errno);
+    if (p.kind == PROGRAM_CLOSED)
+        run_without(&p, o);
+    if (p.kind == PROGRAM_STATIC)
+        say("%s %s: it runs unprofiled, but for the dynamic programs that it starts", p.path,
+            p.why);
+}
+
+static int run(const struct options *o)
+{
+    check_outputs(o);
+    look_at_program(o);
+    const char *report = need_report(), *library = need_library(), *list = list_make();
+    struct job j = {.argv = o->command,
+                    .environment = environment_make(o, library, list),
+                    .timeout_s = o->value[OPTION_TIMEOUT] ? atof(o->value[OPTION_TIMEOUT]) : 0,
+                    .has_started = list_has_started};
+    if (!list)
+        say("what processes write cannot be found out: %s", strerror(errno));
+    int error = job_start(&j);
+    if (error)
+        cannot_run(o->command[0], error);
+    open_log(o->value[OPTION_LOG_FILE], j.pid);
+    job_wait(&j);
+    if (j.timed_out)
+        say_of(j.pid, "The program was ended %s s after it had started CUDA",
+               o->value[OPTION_TIMEOUT]);
+    finish(o, report, j.pid);
+    place_tidy();
+    job_end_as(j.status);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    switch (options_parse(&o, argc, argv)) {
+    case OPTIONS_RUN:
+        say_to(own_move_up(dup(STDERR_FILENO)));
+        return options_has(&o, OPTION_IMPORT) ? import(&o) : run(&o);
+    case OPTIONS_DONE:
+        return fflush(stdout) || ferror(stdout) ? FAILED : EXIT_SUCCESS;
+    default:
+        return FAILED;
+    }
+}

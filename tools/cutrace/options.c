@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "help.h"
+#include "preload/setting.h"
+#include "say.h"
+
+#define FIRST_CODE 256 /* above all letters */
+
+const struct option_row option_rows[OPTION_COUNT] = {
+#define CT_OPTION(who, id, variable, option, letter, argument, standard, help)                     \
+    {FOR_##who, variable, option, letter, argument, standard, help},
+#include "preload/options.def"
+};
+
+/* What nvprof has and this has not. */
+static const struct refusal {
+    const char *name;
+    char letter;
+    const char *argument;
+    const char *instead;
+} refusals[] = {
+#define CT_OPTION(...)
+#define CT_NEVER(option, letter, argument, instead) {option, letter, argument, instead},
+#include "preload/options.def"
+};
+
+#define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
+
+struct getopt_tables {
+    struct option longs[OPTION_COUNT + REFUSALS + 1];
+    char letters[3 * (OPTION_COUNT + REFUSALS) + 3];
+};
+
+static void add_letter(char **to, char letter, const char *argument)
+{
+    if (letter)
+        *to += sprintf(*to, "%c%s", letter, argument ? ":" : "");
+}
+
+static int has_argument(const char *argument)
+{
+    if (!argument)
+        return no_argument;
+    return *argument == '[' ? optional_argument : required_argument;
+}
+
+/* The plus: what comes behind the program's name is the program's. The colon: see refuse(). */
+static void fill(struct getopt_tables *t)
+{
+    char *letters = t->letters;
+    struct option *longs = t->longs;
+    letters += sprintf(letters, "+:");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *r = &option_rows[i];
+        if (!r->name)
+            continue;
+        *longs++ = (struct option){r->name, has_argument(r->argument), NULL, FIRST_CODE + i};
+        add_letter(&letters, r->letter, r->argument);
+    }
+    for (size_t i = 0; i < REFUSALS; i++) {
+        const struct refusal *r = &refusals[i];
+        int code = FIRST_CODE + OPTION_COUNT + (int)i;
+        *longs++ =
+            (struct option){r->name, r->argument ? optional_argument : no_argument, NULL, code};
+        add_letter(&letters, r->letter, NULL);
+    }
+    *longs = (struct option){0};
+}
+
+static int row_of(int code)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (code == FIRST_CODE + i || (option_rows[i].letter && code == option_rows[i].letter))
+            return i;
+    return -1;
+}
+
+static const struct refusal *refusal_of(int code)
+{
+    for (size_t i = 0; i < REFUSALS; i++)
+        if (code == FIRST_CODE + OPTION_COUNT + (int)i ||
+            (refusals[i].letter && code == refusals[i].letter))
+            return &refusals[i];
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+    for (;;) {
+        size_t n = strcspn(choices, "|");
+        if (n == len && !strncmp(choices, value, n))
+            return true;
+        choices += n;
+        if (*choices != '|')
+            return false;
+        choices++;
+    }
+}
+
+/* Decimal, and more than nothing. */
+static bool is_time(const char *value)
+{
+    char *end;
+    return strspn(value, "0123456789.") == strlen(value) && strtod(value, &end) > 0 && !*end;
+}
+
+/* What processes are to be told has to be possible there. */
+static bool is_possible(const struct option_row *r, const char *value)
+{
+    for (int i = 0; r->variable && i < CT_SETTINGS; i++)
+        if (!strcmp(ct_settings[i].name, r->variable))
+            return ct_settings[i].set(value);
+    if (strchr(r->argument, '|'))
+        return is_choice(r->argument, value);
+    return strcmp(r->argument, "SECONDS") ? *value != '\0' : is_time(value);
+}
+
+/* ---- parsing ---- */
+
+static enum options_result take(struct options *o, int id, const char *value)
+{
+    const struct option_row *r = &option_rows[id];
+    if (value && !is_possible(r, value)) {
+        say("'%s' is no value of --%s (%s)", value, r->name, r->argument);
+        return OPTIONS_WRONG;
+    }
+    o->value[id] = value ? value : "";
+    if (id == OPTION_HELP)
+        help_print();
+    else if (id == OPTION_VERSION)
+        puts("cutrace " PACKAGE_VERSION);
+    else
+        return OPTIONS_RUN;
+    return OPTIONS_DONE;
+}
+
+static enum options_result refuse(int code, char **argv)
+{
+    const struct refusal *r = refusal_of(code == '?' ? optopt : code);
+    int id = row_of(optopt);
+    if (r)
+        say("there is no --%s here: %s", r->name, r->instead);
+    else if (code == ':')
+        say("option '--%s' requires an argument (try --help)", id < 0 ? "?" : option_rows[id].name);
+    else if (id >= 0)
+        say("option '--%s' takes no argument (try --help)", option_rows[id].name);
+    else if (optopt)
+        say("invalid option -- '%c' (try --help)", optopt);
+    else
+        say("unrecognized option '%s' (try --help)", argv[optind - 1]);
+    return OPTIONS_WRONG;
+}
+
+static enum options_result apply(struct options *o, int code, char **argv)
+{
+    int id = row_of(code);
+    return id < 0 ? refuse(code, argv) : take(o, id, optarg);
+}
+
+static enum options_result check(const struct options *o)
+{
+    if (options_has(o, OPTION_IMPORT) == (*o->command != NULL)) {
+        say(*o->command ? "-i runs no program, but '%s' is given"
+                        : "no program is given (try --help)",
+            *o->command);
+        return OPTIONS_WRONG;
+    }
+    if (options_wants_trace(o) &&
+        (options_has(o, OPTION_SUMMARY) || options_has(o, OPTION_PER_GPU))) {
+        say("use either the print summary options or the print trace options");
+        return OPTIONS_WRONG;
+    }
+    return OPTIONS_RUN;
+}
+
+enum options_result options_parse(struct options *o, int argc, char **argv)
+{
+    struct getopt_tables t;
+    fill(&t);
+    *o = (struct options){0};
+    opterr = 0;
+    for (int code; (code = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1;) {
+        enum options_result result = apply(o, code, argv);
+        if (result != OPTIONS_RUN)
+            return result;
+    }
+    o->command = argv + optind;
+    return check(o);
+}

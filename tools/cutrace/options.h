@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher's command line, after the table of preload/options.def. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum option_id {
+#define CT_OPTION(who, id, variable, option, letter, argument, standard, help) OPTION_##id,
+#include "preload/options.def"
+    OPTION_COUNT
+};
+
+enum option_who { FOR_LIBRARY, FOR_LAUNCHER, FOR_REPORT };
+
+struct option_row {
+    enum option_who who;
+    const char *variable; /* NULL: none */
+    const char *name;     /* NULL: the variable alone */
+    char letter;          /* 0: none */
+    const char *argument; /* NULL: none; in brackets: may be left out */
+    const char *standard;
+    const char *help;
+};
+
+extern const struct option_row option_rows[OPTION_COUNT];
+
+struct options {
+    const char *value[OPTION_COUNT]; /* NULL: not given; "" without an argument */
+    char **command;                  /* the program and its arguments; ends with NULL */
+};
+
+enum options_result {
+    OPTIONS_RUN,
+    OPTIONS_DONE,  /* --help or --version was answered */
+    OPTIONS_WRONG, /* which has been said */
+};
+
+enum options_result options_parse(struct options *o, int argc, char **argv);
+
+static inline bool options_has(const struct options *o, enum option_id id)
+{
+    return o->value[id] != NULL;
+}
+
+/* A trace is to be printed, not the summary. */
+static inline bool options_wants_trace(const struct options *o)
+{
+    return options_has(o, OPTION_GPU_TRACE) || options_has(o, OPTION_API_TRACE);
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "pattern.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+
+const char *pattern_check(const char *pattern)
+{
+    for (const char *p = pattern; (p = strchr(p, '%')); p += 2) {
+        if (!p[1] || !strchr("phq%", p[1]))
+            return "after % comes p, h, q{VARIABLE} or %";
+        if (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}')))
+            return "%q is followed by a variable's name in braces";
+    }
+    return NULL;
+}
+
+bool pattern_varies(const char *pattern)
+{
+    for (const char *p = pattern; (p = strchr(p, '%')); p += 2)
+        if (p[1] != '%')
+            return true;
+    return false;
+}
+
+/* The value of the variable whose name in braces *p stands at, which is passed. */
+static const char *variable(const char **p)
+{
+    char name[256];
+    size_t len = strcspn(*p + 1, "}");
+    snprintf(name, sizeof(name), "%.*s", (int)len, *p + 1);
+    *p += len + 2;
+    const char *value = getenv(name);
+    if (!value)
+        say("cannot find environment variable \"%s\"", name);
+    return value;
+}
+
+/* What the letter stands for; *p is behind it. */
+static const char *meaning(char letter, const char **p, pid_t pid, char *room, size_t size)
+{
+    *room = '\0';
+    if (letter == 'q')
+        return variable(p);
+    if (letter == 'p')
+        snprintf(room, size, "%d", (int)pid);
+    else if (letter == 'h')
+        gethostname(room, size - 1);
+    else
+        return "%";
+    return room;
+}
+
+bool pattern_expand(char *to, size_t size, const char *pattern, pid_t pid)
+{
+    char room[256] = "";
+    size_t at = 0;
+    for (const char *p = pattern; *p && at < size;) {
+        size_t plain = strcspn(p, "%");
+        at += (size_t)snprintf(to + at, size - at, "%.*s", (int)plain, p);
+        p += plain;
+        if (!*p || at >= size)
+            break;
+        char letter = p[1];
+        p += 2;
+        const char *text = meaning(letter, &p, pid, room, sizeof(room));
+        if (!text)
+            return false;
+        at += (size_t)snprintf(to + at, size - at, "%s", text);
+    }
+    if (at >= size)
+        say("%s: the name is too long", pattern);
+    return at < size;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "place.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEPARATORS " :\t\n"
+
+static char link_directory[PATH_MAX], link_path[PATH_MAX];
+
+/* Up to and with the last slash of the launcher's own path. */
+static const char *own_directory(void)
+{
+    static char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash)
+        slash[1] = '\0';
+    return path;
+}
+
+/* What is installed may have been moved: the way from one directory to the other stays. */
+static const char *find(const char *const *places, const char *name, int mode)
+{
+    char path[2 * PATH_MAX];
+    for (; *places; places++) {
+        const char *from = **places == '/' ? "" : own_directory();
+        if (snprintf(path, sizeof(path), "%s%s/%s", from, *places, name) < PATH_MAX &&
+            access(path, mode) == 0)
+            return realpath(path, NULL);
+    }
+    return NULL;
+}
+
+const char *place_library(void)
+{
+    static const char *const places[] = {".libs", CT_BIN_TO_LIB, CT_LIBDIR, NULL};
+    return find(places, "libcutrace.so", R_OK);
+}
+
+const char *place_report(void)
+{
+    static const char *const places[] = {".", CT_BINDIR, NULL};
+    return find(places, "cutrace-report", X_OK);
+}
+
+const char *place_preloadable(const char *library)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (!strpbrk(library, SEPARATORS))
+        return library;
+    if (!tmp || *tmp != '/' || strpbrk(tmp, SEPARATORS))
+        tmp = "/tmp";
+    snprintf(link_directory, sizeof(link_directory), "%s/cutrace-XXXXXX", tmp);
+    if (!mkdtemp(link_directory)) {
+        *link_directory = '\0';
+        return NULL;
+    }
+    atexit(place_tidy);
+    int n = snprintf(link_path, sizeof(link_path), "%s/libcutrace.so", link_directory);
+    return n < (int)sizeof(link_path) && symlink(library, link_path) == 0 ? link_path : NULL;
+}
+
+void place_tidy(void)
+{
+    if (!*link_directory)
+        return;
+    unlink(link_path);
+    rmdir(link_directory);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/shown.h"
+
+#define LINE_BYTES 16384
+
+static int target = STDERR_FILENO;
+
+void say_to(int fd)
+{
+    target = fd;
+}
+
+int say_where(void)
+{
+    return target;
+}
+
+/* What does not fit is left out, and that is visible. */
+static size_t make_safe(char *to, size_t size, const char *from)
+{
+    size_t at = 0;
+    for (; *from; from++) {
+        size_t len = ct_shown(from);
+        if (at + 8 > size)
+            return at + (size_t)sprintf(to + at, "...");
+        if (!len)
+            at += (size_t)sprintf(to + at, "\\x%02x", (unsigned char)*from);
+        for (size_t i = 0; i < len; i++)
+            to[at++] = from[i];
+        from += len ? len - 1 : 0;
+    }
+    return at;
+}
+
+static void say_line(const char *prefix, const char *format, va_list arguments)
+{
+    char raw[LINE_BYTES], line[LINE_BYTES + 64];
+    int saved_errno = errno;
+    vsnprintf(raw, sizeof(raw), format, arguments);
+    size_t len = (size_t)snprintf(line, 64, "%s", prefix);
+    len += make_safe(line + len, LINE_BYTES, raw);
+    line[len++] = '\n';
+    if (target >= 0 && write(target, line, len) < 0) {
+        /* nobody to tell */
+    }
+    errno = saved_errno;
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_line("cutrace: ", format, arguments);
+    va_end(arguments);
+}
+
+void say_of(pid_t pid, const char *format, ...)
+{
+    char prefix[32];
+    va_list arguments;
+    snprintf(prefix, sizeof(prefix), "==%d== ", (int)pid);
+    va_start(arguments, format);
+    say_line(prefix, format, arguments);
+    va_end(arguments);
+}
+
+const char *say_quoted(const char *word, char *room, size_t size)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:%@";
+    if (*word && strspn(word, plain) == strlen(word))
+        return word;
+    size_t at = 0;
+    room[at++] = '\'';
+    for (; *word && at + 6 < size; word++)
+        at += (size_t)sprintf(room + at, *word == '\'' ? "'\\''" : "%c", *word);
+    strcpy(room + at, "'");
+    return room;
+}

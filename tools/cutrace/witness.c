@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "witness.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "own.h"
+
+#define HIGHEST 64  /* signal */
+#define LOOK_MS 100 /* between looks whether the witness is stopped */
+
+static pid_t pid = -1;
+static int testimony = -1;
+static unsigned seen[HIGHEST + 1];
+
+/* Lower signals are delivered first: when the highest comes, all that came before are written. */
+static _Noreturn void testify(int to, pid_t launcher)
+{
+    sigset_t all;
+    sigfillset(&all);
+    for (siginfo_t info;;) {
+        int signal = sigwaitinfo(&all, &info);
+        if (signal < 0)
+            continue;
+        bool launchers = info.si_pid == launcher;
+        bool asked = launchers && signal == SIGRTMAX && info.si_code == SI_QUEUE;
+        if (launchers && signal == SIGCONT && info.si_code == SI_USER)
+            continue; /* see await_testimony() */
+        unsigned char word = asked ? 0 : (unsigned char)signal;
+        if (write(to, &word, 1) != 1)
+            _exit(0);
+    }
+}
+
+void witness_start(void)
+{
+    int ends[2];
+    pid_t launcher = getpid();
+    if (pipe2(ends, O_CLOEXEC))
+        return;
+    pid = fork();
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "cutrace-witness");
+        own_drop_inherited();
+        if (getppid() == launcher)
+            testify(ends[1], launcher);
+        _exit(0);
+    }
+    close(ends[1]);
+    testimony = own_move_up(ends[0]);
+}
+
+void witness_end(void)
+{
+    if (pid <= 0)
+        return;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(testimony);
+    pid = testimony = -1;
+}
+
+/* Who stops the group stops the witness, and who lets the launcher go on need not think of it. */
+static void await_testimony(void)
+{
+    struct pollfd p = {.fd = testimony, .events = POLLIN};
+    while (poll(&p, 1, LOOK_MS) == 0) {
+        siginfo_t stopped = {0};
+        waitid(P_PID, (id_t)pid, &stopped, WSTOPPED | WNOHANG);
+        if (stopped.si_pid == pid)
+            kill(pid, SIGCONT);
+    }
+}
+
+/* All that it has seen; if it has ended, there is none from now on. */
+static void hear(void)
+{
+    unsigned char word = 0;
+    if (pid <= 0 || sigqueue(pid, SIGRTMAX, (union sigval){0}))
+        return;
+    do {
+        await_testimony();
+        if (read(testimony, &word, 1) != 1) {
+            witness_end();
+            return;
+        }
+        if (word <= HIGHEST)
+            seen[word]++;
+    } while (word);
+}
+
+/* Several of one of the standard signals that wait are one. */
+static void forget_merged(int signal)
+{
+    sigset_t pending;
+    if (signal < SIGRTMIN && !sigpending(&pending))
+        seen[signal] = sigismember(&pending, signal) == 1;
+}
+
+bool witness_saw(int signal)
+{
+    hear();
+    if (!seen[signal])
+        return false;
+    seen[signal]--;
+    forget_merged(signal);
+    return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Was a signal sent to the launcher alone, or to its process group, so that the program has it as
+ * well? The kernel does not say. A witness does: another process of the group, which takes note of
+ * every signal it gets.
+ */
+#ifndef WITNESS_H
+#define WITNESS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* With all signals blocked. Without a witness everything counts as sent to the launcher alone. */
+void witness_start(void);
+void witness_end(void);
+
+/* Of a signal that the launcher has just taken: whether the group has got it. */
+bool witness_saw(int signal);
+
+#endif
