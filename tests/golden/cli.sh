@@ -2,36 +2,9 @@
 # SPDX-License-Identifier: MIT
 # The command line of cutrace-report: exit statuses, messages, and that failing output is noticed.
 # Runs in the build directory.
-report=$PWD/cutrace-report
-make_profile=$PWD/tests/golden/make_profile
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 99
-failed=0
+. "${srcdir:-.}/tests/golden/check.sh"
 
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
-
-# status STATUS WORDS COMMAND...: exits with STATUS and says WORDS on standard error, in one line
-status()
-{
-    expected=$1 words=$2
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ $got -eq "$expected" ] || fail "$*: status $got, not $expected"
-    if [ -z "$words" ]; then
-        [ ! -s err ] || fail "$*: says $(cat err)"
-    else
-        grep -qF -- "$words" err || fail "$*: '$words' is not in: $(cat err)"
-        [ "$(wc -l <err)" -eq 1 ] || fail "$*: says more than one line"
-    fi
-}
-
-"$make_profile" basic basic.bin && "$make_profile" multi multi.bin || exit 99
+make_profiles basic multi
 
 status 0 "" "$report" --help
 grep -q -- '--print-summary-per-gpu' out || fail "--help does not name the options"
@@ -48,6 +21,19 @@ status 2 "'weeks' is no value of --normalized-time-unit" "$report" -u weeks basi
 status 2 "'maybe' is no value of --demangling" "$report" --demangling maybe basic.bin
 status 2 "no file is given" "$report"
 status 2 "--csv and --details exclude each other" "$report" --csv --details basic.bin
+status 2 "'kernel' is no report: there are summary, kernels, copies" "$report" kernel basic.bin
+status 2 "'yaml' is no format: there are table, nvprof, csv" "$report" --format yaml basic.bin
+status 2 "nvprof has no report 'kernels'" "$report" kernels --format nvprof basic.bin
+status 2 "no file is given" "$report" kernels
+cp multi.bin kernels
+status 0 "" "$report" ./kernels
+grep -q PtoP out || fail "./kernels is not taken for a file"
+status 0 "" "$report" -- kernels
+grep -q PtoP out || fail "-- kernels is not taken for a file"
+status 0 "" "$report" --raw kernels basic.bin
+grep -q '^Kernels:' out || fail "a report behind an option is not taken"
+status 0 "" "$report" summary basic.bin
+"$report" basic.bin | cmp -s - out || fail "the summary is not the default"
 
 status 1 "nothere: cannot be opened: No such file or directory" "$report" nothere
 status 1 ".: is a directory" "$report" .
@@ -64,7 +50,7 @@ overwrite()
     printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
 }
 cp basic.bin version && overwrite version 12 '\2'
-status 1 "version: has format version 2.0, this program reads 1" "$report" version
+status 1 "version: has format version 2.1, this program reads 1" "$report" version
 payload=$((($(wc -c <basic.bin) - 4096) / 2)) # the two are equal, the newest is the first
 cp basic.bin corrupt && overwrite corrupt 4200 'xxxxxxxx'
 "$report" corrupt >out 2>err || fail "the older data are not taken"
@@ -124,8 +110,56 @@ cp basic.bin live.bin
 [ ! -w /dev/full ] || "$report" --live live.bin 2>/dev/full || fail "--live, disk full: status $?"
 cmp -s basic.bin live.bin || fail "--live has changed the profile"
 
+# What an option cannot change is refused.
+status 2 "--raw does not go with the report 'ranks' as table" "$report" ranks --raw basic.bin
+status 2 "--raw does not go with the report 'streams' as json" "$report" streams --raw --format json basic.bin
+status 2 "--details does not go with the report 'kernels'" "$report" kernels --details basic.bin
+status 2 "--details does not go with the report 'summary' as csv" "$report" --details --format csv basic.bin
+status 2 "--since does not go with the report 'kernels'" "$report" kernels --since 1s basic.bin
+status 2 "--until does not go with the report 'diff'" "$report" diff --until 1s basic.bin basic.bin
+status 2 "--sort does not go with the format 'html'" "$report" --format html --sort name basic.bin
+status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bin -o x.bin --filter x
+status 2 "'stream' is no value of --per" "$report" streams --per stream basic.bin
+"$report" --live --details --since 1s --raw basic.bin 2>err || fail "--live refuses an option"
+status 0 "" "$report" diff --raw basic.bin basic.bin
+status 0 "" "$report" --format html --raw --until 1s basic.bin
+
+# Of whole profiles, whatever the report.
+"$report" --format html multi.bin >one
+"$report" ranks --format html multi.bin | cmp -s one - || fail "the page of ranks is another"
+
 # Order of the files does not matter.
 "$report" basic.bin multi.bin >one
 "$report" multi.bin basic.bin >two
 cmp -s one two || fail "the order of the files matters"
+
+# Traces.
+make_trace=$(dirname "$make_profile")/make_golden_trace
+"$make_trace" basic basic.trace && "$make_trace" hostile hostile.trace || exit 99
+status 1 "basic.bin: is not a trace of cutrace" "$report" trace basic.bin
+status 1 "basic.trace: is not a summary of cutrace" "$report" kernels basic.trace
+status 2 "--format sqlite needs --log-file" "$report" --format sqlite basic.trace
+status 2 "'soon' is no value of --since" "$report" trace --since soon basic.trace
+status 2 "'1d' is no value of --until" "$report" trace --until 1d basic.trace
+status 2 "--since is later than --until" "$report" trace --since 1s --until 1ms basic.trace
+status 1 "basic.trace: is a trace, which the report would overwrite" "$report" -o basic.trace \
+    trace basic.trace
+head -c 200 basic.trace >short.trace
+status 0 "" "$report" trace short.trace
+grep -q "Warning: short.trace: ends in the midst of a block" out || fail "short.trace: $(cat out)"
+status 0 "" "$report" trace --since 500us --until "1.2 ms" basic.trace
+[ "$(grep -c vecAdd out)" -eq 2 ] || fail "--since, --until: $(cat out)"
+status 0 "" "$report" trace --format csv --until 1us basic.trace
+[ "$(wc -l <out)" -eq 3 ] || fail "--until with csv: $(cat out)"
+status 2 "--top does not go with the report 'trace' as nvprof" "$report" trace --format nvprof --top 1 basic.trace
+status 2 "--raw does not go with the report 'trace'" "$report" trace --raw basic.trace
+status 2 "--filter does not go with the format 'chrome'" "$report" --format chrome --filter x basic.trace
+status 0 "" "$report" trace --filter foo1 --top 5 basic.trace
+[ "$(grep -c '^kernel' out)" -eq 1 ] || fail "trace --filter: $(cat out)"
+"$report" trace --csv --sort=-start --top 1 basic.trace >out 2>err
+[ "$(grep -c '^"copy"\|^"kernel"\|^"set"' out)" -eq 1 ] || fail "trace --csv --top: $(cat out)"
+status 0 "" "$report" trace hostile.trace
+LC_ALL=C grep -q '[^ -~]' out && fail "trace: raw bytes of names"
+status 0 "" "$report" trace --csv hostile.trace
+grep -q "\"'=1+1\"" out || fail "trace --csv: a formula"
 exit $failed

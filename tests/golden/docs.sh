@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doc/format.md lists every member of the file's structures where format.h puts it, every section,
-# loss and direction; the manual page of the report has the losses, and the options and variables of
+# doc/format.md lists every member of the files' structures where format.h and trace.h put it, every
+# section, loss and direction, cutrace-format(5) the sections; the manual page of the report has the losses, and the options and variables of
 # its help.
 srcdir=${srcdir:-.}
 header=$srcdir/include/cutrace/format.h
+trace=$srcdir/include/cutrace/trace.h
 page=$srcdir/doc/cutrace-report.1
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
@@ -22,8 +23,9 @@ awk '
     BEGIN { split("char 1 uint8_t 1 uint16_t 2 uint32_t 4 int32_t 4 uint64_t 8 double 8", w)
             for (i = 1; i in w; i += 2) size[w[i]] = w[i + 1]
             size["ct_file_commit"] = 32
-            count["CT_FILE_MAGIC_BYTES"] = 8; count["CT_FILE_LOSSES"] = 16 }
-    /^struct ct_file_[a-z]* \{/ { name = $2; at = 0; next }
+            count["CT_FILE_MAGIC_BYTES"] = 8; count["CT_FILE_LOSSES"] = 16
+            count["CT_FILE_IDLES"] = 8 }
+    /^struct ct_(file_[a-z]*|trace_header|trace_block) \{/ { name = $2; at = 0; next }
     /^}/ { name = "" }
     name && match($0, /^    (struct )?[a-z0-9_]+ [a-z0-9_]+(\[[^;]*\])?;/) {
         line = substr($0, 5, RLENGTH - 5); sub(/^struct /, "", line)
@@ -33,8 +35,8 @@ awk '
             if (n in count) n = count[n]
         }
         print name, at, member, type
-        at += size[type] * (n + 0) }' "$header" >"$dir/code"
-awk -F'|' '/^### `ct_file_/ { split($0, h, "`"); name = h[2] }
+        at += size[type] * (n + 0) }' "$header" "$trace" >"$dir/code"
+awk -F'|' '/^### `ct_/ { split($0, h, "`"); name = h[2] }
     name && $2 ~ /^ [0-9]+ $/ && $3 ~ /^ `/ {
         gsub(/[ `]/, "", $2); gsub(/[ `]/, "", $3); gsub(/[ `]|\[.*/, "", $4)
         print name, $2, $3, $4 }' "$srcdir/doc/format.md" >"$dir/text"
@@ -46,15 +48,36 @@ sed -n 's/^    CT_SECTION_\([A-Z]*\) = \([0-9]*\),.*/\2 \1/p' "$header" | tr A-Z
 sed -n 's/^| \([0-9]*\) | \([a-z]*\) | `.*/\1 \2/p' "$srcdir/doc/format.md" >"$dir/text"
 same "sections in format.md"
 
+# The manual page has them by number and name, and the blocks of the trace.
+sort -n "$dir/text" >"$dir/code"
+sed -n 's/^    CT_TRACE_\([A-Z]*\) = \([0-9]*\),.*/\2 \1/p' "$trace" | grep -v 'PLAIN\|LZ4' | tr A-Z a-z >>"$dir/code"
+sed -n 's/^\.BR \([a-z]*\) " (\([0-9]*\))"$/\2 \1/p' "$srcdir/doc/cutrace-format.5" >"$dir/text"
+same "sections and blocks in cutrace-format.5"
+
 sed -n '/^#define CT_LOSSES/,/^$/s/^    X([A-Z_]*, \([01]\), "\(.*\)").*/\1 \2/p' "$header" |
     awk '{ print NR - 1, $0 }' >"$dir/code"
 sed -n 's/^| \([0-9]*\) | \([^|]*[a-zA-Z]\) | \(yes\|no\) |$/\1 \3 \2/p' "$srcdir/doc/format.md" |
     sed 's/^\([0-9]*\) yes /\1 1 /; s/^\([0-9]*\) no /\1 0 /' >"$dir/text"
 same "losses in format.md"
 
+sed -n '/^#define CT_IDLES/,/^$/s/^    X([A-Z_]*, "\(.*\)").*/\1/p' "$header" | awk '{ print NR - 1, $0 }' >"$dir/code"
+sed -n '/^| idle /,/^$/s/^| \([0-9]*\) | \(.*\) |$/\1 \2/p' "$srcdir/doc/format.md" >"$dir/text"
+same "reasons to be idle in format.md"
+
+sed -n '/^#define CT_MEMORIES/,/^$/s/^    X([A-Z_]*, "\(.*\)").*/\1/p' "$header" >"$dir/code"
+sed -n '/^Copies of a batch/,/^$/p' "$srcdir/doc/format.md" | tr '\n' ' ' | sed 's/.*CUPTI does: //; s/\. *$//; s/, */\n/g' >"$dir/text"
+echo >>"$dir/text"
+same "kinds of memory in format.md"
+
 sed -n '/^#define CT_LOSSES/,/^$/s/^    X([A-Z_]*, [01], "\(.*\)").*/\1/p' "$header" >"$dir/code"
 sed -n '/^\.SS Operations without a time/,/^\.SH/s/^\.I //p' "$page" >"$dir/text"
 same "losses in cutrace-report.1"
+
+sed -n 's/.*say(x, "\([a-z_]*\)".*/\1/p' "$srcdir/tools/report/advice.c" >"$dir/code"
+sed -n '/^What it may be about:/,/^\.RE/s/^\.I //p' "$page" >"$dir/text"
+sort -o "$dir/code" "$dir/code"
+sort -o "$dir/text" "$dir/text"
+same "advice in cutrace-report.1"
 
 help=$(./cutrace-report --help) || exit 99
 printf '%s\n' "$help" | grep -o -- '--[a-z][a-z-]*' | sort >"$dir/code"
@@ -63,7 +86,7 @@ sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$page" | sed 's/\\-/-/g' | grep '^\.B' |
 same "options in cutrace-report.1"
 
 # NAME=ARGUMENT help (default: VALUE)
-sed -n 's/^CT_OPTION([A-Z_]*, "\([A-Z_]*\)", "\([^"]*\)", "\([^"]*\)", "\(.*\)")$/\1=\2 \4 (default: \3)/p' \
+sed -n 's/^CT_OPTION(LIBRARY, [A-Z_]*, "\([A-Z_]*\)", [^,]*, [^,]*, "\[\{0,1\}\([^]"]*\)\]\{0,1\}", "\([^"]*\)", "\(.*\)")$/\1=\2 \4 (default: \3)/p' \
     "$srcdir/src/preload/options.def" >"$dir/code"
 sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/p' "$page" | sed 's/\\-/-/g; s/\\f[IR]//g' |
     awk '/^\.BR CUTRACE_/ { sub(/^\.BR /, ""); gsub(/ /, ""); name = $0; getline; print name, $0 }' \

@@ -3,13 +3,14 @@
  * cutrace-report's table against nvprof's, byte for byte. What stands below the table is ours: it
  * begins with the line that counts the operations.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "case_main.h"
 #include "profiles.h"
+#include "traces.h"
 
 #define MOST_BYTES 65536
 
@@ -31,6 +32,19 @@ static const struct golden {
     {"apionly", "", "apionly.summary.txt"},
     {"multi", "", "multi.summary.txt"},
     {"multi", "--print-summary-per-gpu", "multi.per-gpu.txt"},
+};
+
+/* Of traces, which have nothing of ours below. */
+static const struct golden trace_goldens[] = {
+    {"basic", "--print-gpu-trace", "basic.gpu-trace.txt"},
+    {"basic", "trace", "basic.gpu-trace.txt"},
+    {"basic", "--print-gpu-trace -u col", "basic.gpu-trace.u-col.txt"},
+    {"basic", "--print-gpu-trace --csv", "basic.gpu-trace.csv"},
+    {"basic", "--print-api-trace", "basic.api-trace.txt"},
+    {"basic", "--print-api-trace --csv", "basic.api-trace.csv"},
+    {"basic", "--print-gpu-trace --print-api-trace", "basic.both-trace.txt"},
+    {"none", "--print-gpu-trace", "none.gpu-trace.txt"},
+    {"none", "--print-gpu-trace --csv", "none.gpu-trace.txt"},
 };
 
 static void read_all(FILE *f, char *text)
@@ -95,15 +109,25 @@ START_TEST(is_what_nvprof_printed)
 }
 END_TEST
 
+START_TEST(is_the_trace_nvprof_printed)
+{
+    const struct golden *g = &trace_goldens[_i];
+    char path[] = "golden-XXXXXX";
+    static char ours[MOST_BYTES], theirs[MOST_BYTES];
+    close(mkstemp(path));
+    ck_assert(ct_golden_trace_write(g->profile, path));
+    run_report(g->arguments, path, ours);
+    unlink(path);
+    read_golden(g->file, theirs);
+    ck_assert_str_eq(ours, theirs);
+}
+END_TEST
+
 int main(void)
 {
-    Suite *suite = suite_create("golden");
     TCase *tests = tcase_create("nvprof");
     tcase_add_loop_test(tests, is_what_nvprof_printed, 0, sizeof(goldens) / sizeof(goldens[0]));
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    tcase_add_loop_test(tests, is_the_trace_nvprof_printed, 0,
+                        sizeof(trace_goldens) / sizeof(trace_goldens[0]));
+    return ct_case_main("golden", tests);
 }

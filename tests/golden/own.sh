@@ -9,10 +9,11 @@ dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 failed=0
 
-# same PROFILE FILE ARGUMENT...
+# same PROFILE FILE ARGUMENT...: of a trace where $make says so
+make=make_profile
 same()
 {
-    tests/golden/make_profile "$1" "$dir/profile.bin" || exit 99
+    tests/golden/$make "$1" "$dir/profile.bin" || exit 99
     expected=$own/$2
     shift 2
     ./cutrace-report "$@" "$dir/profile.bin" >"$dir/out" || { echo "FAIL: $*: status $?"; failed=1; }
@@ -38,4 +39,30 @@ same sampled sampled.csv --csv
 same sampled sampled.raw.txt --raw
 same sampled sampled.details.txt --details
 same full full.details.txt --details
+same basic basic.top.txt --top 2
+same basic basic.top.csv --csv --top 2
+same basic basic.sort.txt --sort=-name --filter 'cpy|Free$'
+same sampled sampled.kernels.us.txt kernels -u us
+same sampled sampled.kernels.csv kernels --format csv
+same uncertain uncertain.kernels.sort.tsv kernels --format tsv --sort timed,-max --top 2
+same uncertain uncertain.kernels.sort.tsv kernels --format tsv --top 2 \
+    --sort timed,-max,min,avg,median,stddev,p90,p99,total,name
+same names names.base.csv cuda_gpu_kern_sum:base --format csv
+same names names.mangled.csv cuda_gpu_kern_sum:mangled --format csv
+same multi multi.per-gpu.csv summary --per gpu --format csv --top 1
+same multi multi.losses.ndjson losses --per gpu --format ndjson
+same sampled sampled.apis.ndjson apis --format ndjson
+same moved moved.mem_size.txt cuda_gpu_mem_size_sum
+same moved moved.mem_size.csv cuda_gpu_mem_size_sum --format csv
+same moved moved.copies.txt copies
+same moved moved.losses.txt losses
+same moved moved.losses.per-gpu.txt losses --per gpu
+for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
+    cuda_gpu_mem_size_sum cuda_gpu_sum; do
+    same full full.$nsys.csv $nsys --format csv 2>/dev/null
+    same basic basic.$nsys.txt $nsys
+done
+make=make_golden_trace
+same basic basic.trace.col.txt trace --format table -u col
+same basic basic.trace.us.txt trace --format table -u us
 exit $failed

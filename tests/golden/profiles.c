@@ -144,7 +144,8 @@ static void fill_full(struct ct_build *b)
         struct ct_file_node node = {ct_build_add(b, CT_SECTION_ROWS, &row),
                                     ct_build_text(b, i ? "_Z1gv" : "_Z1hv"), 3};
         ct_build_add(b, CT_SECTION_NODES, &node);
-        struct ct_file_stream stream = {1 + i, 4, 1, 0, i, -1, i};
+        struct ct_file_stream stream = {
+            .id = 1 + i, .operations = 4, .waits = 1, .flags = i, .priority = -1, .special = i};
         ct_build_add(b, CT_SECTION_STREAMS, &stream);
         struct ct_file_note note = {CT_NOTE_WARNING + i, ct_build_text(b, "cuNewCall"), 2};
         ct_build_add(b, CT_SECTION_NOTES, &note);
@@ -204,7 +205,8 @@ static void fill_uncertain(struct ct_build *b)
     API(b, "cudaMalloc", 1);
 }
 
-/* Two kernels of which only some launches were timed, one of them with a long tail. */
+/* Two kernels of which only some launches were timed, one of them with a long tail, and their
+ * calls. */
 static void fill_sampled(struct ct_build *b)
 {
     struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z4manyv"));
@@ -226,25 +228,143 @@ static void fill_sampled(struct ct_build *b)
     row.freedom_ns4 = 5e19;
     MEASURED(b, row, 300, 8000, 9000, 40000);
     MEASURED(b, ct_build_row(CT_ROW_COPY, CT_HTOD, 0, 0), 0, 40000);
+    struct ct_file_api launch = {.name = ct_build_text(b, "cuLaunchKernel"),
+                                 .calls = 1103,
+                                 .total_ns = 2206000,
+                                 .min_ns = 1500,
+                                 .max_ns = 9000,
+                                 .sampled = 1103,
+                                 .square_ns2 = 4.5e9,
+                                 .timed = 180};
+    ct_build_add(b, CT_SECTION_APIS, &launch);
     API(b, "cudaMalloc", 1);
 }
 
-bool ct_profile_fill(struct ct_build *b, const char *name)
+/* More of everything than a line or a row has room for, and calls of which only some were timed. */
+static void fill_many(struct ct_build *b)
+{
+    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
+    ct_build_time(&row, 5000);
+    for (uint32_t i = 0; i < 70; i++) {
+        struct ct_file_shape shape = {{i + 1, 1, 1}, {32, 1, 1}, 0, 1};
+        uint32_t at = ct_build_add(b, CT_SECTION_SHAPES, &shape);
+        row.shape_first = i ? row.shape_first : at;
+    }
+    row.shape_count = 70;
+    ct_build_add(b, CT_SECTION_ROWS, &row);
+    for (uint32_t i = 0; i < 10; i++) {
+        char name[] = "cuNew0";
+        name[5] = (char)('0' + i);
+        struct ct_file_note note = {CT_NOTE_NOT_WRAPPED, ct_build_text(b, name), 1};
+        ct_build_add(b, CT_SECTION_NOTES, &note);
+    }
+    struct ct_file_api api = {.name = ct_build_text(b, "cuLaunchKernel"),
+                              .calls = 100,
+                              .sampled = 10,
+                              .total_ns = 100000,
+                              .min_ns = 900,
+                              .max_ns = 1100,
+                              .square_ns2 = 1.01e7,
+                              .timed = 10};
+    ct_build_add(b, CT_SECTION_APIS, &api);
+}
+
+#define HOSTILE                                                                                    \
+    "\033]0;x\a\033[31m\n==1== \t\r<script>alert(1)</script>'); DROP TABLE x;--\",=1+1,\"&\\"      \
+    "\u202e\302\233\377"
+
+/* Texts that would do something to who prints them as they are, wherever a file has text. */
+static void fill_hostile(struct ct_build *b)
+{
+    static const char *const texts[] = {HOSTILE, "=cmd|' /C calc'!A0", "@SUM(A1)", "a\nb;=1", ""};
+    ct_build_device(b, 1, HOSTILE);
+    for (uint32_t i = 0; i < COUNT(texts); i++) {
+        uint32_t text = *texts[i] ? ct_build_text(b, texts[i]) : 0;
+        struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, i % 2, text);
+        struct ct_file_shape shape = {{i + 1, 1, 1}, {32, 1, 1}, 0, 1};
+        struct ct_file_note note = {CT_NOTE_WARNING + i % 2, text, 2};
+        row.shape_first = ct_build_add(b, CT_SECTION_SHAPES, &shape);
+        row.shape_count = 1;
+        add_row(b, row, (const uint64_t[]){1000 + i}, 1);
+        row = ct_build_row(CT_ROW_GRAPH, i + 1, 0, text);
+        ct_build_time(&row, 9000 + i);
+        struct ct_file_node node = {ct_build_add(b, CT_SECTION_ROWS, &row), text, 3};
+        ct_build_add(b, CT_SECTION_NODES, &node);
+        ct_build_add(b, CT_SECTION_NOTES, &note);
+        API(b, texts[i], 500 + i);
+    }
+}
+
+/* Two processes as one file, neither of a rank; names of the hosts that are no better. */
+static void fill_merged(struct ct_build *b)
+{
+    struct ct_file_process process = {.pid = 4711, .host = ct_build_text(b, HOSTILE)};
+    struct ct_file_total total = {.gpu_ns = 2000, .compute_ns = 2000, .api_ns = 500};
+    struct ct_file_spread spread = {.section = CT_SECTION_ROWS,
+                                    .most = 1,
+                                    .processes = 2,
+                                    .min_ns = 1000,
+                                    .max_ns = 3000,
+                                    .total_ns = 4000,
+                                    .square_ns2 = 1e7,
+                                    .mean_ns = 4000,
+                                    .mean_square_ns2 = 1e7};
+    KERNEL(b, 0, "_Z3sumPKfPfi", 1000, 3000);
+    API(b, "cudaMalloc", 400, 600);
+    for (uint32_t i = 0; i < 2; i++) {
+        process.rank = i * 5;
+        ct_build_add(b, CT_SECTION_PROCESSES, &process);
+        ct_build_add(b, CT_SECTION_TOTALS, &total);
+    }
+    ct_build_add(b, CT_SECTION_SPREADS, &spread);
+    spread.section = CT_SECTION_APIS;
+    ct_build_add(b, CT_SECTION_SPREADS, &spread);
+}
+
+/* Bytes that moved, the most in what took the least time; and what came while recording was off. */
+static void fill_moved(struct ct_build *b)
 {
     static const struct {
-        const char *name;
-        void (*fill)(struct ct_build *b);
-    } profiles[] = {
-        {"basic", fill_basic},     {"names", fill_names},         {"none", fill_none},
-        {"gpuonly", fill_gpuonly}, {"apionly", fill_apionly},     {"multi", fill_multi},
-        {"full", fill_full},       {"uncertain", fill_uncertain},
-        {"sampled", fill_sampled},
+        uint32_t kind, detail;
+        uint64_t bytes, ns[2];
+    } moves[] = {
+        {CT_ROW_COPY, CT_HTOD, 1500000, {90000, 110000}},
+        {CT_ROW_COPY, CT_DTOH, 64000000, {1000, 3000}},
+        {CT_ROW_SET, 0, 3000, {500, 700}},
+        {CT_ROW_PREFETCH, 0, 5000000, {7000, 9000}},
     };
-    ct_build_process(b, 4711, "./app arg");
+    for (size_t i = 0; i < COUNT(moves); i++) {
+        struct ct_file_row row = ct_build_row(moves[i].kind, moves[i].detail, 0, 0);
+        row.bytes = row.timed_bytes = moves[i].bytes;
+        add_row(b, row, moves[i].ns, 2);
+    }
+    ((struct ct_file_process *)b->parts[CT_SECTION_PROCESS].data)->off_operations = 5;
+}
+
+/* clang-format off */
+#define PROFILES(X)                                                                                \
+    X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
+    X(hostile) X(merged) X(moved)
+/* clang-format on */
+
+const char *const ct_profile_names[] = {
+#define X(name) #name,
+    PROFILES(X)
+#undef X
+        NULL};
+
+bool ct_profile_fill(struct ct_build *b, const char *name)
+{
+    static void (*const fill[])(struct ct_build *) = {
+#define X(name) fill_##name,
+        PROFILES(X)
+#undef X
+    };
+    ct_build_process(b, 4711, strcmp(name, "hostile") ? "./app arg" : HOSTILE);
     ct_build_device(b, 0, "Tesla V100-SXM2-16GB");
-    for (size_t i = 0; i < COUNT(profiles); i++) {
-        if (!strcmp(profiles[i].name, name)) {
-            profiles[i].fill(b);
+    for (size_t i = 0; i < COUNT(fill); i++) {
+        if (!strcmp(ct_profile_names[i], name)) {
+            fill[i](b);
             return true;
         }
     }

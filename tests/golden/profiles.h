@@ -5,6 +5,9 @@
 
 #include "build_file.h"
 
+/* All of them, and a NULL. */
+extern const char *const ct_profile_names[];
+
 /* Fills a started file with the profile of that name; false: there is none. */
 bool ct_profile_fill(struct ct_build *b, const char *name);
 

@@ -62,13 +62,41 @@ static void other_thread(int capture_mode, int thread_mode)
            name_of(q.create), name_of(end));
 }
 
-enum { CALLS = 11 };
-static const char *const call_names[CALLS] = {"cuEventCreate",          "cuEventQuery (old)",
-                                              "cuEventRecord (beside)", "cuStreamGetCtx",
-                                              "cuStreamIsCapturing",    "cuStreamGetId",
-                                              "cuFuncGetName",          "cuPointerGetAttribute",
-                                              "cuCtxGetCurrent",        "cuEventRecord (capturing)",
-                                              "cuStreamGetDevice"};
+enum { CALLS = 18 };
+static const char *const call_names[CALLS] = {
+    "cuEventCreate",           "cuEventQuery (old)",
+    "cuEventRecord (beside)",  "cuStreamGetCtx",
+    "cuStreamIsCapturing",     "cuStreamGetId",
+    "cuFuncGetName",           "cuPointerGetAttribute",
+    "cuCtxGetCurrent",         "cuEventRecord (capturing)",
+    "cuStreamGetDevice",       "cuStreamGetFlags",
+    "cuStreamGetPriority",     "cuFuncGetAttribute",
+    "cuEventQuery (captured)", "cuEventElapsedTime (captured)",
+    "cuStreamQuery (beside)",  "cuGraphInstantiate"};
+
+/* An event that was last recorded in the capture. */
+static CUevent captured_event(void)
+{
+    CUevent event;
+
+    CHECK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+    CHECK(cuEventRecord(event, capturing));
+    return event;
+}
+
+static CUresult instantiate(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUresult result;
+
+    CHECK(cuGraphCreate(&graph, 0));
+    result = cuGraphInstantiate(&exec, graph, 0);
+    if (result == CUDA_SUCCESS)
+        CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    return result;
+}
 
 static CUresult do_call(int which)
 {
@@ -79,6 +107,8 @@ static CUresult do_call(int which)
     unsigned long long id;
     unsigned int type;
     const char *name;
+    float ms;
+    int value;
 
     switch (which) {
     case 0:
@@ -102,8 +132,22 @@ static CUresult do_call(int which)
     case 9:
         cuEventCreate(&event, CU_EVENT_DEFAULT);
         return cuEventRecord(event, capturing);
-    default:
+    case 10:
         return cuStreamGetDevice(capturing, &device);
+    case 11:
+        return cuStreamGetFlags(capturing, &type);
+    case 12:
+        return cuStreamGetPriority(capturing, &value);
+    case 13:
+        return cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, driver.scale);
+    case 14:
+        return cuEventQuery(captured_event());
+    case 15:
+        return cuEventElapsedTime(&ms, old_event, captured_event());
+    case 16:
+        return cuStreamQuery(beside);
+    default:
+        return instantiate();
     }
 }
 

@@ -98,7 +98,7 @@ void ct_build_time(struct ct_file_row *row, uint64_t ns)
 void ct_build_api(struct ct_build *b, const char *name, const uint64_t *ns, size_t calls)
 {
     struct ct_file_api a = {.name = ct_build_text(b, name),
-                            .flags = name[2] == 'd' ? CT_API_RUNTIME : 0,
+                            .flags = strncmp(name, "cud", 3) == 0 ? CT_API_RUNTIME : 0,
                             .min_ns = UINT64_MAX};
     for (size_t i = 0; i < calls; i++) {
         a.calls++;

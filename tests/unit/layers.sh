@@ -10,5 +10,5 @@ check src/cuda 'base|cuda'
 check src/format 'base|format'
 check src/record 'base|cuda|format|record'
 check src/preload 'base|cuda|format|record|preload'
-check tools 'base|format|report|preload/options.def' # the table alone
+check tools 'base|format|report|preload/options.def|preload/setting.h' # what options are
 [ "$(grep -rE '#include "' src tools | wc -l)" -gt 100 ]

@@ -2,16 +2,19 @@
 /* The containers and texts of src/base. */
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hist.h"
+#include "base/intern.h"
 #include "base/mem.h"
+#include "base/rank.h"
 #include "base/ring.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "case_main.h"
 #include "cutrace/format.h"
-#include "report_main.h"
 
 /* ---- histogram ---- */
 
@@ -204,6 +207,73 @@ START_TEST(kept_texts_are_copies)
     const char *kept = ct_intern(text, 6);
     memset(text, '?', sizeof(text));
     ck_assert_str_eq(kept, "kernel");
+    ck_assert_ptr_eq(ct_intern("kernel", 6), kept);
+    ck_assert_str_eq(ct_intern("kern", 4), "kern");
+    ck_assert_str_eq(ct_intern("", 0), "");
+}
+END_TEST
+
+/* Many, also such that are longer than what memory comes in, till there is no more room. */
+START_TEST(kept_texts_have_a_bound)
+{
+    static char text[100000];
+    unsigned n = 0;
+    memset(text, 'x', sizeof(text));
+    for (; n < 2000; n++) {
+        snprintf(text, 20, "%u and more", n);
+        text[strlen(text)] = 'x';
+        if (!ct_intern(text, sizeof(text)))
+            break;
+    }
+    ck_assert_uint_ge(n, CT_INTERN_BYTES / (sizeof(text) + 4096));
+    ck_assert_uint_lt(n, CT_INTERN_BYTES / sizeof(text) + 1);
+    ct_intern_forget();
+    ck_assert_str_eq(ct_intern(text, 3), "671");
+}
+END_TEST
+
+static const struct {
+    const char *variables[4]; /* name and value in turn */
+    struct ct_rank rank;
+} jobs[] = {
+    {{NULL}, {0, 0}},
+    {{"RANK", "5", "WORLD_SIZE", "8"}, {6, 8}},
+    {{"RANK", "5"}, {6, 0}},
+    {{"RANK", "captain"}, {0, 0}},
+    {{"RANK", ""}, {0, 0}},
+    {{"RANK", "4294967295"}, {0, 0}},
+    {{"RANK", "8", "WORLD_SIZE", "8"}, {9, 0}},
+    {{"OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "4096"}, {1, 4096}},
+    {{"PMI_RANK", "1", "PMI_SIZE", "2"}, {2, 2}},
+    {{"PMIX_RANK", "1", "PMI_SIZE", "2"}, {2, 0}},
+    {{"SLURM_PROCID", "7", "SLURM_NTASKS", "12"}, {8, 12}},
+    {{"SLURM_PROCID", "7", "SLURM_NTASKS", "many"}, {8, 0}},
+    {{"SLURM_PROCID", "7", "RANK", "2"}, {8, 0}},
+    {{"OMPI_COMM_WORLD_RANK", "3", "RANK", "2"}, {4, 0}},
+    {{"SLURM_PROCID", "-1", "RANK", "2"}, {3, 0}},
+};
+
+START_TEST(ranks)
+{
+    const char *const *v = jobs[_i].variables;
+    for (int i = 0; i < 4 && v[i]; i += 2)
+        setenv(v[i], v[i + 1], true);
+    struct ct_rank rank = ct_rank_read();
+    ck_assert_uint_eq(rank.number, jobs[_i].rank.number);
+    ck_assert_uint_eq(rank.of, jobs[_i].rank.of);
+}
+END_TEST
+
+/* torchrun on each node, started by Slurm: its own numbers count. */
+START_TEST(the_innermost_rank)
+{
+    setenv("SLURM_PROCID", "1", true);
+    setenv("SLURM_NTASKS", "2", true);
+    setenv("RANK", "11", true);
+    setenv("WORLD_SIZE", "16", true);
+    struct ct_rank rank = ct_rank_read();
+    ck_assert_uint_eq(rank.number, 12);
+    ck_assert_uint_eq(rank.of, 16);
 }
 END_TEST
 
@@ -217,7 +287,10 @@ int main(void)
     tcase_add_test(tests, a_table_is_left_with_one_cache_line);
     tcase_add_loop_test(tests, patterns, 0, sizeof(globs) / sizeof(globs[0]));
     tcase_add_test(tests, numbers);
+    tcase_add_loop_test(tests, ranks, 0, sizeof(jobs) / sizeof(jobs[0]));
+    tcase_add_test(tests, the_innermost_rank);
     tcase_add_test(tests, texts_are_cut_and_terminated);
     tcase_add_test(tests, kept_texts_are_copies);
-    return ct_report_run("base", tests);
+    tcase_add_test(tests, kept_texts_have_a_bound);
+    return ct_case_main("base", tests);
 }

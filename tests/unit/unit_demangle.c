@@ -5,10 +5,11 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "case_main.h"
 #include "report/edg.h"
 #include "report/names.h"
-#include "report_main.h"
 
 struct name {
     const char *from, *to;
@@ -207,17 +208,24 @@ START_TEST(exploding_names)
 }
 END_TEST
 
-/* Nesting as deep as a name can be long must not use up the stack. */
+static const rlim_t stacks[] = {(rlim_t)8 << 20, (rlim_t)1 << 20, (rlim_t)256 << 10};
+
+/* Nesting as deep as a name can be long must not use up the stack, however little there is. */
 START_TEST(deep_names)
 {
     static const char *const parts[] = {
         "P",   "K",     "PK",  "F",    "I",  "N1a", "X",  "ad",  "Z",   "T_",           "A_", "1aI",
         "Xsz", "FPFPF", "M1a", "DpT_", "cv", "L_",  "Dp", "LZ1", "Xnx", "1aIXadL_Z1bI", "S_"};
+    static const size_t lengths[] = {100, 300, 500, 900, 2700, 8100, 16300};
+    struct rlimit stack;
+    ck_assert_int_eq(getrlimit(RLIMIT_STACK, &stack), 0);
+    stack.rlim_cur = stacks[_i];
+    ck_assert_int_eq(setrlimit(RLIMIT_STACK, &stack), 0);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        for (size_t len = 100; len < 20000; len *= 3) {
+        for (size_t k = 0; k < sizeof(lengths) / sizeof(lengths[0]); k++) {
             struct ct_string name = {0}, text = {0};
             ct_string_put(&name, "_Z1f");
-            repeat(&name, parts[i], len / strlen(parts[i]));
+            repeat(&name, parts[i], lengths[k] / strlen(parts[i]));
             ct_string_put(&name, "i");
             ct_name_kernel(&text, name.data, true);
             ck_assert_uint_gt(text.len, 0);
@@ -240,6 +248,6 @@ int main(void)
     tcase_add_test(tests, demangling_can_be_off);
     tcase_add_test(tests, long_names);
     tcase_add_test(tests, exploding_names);
-    tcase_add_test(tests, deep_names);
-    return ct_report_run("demangle", tests);
+    LOOP(deep_names, stacks);
+    return ct_case_main("demangle", tests);
 }

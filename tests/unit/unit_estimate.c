@@ -3,12 +3,11 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/clock.h"
+#include "case_main.h"
 #include "cutrace/format.h"
 #include "record/estimate.h"
 #include "record/gpu_clock.h"
 #include "record/lead.h"
-#include "report_main.h"
 
 static const struct ct_calibration figures = {
     .source = CT_CALIBRATION_TABLE,
@@ -202,17 +201,32 @@ END_TEST
 START_TEST(engines_have_to_wait_for_each_other)
 {
     struct ct_bracket_times t = usual(12900);
+    uint64_t doubt_ns = ct_estimate(&figures, &t).doubt_ns;
     t.hopped = true;
-    ck_assert_uint_eq(time_of(&t), 7000);
-    t.lead_ns = 3400; /* the host's 2 us more and the hop are at the same time */
-    t.launch_ns = 3400;
-    ck_assert_uint_eq(time_of(&t), 7000);
-    t.lead_ns = t.launch_ns = 6400;
-    ck_assert_uint_eq(time_of(&t), 5000);
+    ck_assert_uint_eq(time_of(&t), 8000);
+    ck_assert_uint_eq(ct_estimate(&figures, &t).doubt_ns, doubt_ns + 2000);
     t.work = CT_CLASS_COPY;
     ck_assert_uint_eq(time_of(&t), 8650);
     t.work = CT_CLASS_SET;
+    ck_assert_uint_eq(time_of(&t), 10400);
+    t.work = CT_CLASS_WAIT; /* the host waits so long anyway */
+    ck_assert_uint_eq(time_of(&t), 7300);
+}
+END_TEST
+
+START_TEST(what_comes_late_does_not_wait_for_an_engine)
+{
+    struct ct_bracket_times t = usual(12900);
+    t.lead_ns = t.launch_ns = 3400;
+    ck_assert_uint_eq(time_of(&t), 8000);
+    t.hopped = true;
+    ck_assert_uint_eq(time_of(&t), 8000);
+    t.work = CT_CLASS_SET;
+    ck_assert_uint_eq(time_of(&t), 9400);
+    t.work = CT_CLASS_COPY;
     ck_assert_uint_eq(time_of(&t), 10150);
+    t.hopped = false;
+    ck_assert_uint_eq(time_of(&t), 11650);
 }
 END_TEST
 
@@ -229,15 +243,66 @@ START_TEST(a_copy_with_the_host_inside_is_only_a_bound)
 }
 END_TEST
 
-START_TEST(streams_beside_hold_the_stop_up)
+/* What makes a long queue slow is over by the time the front end comes round. */
+START_TEST(streams_beside_hold_both_ends_up)
 {
     struct ct_bracket_times t = usual(12900);
     uint64_t alone_doubt = ct_estimate(&figures, &t).doubt_ns;
     t.beside = 1;
-    ck_assert_uint_eq(time_of(&t), 9000);
+    ck_assert_uint_eq(time_of(&t), 9900);
     ck_assert_uint_gt(ct_estimate(&figures, &t).doubt_ns, alone_doubt);
-    t.beside = 1000;
+    t.beside_start = t.beside = 2;
+    ck_assert_uint_eq(time_of(&t), 8200);
+    t.beside_start = t.beside = 1000;
+    ck_assert_uint_eq(time_of(&t), 7600);
+    t.long_queue = false;
     ck_assert_uint_eq(time_of(&t), 7800);
+}
+END_TEST
+
+/* Then the operation is later than the start stamp, and what it waits for is known. */
+START_TEST(an_idle_stream_is_held_up_at_the_stop)
+{
+    struct ct_bracket_times t = usual(20000);
+    t.long_queue = false;
+    t.lead_ns = 3400;
+    t.launch_ns = 9000;
+    uint64_t alone_ns = time_of(&t);
+    t.beside_start = 1000;
+    ck_assert_uint_eq(time_of(&t), alone_ns);
+    t.beside = 1000;
+    ck_assert_uint_eq(time_of(&t), alone_ns - 1000);
+}
+END_TEST
+
+START_TEST(a_stop_of_another_stream_keeps_the_operation_waiting)
+{
+    struct ct_bracket_times t = usual(20000);
+    t.long_queue = false;
+    t.lead_ns = 3400;
+    t.launch_ns = 9000;
+    uint64_t alone_ns = time_of(&t);
+    t.taken_ns = 1000;
+    ck_assert_uint_eq(time_of(&t), alone_ns);
+    t.taken_ns = 3000; /* the operation comes 1850 ns behind it instead */
+    ck_assert(ct_estimate(&figures, &t).is_clean);
+    ck_assert_uint_eq(time_of(&t), alone_ns - 1450);
+    t.taken_ns = 3800; /* perhaps */
+    struct ct_estimate e = ct_estimate(&figures, &t);
+    ck_assert(!e.is_clean);
+    ck_assert_uint_eq(e.low_ns, alone_ns - 2250 - 200);
+    ck_assert_uint_eq(e.high_ns, alone_ns + 200);
+}
+END_TEST
+
+START_TEST(records_of_others_leave_a_bound)
+{
+    struct ct_bracket_times t = usual(12900);
+    t.held_ns = 4000;
+    struct ct_estimate e = ct_estimate(&figures, &t);
+    ck_assert(!e.is_clean);
+    ck_assert_uint_eq(e.low_ns, 6000 - 200);
+    ck_assert_uint_eq(e.high_ns, 10000 + 200);
 }
 END_TEST
 
@@ -272,7 +337,7 @@ END_TEST
 
 /* ---- clocks ---- */
 
-#define TICKS_PER_US 2000
+#define TICKS_PER_US 1000 /* as the host's clock has it that was not started */
 #define LATENCY_NS 700
 
 /* A GPU whose clock runs 40 ppm fast. */
@@ -335,7 +400,28 @@ START_TEST(a_clock_that_jumped_is_found_again)
 }
 END_TEST
 
-/* A bracket behind untimed work: the stream was asked, which a clock without a recent pin is not worth. */
+/* Such a start stamp is late by what the front end needs to get there. */
+START_TEST(pins_behind_other_streams_are_late)
+{
+    struct ct_gpu_clock clock = {0}, turned = {0};
+    for (unsigned i = 0; i < 8; i++) {
+        struct ct_measured m = {.times = usual(20000)};
+        m.op.open_ticks = m.op.call_ticks = 1000000 + i * 100000 * TICKS_PER_US;
+        m.op.done_ticks = m.op.closed_ticks = m.op.call_ticks + 10;
+        m.times.gap_ns = 50000;
+        m.start_ns = gpu_ns(m.op.call_ticks);
+        m.stop_ns = m.start_ns + m.times.raw_ns;
+        ct_lead_find(&clock, &m);
+        m.times.turned = true;
+        ct_lead_find(&turned, &m);
+    }
+    ck_assert_uint_eq(clock.pinned, 8);
+    ck_assert_uint_eq(clock.tie.ns, turned.tie.ns + 650);
+}
+END_TEST
+
+/* A bracket behind untimed work: the stream was asked, which a clock without a recent pin is not
+ * worth. */
 START_TEST(behind_a_break_the_stream_was_asked)
 {
     struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
@@ -348,7 +434,7 @@ START_TEST(behind_a_break_the_stream_was_asked)
     m.times.lead_ns = CT_LEAD_UNKNOWN;
     m.start_ns = gpu_ns(ticks);
     m.stop_ns = m.start_ns + m.times.raw_ns;
-    ct_lead_find(&clock, &m, NULL);
+    ct_lead_find(&clock, &m);
     ck_assert_int_ne(m.times.lead_ns, CT_LEAD_UNKNOWN);
     ck_assert_uint_eq(m.times.gap_ns, 0);
 
@@ -356,15 +442,56 @@ START_TEST(behind_a_break_the_stream_was_asked)
     m.times.lead_ns = CT_LEAD_UNKNOWN;
     m.op.done_ticks += second;
     m.op.closed_ticks += second;
-    ct_lead_find(&clock, &m, NULL);
+    ct_lead_find(&clock, &m);
     ck_assert_int_eq(m.times.lead_ns, CT_LEAD_UNKNOWN);
-    ck_assert_uint_eq(m.times.gap_ns, 0); /* whatever the call took: it stood in the queue meanwhile */
+    ck_assert_uint_eq(m.times.gap_ns,
+                      0); /* whatever the call took: it stood in the queue meanwhile */
     m.times.launch_ns = 15000;
     ck_assert_uint_eq(ct_estimate(&figures, &m.times).time_ns, 17100);
 
     m.op.flags |= CT_OP_FOUND_IDLE;
-    ct_lead_find(&clock, &m, NULL);
+    ct_lead_find(&clock, &m);
     ck_assert_uint_eq(m.times.gap_ns, CT_GAP_UNKNOWN);
+}
+END_TEST
+
+/* ---- where it lies ---- */
+
+static uint64_t end_of(struct ct_bracket_times t, uint64_t time_ns)
+{
+    struct ct_measured m = {.times = t, .start_ns = 1000000, .stop_ns = 1000000 + t.raw_ns};
+    return ct_lead_end_ns(&figures, &m, time_ns) - m.start_ns;
+}
+
+START_TEST(a_record_is_behind_the_operation)
+{
+    struct ct_bracket_times t = usual(12900);
+    ck_assert_uint_eq(end_of(t, 10000), 12900 - CT_RECORD_NS);
+    ck_assert_uint_eq(end_of(t, 12500), 12900 - 400);
+    ck_assert_uint_eq(end_of(t, 13000), 12900);
+}
+END_TEST
+
+/* The host came late with the stop record: the operation was over when it had begun in time. */
+START_TEST(a_late_stop_moves_nothing)
+{
+    struct ct_bracket_times t = usual(90000);
+    t.slack_ns = 0;
+    t.lead_ns = 3000;
+    ck_assert_uint_eq(end_of(t, 10000), 3000 - 1400 + 2900 - CT_RECORD_NS + 10000);
+    t.lead_ns = CT_LEAD_UNKNOWN;
+    ck_assert_uint_eq(end_of(t, 10000), 90000 - CT_RECORD_NS);
+}
+END_TEST
+
+/* The host is told that the copy is over, and comes back, before there is a stop record. */
+START_TEST(a_call_that_waits_comes_back_after_its_copy)
+{
+    struct ct_bracket_times t = usual(110000);
+    t.work = CT_CLASS_WAIT;
+    t.slack_ns = 0;
+    t.lead_ns = 104000;
+    ck_assert_uint_eq(end_of(t, 100000), 110000 - CT_RECORD_NS - (5600 - 1250));
 }
 END_TEST
 
@@ -381,12 +508,20 @@ int main(void)
     tcase_add_test(tests, an_interrupted_record_is_a_bound);
     tcase_add_test(tests, copies_have_their_own_bias);
     tcase_add_test(tests, engines_have_to_wait_for_each_other);
+    tcase_add_test(tests, what_comes_late_does_not_wait_for_an_engine);
     tcase_add_test(tests, a_copy_with_the_host_inside_is_only_a_bound);
-    tcase_add_test(tests, streams_beside_hold_the_stop_up);
+    tcase_add_test(tests, streams_beside_hold_both_ends_up);
+    tcase_add_test(tests, an_idle_stream_is_held_up_at_the_stop);
+    tcase_add_test(tests, a_stop_of_another_stream_keeps_the_operation_waiting);
+    tcase_add_test(tests, records_of_others_leave_a_bound);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
     tcase_add_test(tests, clocks_are_tied_together);
     tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
+    tcase_add_test(tests, pins_behind_other_streams_are_late);
     tcase_add_test(tests, behind_a_break_the_stream_was_asked);
-    return ct_report_run("estimate", tests);
+    tcase_add_test(tests, a_record_is_behind_the_operation);
+    tcase_add_test(tests, a_late_stop_moves_nothing);
+    tcase_add_test(tests, a_call_that_waits_comes_back_after_its_copy);
+    return ct_case_main("estimate", tests);
 }

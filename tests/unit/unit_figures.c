@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "case_main.h"
 #include "record/figures.h"
 #include "record/selftimed.h"
-#include "report_main.h"
 
 #define BIAS_NS 2910
 #define GAP_NS 1280
@@ -205,5 +205,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, idle_figures);
     tcase_add_test(t, idle_without_host_time);
     tcase_add_test(t, names_and_slots);
-    return ct_report_run("figures", t);
+    return ct_case_main("figures", t);
 }

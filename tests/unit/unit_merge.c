@@ -7,12 +7,12 @@
 
 #include "base/hist.h"
 #include "build_file.h"
+#include "case_main.h"
 #include "report/hist.h"
 #include "report/merge.h"
 #include "report/names.h"
-#include "report/report.h"
+#include "report/summary.h"
 #include "report/view.h"
-#include "report_main.h"
 
 static struct ct_merged merged;
 static const struct ct_view_options plain = {.demangle = true};
@@ -152,7 +152,7 @@ START_TEST(losses_and_estimates)
     expect_line(
         o, "                        -         -         4         -         -         -  never\n");
     expect_line(o, "======== 31 operations: 2 timed, 29 not (16 captured into a graph, 2 sampled "
-                   "out, 6 excluded by CUTRACE_KERNELS, 4 ring full, 1 for a reason that this "
+                   "out, 6 excluded as asked, 4 ring full, 1 for a reason that this "
                    "program does not know)\n");
     expect_line(o, "======== The time of 1 row is estimated");
     expect_line(o, "======== 3 more operations failed to start\n");
@@ -343,12 +343,14 @@ END_TEST
 
 START_TEST(deviation_is_that_of_a_sample)
 {
-    ck_assert_uint_eq(ct_hist_deviation(0, 0, 0), 0);
-    ck_assert_uint_eq(ct_hist_deviation(1, 7, 49), 0);
-    ck_assert_uint_eq(ct_hist_deviation(2, 300, 100.0 * 100 + 200 * 200), 71);
-    ck_assert_uint_eq(ct_hist_deviation(3, 3000, 3e6 - 1), 0); /* rounding below zero */
-    ck_assert_uint_eq(ct_hist_deviation(2, 0, 1e300), UINT64_MAX);
-    ck_assert_uint_eq(ct_hist_deviation(0x1p64, 0x1p64, 0x1p65), 1); /* more than a count can be */
+    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(0, 0, 0)), 0);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(1, 7, 49)), 0);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(2, 300, 100.0 * 100 + 200 * 200)), 71);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(3, 3000, 3e6 - 1)),
+                      0); /* rounding below zero */
+    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(2, 0, 1e300)), UINT64_MAX);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(0x1p64, 0x1p64, 0x1p65)),
+                      1); /* more than a count can be */
 }
 END_TEST
 
@@ -435,8 +437,8 @@ START_TEST(doubts_and_raw_brackets_add_up)
     ck_assert_uint_eq(raw.doubt_ns, 0);
     ck_assert_uint_eq(time.total_ns, 201);
     ck_assert_uint_eq(raw.total_ns, 2201);
-    ck_assert(time.square_ns2 == 100.0 * 100 + 101.0 * 101);
-    ck_assert(raw.square_ns2 == 1100.0 * 1100 + 1101.0 * 1101);
+    ck_assert(row->sum.square_ns2 == 100.0 * 100 + 101.0 * 101);
+    ck_assert(raw.estimated_square_ns2 == 1100.0 * 1100 + 1101.0 * 1101);
     ck_assert_uint_eq(time.hist->buckets[1].bucket, ct_hist_bucket(101));
     ck_assert_uint_eq(raw.hist->buckets[1].bucket, ct_hist_bucket(1200));
 }
@@ -478,11 +480,11 @@ START_TEST(details_show_the_rest)
     ct_build_add(&b, CT_SECTION_STREAMS, &stream);
     merge(&b);
     struct ct_options o = {.details = true};
-    expect_line(o, "     0      2  1.9531MB   0.9766MB  953.67GB/s  [CUDA memcpy HtoD]\n");
-    expect_line(o, "      42    (7 8 9)    (32 2 1)   512B    37      -  k\n");
-    expect_line(o, "       2      other       other      -    37      -  k\n");
-    expect_line(o, "     0          1  stream queue deep  [CUDA memcpy HtoD]\n");
-    expect_line(o, "     3       0           9      2        -5  created, non-blocking\n");
+    expect_line(o, "  1.9531MB  0.9766MB  953.67GB/s  0    [CUDA memcpy HtoD]\n");
+    expect_line(o, "      42  (7 8 9)    (32 2 1)      32256   512B    37  k\n");
+    expect_line(o, "       2  other      other             -      -    37  k\n");
+    expect_line(o, "         1  stream queue deep    0  [CUDA memcpy HtoD]\n");
+    expect_line(o, "     3    0           9      2        -5  created, non-blocking\n");
     expect_line(o, "2023-11-14T22:13:20Z");
     expect_line(o, "GPU-c0000000-0000-0000-0000-000000000000  GPU\n");
 }
@@ -507,5 +509,5 @@ int main(void)
     tcase_add_test(tests, doubts_and_raw_brackets_add_up);
     tcase_add_test(tests, twice_the_doubt_is_enough);
     tcase_add_test(tests, details_show_the_rest);
-    return ct_report_run("merge", tests);
+    return ct_case_main("merge", tests);
 }

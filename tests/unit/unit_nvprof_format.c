@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "case_main.h"
 #include "report/units.h"
-#include "report_main.h"
 
 static FILE *open_vectors(void)
 {
@@ -166,5 +166,5 @@ int main(void)
     tcase_add_test(tests, throughputs);
     tcase_add_test(tests, cells_of_a_fixed_unit);
     tcase_add_test(tests, units_by_size);
-    return ct_report_run("nvprof_format", tests);
+    return ct_case_main("nvprof_format", tests);
 }

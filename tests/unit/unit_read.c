@@ -10,12 +10,12 @@
 
 #include "base/hist.h"
 #include "build_file.h"
+#include "case_main.h"
 #include "format/crc32.h"
 #include "format/read.h"
 #include "report/memory.h"
 #include "report/merge.h"
-#include "report/report.h"
-#include "report_main.h"
+#include "report/summary.h"
 
 static char path[] = "unit_read-XXXXXX";
 static char *image; /* of a file with something in every section */
@@ -50,6 +50,34 @@ static void fill_kernel(struct ct_build *b)
     ct_build_add(b, CT_SECTION_ROWS, &row);
 }
 
+static void fill_activity(struct ct_build *b)
+{
+    struct ct_file_activity activity = {.operations = 1, .first_ns = 10, .last_ns = 20};
+    struct ct_file_gap gap = {.octave = 63, .count = 1};
+    struct ct_file_row row = ct_build_row(CT_ROW_COPY, CT_HTOD, 0, 0);
+    struct ct_file_transfer transfer = {.row = ct_build_add(b, CT_SECTION_ROWS, &row),
+                                        .octave = 20,
+                                        .from = CT_MEMORY_PINNED,
+                                        .to = CT_MEMORY_DEVICE,
+                                        .timed = 1};
+    ct_build_add(b, CT_SECTION_ACTIVITIES, &activity);
+    ct_build_add(b, CT_SECTION_GAPS, &gap);
+    ct_build_add(b, CT_SECTION_TRANSFERS, &transfer);
+}
+
+/* As of a merged file of two processes. */
+static void fill_spreads(struct ct_build *b)
+{
+    struct ct_file_process process = {.pid = 2, .rank = 3, .ranks = 4};
+    struct ct_file_total total = {.gpu_ns = 1};
+    struct ct_file_spread spread = {.section = CT_SECTION_APIS, .least = 1, .processes = 2};
+    for (int i = 0; i < 2; i++) {
+        ct_build_add(b, CT_SECTION_PROCESSES, &process);
+        ct_build_add(b, CT_SECTION_TOTALS, &total);
+    }
+    ct_build_add(b, CT_SECTION_SPREADS, &spread);
+}
+
 static void fill(struct ct_build *b)
 {
     uint64_t calls[] = {100, 200};
@@ -60,10 +88,12 @@ static void fill(struct ct_build *b)
     ct_build_device(b, 0, "GPU");
     fill_kernel(b);
     fill_graph(b);
+    fill_activity(b);
     ct_build_api(b, "cudaMalloc", calls, 2);
     ct_build_add(b, CT_SECTION_STREAMS, &stream);
     note.text = ct_build_text(b, "cuNewThing");
     ct_build_add(b, CT_SECTION_NOTES, &note);
+    fill_spreads(b);
 }
 
 static void set_up(void)
@@ -133,7 +163,7 @@ START_TEST(a_good_file_is_read)
     ck_assert_uint_eq(summary.sequence, 2);
     ck_assert(!summary.fell_back);
     ck_assert_str_eq(ct_summary_text(&summary, summary.process->command), "./app");
-    ck_assert_uint_eq(summary.rows_count, 2);
+    ck_assert_uint_eq(summary.rows_count, 3);
     ck_assert_uint_eq(summary.rows[0].lost[CT_LOSS_SAMPLED], 4);
     ck_assert_uint_eq(summary.shapes[summary.rows[0].shape_first].block[2], 6);
     ck_assert_str_eq(ct_summary_text(&summary, summary.nodes[0].name), "_Z1fv");
@@ -259,10 +289,28 @@ static const struct {
     FIELD(APIS, ct_file_api, bucket_count, 2, "overlap"),
     FIELD(APIS, ct_file_api, square_ns2, 0x7ff0000000000000, "not a number"),
     FIELD(STREAMS, ct_file_stream, device, 1, "no known device"),
+    FIELD(STREAMS, ct_file_stream, first_ns, 1, "no known device or time"),
     FIELD(NODES, ct_file_node, graph_row, 0, "of no graph"),
     FIELD(NODES, ct_file_node, graph_row, 2, "of no graph"),
     FIELD(NODES, ct_file_node, name, 100000, "name of a graph node"),
     FIELD(NOTES, ct_file_note, text, 100000, "text of a note"),
+    FIELD(ACTIVITIES, ct_file_activity, device, 1, "no known device"),
+    FIELD(ACTIVITIES, ct_file_activity, first_ns, 21, "ends before it begins"),
+    FIELD(GAPS, ct_file_gap, device, 1, "no known device"),
+    FIELD(GAPS, ct_file_gap, octave, 64, "length"),
+    FIELD(TRANSFERS, ct_file_transfer, row, 0, "of no copy"),
+    FIELD(TRANSFERS, ct_file_transfer, row, 3, "of no copy"),
+    FIELD(TRANSFERS, ct_file_transfer, octave, 64, "size"),
+    FIELD(PROCESSES, ct_file_process, command, 100000, "text of a process"),
+    FIELD(PROCESSES, ct_file_process, host, UINT32_MAX, "text of a process"),
+    FIELD(SPREADS, ct_file_spread, section, CT_SECTION_NODES, "of nothing"),
+    FIELD(SPREADS, ct_file_spread, index, 1, "of nothing"),
+    FIELD(SPREADS, ct_file_spread, least, 2, "no known process"),
+    FIELD(SPREADS, ct_file_spread, most, UINT32_MAX, "no known process"),
+    FIELD(SPREADS, ct_file_spread, total_ns, 0x7ff8000000000000, "not a number"),
+    FIELD(SPREADS, ct_file_spread, square_ns2, 0x7ff0000000000000, "not a number"),
+    FIELD(SPREADS, ct_file_spread, mean_ns, 0xbff0000000000000, "not a number"),
+    FIELD(SPREADS, ct_file_spread, mean_square_ns2, 0xfff0000000000000, "not a number"),
 };
 
 START_TEST(every_index_is_checked)
@@ -291,6 +339,8 @@ static const struct {
     FIELD(PROCESS, ct_file_section, count, 0, "one process"),
     FIELD(PROCESS, ct_file_section, type, 99, "one process"),
     FIELD(NODES, ct_file_section, type, CT_SECTION_ROWS, "its rows twice"),
+    FIELD(TOTALS, ct_file_section, count, 1, "totals of each process"),
+    FIELD(PROCESSES, ct_file_section, type, 99, "totals of each process"),
 };
 
 START_TEST(every_section_is_checked)
@@ -320,7 +370,7 @@ START_TEST(unknown_sections_are_skipped)
     seal();
     ck_assert_int_eq(read_image(image_bytes), 0);
     ck_assert_uint_eq(summary.streams_count, 0);
-    ck_assert_uint_eq(summary.rows_count, 2);
+    ck_assert_uint_eq(summary.rows_count, 3);
 }
 END_TEST
 
@@ -410,7 +460,7 @@ START_TEST(a_summary_is_used_again)
     ck_assert_int_eq(read_image(image_bytes), 0);
     expect_refusal(100, "ends within");
     ck_assert_int_eq(read_image(image_bytes), 0);
-    ck_assert_uint_eq(summary.rows_count, 2);
+    ck_assert_uint_eq(summary.rows_count, 3);
 }
 END_TEST
 
@@ -421,7 +471,7 @@ static void print_everything(FILE *out)
         struct ct_options o = {.csv = i == 0,
                                .details = i == 1 || i == 2,
                                .raw = i == 2,
-                               .per_gpu = i == 3,
+                               .per = i == 3 ? CT_PER_GPU : CT_PER_NONE,
                                .mangled = i == 3,
                                .live = i == 4,
                                .unit = i == 3 ? CT_UNIT_COLUMN : CT_UNIT_AUTO};
@@ -574,5 +624,5 @@ int main(void)
     tcase_add_test(tests, no_bytes_upset_reader_or_report);
     tcase_add_test(tests, every_flipped_bit_is_noticed);
     tcase_add_test(tests, a_file_that_is_being_written);
-    return ct_report_run("read", tests);
+    return ct_case_main("read", tests);
 }

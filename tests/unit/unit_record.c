@@ -8,7 +8,10 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "case_main.h"
+#include "fake_driver.h"
 #include "record/api_stats.h"
+#include "record/beside.h"
 #include "record/bracket.h"
 #include "record/drain.h"
 #include "record/graph.h"
@@ -17,7 +20,6 @@
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
-#include "report_main.h"
 
 /* ---- the driver ---- */
 
@@ -31,17 +33,6 @@ static const char *function_name = "kernel";
 static CUresult fake_current(CUcontext *out)
 {
     *out = (CUcontext)context;
-    return CUDA_SUCCESS;
-}
-
-static CUresult fake_push(CUcontext c)
-{
-    return c ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-
-static CUresult fake_device(CUdevice *out)
-{
-    *out = 0;
     return CUDA_SUCCESS;
 }
 
@@ -108,14 +99,9 @@ static CUresult fake_device_name(char *name, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-#define FAKE(name, function) ct_driver_real[CT_ID_##name] = (ct_function)(function)
-
 static void set_up(void)
 {
-    FAKE(cuCtxGetCurrent, fake_current);
-    FAKE(cuCtxPushCurrent_v2, fake_push);
-    FAKE(cuCtxPopCurrent_v2, fake_current);
-    FAKE(cuCtxGetDevice, fake_device);
+    fake_context(fake_current);
     FAKE(cuEventCreate, fake_create);
     FAKE(cuEventRecord, fake_record);
     FAKE(cuEventQuery, fake_query);
@@ -425,6 +411,43 @@ START_TEST(what_is_not_timed_has_a_reason)
 }
 END_TEST
 
+/* While a launch is under way another thread draws its stream into a capture. */
+static CUresult fake_drawn_in(CUevent e, CUstream s)
+{
+    capturing = true;
+    ct_bracket_capture_spreads();
+    return fake_record(e, s);
+}
+
+START_TEST(a_stream_that_is_drawn_into_a_capture)
+{
+    ct_bracket_capture_begins(); /* of another stream, at any time before */
+    FAKE(cuEventRecord, fake_drawn_in);
+    launch(0, CUDA_SUCCESS);
+    FAKE(cuEventRecord, fake_record);
+    capturing = false;
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    drain();
+    ck_assert_uint_eq(r->lost[CT_LOSS_UNSAFE], 1);
+    ck_assert_uint_eq(r->timed, 0);
+}
+END_TEST
+
+/* More than are remembered: each moment is asked about soon after it. */
+START_TEST(periods_of_recording)
+{
+    uint32_t first = ct_recording_period(ct_ticks());
+    for (uint32_t i = 1; i <= 200; i++) {
+        ct_recording_set(false);
+        uint64_t before = ct_ticks();
+        ct_recording_set(true);
+        ct_recording_set(true);
+        ck_assert_uint_eq(ct_recording_period(ct_ticks()), first + i);
+        ck_assert_uint_eq(ct_recording_period(before), first + i - 1);
+    }
+}
+END_TEST
+
 /* A queue that stands still keeps room for the program; everything is counted. */
 START_TEST(a_standing_queue_is_left_room)
 {
@@ -473,6 +496,7 @@ static struct ct_measured *measured(uint32_t stream, uint64_t start_ns, uint64_t
     struct ct_measured *m = ct_settle_next();
     *m = (struct ct_measured){
         .op = {.stream = stream, .operations = 1}, .start_ns = start_ns, .stop_ns = stop_ns};
+    ct_settle_keep();
     return m;
 }
 
@@ -487,9 +511,9 @@ START_TEST(streams_beside_are_counted)
     for (unsigned i = 0; i < ct_countof(in); i++)
         in[i] = measured(0, 1000 + 100 * i, 1090 + 100 * i);
     last = measured(0, 10000000, 10000100);
-    ct_settle_running(2, 0, 20000);
-    ct_settle_running(3, 0, 20000000);
-    ct_settle_running(4, 1, 0); /* of another context */
+    ct_beside_running(2, 0, 20000);
+    ct_beside_running(3, 0, 20000000);
+    ct_beside_running(4, 1, 0); /* of another context */
     ct_settle();
     ck_assert_uint_eq(alone->times.beside, 0);
     for (unsigned i = 0; i < ct_countof(in); i++)
@@ -587,6 +611,8 @@ int main(void)
     tcase_add_test(tests, the_clock_serves_as_start);
     tcase_add_test(tests, a_start_is_waited_for);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
+    tcase_add_test(tests, a_stream_that_is_drawn_into_a_capture);
+    tcase_add_test(tests, periods_of_recording);
     tcase_add_test(tests, a_standing_queue_is_left_room);
-    return ct_report_run("record", tests);
+    return ct_case_main("record", tests);
 }

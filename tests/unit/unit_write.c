@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "build_file.h"
+#include "case_main.h"
 #include "format/read.h"
 #include "format/write.h"
-#include "report_main.h"
 
 #define KILLS 60
 
@@ -71,13 +71,14 @@ START_TEST(the_newest_payload_is_read)
 {
     struct ct_file f;
     ck_assert_int_eq(ct_file_open(&f, "summary.bin", false), CT_FILE_OK);
+    ck_assert_int_eq(fcntl(f.fd.number, F_GETFD), FD_CLOEXEC);
     for (uint32_t pid = 1; pid < 60; pid++) {
         ck_assert(commit(&f, pid));
         ck_assert_uint_eq(read_pid("summary.bin"), pid);
     }
-    close(f.fd);
+    close(f.fd.number);
     ck_assert_int_eq(ct_file_open(&f, "summary.bin", false), CT_FILE_OK); /* one of ours */
-    close(f.fd);
+    close(f.fd.number);
 }
 END_TEST
 
@@ -89,11 +90,11 @@ START_TEST(not_through_links_or_over_others)
     ck_assert_int_eq(system("grep -q precious other"), 0);
     ck_assert_int_eq(ct_file_open(&f, "link", false), CT_FILE_ERROR);
     ck_assert_int_ne(access("target", F_OK), 0);
-    ck_assert_int_eq(ct_file_open(&f, "pipe", false), CT_FILE_FOREIGN);
+    ck_assert_int_eq(ct_file_open(&f, "pipe", false), CT_FILE_SPECIAL);
     ck_assert_int_eq(ct_file_open(&f, "no/such/directory", false), CT_FILE_ERROR);
     ck_assert_int_eq(ct_file_open(&f, "other", true), CT_FILE_OK);
     ck_assert_int_eq(ct_file_open(&second, "other", false), CT_FILE_BUSY);
-    close(f.fd);
+    close(f.fd.number);
 }
 END_TEST
 
@@ -103,13 +104,13 @@ START_TEST(a_descriptor_that_became_another_file_is_left_alone)
     ck_assert_int_eq(ct_file_open(&f, "summary.bin", false), CT_FILE_OK);
     ck_assert(commit(&f, 1));
     int other = open("other", O_CREAT | O_RDWR, 0666);
-    ck_assert_int_eq(dup2(other, f.fd), f.fd);
+    ck_assert_int_eq(dup2(other, f.fd.number), f.fd.number);
     ck_assert(!commit(&f, 2));
     struct stat st;
     ck_assert(stat("other", &st) == 0 && st.st_size == 0);
     ck_assert_uint_eq(read_pid("summary.bin"), 1);
     close(other);
-    close(f.fd);
+    close(f.fd.number);
 }
 END_TEST
 
@@ -119,9 +120,9 @@ START_TEST(in_memory)
     char path[64];
     ck_assert(ct_file_open_memory(&f));
     ck_assert(commit(&f, 5));
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", f.fd);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", f.fd.number);
     ck_assert_uint_eq(read_pid(path), 5);
-    close(f.fd);
+    close(f.fd.number);
 }
 END_TEST
 
@@ -169,5 +170,5 @@ int main(void)
     tcase_add_test(tests, a_descriptor_that_became_another_file_is_left_alone);
     tcase_add_test(tests, in_memory);
     tcase_add_loop_test(tests, killed_at_any_moment, 0, KILLS);
-    return ct_report_run("write", tests);
+    return ct_case_main("write", tests);
 }

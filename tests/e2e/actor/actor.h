@@ -27,6 +27,11 @@ typedef int actor_fn(int argc, char **argv);
     X("capture-only", capture_only)                                                                \
     X("capture-legacy", capture_legacy)                                                            \
     X("capture-fork", capture_fork)                                                                \
+    X("capture-matrix", capture_matrix)                                                            \
+    X("capture-first", capture_first)                                                              \
+    X("capture-race", capture_race)                                                                \
+    X("conditions", conditions)                                                                    \
+    X("updates", updates)                                                                          \
     X("devices", devices)                                                                          \
     X("green", green)                                                                              \
     X("depth", depth)                                                                              \
@@ -45,11 +50,37 @@ typedef int actor_fn(int argc, char **argv);
     X("many", many)                                                                                \
     X("idle", idle)                                                                                \
     X("reaper", reaper)                                                                            \
-    X("files", files)
+    X("files", files)                                                                              \
+    X("crowd", crowd)                                                                              \
+    X("endless", endless)                                                                          \
+    X("streams", streams)                                                                          \
+    X("names", names)                                                                              \
+    X("odd-names", odd_names)                                                                      \
+    X("tour", tour)                                                                                \
+    X("faults", faults)                                                                            \
+    X("many-contexts", many_contexts)                                                              \
+    X("churn", churn)                                                                              \
+    X("reset-beside", reset_beside)                                                                \
+    X("refused", refused)                                                                          \
+    X("retained", retained)                                                                        \
+    X("greens", greens)                                                                            \
+    X("peers", peers)                                                                              \
+    X("libraries", libraries)                                                                      \
+    X("streams-change", streams_change)                                                            \
+    X("storm", storm)                                                                              \
+    X("list-fds", list_fds)                                                                        \
+    X("process", process)                                                                          \
+    X("as-nobody", as_nobody)                                                                      \
+    X("scarce", scarce)                                                                            \
+    X("pace", pace)                                                                                \
+    X("memories", memories)
 
 #define X(name, fn) actor_fn actor_##fn;
 ACTOR_PARTS(X)
 #undef X
+
+/* Plays the part that the first argument names. */
+int actor_play(int argc, char **argv);
 
 /* Ends the process with status 3 and a line on stderr when the call failed. */
 #define MUST(call) actor_must(call, #call, __FILE__, __LINE__)
@@ -62,10 +93,18 @@ CUresult actor_say(const char *what, CUresult r);
 CUcontext actor_begin(void);
 /* A function of a module of the current context, loaded at first use. */
 CUfunction actor_function(const char *name);
+/* The same of a context that need not be current, in a module of its own. */
+CUfunction actor_function_in(CUcontext c, const char *name);
 CUresult actor_launch(CUfunction f, CUstream s);
 CUresult actor_launch_with(CUfunction f, CUstream s, uint64_t argument);
 CUstream actor_stream(void); /* non-blocking */
 void actor_sleep_ms(unsigned ms);
+/* Long enough for what is complete to be in the profile, if there is to be one. */
+void actor_settle(void);
+/* Waits until all that is complete is in summary.bin, if cutrace is there. */
+void actor_wait_for_profile(void);
+/* Lowers a limit of the process (RLIMIT_...), for itself and what it starts. */
+void actor_limit(int which, unsigned long n);
 uint64_t actor_now_ns(void);
 /* A number the simulated driver knows, 0 where it is not the simulated one. */
 uint64_t actor_sim(const char *function);

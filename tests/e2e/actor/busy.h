@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the part "busy" tells of its progress, in a file that outlives it. */
+/* What the parts "busy" and "crowd" tell of their progress, in a file that outlives them. */
 #ifndef BUSY_H
 #define BUSY_H
 
@@ -14,6 +14,9 @@ struct busy_page {
     struct {
         uint64_t ns; /* CLOCK_MONOTONIC */
         uint64_t complete;
+        /* Of cutrace's thread, where it is looked at: */
+        uint64_t waited_ns; /* for a processor, as far as that is over */
+        uint64_t ran_ns;    /* when it was last seen to have run */
     } entry[BUSY_ENTRIES];
 };
 

@@ -6,17 +6,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-static CUfunction function_in(CUcontext c, const char *name)
-{
-    CUmodule m;
-    CUfunction f;
-    MUST(cuCtxPushCurrent(c));
-    MUST(cuModuleLoadData(&m, "image"));
-    MUST(cuModuleGetFunction(&f, m, name));
-    MUST(cuCtxPopCurrent(&c));
-    return f;
-}
-
 static CUstream stream_in(CUcontext c)
 {
     MUST(cuCtxPushCurrent(c));
@@ -39,7 +28,7 @@ int actor_devices(int argc, char **argv)
     MUST(cuLibraryGetKernel(&kernel, library, "shared"));
     for (int d = 0; d < 2; d++) {
         MUST(cuDevicePrimaryCtxRetain(&c[d], d));
-        f[d] = function_in(c[d], d ? "on_one" : "on_zero");
+        f[d] = actor_function_in(c[d], d ? "on_one" : "on_zero");
         s[d] = stream_in(c[d]);
     }
     for (long i = 0; i < n; i++) {
@@ -97,7 +86,7 @@ int actor_reset(int argc, char **argv)
         MUST(cuDevicePrimaryCtxRetain(&c, 0));
         first = first ? first : c;
         MUST(cuCtxSetCurrent(c));
-        CUfunction f = function_in(c, "again");
+        CUfunction f = actor_function_in(c, "again");
         CUstream s = actor_stream();
         for (long i = 0; i < n; i++)
             MUST(actor_launch(f, i % 2 ? s : NULL));
@@ -116,7 +105,7 @@ int actor_recreate(int argc, char **argv)
     for (long r = 0; r < rounds; r++) {
         MUST(cuCtxCreate(&c, NULL, 0, 0));
         first = first ? first : c;
-        CUfunction f = function_in(c, "again");
+        CUfunction f = actor_function_in(c, "again");
         CUstream s = actor_stream();
         for (long i = 0; i < n; i++)
             MUST(actor_launch(f, i % 2 ? s : NULL));

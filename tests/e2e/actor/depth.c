@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_STREAMS 8
+
 static _Atomic uint32_t gate;
 
 static void CUDA_CB wait_for_gate(void *unused)
@@ -13,15 +15,6 @@ static void CUDA_CB wait_for_gate(void *unused)
     (void)unused;
     while (!atomic_load(&gate))
         actor_sleep_ms(1);
-}
-
-/* The simulated driver takes a launch in a twentieth of the time that a real one needs. */
-static void launch_in_real_time(CUfunction f, CUstream s, unsigned ns)
-{
-    uint64_t end_ns = actor_now_ns() + ns;
-    MUST(actor_launch(f, s));
-    while (actor_now_ns() < end_ns)
-        ;
 }
 
 static void close_gate(const char *how, CUstream s)
@@ -36,8 +29,9 @@ static void close_gate(const char *how, CUstream s)
 }
 
 /*
- * depth kernel|value|host [QUEUED [BEFORE [ROUNDS]]]: so much is queued behind a gate that the
- * program opens when all is queued
+ * depth kernel|value|host [QUEUED [BEFORE [ROUNDS [done|running]]]]: so much is queued behind a
+ * gate that the program opens when all is queued; what came before is done when the gate is, or is
+ * not
  */
 int actor_depth(int argc, char **argv)
 {
@@ -46,8 +40,9 @@ int actor_depth(int argc, char **argv)
     CUfunction f = actor_function("queued");
     CUstream s = actor_stream();
     for (long i = 0; i < before; i++)
-        launch_in_real_time(f, s, 3000);
-    MUST(cuStreamSynchronize(s));
+        MUST(actor_launch(f, s));
+    if (strcmp(actor_word(argc, argv, 5, "done"), "running"))
+        MUST(cuStreamSynchronize(s));
     for (long r = actor_number(argc, argv, 4, 1); r--;) {
         close_gate(actor_word(argc, argv, 1, "kernel"), s);
         for (long i = 0; i < queued; i++)
@@ -58,14 +53,26 @@ int actor_depth(int argc, char **argv)
     return 0;
 }
 
-/* ahead [LAUNCHES]: nothing but launches; the device is behind by CUDASIM_LATENCY_US */
+/*
+ * ahead [LAUNCHES [NS [STREAMS]]]: nothing but launches, of kernels that take so long, in so many
+ * streams in turn; how far the device is behind is said by CUDASIM_LATENCY_US or CUDASIM_REAL_TIME,
+ * and how fast the host is by CUDASIM_HOST_NS
+ */
 int actor_ahead(int argc, char **argv)
 {
+    long launches = actor_number(argc, argv, 1, 20000);
+    uint64_t ns = (uint64_t)actor_number(argc, argv, 2, 1500);
+    long streams = actor_number(argc, argv, 3, 1);
+    CUstream stream[MOST_STREAMS];
+    if (streams < 1 || streams > MOST_STREAMS)
+        return 2;
     actor_begin();
-    CUfunction f = actor_function("bound");
-    CUstream s = actor_stream();
-    for (long i = actor_number(argc, argv, 1, 20000); i--;)
-        launch_in_real_time(f, s, 5000);
-    actor_say("synchronise", cuStreamSynchronize(s));
+    CUfunction f = actor_function("spin");
+    for (long i = 0; i < streams; i++)
+        stream[i] = actor_stream();
+    for (long i = 0; i < launches; i++)
+        MUST(actor_launch_with(f, stream[i % streams], ns));
+    for (long i = 0; i < streams; i++)
+        actor_say("synchronise", cuStreamSynchronize(stream[i]));
     return 0;
 }

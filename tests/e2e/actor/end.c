@@ -29,12 +29,6 @@ static void work(long n)
     fflush(stdout);
 }
 
-/* Long enough for what is complete to be on disk. */
-static void settle(void)
-{
-    actor_sleep_ms(400);
-}
-
 static void wait_for(pid_t pid)
 {
     int status = 0;
@@ -77,37 +71,37 @@ static void by_pthread_exit(void)
 
 static void by__exit(void)
 {
-    settle();
+    actor_wait_for_profile();
     _exit(7);
 }
 
 static void by_quick_exit(void)
 {
-    settle();
+    actor_wait_for_profile();
     quick_exit(7);
 }
 
 static void by_abort(void)
 {
-    settle();
+    actor_wait_for_profile();
     abort();
 }
 
 static void by_term(void)
 {
-    settle();
+    actor_wait_for_profile();
     raise(SIGTERM);
 }
 
 static void by_kill(void)
 {
-    settle();
+    actor_wait_for_profile();
     raise(SIGKILL);
 }
 
 static void by_exec(void)
 {
-    settle();
+    actor_wait_for_profile();
     execl(self, "actor", "small", "30", NULL);
 }
 

@@ -3,6 +3,7 @@
 #include "actor.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -135,7 +136,7 @@ static void streams_and_events(CUfunction f, CUstream s)
     CUevent a, b;
     CUstream t;
     float ms;
-    static volatile int gate;
+    static atomic_int gate;
     SAY(cuStreamCreate(&t, 1000));
     SAY(cuStreamDestroy(JUNK(CUstream)));
     SAY(cuStreamDestroy(NULL));
@@ -152,7 +153,7 @@ static void streams_and_events(CUfunction f, CUstream s)
     SAY(cuEventRecord(a, s));
     SAY(cuEventQuery(a));
     SAY(cuStreamQuery(s));
-    gate = 1;
+    atomic_store(&gate, 1);
     SAY(cuStreamSynchronize(s));
     SAY(cuEventQuery(a));
     SAY(cuEventDestroy(JUNK(CUevent)));

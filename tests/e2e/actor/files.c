@@ -12,15 +12,6 @@
 
 static int result_fd; /* where the last word goes when stdout is closed */
 
-static void limit(int which, rlim_t n)
-{
-    struct rlimit r;
-    getrlimit(which, &r);
-    r.rlim_cur = n;
-    if (setrlimit(which, &r))
-        exit(3);
-}
-
 static void close_from(int first)
 {
     for (int fd = first; fd < 1024; fd++)
@@ -64,10 +55,23 @@ static void close_all(void)
         close(fds[n]);
 }
 
+/* Another file takes the profile's name while it is written. */
+static void swap(void)
+{
+    actor_begin();
+    work("worked", 50);
+    for (int i = 0; i < 500 && access("summary.bin", F_OK); i++)
+        actor_sleep_ms(10);
+    if (rename("summary.bin", "moved") || symlink("victim", "summary.bin"))
+        exit(3);
+    work("worked", 50);
+    actor_sleep_ms(200);
+}
+
 static void use_up(void)
 {
     int fds[1024];
-    limit(RLIMIT_NOFILE, 30);
+    actor_limit(RLIMIT_NOFILE, 30);
     int n = fill_descriptors(fds);
     actor_begin();
     work("worked", 100);
@@ -82,15 +86,17 @@ static void play(const char *what)
         return close_all();
     if (!strcmp(what, "use-up"))
         return use_up();
+    if (!strcmp(what, "swap"))
+        return swap();
     if (!strcmp(what, "close-std"))
         for (int fd = 0; fd < 3; fd++)
             close(fd);
     if (!strcmp(what, "close-stderr"))
         close(2);
     if (!strcmp(what, "few-files"))
-        limit(RLIMIT_NOFILE, 20);
+        actor_limit(RLIMIT_NOFILE, 20);
     if (!strcmp(what, "small-files"))
-        limit(RLIMIT_FSIZE, 5000); /* room for the header, for no payload */
+        actor_limit(RLIMIT_FSIZE, 5000); /* room for the header, for no payload */
     actor_begin();
     if (!strcmp(what, "chdir") && chdir("/"))
         exit(3);

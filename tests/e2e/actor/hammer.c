@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS 64
+#define THREADS 128
 #define STREAMS 64
 #define KERNELS 24
 #define BYTES 256

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +14,13 @@
 
 /* ---- busy ---- */
 
-/* How late a thread can be on this machine at this time. */
-static void *measure_gaps(void *arg)
-{
-    struct busy_page *page = arg;
-    for (;;) {
-        uint64_t before = actor_now_ns();
-        actor_sleep_ms(5);
-        uint64_t gap = actor_now_ns() - before;
-        if (gap > atomic_load(&page->worst_gap_ns))
-            atomic_store(&page->worst_gap_ns, gap);
-    }
-    return NULL;
-}
-
 /* busy PAGE: works until it is killed */
 int actor_busy(int argc, char **argv)
 {
-    pthread_t t;
     int fd = open(actor_word(argc, argv, 1, ""), O_RDWR);
     struct busy_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED)
         return 3;
-    pthread_create(&t, NULL, measure_gaps, page);
     actor_begin();
     CUfunction f = actor_function("worked");
     CUstream s = actor_stream();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures with cutrace's thread looking at events, contexts that are not current, queue depth. */
+/* Captures with cutrace's thread looking at events, contexts that are not current. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,59 +127,9 @@ START_TEST(things_that_go_away)
 }
 END_TEST
 
-/* ---- queue depth ---- */
-
-static const char *const gates[] = {"kernel", "value", "host"};
-static const char *const before[] = {"0", "10000"};
-
-/* Without cutrace 1021 can be queued; with it, the program's 900 must not block. */
-START_TEST(depth_behind_a_gate)
-{
-    struct ct_summary s;
-    const char *gate = gates[_i % 3], *first = before[_i / 3];
-    struct stage_run r = PLAY(.argv = {"depth", gate, "900", first, "3"}, .timeout_s = 20);
-    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
-    stage_profile(&s, "summary.bin");
-    struct stage_sum sum = stage_kernel(&s, "queued");
-    ck_assert_uint_eq(sum.timed + sum.lost, 2700 + strtoul(first, NULL, 10));
-    ck_assert_uint_le(sum.by_loss[CT_LOSS_DEEP_QUEUE], 2700);
-    /* what came before was not behind a gate; a machine at its limit may leave the ring full */
-    ck_assert_uint_eq(sum.lost, sum.by_loss[CT_LOSS_DEEP_QUEUE] + sum.by_loss[CT_LOSS_RING_FULL]);
-    ck_assert_uint_ge(sum.timed + sum.by_loss[CT_LOSS_RING_FULL], strtoul(first, NULL, 10));
-    ct_summary_free(&s);
-    stage_drop(&r);
-}
-END_TEST
-
-static uint64_t timed_ahead(void)
-{
-    struct ct_summary s;
-    stage_profile(&s, "summary.bin");
-    CHECK_SUM(stage_kernel(&s, "bound"), 20000);
-    uint64_t timed = stage_kernel(&s, "bound").timed;
-    ct_summary_free(&s);
-    return timed;
-}
-
-/*
- * A stream that moves is no gate, however far the host is ahead: here 200 launches. Until the first
- * one comes out it looks like one, and now and then after that.
- */
-START_TEST(host_ahead_of_the_device)
-{
-    struct stage_run r;
-    STAGE_UNTIL(r.status != 0 || timed_ahead() >= 8000, r,
-                PLAY(.argv = {"ahead", "20000"}, .env = {"CUDASIM_LATENCY_US=1000"},
-                     .timeout_s = 60));
-    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
-    ck_assert_uint_ge(timed_ahead(), 8000);
-    stage_drop(&r);
-}
-END_TEST
-
 int main(void)
 {
-    TCase *t = tcase_create("capture, contexts, depth");
+    TCase *t = tcase_create("capture, contexts");
     tcase_add_loop_test(t, capture_with_traffic_beside, 0, 3);
     tcase_add_loop_test(t, capture_beside_is_as_without, 0, 3);
     tcase_add_loop_test(t, legacy_stream_beside_a_capture, 0, 3);
@@ -187,7 +137,5 @@ int main(void)
     tcase_add_test(t, two_devices);
     tcase_add_test(t, green_context);
     tcase_add_loop_test(t, things_that_go_away, 0, 6);
-    tcase_add_loop_test(t, depth_behind_a_gate, 0, 6);
-    tcase_add_test(t, host_ahead_of_the_device);
     return stage_main("life_capture", t);
 }

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Ends of processes: what is in the profile afterwards, and what the program notices. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "actor/busy.h"
 #include "stage.h"
-
-static unsigned count_profiles(void)
-{
-    unsigned n = 0;
-    DIR *d = opendir(".");
-    for (struct dirent *e; d && (e = readdir(d));)
-        n += strstr(e->d_name, ".bin") != NULL;
-    if (d)
-        closedir(d);
-    return n;
-}
 
 /* The profile that is not summary.bin. */
 static const char *other_profile(void)
@@ -66,7 +52,7 @@ START_TEST(profile_after_each_end)
     stage_compare((struct stage_scene){.argv = {"end", ways[_i].how}});
     struct stage_run r = PLAY(.argv = {"end", ways[_i].how});
     ck_assert_int_eq(stage_exit(&r), ways[_i].exit);
-    ck_assert_uint_eq(count_profiles(), 1);
+    ck_assert_uint_eq(stage_profiles(), 1);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(s.process->pid, (uint32_t)r.pid);
     ck_assert_uint_eq(s.process->flags & CT_PROCESS_FINISHED, ways[_i].handled);
@@ -95,7 +81,7 @@ START_TEST(profiles_of_a_family)
     stage_compare((struct stage_scene){.argv = {"end", families[_i].how}});
     ck_assert_int_eq(system("rm -f *.bin"), 0);
     struct stage_run r = PLAY(.argv = {"end", families[_i].how});
-    ck_assert_uint_eq(count_profiles(), 2);
+    ck_assert_uint_eq(stage_profiles(), 2);
     const char *paths[] = {"summary.bin", other_profile()};
     for (unsigned i = 0; i < 2; i++) {
         char name[64];
@@ -121,7 +107,7 @@ START_TEST(next_run_overwrites)
     usleep(50000);
     r = PLAY(.argv = {"small", "20"});
     stage_drop(&r);
-    ck_assert_uint_eq(count_profiles(), 1);
+    ck_assert_uint_eq(stage_profiles(), 1);
     stage_profile(&s, "summary.bin");
     CHECK_TIMED(stage_kernel(&s, "alpha"), 20);
     ct_summary_free(&s);
@@ -135,7 +121,7 @@ START_TEST(nothing_without_cuda)
     ck_assert_int_eq(stage_exit(&r), 3);
     ck_assert_str_eq(r.out, "one\n");
     ck_assert_str_eq(r.err, "");
-    ck_assert_uint_eq(count_profiles(), 0);
+    ck_assert_uint_eq(stage_profiles(), 0);
     stage_drop(&r);
 }
 END_TEST
@@ -217,89 +203,9 @@ START_TEST(report_that_fails)
 }
 END_TEST
 
-/* ---- SIGKILL at any instant ---- */
-
-static struct busy_page *map_page(void)
-{
-    int fd = open("page", O_RDWR | O_CREAT | O_TRUNC, 0666);
-    ck_assert(fd >= 0 && ftruncate(fd, sizeof(struct busy_page)) == 0);
-    void *p = mmap(NULL, sizeof(struct busy_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    ck_assert(p != MAP_FAILED);
-    close(fd);
-    return p;
-}
-
-/* Launches known to be complete at that time. */
-static uint64_t complete_at(const struct busy_page *page, uint64_t ns)
-{
-    uint64_t n = 0, entries = atomic_load(&page->entries);
-    for (uint64_t i = 0; i < entries && page->entry[i].ns <= ns; i++)
-        n = page->entry[i].complete;
-    return n;
-}
-
-/*
- * Whatever was complete 100 ms before the kill is in the file; where the machine let a thread wait
- * for long, four times as long as that is allowed on top.
- */
-static void check_killed(const struct stage_run *r, const struct busy_page *page)
-{
-    struct ct_summary s;
-    uint64_t margin_ns = 100000000u + 4 * atomic_load(&page->worst_gap_ns);
-    uint64_t at_least = complete_at(page, r->killed_ns - margin_ns);
-    uint64_t at_most = 20 * (atomic_load(&page->entries) + 1);
-    if (!stage_exists("summary.bin")) {
-        ck_assert_uint_eq(at_least, 0);
-        return;
-    }
-    stage_profile(&s, "summary.bin");
-    struct stage_sum sum = stage_kernel(&s, "worked");
-    ck_assert_uint_ge(sum.timed + sum.lost, at_least);
-    ck_assert_uint_le(sum.timed + sum.lost, at_most);
-    ck_assert_uint_eq(s.process->flags & CT_PROCESS_FINISHED, 0);
-    ct_summary_free(&s);
-}
-
-static bool has_commit(void)
-{
-    struct ct_file_header h;
-    int fd = open("summary.bin", O_RDONLY);
-    bool has = fd >= 0 && read(fd, &h, sizeof(h)) == sizeof(h) &&
-               (h.commit[0].sequence || h.commit[1].sequence);
-    if (fd >= 0)
-        close(fd);
-    return has;
-}
-
-START_TEST(killed_at_random_instants)
-{
-    struct busy_page *page = map_page();
-    long kills = stage_number("CUTRACE_TEST_KILLS", 40), with_data = 0;
-    srand(20240607);
-    for (long i = 0; i < kills; i++) {
-        memset(page, 0, sizeof(*page));
-        remove("summary.bin");
-        struct stage_run r = PLAY(.argv = {"busy", "page"}, .kill_after_ms = 60 + rand() % 300);
-        ck_assert_int_eq(stage_exit(&r), 128 + SIGKILL);
-        ck_assert(page->entries || r.killed_ns);
-        if (has_commit()) {
-            check_killed(&r, page);
-            with_data++;
-        } else {
-            ck_assert_uint_eq(
-                complete_at(page, r.killed_ns - 100000000u - 4 * atomic_load(&page->worst_gap_ns)),
-                0);
-        }
-        stage_drop(&r);
-    }
-    ck_assert_int_ge(with_data, kills / 2);
-    munmap(page, sizeof(*page));
-}
-END_TEST
-
 int main(void)
 {
-    TCase *t = tcase_create("ends, children, kills");
+    TCase *t = tcase_create("ends, children");
     tcase_add_loop_test(t, profile_after_each_end, 0, sizeof(ways) / sizeof(ways[0]));
     tcase_add_loop_test(t, profiles_of_a_family, 0, sizeof(families) / sizeof(families[0]));
     tcase_add_test(t, next_run_overwrites);
@@ -308,6 +214,5 @@ int main(void)
     tcase_add_loop_test(t, program_does_not_see_the_report, 0, 4);
     tcase_add_test(t, reaping_thread_does_not_see_the_report);
     tcase_add_test(t, report_that_fails);
-    tcase_add_test(t, killed_at_random_instants);
     return stage_main("life_exit", t);
 }

@@ -104,15 +104,16 @@ START_TEST(hammer_on_the_same_streams)
 }
 END_TEST
 
-/* A pool that is dry: what is not timed says why. */
+/* A pool that is dry: what is not timed says why. 200 launches in four streams are under way. */
 START_TEST(pool_exhaustion)
 {
     struct ct_summary s;
     struct stage_run r =
-        PLAY(.argv = {"ahead", "5000"}, .env = {"CUTRACE_EVENTS=64", "CUDASIM_LATENCY_US=1000"});
+        PLAY(.argv = {"ahead", "5000", "1500", "4"},
+             .env = {"CUTRACE_EVENTS=64", "CUDASIM_LATENCY_US=1000", "CUDASIM_HOST_NS=5000"});
     ck_assert_int_eq(r.status, 0);
     stage_profile(&s, "summary.bin");
-    struct stage_sum sum = stage_kernel(&s, "bound");
+    struct stage_sum sum = stage_kernel(&s, "spin");
     ck_assert_uint_eq(sum.timed + sum.lost, 5000);
     ck_assert_uint_gt(sum.timed, 0);
     ck_assert_uint_gt(sum.by_loss[CT_LOSS_NO_EVENT], 0);
@@ -164,7 +165,9 @@ START_TEST(idle_process)
     ck_assert_int_eq(sscanf(r.err, "idle: cpu_ns %llu wakeups %llu", &cpu_ns, &wakeups), 2);
     ck_assert_msg(wakeups > 0, "cutrace's thread was not found");
     ck_assert_uint_le(wakeups, 2000 / 9);
+#ifndef __SANITIZE_THREAD__ /* with which everything takes longer */
     ck_assert_uint_le(cpu_ns, 20000000);
+#endif
     stage_drop(&r);
 }
 END_TEST

@@ -212,6 +212,19 @@ START_TEST(output_in_a_directory)
 }
 END_TEST
 
+/* The rank is read when CUDA is first used. */
+START_TEST(rank)
+{
+    struct ct_summary s;
+    struct stage_run r = small_with("RANK=6", "WORLD_SIZE=16");
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(s.process->rank, 7);
+    ck_assert_uint_eq(s.process->ranks, 16);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 static const char *const unwritable[] = {
     "CUTRACE_OUTPUT=/nonexistent/directory/x.bin",
     "CUTRACE_OUTPUT=/proc/x.bin",
@@ -347,6 +360,7 @@ int main(void)
     tcase_add_test(t, sample);
     tcase_add_test(t, output_patterns);
     tcase_add_test(t, output_in_a_directory);
+    tcase_add_test(t, rank);
     tcase_add_loop_test(t, output_unwritable, 0, sizeof(unwritable) / sizeof(unwritable[0]));
     tcase_add_test(t, foreign_file_is_kept);
     tcase_add_test(t, link_is_not_followed);

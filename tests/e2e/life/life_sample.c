@@ -161,7 +161,6 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("sample");
-    tcase_add_checked_fixture(t, stage_open, stage_close);
     tcase_add_test(t, intervals_cover_the_truth);
     tcase_add_test(t, a_budget_leaves_counts_exact);
     tcase_add_test(t, captures_are_no_samples);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/hist.h"
+#include "case_main.h"
 
 #define BUILD_TREE LIFE_BUILD_TREE /* of the build, absolute */
 
@@ -63,6 +64,17 @@ bool stage_exists(const char *path)
 {
     struct stat st;
     return lstat(path, &st) == 0;
+}
+
+unsigned stage_profiles(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir(".");
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += strstr(e->d_name, ".bin") != NULL;
+    if (d)
+        closedir(d);
+    return n;
 }
 
 char *stage_read(const char *path)
@@ -134,6 +146,7 @@ static void make_environment(struct environment *e, const struct stage_scene *sc
     putf(e, "LD_LIBRARY_PATH=%s%s", stage_path_of("tests/sim/lib"), "");
     putf(e, "CUTRACE_REPORT=%s%s", stage_path_of("cutrace-report"), "");
     put(e, "CUTRACE_PRINT=off");
+    put(e, "CUTRACE_EXIT_TIMEOUT=25");     /* of no account, unless a test says so */
     put(e, "ASAN_OPTIONS=detect_leaks=0"); /* of programs that have no such function */
     put(e, "TSAN_OPTIONS=die_after_fork=0");
     stage_sanitizer(runtime, sizeof(runtime));
@@ -189,10 +202,13 @@ static void nap(void)
 static void wait_for(const struct stage_scene *scene, struct stage_run *r)
 {
     uint64_t begin_ns = now_ns(), kill_ns = (uint64_t)scene->kill_after_ms * 1000000u;
+    uint64_t count_ns = begin_ns;
     uint64_t limit_ns = (uint64_t)(scene->timeout_s ? scene->timeout_s : 30) * 1000000000u;
     while (waitpid(r->pid, &r->status, WNOHANG) != r->pid) {
         uint64_t passed_ns = now_ns() - begin_ns;
-        if (kill_ns && !r->killed_ns && passed_ns >= kill_ns) {
+        if (scene->kill_when && !atomic_load(scene->kill_when))
+            count_ns = now_ns();
+        if (kill_ns && !r->killed_ns && now_ns() - count_ns >= kill_ns) {
             r->killed_ns = now_ns();
             kill(r->pid, SIGKILL);
         }
@@ -239,8 +255,7 @@ unsigned stage_said(const struct stage_run *r)
 
 /* ---- comparing ---- */
 
-/* Lines of cutrace's own are taken out, in place. */
-static void remove_ours(char *text)
+void stage_remove_ours(char *text)
 {
     char *to = text;
     for (char *line = text; *line;) {
@@ -261,7 +276,7 @@ void stage_compare(struct stage_scene scene)
     struct stage_run without = stage_play(&scene);
     scene.bare = false;
     struct stage_run with = stage_play(&scene);
-    remove_ours(with.err);
+    stage_remove_ours(with.err);
     ck_assert_str_eq(with.out, without.out);
     ck_assert_str_eq(with.err, without.err);
     ck_assert_int_eq(with.status, without.status);
@@ -303,15 +318,16 @@ static void check_estimate(const struct ct_file_row *r)
     }
 }
 
-/* What holds of the figures of a row whatever was run. */
-static void check_row(const struct ct_summary *s, const struct ct_file_row *r)
+/* What holds of the figures of a row whatever was run. A histogram is of what the drawn stand for.
+ */
+static void check_row(const struct ct_summary *s, const struct ct_file_row *r, bool sampled)
 {
     uint64_t time = count_buckets(s, r->bucket_first, r->bucket_count, r->min_ns, r->max_ns);
     uint64_t raw =
         count_buckets(s, r->raw_bucket_first, r->raw_bucket_count, r->raw_min_ns, r->raw_max_ns);
     ck_assert_uint_eq(time, raw);
     ck_assert_uint_ge(time, r->timed);
-    if (!r->lost[CT_LOSS_SAMPLED])
+    if (!sampled)
         ck_assert_uint_eq(time, r->timed);
     check_estimate(r);
     check_square(r->square_ns2, r->total_ns, r->timed);
@@ -327,8 +343,12 @@ void stage_profile(struct ct_summary *s, const char *path)
     memset(s, 0, sizeof(*s));
     ck_assert_msg(ct_summary_read(s, path, &error) == 0, "%s %s", path, error.text);
     ck_assert_uint_eq(s->process_count, 1);
+    bool sampled = false;
     for (size_t i = 0; i < s->rows_count; i++)
-        check_row(s, &s->rows[i]);
+        sampled |= s->rows[i].lost[CT_LOSS_SAMPLED] != 0;
+    for (size_t i = 0; i < s->rows_count; i++)
+        check_row(s, &s->rows[i], sampled);
+    stage_check_sums(s);
 }
 
 static void add_row(struct stage_sum *sum, const struct ct_file_row *r)
@@ -382,13 +402,7 @@ long stage_number(const char *variable, long otherwise)
 
 int stage_main(const char *name, TCase *tests)
 {
-    Suite *suite = suite_create(name);
-    tcase_set_timeout(tests, 300);
+    setenv("CK_MAX_MSG_SIZE", "65536", 0); /* a sanitizer has much to say */
     tcase_add_checked_fixture(tests, stage_open, stage_close);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return ct_case_main(name, tests);
 }

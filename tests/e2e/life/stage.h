@@ -6,7 +6,15 @@
 #ifndef STAGE_H
 #define STAGE_H
 
+/* ThreadSanitizer makes a program slow and large, and objects to exit() in a signal handler. */
+#ifdef __SANITIZE_THREAD__
+#define STAGE_CHECKS_THREADS 1
+#else
+#define STAGE_CHECKS_THREADS 0
+#endif
+
 #include <check.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -17,12 +25,13 @@
 #define STAGE_ARGS 12
 
 struct stage_scene {
-    const char *program;          /* NULL: the actor */
-    const char *argv[STAGE_ARGS]; /* without the program's name */
-    const char *env[STAGE_ENV];   /* NAME=value, over the standard ones */
-    bool bare;                    /* without cutrace */
-    unsigned timeout_s;           /* 0: 30; the program is killed then, and the test fails */
-    unsigned kill_after_ms;       /* SIGKILL after that time; 0: never */
+    const char *program;               /* NULL: the actor */
+    const char *argv[STAGE_ARGS];      /* without the program's name */
+    const char *env[STAGE_ENV];        /* NAME=value, over the standard ones */
+    bool bare;                         /* without cutrace */
+    unsigned timeout_s;                /* 0: 30; the program is killed then, and the test fails */
+    unsigned kill_after_ms;            /* SIGKILL after that time; 0: never */
+    const _Atomic uint64_t *kill_when; /* the time is from when this is not 0; NULL: the start */
 };
 
 struct stage_run {
@@ -45,8 +54,12 @@ void stage_drop(struct stage_run *r);
 int stage_exit(const struct stage_run *r);
 /* Lines of cutrace's own on stderr (==pid== cutrace: ...). */
 unsigned stage_said(const struct stage_run *r);
+/* Takes the lines of cutrace's own out of a text, in place. */
+void stage_remove_ours(char *text);
 char *stage_read(const char *path);
 bool stage_exists(const char *path);
+/* How many there are in the working directory. */
+unsigned stage_profiles(void);
 const char *stage_path_of(const char *below_build_tree);
 /* gcc's sanitizers want to be preloaded first: their library and a colon, or nothing. */
 void stage_sanitizer(char *out, size_t size);
@@ -56,7 +69,10 @@ void stage_compare(struct stage_scene scene);
 
 /* ---- profiles ---- */
 
+/* Reads it, and checks what holds of every profile. */
 void stage_profile(struct ct_summary *s, const char *path);
+/* Launches of kernels and graphs: timed, captured, sampled out and lost are all that were seen. */
+void stage_check_sums(const struct ct_summary *s);
 
 struct stage_sum {
     uint64_t timed, lost, captured, errors;

@@ -16,7 +16,7 @@ cd "$dir"
 
 for file in "$srcdir"/src/{base,cuda,record,format,preload}/*.c; do
     case $file in
-    */read.c | */payload.c) continue ;; # the tools'
+    */read.c | */payload.c | */trace_read.c | */trace_tables.c) continue ;; # the tools'
     */elf.c | */text.c | */api.c | */dlsym.c) options=(-O2 "${early[@]}") ;;
     *) options=(-O2 -ftls-model=initial-exec) ;;
     esac

@@ -184,6 +184,7 @@ static const struct trial {
 #define WORK_KERNEL_MULTI(...) 1
 #define WORK_GRAPH(...) 1
 #define WORK_COPY(...) 1
+#define WORK_COPY_HOST(...) 1
 #define WORK_COPY_ANY(...) 1
 #define WORK_COPY_PEER(...) 1
 #define WORK_COPY_2D(...) 1

@@ -88,4 +88,26 @@ static inline UNUSED void driver_print(struct driver *d, const char *what)
     printf("%s: %08x\n", what, driver_sum(d->host, BYTES));
 }
 
+struct driver_group {
+    const char *name;
+    void (*run)(struct driver *d, const char *image);
+};
+
+/* A program of several groups: main's arguments are the image and the group to run. */
+static inline UNUSED int driver_main(int argc, char **argv, const struct driver_group *groups,
+                                     size_t count)
+{
+    struct driver d;
+
+    if (argc != 3)
+        return 2;
+    driver_open(&d, argv[1]);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(groups[i].name, argv[2]))
+            groups[i].run(&d, argv[1]);
+    driver_print(&d, argv[2]);
+    driver_close(&d);
+    return 0;
+}
+
 #endif

@@ -138,23 +138,11 @@ static void sticky(struct driver *d, const char *image)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(struct driver *d, const char *image);
-    } groups[] = {{"contexts", contexts},
-                  {"green", green},
-                  {"managed", managed},
-                  {"errors", errors},
-                  {"sticky", sticky}};
-    struct driver d;
+    static const struct driver_group groups[] = {{"contexts", contexts},
+                                                 {"green", green},
+                                                 {"managed", managed},
+                                                 {"errors", errors},
+                                                 {"sticky", sticky}};
 
-    if (argc != 3)
-        return 2;
-    driver_open(&d, argv[1]);
-    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-        if (!strcmp(groups[i].name, argv[2]))
-            groups[i].run(&d, argv[1]);
-    driver_print(&d, argv[2]);
-    driver_close(&d);
-    return 0;
+    return driver_main(argc, argv, groups, sizeof(groups) / sizeof(groups[0]));
 }

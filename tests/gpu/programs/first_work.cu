@@ -11,17 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include <cuda_runtime.h>
-
-#define CHECK(call) check((call), #call, __LINE__)
-
-static void check(cudaError_t e, const char *call, int line)
-{
-    if (e == cudaSuccess)
-        return;
-    fprintf(stderr, "line %d: %s: %s\n", line, call, cudaGetErrorName(e));
-    exit(1);
-}
+#include "runtime.h"
 
 __global__ void wait_for(volatile int *flag)
 {
@@ -44,7 +34,7 @@ __global__ void spin(long long cycles)
 static int *zeroed(size_t count)
 {
     int *p;
-    CHECK(cudaMallocManaged(&p, count * sizeof(int)));
+    RT(cudaMallocManaged(&p, count * sizeof(int)));
     memset(p, 0, count * sizeof(int));
     return p;
 }
@@ -53,9 +43,9 @@ static int *zeroed(size_t count)
 static void load_all()
 {
     cudaFuncAttributes a;
-    CHECK(cudaFuncGetAttributes(&a, wait_for));
-    CHECK(cudaFuncGetAttributes(&a, add_one));
-    CHECK(cudaFuncGetAttributes(&a, spin));
+    RT(cudaFuncGetAttributes(&a, wait_for));
+    RT(cudaFuncGetAttributes(&a, add_one));
+    RT(cudaFuncGetAttributes(&a, spin));
 }
 
 // 200 launches stand behind a kernel that waits for this thread.
@@ -63,16 +53,16 @@ static int gate()
 {
     int *flag, *data = zeroed(1024);
     cudaStream_t s;
-    CHECK(cudaHostAlloc(&flag, sizeof(int), cudaHostAllocMapped));
+    RT(cudaHostAlloc(&flag, sizeof(int), cudaHostAllocMapped));
     *flag = 0;
-    CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    RT(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     load_all();
     wait_for<<<1, 1, 0, s>>>(flag);
     for (int i = 0; i < 200; i++)
         add_one<<<4, 256, 0, s>>>(data);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     *(volatile int *)flag = 1;
-    CHECK(cudaStreamSynchronize(s));
+    RT(cudaStreamSynchronize(s));
     return data[1023] != 200;
 }
 
@@ -83,10 +73,10 @@ static int capture()
     cudaStream_t s, beside;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    CHECK(cudaStreamCreate(&s));
-    CHECK(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking));
+    RT(cudaStreamCreate(&s));
+    RT(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking));
     load_all();
-    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    RT(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     std::thread([&] {
         for (int i = 0; i < 100; i++)
             add_one<<<4, 256, 0, beside>>>(other);
@@ -94,10 +84,10 @@ static int capture()
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     for (int i = 0; i < 10; i++)
         add_one<<<4, 256, 0, s>>>(data);
-    CHECK(cudaStreamEndCapture(s, &graph));
-    CHECK(cudaGraphInstantiate(&exec, graph, 0));
-    CHECK(cudaGraphLaunch(exec, s));
-    CHECK(cudaDeviceSynchronize());
+    RT(cudaStreamEndCapture(s, &graph));
+    RT(cudaGraphInstantiate(&exec, graph, 0));
+    RT(cudaGraphLaunch(exec, s));
+    RT(cudaDeviceSynchronize());
     return data[1023] != 10 || other[1023] != 100;
 }
 
@@ -108,15 +98,15 @@ static int graph()
     cudaStream_t s;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    CHECK(cudaStreamCreate(&s));
-    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    RT(cudaStreamCreate(&s));
+    RT(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     for (int i = 0; i < 10; i++)
         add_one<<<4, 256, 0, s>>>(data);
-    CHECK(cudaStreamEndCapture(s, &graph));
-    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    RT(cudaStreamEndCapture(s, &graph));
+    RT(cudaGraphInstantiate(&exec, graph, 0));
     for (int i = 0; i < 10; i++)
-        CHECK(cudaGraphLaunch(exec, s));
-    CHECK(cudaStreamSynchronize(s));
+        RT(cudaGraphLaunch(exec, s));
+    RT(cudaStreamSynchronize(s));
     return data[1023] != 100;
 }
 
@@ -125,11 +115,11 @@ static int full()
 {
     std::vector<cudaStream_t> streams(8);
     for (auto &s : streams)
-        CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+        RT(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     for (int i = 0; i < 100; i++)
         for (auto &s : streams)
             spin<<<1000, 1024, 0, s>>>(100000);
-    CHECK(cudaDeviceSynchronize());
+    RT(cudaDeviceSynchronize());
     return 0;
 }
 
@@ -139,15 +129,15 @@ static int copies()
     const size_t bytes = 256u << 20;
     char *host, *device;
     cudaStream_t s, t;
-    CHECK(cudaMallocHost(&host, 2 * bytes));
-    CHECK(cudaMalloc(&device, 2 * bytes));
-    CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-    CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+    RT(cudaMallocHost(&host, 2 * bytes));
+    RT(cudaMalloc(&device, 2 * bytes));
+    RT(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    RT(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
     for (int i = 0; i < 20; i++) {
-        CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, s));
-        CHECK(cudaMemcpyAsync(host + bytes, device + bytes, bytes, cudaMemcpyDeviceToHost, t));
+        RT(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, s));
+        RT(cudaMemcpyAsync(host + bytes, device + bytes, bytes, cudaMemcpyDeviceToHost, t));
     }
-    CHECK(cudaDeviceSynchronize());
+    RT(cudaDeviceSynchronize());
     return 0;
 }
 
@@ -156,11 +146,11 @@ static int reset()
 {
     for (int i = 0; i < 3; i++) {
         int *data;
-        CHECK(cudaMalloc(&data, 4096));
-        CHECK(cudaMemset(data, 0, 4096));
+        RT(cudaMalloc(&data, 4096));
+        RT(cudaMemset(data, 0, 4096));
         add_one<<<4, 256>>>(data);
-        CHECK(cudaDeviceSynchronize());
-        CHECK(cudaDeviceReset());
+        RT(cudaDeviceSynchronize());
+        RT(cudaDeviceReset());
     }
     return 0;
 }

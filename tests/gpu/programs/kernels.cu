@@ -17,6 +17,23 @@ extern "C" __global__ void scale(int *data, unsigned int elements)
         data[i] *= 3;
 }
 
+/* These two come out the same however often they run side by side. */
+extern "C" __global__ void count_one(int *data, unsigned int elements)
+{
+    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < elements)
+        atomicAdd(&data[i], 1);
+}
+
+extern "C" __global__ void count_two(int *data, unsigned int elements)
+{
+    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < elements)
+        atomicAdd(&data[i], 2);
+}
+
 template <typename T> __global__ void mangled(T *data, unsigned int elements)
 {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -12,20 +12,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <vector>
 
-#include <cuda_runtime.h>
-
-#define CHECK(call) check((call), #call, __LINE__)
-
-static void check(cudaError_t e, const char *call, int line)
-{
-    if (e == cudaSuccess)
-        return;
-    fprintf(stderr, "line %d: %s: %s\n", line, call, cudaGetErrorName(e));
-    exit(1);
-}
+#include "pause.h"
+#include "runtime.h"
 
 __device__ unsigned long long global_ns()
 {
@@ -91,40 +81,14 @@ static void find_clock()
 {
     unsigned long long *out, host[2] = {};
 
-    CHECK(cudaMalloc(&out, sizeof(host)));
+    RT(cudaMalloc(&out, sizeof(host)));
     for (int i = 0; i < 100; i++) // till the clock is what it will be
         opener<2000000><<<1, 32>>>();
     measure<<<1, 1>>>(out);
-    CHECK(cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost));
+    RT(cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost));
     if (host[0] && host[1])
         cycles_per_ns = (double)host[0] / host[1];
-    CHECK(cudaFree(out));
-}
-
-static uint64_t now_ns()
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static void pause_ns(uint64_t ns)
-{
-    uint64_t end = now_ns() + ns;
-
-    while (now_ns() < end)
-        ;
-}
-
-static uint32_t random_below(uint32_t limit)
-{
-    static uint64_t state = 88172645463325252ull;
-
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (state >> 16) % limit;
+    RT(cudaFree(out));
 }
 
 // As few at once that a queue never fills and no launch ever waits.
@@ -138,7 +102,7 @@ static void busy(const std::vector<cudaStream_t> &streams)
                 opener<100000><<<1, 32, 0, s>>>();
             for (int i = 0; i < most && done + i < l.launches; i++)
                 l.launch(streams[i % streams.size()]);
-            CHECK(cudaDeviceSynchronize());
+            RT(cudaDeviceSynchronize());
         }
 }
 
@@ -148,7 +112,7 @@ static void idle(const std::vector<cudaStream_t> &streams)
         for (size_t done = 0; done < (size_t)l.launches / 2; done += streams.size()) {
             for (auto s : streams)
                 l.launch(s);
-            CHECK(cudaDeviceSynchronize());
+            RT(cudaDeviceSynchronize());
             pause_ns(3000 + random_below(10000));
         }
 }
@@ -163,9 +127,9 @@ static void paused(const std::vector<cudaStream_t> &streams)
         pause_ns(random_below(20000));
         lengths[k].launch(streams[random_below(streams.size())]);
         if (i % 100 == 99)
-            CHECK(cudaDeviceSynchronize());
+            RT(cudaDeviceSynchronize());
     }
-    CHECK(cudaDeviceSynchronize());
+    RT(cudaDeviceSynchronize());
 }
 
 int main(int argc, char **argv)
@@ -178,12 +142,12 @@ int main(int argc, char **argv)
     std::vector<cudaStream_t> streams(count > 0 ? count : 1);
 
     for (auto &s : streams)
-        CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+        RT(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     find_clock();
     for (auto &p : patterns)
         if (argc > 1 && !strcmp(argv[1], p.name)) {
             p.play(streams);
-            CHECK(cudaDeviceSynchronize());
+            RT(cudaDeviceSynchronize());
             printf("spin %s: done\n", p.name);
             return 0;
         }

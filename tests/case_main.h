@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The main function of a libcheck program with one test case. */
+#ifndef CT_CASE_MAIN_H
+#define CT_CASE_MAIN_H
+
+#include <check.h>
+#include <stdlib.h>
+
+static inline int ct_case_main(const char *name, TCase *tests)
+{
+    Suite *suite = suite_create(name);
+    tcase_set_timeout(tests, 300);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies between memory of each kind. */
+#include "actor.h"
+
+#include <stdlib.h>
+
+#define BYTES 4096
+
+static CUdeviceptr address(void *p)
+{
+    return (CUdeviceptr)(uintptr_t)p;
+}
+
+static CUarray array_of(void)
+{
+    CUarray a;
+    CUDA_ARRAY_DESCRIPTOR d = {
+        .Width = BYTES, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    MUST(cuArrayCreate(&a, &d));
+    return a;
+}
+
+static void copy_plane(const void *from, CUdeviceptr to)
+{
+    CUDA_MEMCPY2D p = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = from,
+                       .srcPitch = BYTES,
+                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .dstDevice = to,
+                       .dstPitch = BYTES,
+                       .WidthInBytes = BYTES,
+                       .Height = 1};
+    MUST(cuMemcpy2D(&p));
+}
+
+/* Each copy is of another length, by which it is known again. */
+int actor_memories(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    CUdeviceptr device, managed;
+    void *pinned, *registered = aligned_alloc(BYTES, BYTES), *plain = calloc(1, BYTES);
+    actor_begin();
+    CUarray array = array_of();
+    MUST(cuMemAlloc(&device, BYTES));
+    MUST(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
+    MUST(cuMemHostAlloc(&pinned, BYTES, 0));
+    MUST(cuMemHostRegister(registered, BYTES, 0));
+    MUST(cuMemcpyHtoD(device, plain, 1));
+    MUST(cuMemcpyDtoH(plain, device, 2));
+    MUST(cuMemcpyHtoD(device, pinned, 4));
+    MUST(cuMemcpyDtoH(registered, device, 8));
+    MUST(cuMemcpy(managed, device, 16));
+    MUST(cuMemcpy(address(plain), managed, 32));
+    MUST(cuMemcpyHtoA(array, 0, plain, 64));
+    MUST(cuMemcpyAtoH(pinned, array, 0, 128));
+    MUST(cuMemcpyDtoA(array, 0, device, 256));
+    MUST(cuMemcpyDtoD(device, device + BYTES / 2, 512));
+    MUST(cuMemcpy(address(plain), address(pinned), 1024));
+    copy_plane(registered, device);
+    MUST(cuMemHostUnregister(registered));
+    free(registered);
+    free(plain);
+    return 0;
+}

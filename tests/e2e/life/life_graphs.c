@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs and captures are what they are without cutrace: the results of all calls, the nodes, their
+ * types and edges, memory; and all launches are accounted for.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage.h"
+
+static uint64_t number_after(const char *text, const char *words)
+{
+    const char *at = strstr(text, words);
+    ck_assert_msg(at != NULL, "nothing says '%s'", words);
+    return strtoull(at + strlen(words), NULL, 10);
+}
+
+/* ---- random programs ---- */
+
+#define PROGRAMS 80 /* in each of the settings */
+
+/* Default; sampled, where streams are asked late; few events; operations that take their time. */
+static const char *const settings[] = {"CUTRACE_SAMPLE=1", "CUTRACE_SAMPLE=3", "CUTRACE_BUDGET=1%",
+                                       "CUTRACE_EVENTS=64", "CUDASIM_LATENCY_US=50"};
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static struct stage_scene random_scene(int setting, char *first, char *count)
+{
+    long programs = stage_number("CUTRACE_TEST_CAPTURES", PROGRAMS * SETTINGS) / SETTINGS;
+    sprintf(first, "%ld", setting * programs);
+    sprintf(count, "%ld", programs);
+    return (struct stage_scene){.program = stage_path_of("tests/e2e/random_captures"),
+                                .argv = {"/proc/self/exe", first, count},
+                                .env = {settings[setting]},
+                                .timeout_s = 60 + (unsigned)programs / 10};
+}
+
+/* The first line that is another one is all that anyone wants to see. */
+static void compare_text(const char *with, const char *without)
+{
+    const char *line = with, *program = "";
+    size_t i = 0;
+    for (; with[i] && with[i] == without[i]; i++)
+        if (with[i] == '\n') {
+            line = with + i + 1;
+            if (!strncmp(line, "program ", 8))
+                program = line;
+        }
+    ck_assert_msg(with[i] == without[i], "%.20s\nwith:    %.100s\nwithout: %.100s", program, line,
+                  without + (line - with));
+}
+
+static void check_random(const struct ct_summary *s, const char *out, uint32_t kind,
+                         const char *row, const char *words)
+{
+    struct stage_sum sum = stage_rows(s, kind, row);
+    uint64_t ran = number_after(out, words);
+    uint64_t captured = number_after(strstr(out, words), " and ");
+    ck_assert_msg(sum.timed + sum.lost == ran && sum.captured == captured,
+                  "%s %llu and %llu captured; counted: %llu timed, %llu not, %llu captured", words,
+                  (unsigned long long)ran, (unsigned long long)captured,
+                  (unsigned long long)sum.timed, (unsigned long long)sum.lost,
+                  (unsigned long long)sum.captured);
+}
+
+START_TEST(random_programs)
+{
+    char first[32], count[32];
+    struct ct_summary s;
+    struct stage_scene scene = random_scene(_i, first, count);
+    struct stage_run with = stage_play(&scene);
+    ck_assert_msg(with.status == 0, "%.900s", with.err);
+    stage_profile(&s, "summary.bin");
+    check_random(&s, with.out, CT_ROW_KERNEL, "count_one", "sum count_one: ");
+    check_random(&s, with.out, CT_ROW_KERNEL, "count_two", "sum count_two: ");
+    check_random(&s, with.out, CT_ROW_KERNEL, "_Z7mangledIiEvPT_j", "sum beside: ");
+    check_random(&s, with.out, CT_ROW_GRAPH, NULL, "sum graph: ");
+    ct_summary_free(&s);
+    scene.bare = true;
+    struct stage_run without = stage_play(&scene);
+    compare_text(with.out, without.out);
+    ck_assert_int_eq(with.status, without.status);
+    stage_drop(&with);
+    stage_drop(&without);
+}
+END_TEST
+
+/* ---- who may begin and end a capture ---- */
+
+static unsigned lines(const char *text, const char *line)
+{
+    unsigned n = 0;
+    for (; (text = strstr(text, line)); text++)
+        n++;
+    return n;
+}
+
+START_TEST(every_stream_in_every_mode)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"capture-matrix"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    ck_assert_uint_eq(lines(r.out, "begin = 900\n"), 3); /* the legacy stream */
+    ck_assert_uint_eq(lines(r.out, "captured: 3 nodes, 2 edges, types 0*3"), 9);
+    ck_assert_uint_eq(lines(r.out, "end elsewhere = 401\n"), 3); /* its own per-thread stream */
+    ck_assert_uint_eq(lines(r.out, "end elsewhere = 908\n"), 4); /* unless it is relaxed */
+    ck_assert_uint_eq(lines(r.out, "end elsewhere = 0\n"), 2);
+    ck_assert_uint_eq(lines(r.out, "end here = 0\n"), 7);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(stage_kernel(&s, "captured").captured, 27);
+    CHECK_TIMED(stage_kernel(&s, "captured"), 1);
+    ct_summary_free(&s);
+    stage_drop(&r);
+    stage_compare((struct stage_scene){.argv = {"capture-matrix"}});
+}
+END_TEST
+
+START_TEST(first_launch_in_a_capture_without_a_context)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"capture-first"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    struct stage_sum sum = stage_kernel(&s, "captured");
+    ck_assert_uint_eq(sum.captured, lines(r.out, "launch = 0\n"));
+    ck_assert_uint_eq(sum.timed + sum.lost, 0);
+    ck_assert_uint_eq(s.devices_count, 1);
+    ct_summary_free(&s);
+    stage_drop(&r);
+    stage_compare((struct stage_scene){.argv = {"capture-first"}});
+}
+END_TEST
+
+/* A record that comes into the capture costs its bracket, and not the context. */
+START_TEST(capture_between_question_and_record)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"capture-race"}, .env = {"CUDASIM_SLOW=cuEventRecord:300"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    struct stage_sum sum = stage_kernel(&s, "racing");
+    ck_assert_uint_eq(sum.timed + sum.captured + sum.lost, number_after(r.err, "racing "));
+    ck_assert_uint_gt(sum.by_loss[CT_LOSS_UNSAFE], 0);
+    CHECK_TIMED(stage_kernel(&s, "after"), 100);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+/* ---- graphs that are launched ---- */
+
+static uint64_t ran(const struct ct_file_row *r)
+{
+    uint64_t n = r->timed;
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
+        n += i == CT_LOSS_CAPTURED ? 0 : r->lost[i];
+    return n;
+}
+
+/* Launches of graphs with so many nodes. */
+static uint64_t launches_of(const struct ct_summary *s, uint32_t nodes)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->rows_count; i++)
+        if (s->rows[i].kind == CT_ROW_GRAPH && s->rows[i].detail == nodes)
+            n += ran(&s->rows[i]);
+    return n;
+}
+
+/* Runs of a kernel within graphs, by what the rows say of their nodes. */
+static uint64_t runs_within(const struct ct_summary *s, const char *kernel)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->nodes_count; i++)
+        if (!strcmp(ct_summary_text(s, s->nodes[i].name), kernel))
+            n += s->nodes[i].count * ran(&s->rows[s->nodes[i].graph_row]);
+    return n;
+}
+
+/* What runs in a body is known to the GPU alone: a conditional node is one node. */
+START_TEST(conditional_nodes)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"conditions"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    ck_assert_uint_eq(number_after(r.out, "ran taken "), 5);
+    ck_assert_uint_eq(number_after(r.out, "ran passed "), 0);
+    ck_assert_uint_eq(number_after(r.out, "ran countdown "), 15);
+    ck_assert_ptr_nonnull(strstr(r.out, "all: 3 nodes, 0 edges, types 0*1 13*2"));
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(launches_of(&s, 3), 5);
+    CHECK_TIMED(stage_rows(&s, CT_ROW_GRAPH, NULL), 5);
+    ck_assert_uint_eq(runs_within(&s, "plain"), number_after(r.out, "ran plain "));
+    ck_assert_uint_eq(stage_rows(&s, CT_ROW_KERNEL, NULL).captured, 4);
+    ct_summary_free(&s);
+    stage_drop(&r);
+    stage_compare((struct stage_scene){.argv = {"conditions"}});
+}
+END_TEST
+
+START_TEST(updated_graphs)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"updates"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    ck_assert_uint_eq(lines(r.out, "update = 910\n"), 1);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(launches_of(&s, 3), 28 + 9);
+    CHECK_TIMED(stage_rows(&s, CT_ROW_GRAPH, NULL), 28 + 9);
+    for (const char *name = "abcd"; *name; name++) {
+        const char kernel[] = {*name, '\0'}, words[] = {'r', 'a', 'n', ' ', *name, ' ', '\0'};
+        ck_assert_msg(runs_within(&s, kernel) == number_after(r.out, words), "%s %llu, %.400s",
+                      kernel, (unsigned long long)runs_within(&s, kernel), r.out);
+    }
+    ct_summary_free(&s);
+    stage_drop(&r);
+    stage_compare((struct stage_scene){.argv = {"updates"}});
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("graphs");
+    tcase_add_loop_test(t, random_programs, 0, SETTINGS);
+    tcase_add_test(t, every_stream_in_every_mode);
+    tcase_add_test(t, first_launch_in_a_capture_without_a_context);
+    tcase_add_test(t, capture_between_question_and_record);
+    tcase_add_test(t, conditional_nodes);
+    tcase_add_test(t, updated_graphs);
+    return stage_main("life_graphs", t);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* Limits, full disks, broken pipes, sandboxes: one line at most, and the program is as without. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stage.h"
+
+#define SKIPPED 77 /* the actor may not do what it was to do */
+#define NOTICE                                                                                     \
+    "CUTRACE_SAMPLE=wrong" /* there is something to say, in a thread of the program's              \
+                            */
+
+/* The same with and without cutrace, but for what we say. False: not possible here. */
+static bool play(struct stage_run *r, struct stage_scene scene)
+{
+    unsigned n = 0;
+    scene.bare = true;
+    struct stage_run bare = stage_play(&scene);
+    bool can = stage_exit(&bare) == 0;
+    ck_assert_msg(can || stage_exit(&bare) == SKIPPED, "%.400s%.900s", bare.out, bare.err);
+    scene.bare = false;
+    while (scene.env[n])
+        n++;
+    scene.env[n] = "CUTRACE_PRINT=on";
+    if (can) {
+        *r = stage_play(&scene);
+        ck_assert_str_eq(r->out, bare.out);
+        ck_assert_msg(r->status == bare.status, "%x: %.900s", (unsigned)r->status, r->err);
+        ck_assert_str_eq(bare.err, "");
+    }
+    stage_drop(&bare);
+    return can;
+}
+
+static void check_profile(const char *path, uint64_t launches)
+{
+    struct ct_summary s;
+    stage_profile(&s, path);
+    CHECK_SUM(stage_kernel(&s, "worked"), launches);
+    ct_summary_free(&s);
+}
+
+static void check_line(const struct stage_run *r, const char *words)
+{
+    ck_assert_msg(stage_said(r) == 1 && strstr(r->err, words), "%s: %.900s", words, r->err);
+}
+
+static bool has_table(const struct stage_run *r)
+{
+    return strstr(r->err, "GPU activities:") != NULL;
+}
+
+/* ---- signals ---- */
+
+/* Which signals came, to whom, and what is pending is in the output that is compared. */
+static const char *const quiet[] = {"small-files", "small-files-deadly", "few-threads-small-files",
+                                    "broken-pipe", "full-pipe"};
+
+START_TEST(no_signal_is_ours)
+{
+    struct stage_run r;
+    if (play(&r, (struct stage_scene){.argv = {"scarce", quiet[_i]}, .env = {NOTICE}}))
+        stage_drop(&r);
+}
+END_TEST
+
+/* stderr itself is the file that may not grow. */
+START_TEST(line_that_does_not_fit)
+{
+    static char script[3000];
+    const char *const acts[] = {"small-files", "few-threads-small-files"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct stage_run r;
+        snprintf(script, sizeof(script), "exec 2>>err; exec %s scarce %s",
+                 stage_path_of("tests/e2e/actor/actor"), acts[i]);
+        FILE *f = fopen("err", "w");
+        ck_assert(f && fprintf(f, "%0200d", 0) > 0 && fclose(f) == 0);
+        if (play(&r, (struct stage_scene){
+                         .program = "/bin/sh", .argv = {"-c", script}, .env = {NOTICE}}))
+            stage_drop(&r);
+    }
+}
+END_TEST
+
+START_TEST(no_thread)
+{
+    struct stage_run r;
+    if (!play(&r, (struct stage_scene){.argv = {"scarce", "few-threads"}}))
+        return;
+    ck_assert_msg(strstr(r.err, "no drain thread could be started") != NULL, "%.900s", r.err);
+    ck_assert_uint_le(stage_said(&r), 2); /* no process for the table either */
+    check_profile("summary.bin", 100);
+    stage_drop(&r);
+}
+END_TEST
+
+/* ---- stderr and descriptors ---- */
+
+START_TEST(data_where_stderr_was)
+{
+    struct stage_run r;
+    ck_assert(
+        play(&r, (struct stage_scene){.argv = {"scarce", "data-on-stderr"}, .env = {NOTICE}}));
+    char *data = stage_read("data");
+    ck_assert_str_eq(data, "data\n");
+    free(data);
+    check_profile("summary.bin", 100);
+    stage_drop(&r);
+}
+END_TEST
+
+static const char *const closings[] = {"close-all-first", "close-all-first-few", "close-all-later"};
+
+/* The program's files get the numbers that they get without us, and hold what it wrote. */
+START_TEST(closed_descriptors)
+{
+    struct stage_run r;
+    if (!play(&r, (struct stage_scene){.argv = {"scarce", closings[_i]}, .env = {NOTICE}}))
+        return;
+    for (int i = 0; i < 3; i++) {
+        char name[] = {'o', 'w', 'n', '-', (char)('0' + i), '\0'};
+        char *own = stage_read(name);
+        ck_assert_str_eq(own, "own\n");
+        free(own);
+    }
+    if (_i < 2)
+        check_profile("summary.bin", 100);
+    stage_drop(&r);
+}
+END_TEST
+
+/* ---- memory ---- */
+
+/* From much too little for us to enough. */
+static const char *const megabytes[] = {"1", "4", "16", "48", "400"};
+
+START_TEST(little_memory)
+{
+    for (unsigned i = 0; i < sizeof(megabytes) / sizeof(megabytes[0]); i++) {
+        struct stage_run r;
+        remove("summary.bin");
+        if (!play(&r, (struct stage_scene){.argv = {"scarce", "memory", megabytes[i]}}))
+            return;
+        ck_assert_msg(stage_said(&r) <= 2, "%s: %.900s", megabytes[i], r.err);
+        stage_drop(&r);
+    }
+    check_profile("summary.bin", 100);
+}
+END_TEST
+
+START_TEST(memory_that_runs_out)
+{
+    static const char *const left[] = {"1", "2", "4"};
+    for (unsigned i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+        struct ct_summary s;
+        struct stage_run r;
+        if (!play(&r, (struct stage_scene){.argv = {"scarce", "memory-later", left[i]}}))
+            return;
+        ck_assert_msg(stage_said(&r) <= 2, "%s: %.900s", left[i], r.err);
+        struct ct_read_error error;
+        memset(&s, 0, sizeof(s)); /* its histograms need not be whole */
+        ck_assert_msg(ct_summary_read(&s, "summary.bin", &error) == 0, "%s", error.text);
+        CHECK_SUM(stage_kernel(&s, "worked"), 100);
+        bool has_all = s.process->flags & CT_PROCESS_FINISHED;
+        ck_assert_msg(has_all || strstr(r.err, "no memory: the profile lacks"), "%.900s", r.err);
+        ct_summary_free(&s);
+        stage_drop(&r);
+    }
+}
+END_TEST
+
+/* ---- the disk ---- */
+
+static void write_word(const char *path, const char *word)
+{
+    int fd = open(path, O_WRONLY);
+    if (fd >= 0 && write(fd, word, strlen(word)) < 0)
+        perror(path);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* A small disk of this process's own; false: that is not allowed here. */
+static bool mount_disk(void)
+{
+    char map[64];
+    snprintf(map, sizeof(map), "0 %u 1", (unsigned)geteuid());
+    if (unshare(CLONE_NEWNS)) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
+            return false;
+        write_word("/proc/self/uid_map", map);
+    }
+    return mkdir("disk", 0777) == 0 && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+           !mount("none", "disk", "tmpfs", 0, "size=64k");
+}
+
+/* The directory of the scene can be removed then. */
+static void unmount_disk(void)
+{
+    ck_assert_int_eq(umount2("disk", MNT_DETACH), 0);
+}
+
+static void empty_disk(void)
+{
+    ck_assert_int_eq(system("rm -f disk/*"), 0);
+}
+
+/* The commit before stays in the file; the table has all. */
+START_TEST(disk_that_fills_up)
+{
+    struct stage_run r;
+    if (!mount_disk())
+        return;
+    struct stage_scene scene = {.argv = {"scarce", "fill", "disk"},
+                                .env = {"CUTRACE_OUTPUT=disk/x.bin"}};
+    scene.bare = true;
+    r = stage_play(&scene);
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_drop(&r);
+    empty_disk();
+    scene.bare = false;
+    scene.env[1] = "CUTRACE_PRINT=on";
+    r = stage_play(&scene);
+    ck_assert_str_eq(r.out, "filled: errno 28\nscarce fill: done\n");
+    ck_assert_int_eq(r.status, 0);
+    check_line(&r, "disk/x.bin: no space left");
+    ck_assert_ptr_nonnull(strstr(r.err, "a_kernel_whose_name_needs_some_room_499"));
+    check_profile("disk/x.bin", 50);
+    stage_drop(&r);
+    unmount_disk();
+}
+END_TEST
+
+START_TEST(disk_that_is_full)
+{
+    if (!mount_disk())
+        return;
+    struct stage_run r = PLAY(.argv = {"scarce", "fill-first", "disk"},
+                              .env = {"CUTRACE_OUTPUT=disk/x.bin", "CUTRACE_PRINT=on"});
+    ck_assert_str_eq(r.out, "filled: errno 28\nscarce fill-first: done\n");
+    ck_assert_int_eq(r.status, 0);
+    check_line(&r, "disk/x.bin: no space left");
+    ck_assert(has_table(&r));
+    stage_drop(&r);
+    unmount_disk();
+}
+END_TEST
+
+START_TEST(output_that_goes_away)
+{
+    ck_assert_int_eq(mkdir("out", 0777), 0);
+    struct stage_run r =
+        PLAY(.argv = {"scarce", "remove"}, .env = {"CUTRACE_OUTPUT=out/x.bin", "CUTRACE_PRINT=on"});
+    ck_assert_str_eq(r.out, "remove: 0 0\nthere: -1\nscarce remove: done\n");
+    ck_assert_int_eq(r.status, 0);
+    check_line(&r, "out/x.bin: it was removed");
+    ck_assert(has_table(&r));
+    ck_assert_ptr_null(strstr(r.err, "Generated result file"));
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(output_that_becomes_read_only)
+{
+    ck_assert_int_eq(mkdir("out", 0777), 0);
+    struct stage_run r = PLAY(.argv = {"scarce", "protect"}, .env = {"CUTRACE_OUTPUT=out/x.bin"});
+    ck_assert_str_eq(r.out, "protect: 0 0\nscarce protect: done\n");
+    ck_assert_str_eq(r.err, "");
+    check_profile("out/x.bin", 100);
+    ck_assert_int_eq(chmod("out", 0700), 0);
+    stage_drop(&r);
+}
+END_TEST
+
+/* ---- sandboxes ---- */
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which open files at exit */
+/* said: lines, at most; launches: in the file */
+static const struct {
+    const char *act;
+    unsigned said;
+    uint64_t launches;
+} sandboxes[] = {
+    {"refuse", 2, 50}, /* no file any more, and no table */
+    {"kill-on-exec", 1, 100},
+    {"kill-on-open", 1, 150},
+};
+
+START_TEST(sandbox)
+{
+    struct stage_run r;
+    if (!play(&r, (struct stage_scene){.argv = {"scarce", sandboxes[_i].act}}))
+        return;
+    ck_assert_msg(stage_said(&r) <= sandboxes[_i].said, "%.900s", r.err);
+    ck_assert(!has_table(&r));
+    check_profile("summary.bin", sandboxes[_i].launches);
+    stage_drop(&r);
+}
+END_TEST
+#endif
+
+int main(void)
+{
+    TCase *t = tcase_create("limits, disks, sandboxes");
+    tcase_add_loop_test(t, no_signal_is_ours, 0, sizeof(quiet) / sizeof(quiet[0]));
+    tcase_add_test(t, line_that_does_not_fit);
+    tcase_add_test(t, no_thread);
+    tcase_add_test(t, data_where_stderr_was);
+    tcase_add_loop_test(t, closed_descriptors, 0, sizeof(closings) / sizeof(closings[0]));
+    if (!STAGE_CHECKS_THREADS) {
+        tcase_add_test(t, little_memory);
+        tcase_add_test(t, memory_that_runs_out);
+    }
+    tcase_add_test(t, disk_that_fills_up);
+    tcase_add_test(t, disk_that_is_full);
+    tcase_add_test(t, output_that_goes_away);
+    tcase_add_test(t, output_that_becomes_read_only);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    tcase_add_loop_test(t, sandbox, 0, sizeof(sandboxes) / sizeof(sandboxes[0]));
+#endif
+    return stage_main("life_scarce", t);
+}

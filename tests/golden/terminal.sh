@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What is different on a terminal: width, colours, pager; and that a reader who leaves is no error.
+# Needs script(1). Runs in the build directory.
+. "${srcdir:-.}/tests/golden/check.sh"
+esc=$'\e'
+
+make_profiles basic names uncertain many full
+
+# Without a terminal: no colour, whole names, whatever COLUMNS says.
+COLUMNS=80 TERM=xterm "$report" kernels names.bin >out
+grep -q "$esc" out && fail "colours in a file"
+grep -q 'vectorized_elementwise_kernel.*std::array' out || fail "a name is shortened in a file"
+"$report" --color always kernels names.bin | grep -q "$esc" || fail "--color always"
+"$report" names.bin >plain
+"$report" --color never names.bin | cmp -s - plain || fail "--color never"
+
+# Who has seen enough.
+(
+    set -o pipefail
+    i=0
+    while [ $i -lt 200 ]; do echo many.bin; i=$((i + 1)); done | xargs "$report" shapes --format csv |
+        head -n 1 >/dev/null
+) 2>err || fail "a closed pipe is an error"
+[ -s err ] && fail "a closed pipe: $(cat err)"
+(trap '' PIPE; "$report" names.bin | true) 2>err
+[ -s err ] && fail "a closed pipe, SIGPIPE ignored: $(cat err)"
+
+script -qec true /dev/null </dev/null >/dev/null 2>&1 || exit $failed
+
+# on COLUMNS COMMAND: what a terminal of so many columns gets
+on()
+{
+    script -qec "stty cols $1 rows 10; export TERM=xterm; unset COLUMNS; $2" /dev/null </dev/null |
+        tr -d '\r' >out
+}
+
+# widest: the longest line, without colours
+widest()
+{
+    sed "s/$esc\[[0-9;]*m//g" out | awk '{ gsub(/…/, "."); if (length > n) n = length } END { print n }'
+}
+
+on 100 "PAGER= $report kernels names.bin"
+grep -q "$esc\[1m" out || fail "no colours on a terminal"
+grep -q '…' out || fail "no name is shortened on a terminal"
+[ "$(widest)" -le 100 ] || fail "a table of $(widest) columns on a terminal of 100"
+grep -q 'more columns in a wider terminal' out || fail "hidden columns are not said"
+on 80 "PAGER= $report graphs --filter CUDA full.bin"
+grep -A2 '^Kernels in graphs: none' out | grep -q 'more columns' && fail "a table without rows hides columns"
+on 60 "PAGER= $report kernels uncertain.bin"
+[ "$(widest)" -le 90 ] || fail "a table of $(widest) columns on a terminal of 60"
+on 110 "PAGER= $report names.bin"
+grep 'at::native' out | grep -q '…' || fail "a name of the summary is not shortened"
+[ "$(widest)" -le 110 ] || fail "a summary of $(widest) columns on a terminal of 110"
+on 100 "PAGER= NO_COLOR=1 $report kernels names.bin"
+grep -q "$esc\[1m" out && fail "NO_COLOR"
+on 100 "PAGER= NO_COLOR=1 $report --color always kernels names.bin"
+grep -q "$esc\[1m" out || fail "--color is stronger than NO_COLOR"
+
+# The pager: $PAGER, not with --no-pager, not elsewhere; it may be left early, and its absence is
+# no obstacle.
+on 100 "PAGER='sed s/^/paged:/' $report names.bin"
+grep -q '^paged:======== Profiling result' out || fail "\$PAGER is not used"
+on 100 "PAGER='sed s/^/paged:/' $report --no-pager names.bin"
+grep -q '^paged:' out && fail "--no-pager"
+on 100 "PAGER='sed s/^/paged:/' $report -o file names.bin; cat file"
+grep -q '^paged:' out && fail "a pager for -o"
+on 100 "PAGER='head -n 1' $report names.bin; echo status \$?"
+grep -q '^status 0' out || fail "a pager that was left: $(tail -n 1 out)"
+on 100 "PAGER='exit 3' $report --details many.bin; echo status \$?"
+grep -q '^status 0' out || fail "a pager that was left at once: $(tail -n 1 out)"
+mkdir empty
+ln -s "$(command -v cat)" empty/cat
+on 100 "unset PAGER; PATH=$dir/empty $report names.bin"
+grep -q 'Profiling result' out || fail "nothing is printed without less"
+exit $failed

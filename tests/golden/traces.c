@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "traces.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/trace_write.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define T0 1000000000ull
+#define STREAM 7
+#define TID 4712
+
+static const struct ct_trace_process process = {
+    .pid = 4711,
+    .start_unix_ns = 1700000000000000000,
+    .zero_unix_ns = 1700000000000000000,
+    .command = "./app arg",
+    .host = "node1",
+};
+
+static void define_all(struct ct_trace_writer *w, const char *device)
+{
+    ct_trace_begin(w);
+    ct_trace_define_device(w, &(struct ct_trace_device){.name = device});
+    ct_trace_define_stream(
+        w, &(struct ct_trace_stream){.id = STREAM, .context = 1, .flags = 0, .special = 1});
+    ct_trace_define_thread(w, &(struct ct_trace_thread){.tid = TID, .name = "app"});
+}
+
+static void define_row(struct ct_trace_writer *w, uint32_t id, uint32_t kind, uint32_t detail)
+{
+    ct_trace_begin(w);
+    ct_trace_define_row(w, &(struct ct_trace_row){.id = id,
+                                                  .kind = kind,
+                                                  .detail = detail,
+                                                  .registers = UINT32_MAX,
+                                                  .static_shared_bytes = UINT32_MAX,
+                                                  .name = ""});
+}
+
+static void define_kernel(struct ct_trace_writer *w, uint32_t id, const char *name,
+                          uint32_t registers, uint32_t static_bytes)
+{
+    ct_trace_begin(w);
+    ct_trace_define_row(w, &(struct ct_trace_row){.id = id,
+                                                  .kind = CT_ROW_KERNEL,
+                                                  .registers = registers,
+                                                  .static_shared_bytes = static_bytes,
+                                                  .name = name});
+}
+
+/* Times as data/README.md has them. */
+static struct ct_trace_op op_at(uint32_t row, uint64_t correlation, int64_t start, uint64_t ns)
+{
+    return (struct ct_trace_op){.start_ns = T0 + (uint64_t)start,
+                                .end_ns = T0 + (uint64_t)start + ns,
+                                .operations = 1,
+                                .correlation = correlation,
+                                .stream = STREAM,
+                                .row = row};
+}
+
+static void put_kernel(struct ct_trace_writer *w, uint32_t row, uint64_t correlation, int64_t start,
+                       uint64_t ns, const struct ct_trace_shape *shape)
+{
+    struct ct_trace_op op = op_at(row, correlation, start, ns);
+    ct_trace_begin(w);
+    op.shape = ct_trace_define_shape(w, shape);
+    ct_trace_put_op(w, &op);
+}
+
+static void put_copy(struct ct_trace_writer *w, uint32_t row, uint64_t correlation, int64_t start,
+                     uint64_t ns, uint64_t bytes, enum ct_memory source, enum ct_memory target)
+{
+    struct ct_trace_op op = op_at(row, correlation, start, ns);
+    op.bytes = bytes;
+    op.source = (uint8_t)source;
+    op.target = (uint8_t)target;
+    ct_trace_begin(w);
+    ct_trace_put_op(w, &op);
+}
+
+static void put_call(struct ct_trace_writer *w, uint32_t api, const char *name,
+                     uint64_t correlation, int64_t start, uint64_t ns)
+{
+    ct_trace_begin(w);
+    ct_trace_define_api(w, &(struct ct_trace_api){.id = api, .name = name});
+    ct_trace_put_call(w, &(struct ct_trace_call){.start_ns = T0 + (uint64_t)start,
+                                                 .end_ns = T0 + (uint64_t)start + ns,
+                                                 .correlation = correlation,
+                                                 .api = api});
+}
+
+enum { VEC_ADD, FOO1, HTOD, DTOH, DTOD, SET };
+
+static void put_basic_ops(struct ct_trace_writer *w)
+{
+    static const struct ct_trace_shape vec = {.grid = {3907, 1, 1}, .block = {256, 1, 1}};
+    static const struct ct_trace_shape foo = {
+        .grid = {65535, 2, 3}, .block = {32, 16, 2}, .dynamic_shared_bytes = 49152};
+    put_copy(w, SET, 109, 50, 1050, 4096, CT_MEMORY_DEVICE, CT_MEMORY_UNKNOWN);
+    put_copy(w, HTOD, 105, 100, 1000, 720000, CT_MEMORY_PAGEABLE, CT_MEMORY_DEVICE);
+    put_copy(w, DTOD, 108, 3100, 500, 1044480, CT_MEMORY_DEVICE, CT_MEMORY_DEVICE);
+    put_copy(w, HTOD, 106, 1200, 40000, 1048576, CT_MEMORY_PINNED, CT_MEMORY_DEVICE);
+    put_copy(w, DTOH, 107, 50000, 310117, 4194304, CT_MEMORY_DEVICE, CT_MEMORY_PAGEABLE);
+    put_kernel(w, VEC_ADD, 101, 5000, 521270, &vec);
+    put_kernel(w, VEC_ADD, 102, 605000, 521271, &vec);
+    put_kernel(w, VEC_ADD, 103, 1205000, 521272, &vec);
+    put_kernel(w, FOO1, 104, 3000000, 999, &foo);
+}
+
+/* Out of order, as records of several streams and threads may be. */
+static void put_basic(struct ct_trace_writer *w)
+{
+    define_all(w, "NVIDIA H200");
+    define_kernel(w, VEC_ADD, "_Z6vecAddPKfS0_Pfi", 16, 0);
+    define_kernel(w, FOO1, "_Z4foo1IfLi32EEvPT_i", 255, 720);
+    define_row(w, HTOD, CT_ROW_COPY, CT_HTOD);
+    define_row(w, DTOH, CT_ROW_COPY, CT_DTOH);
+    define_row(w, DTOD, CT_ROW_COPY, CT_DTOD);
+    define_row(w, SET, CT_ROW_SET, 0);
+    put_basic_ops(w);
+    put_call(w, 0, "cudaMalloc", 110, -200000, 123456);
+    put_call(w, 1, "cudaMemcpy", 111, 200000, 100000);
+    put_call(w, 1, "cudaMemcpy", 112, 320000, 100001);
+    put_call(w, 2, "cudaLaunchKernel", 113, 310000, 5999);
+    put_call(w, 3, "cudaFree", 114, 400000, 351);
+    put_call(w, 3, "cudaFree", 115, 500000, 352);
+    put_call(w, 4, "cuDeviceGet", 116, -300000, 500);
+}
+
+static void put_none(struct ct_trace_writer *w)
+{
+    define_all(w, "NVIDIA H200");
+}
+
+/* Names that would be something else to a terminal, a browser, a database or a spreadsheet. */
+static void put_hostile(struct ct_trace_writer *w)
+{
+    static const char *const names[] = {
+        "\"quote\"",
+        "'); DROP TABLE StringIds;--",
+        "<script>alert(1)</script>",
+        "line\nbreak\ttab",
+        "\x1b[31mred",
+        "bad \xff\xfe utf",
+        "=1+1",
+        "back\\slash",
+    };
+    define_all(w, "<b>\"GPU\"\n'--");
+    for (uint32_t i = 0; i < COUNT(names); i++) {
+        static const struct ct_trace_shape shape = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+        define_kernel(w, i, names[i], UINT32_MAX, UINT32_MAX);
+        put_call(w, i, names[i], i + 1, 1000 * i, 500);
+        put_kernel(w, i, i + 1, 1000 * i + 700, 200, &shape);
+    }
+    w->losses.dropped_ops = 3;
+    w->losses.untimed[CT_LOSS_NO_EVENT] = 1;
+}
+
+/* Calls and what they submitted, on two streams: arrows, waits, and a kernel without its call. */
+static void put_pairs(struct ct_trace_writer *w)
+{
+    static const struct ct_trace_shape shape = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
+    define_all(w, "NVIDIA H200");
+    define_kernel(w, 0, "_Z6vecAddPKfS0_Pfi", 16, 0);
+    define_row(w, 1, CT_ROW_COPY, CT_HTOD);
+    put_call(w, 0, "cudaLaunchKernel", 1, 0, 1000);
+    put_call(w, 0, "cudaLaunchKernel", 2, 2000, 1000);
+    put_call(w, 1, "cudaMemcpyAsync", 3, 4000, 500);
+    put_call(w, 2, "cudaDeviceSynchronize", 4, 5000, 9000);
+    put_copy(w, 1, 3, 6000, 3000, 65536, CT_MEMORY_PINNED, CT_MEMORY_DEVICE);
+    put_kernel(w, 0, 1, 900, 2000, &shape);
+    put_kernel(w, 0, 2, 3500, 1500, &shape);
+    put_kernel(w, 0, 77, 10000, 1500, &shape);
+}
+
+/* clang-format off */
+#define TRACES(X) X(basic) X(none) X(hostile) X(pairs)
+/* clang-format on */
+
+static const char *const names[] = {
+#define X(name) #name,
+    TRACES(X)
+#undef X
+};
+
+static bool save(struct ct_trace_writer *w, const char *path)
+{
+    struct ct_trace_header header = ct_trace_header(w);
+    const struct ct_trace_out *out = ct_trace_seal(w) ? ct_trace_take(w) : NULL;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = fd >= 0 && write(fd, &header, sizeof(header)) == sizeof(header);
+    for (unsigned i = 0; out && i < out->count; i++)
+        good &= pwrite(fd, out->piece[i].data, out->piece[i].bytes, (off_t)out->piece[i].offset) ==
+                (ssize_t)out->piece[i].bytes;
+    if (fd >= 0)
+        good &= !close(fd);
+    return good;
+}
+
+bool ct_golden_trace_write(const char *name, const char *path)
+{
+    static void (*const put[])(struct ct_trace_writer *) = {
+#define X(name) put_##name,
+        TRACES(X)
+#undef X
+    };
+    for (size_t i = 0; i < COUNT(put); i++) {
+        if (strcmp(names[i], name))
+            continue;
+        struct ct_trace_writer *w = calloc(1, sizeof(*w));
+        if (!w)
+            return false;
+        ct_trace_start(w, &process, 0);
+        put[i](w);
+        w->losses.finished = 1;
+        bool good = save(w, path);
+        free(w);
+        return good;
+    }
+    return false;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The timeline of traces as the page has it: what is one item there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "case_main.h"
+#include "format/varint.h"
+#include "page/timeline.h"
+
+#define MOST_FILES 16
+#define RECORDS 21360 /* of make_page_trace, in lanes of three streams and a thread */
+
+static char path[] = "lanes.trace";
+
+static void read_it(struct ct_page_timeline *t, int times, uint64_t most_items)
+{
+    char *paths[MOST_FILES];
+    struct ct_options o = {.files = paths, .file_count = times, .until_ns = UINT64_MAX};
+    for (int i = 0; i < times; i++)
+        paths[i] = path;
+    *t = (struct ct_page_timeline){.most_items = most_items};
+    ck_assert(ct_page_timeline_read(t, &o));
+}
+
+static uint64_t count(const struct ct_page_timeline *t, uint64_t *records)
+{
+    uint64_t items = 0;
+    *records = 0;
+    for (size_t i = 0; i < t->lane_count; i++) {
+        items += t->lanes[i].items;
+        *records += t->lanes[i].records;
+    }
+    return items;
+}
+
+START_TEST(there_are_as_many_items_as_may_be)
+{
+    static const struct {
+        int times;
+        uint64_t most;
+    } cases[] = {{1, 100}, {1, 4000}, {MOST_FILES, 100}, {MOST_FILES, 4000}};
+    for (size_t i = 0; i < ct_countof(cases); i++) {
+        struct ct_page_timeline t;
+        uint64_t records;
+        read_it(&t, cases[i].times, cases[i].most);
+        uint64_t items = count(&t, &records);
+        ck_assert_uint_eq(records, (uint64_t)RECORDS * (unsigned)cases[i].times);
+        ck_assert_uint_le(items, cases[i].most);
+        ck_assert_uint_ge(items, cases[i].most / 8);
+        ct_page_timeline_free(&t);
+    }
+}
+END_TEST
+
+/* Each column has one number for each item; the browser looks for correlations by halves. */
+static void check_order(const struct ct_lane *lane)
+{
+    const struct ct_string *column = &lane->columns[3];
+    const uint8_t *bytes = (const uint8_t *)column->data;
+    struct ct_varints v = {.at = bytes, .end = bytes + column->len};
+    int64_t correlation = 0;
+    for (uint64_t i = 0; i < lane->items; i++) {
+        int64_t more = ct_varint_unfold(ct_varint_get(&v));
+        ck_assert_int_gt(more, 0);
+        correlation += more;
+    }
+    ck_assert(!v.bad);
+    ck_assert_ptr_eq(v.at, v.end);
+    ck_assert_int_le(correlation, RECORDS);
+}
+
+START_TEST(correlations_stay_in_order)
+{
+    struct ct_page_timeline t;
+    read_it(&t, 1, 4000);
+    for (size_t i = 0; i < t.lane_count; i++)
+        check_order(&t.lanes[i]);
+    ct_page_timeline_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("lanes");
+    tcase_add_test(tests, there_are_as_many_items_as_may_be);
+    tcase_add_test(tests, correlations_stay_in_order);
+    if (system("tests/page/make_page_trace lanes.trace"))
+        return EXIT_FAILURE;
+    int status = ct_case_main("lanes", tests);
+    unlink(path);
+    return status;
+}

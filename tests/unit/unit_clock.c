@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The GPU's clock, from pins alone. */
+#include "base/clock.h"
+#include "case_main.h"
+#include "record/gpu_clock.h"
+
+#define SECOND 1000000000u
+#define EVERY_NS 100000 /* between two pins */
+
+static struct ct_gpu_clock clock_;
+static uint64_t host_ns = SECOND, gpu_ns = SECOND;
+
+static void set_up(void)
+{
+    ct_clock_start();
+}
+
+/* Both clocks go on; the GPU's by so many ppm faster. */
+static void pin(unsigned pins, double ppm)
+{
+    for (unsigned i = 0; i < pins; i++) {
+        host_ns += EVERY_NS;
+        gpu_ns += (uint64_t)(EVERY_NS * (1 + ppm * 1e-6));
+        ct_gpu_clock_pin(&clock_, ct_ns_to_ticks(host_ns), gpu_ns);
+    }
+}
+
+/* By how much the clock is wrong, so much later. */
+static double off_ns(uint64_t later_ns, double ppm)
+{
+    uint64_t at_ns;
+    ck_assert(ct_gpu_clock_at(&clock_, ct_ns_to_ticks(host_ns + later_ns), &at_ns));
+    return (double)(int64_t)(at_ns - gpu_ns) - (double)later_ns * (1 + ppm * 1e-6);
+}
+
+START_TEST(clocks_drift_apart)
+{
+    static const double ppm[] = {-500, -20, 0, 20, 500};
+    pin(2000, ppm[_i]);
+    ck_assert(clock_.ns_per_tick > 0);
+    ck_assert_double_le(off_ns(20000000, ppm[_i]), 1000);
+    ck_assert_double_ge(off_ns(20000000, ppm[_i]), -1000);
+}
+END_TEST
+
+/* A virtual machine that was moved, a GPU that was reset: one of the clocks takes a step. */
+START_TEST(a_step_is_no_rate)
+{
+    static const int64_t steps_ns[] = {300000000, 1000000, -1000000, -300000000};
+    pin(2000, 20);
+    double rate = clock_.ns_per_tick;
+    gpu_ns += (uint64_t)steps_ns[_i];
+    for (unsigned i = 0; i < 200; i++) {
+        pin(10, 20);
+        ck_assert_double_le(clock_.ns_per_tick, rate * (1 + 1e-3));
+        ck_assert_double_ge(clock_.ns_per_tick, rate * (1 - 1e-3));
+    }
+    ck_assert_double_le(off_ns(20000000, 20), 1000);
+    ck_assert_double_ge(off_ns(20000000, 20), -1000);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("clock");
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_loop_test(t, clocks_drift_apart, 0, 5);
+    tcase_add_loop_test(t, a_step_is_no_rate, 0, 4);
+    return ct_case_main("unit_clock", t);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* How many records go into a stream that may stand still, on a device that does as it is told. */
+#include <check.h>
+
+#include "case_main.h"
+#include "record/depth.h"
+#include "record/thread.h"
+
+#define DEPTH 1021 /* entries that a stream takes */
+#define QUEUED 900 /* launches of a program behind its own gate */
+#define EVENTS 65536
+
+static char handles[EVENTS];
+static CUevent events[EVENTS];
+static uint64_t ended; /* brackets that the device is through with */
+static unsigned asked;
+static struct ct_thread thread;
+
+static CUresult fake_query(CUevent e)
+{
+    asked++;
+    return (uint64_t)((char *)e - handles) <= ended ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static void set_up(void)
+{
+    ct_driver_real[CT_ID_cuEventQuery] = (ct_function)fake_query;
+    ck_assert(ct_contexts_init() && ct_streams_init());
+    for (unsigned i = 0; i < EVENTS; i++)
+        events[i] = (CUevent)&handles[i];
+    ct_context(0)->pool.event = events;
+}
+
+/* A launch; false: it got no bracket. With a shared start there is one record. */
+static bool launch(struct ct_stream *s, bool shared)
+{
+    if (ct_depth_is_reached(s))
+        return false;
+    uint64_t n = atomic_load(&s->sequence) + 1;
+    ck_assert_uint_eq(ct_stream_recorded(s, &thread, (uint32_t)n, shared), n);
+    return true;
+}
+
+static void run(struct ct_stream *s, uint64_t through, bool drained)
+{
+    ended = through;
+    if (drained)
+        atomic_store(&s->done, through);
+}
+
+/* What comes before the gate is complete when it closes, and was so many brackets late till then.
+ */
+static unsigned records_behind_a_gate(unsigned before, unsigned late, bool drained, bool shared)
+{
+    struct ct_stream *s = ct_stream(0);
+    *s = (struct ct_stream){.handle = NULL};
+    ended = 0;
+    for (unsigned i = 0; i < before; i++) {
+        ck_assert(launch(s, shared));
+        uint64_t n = atomic_load(&s->sequence);
+        run(s, n - ct_min(n, late), drained);
+    }
+    run(s, before, drained);
+    unsigned records = 0;
+    for (unsigned i = 0; i < QUEUED; i++)
+        if (launch(s, shared))
+            records += shared ? 1 : 2;
+    return records;
+}
+
+START_TEST(a_gate_leaves_the_program_its_queue)
+{
+    static const unsigned late[] = {0, 1, 3, 20};
+    for (unsigned before = 0; before < 200; before++)
+        for (unsigned l = 0; l < 4; l++) {
+            unsigned records = records_behind_a_gate(before, late[l], _i & 1, _i & 2);
+            ck_assert_msg(records <= DEPTH - QUEUED, "%u records, %u launches before, %u late",
+                          records, before, late[l]);
+        }
+}
+END_TEST
+
+/* The host makes so many launches while the device runs one, until the queue is full. */
+static unsigned passed_over(unsigned launches, unsigned ahead, bool shared, bool drained)
+{
+    struct ct_stream *s = ct_stream(0);
+    *s = (struct ct_stream){.handle = NULL};
+    unsigned refused = 0;
+    uint64_t fit = DEPTH / (shared ? 2 : 3);
+    for (unsigned i = 0; i < launches; i++) {
+        uint64_t n = atomic_load(&s->sequence);
+        run(s, ct_max(ct_min(i / ahead, n), n - ct_min(n, fit)), drained);
+        refused += !launch(s, shared);
+    }
+    return refused;
+}
+
+/* Whether the drain thread keeps up or is held up: a calibration may keep it for 50 ms. */
+START_TEST(a_slow_device_is_no_gate)
+{
+    for (unsigned ahead = 1; ahead <= 20; ahead++) {
+        asked = 0;
+        ck_assert_uint_eq(passed_over(5000, ahead, false, _i), 0);
+        ck_assert_uint_eq(passed_over(5000, 2 * ahead, true, _i), 0);
+        ck_assert_uint_lt(asked, 5000);
+    }
+}
+END_TEST
+
+/* A kernel longer than it takes the host to queue what is allowed looks like a gate. */
+START_TEST(a_queue_that_moves_again_is_timed_again)
+{
+    struct ct_stream *s = ct_stream(0);
+    while (launch(s, true))
+        ;
+    asked = 0;
+    unsigned markers = 0;
+    for (unsigned i = 0; i < 640; i++)
+        markers += launch(s, true);
+    ck_assert_uint_eq(markers, 10);
+    ck_assert_uint_le(asked, 160);
+    ended++;
+    for (unsigned i = 0; i < 3; i++)
+        launch(s, true);
+    for (unsigned i = 0; i < 40; i++)
+        ck_assert(launch(s, true));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("depth");
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_loop_test(t, a_gate_leaves_the_program_its_queue, 0, 4);
+    tcase_add_loop_test(t, a_slow_device_is_no_gate, 0, 2);
+    tcase_add_test(t, a_queue_that_moves_again_is_timed_again);
+    return ct_case_main("unit_depth", t);
+}

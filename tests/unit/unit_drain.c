@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of contexts while the drain thread is held up, and of brackets it cannot read. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "case_main.h"
+#include "fake_driver.h"
+#include "record/api_stats.h"
+#include "record/drain.h"
+#include "record/row.h"
+#include "record/settle.h"
+#include "record/stream.h"
+#include "record/thread.h"
+
+/* ---- the driver ---- */
+
+static char contexts[2], stream[1], event[1];
+static atomic_bool is_stuck, may_go = true;
+static _Thread_local bool hangs;
+
+static CUresult fake_current(CUcontext *out)
+{
+    *out = (CUcontext)&contexts[0];
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_exchange(CUstreamCaptureMode *mode)
+{
+    (void)mode;
+    atomic_store(&is_stuck, hangs);
+    while (hangs && !atomic_load(&may_go))
+        usleep(100);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_query(CUevent e)
+{
+    (void)e;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_elapsed(float *ms, CUevent from, CUevent to)
+{
+    (void)from, (void)to;
+    *ms = 0.01f;
+    return CUDA_SUCCESS;
+}
+
+static void set_up(void)
+{
+    fake_context(fake_current);
+    FAKE(cuThreadExchangeStreamCaptureMode, fake_exchange);
+    FAKE(cuEventQuery, fake_query);
+    FAKE(cuEventElapsedTime, fake_elapsed);
+    ct_config.events = 256;
+    ct_clock_start();
+    ck_assert(ct_rows_init() && ct_contexts_init() && ct_streams_init() && ct_settle_init() &&
+              ct_api_stats_init() && ct_threads_init());
+}
+
+/* ---- a round that does not end ---- */
+
+/* Has the lock of the round, in a call of the driver's that does not return. */
+static void *hang(void *c)
+{
+    hangs = true;
+    ct_drain_context_gone(c);
+    return NULL;
+}
+
+/* Begins a round that does not end before stop_hanging(). */
+static pthread_t begin_hanging(struct ct_context *c)
+{
+    pthread_t thread;
+    atomic_store(&may_go, false);
+    pthread_create(&thread, NULL, hang, c);
+    while (!atomic_load(&is_stuck))
+        usleep(100);
+    return thread;
+}
+
+static void stop_hanging(pthread_t thread)
+{
+    atomic_store(&may_go, true);
+    pthread_join(thread, NULL);
+}
+
+/* A release of the primary context that was not the last one, or was. */
+START_TEST(no_context_stays_paused)
+{
+    struct ct_context *c = ct_context_get((CUcontext)&contexts[0]);
+    pthread_t round = begin_hanging(ct_context_get((CUcontext)&contexts[1]));
+    atomic_store(&c->state, CT_CONTEXT_PAUSED);
+    ct_drain_context_resume(c, _i);
+    ck_assert_uint_eq(atomic_load(&c->state), _i ? CT_CONTEXT_NEW : CT_CONTEXT_GONE);
+    stop_hanging(round);
+}
+END_TEST
+
+/* Until the round is over the drain thread may use what it has found in the entry. */
+START_TEST(an_entry_is_used_again_when_it_is_forgotten)
+{
+    struct ct_context *c = ct_context_get((CUcontext)&contexts[0]);
+    pthread_t round = begin_hanging(ct_context_get((CUcontext)&contexts[1]));
+    ct_drain_context_gone(c);
+    ck_assert_ptr_ne(ct_context_get((CUcontext)&contexts[0]), c);
+    stop_hanging(round);
+    ct_drain_once();
+    ck_assert_ptr_eq(ct_context_get((CUcontext)&contexts[1]), c);
+}
+END_TEST
+
+/* ---- brackets without a start record ---- */
+
+static void hand_over(struct ct_stream *s, uint32_t row, uint32_t flags)
+{
+    uint32_t slot;
+    struct ct_thread *t = ct_thread_self();
+    ck_assert(ct_ring_reserve(&t->op_ring, CT_THREAD_OPS, &slot));
+    atomic_fetch_add(&s->opened, 1);
+    t->ops[slot] = (struct ct_op){
+        .row = row,
+        .stream = ct_stream_index(s),
+        .context = s->context,
+        .flags = flags,
+        .start_event = CT_EVENT_NONE,
+        .sequence = ct_stream_recorded(s, t, 0, true),
+        .operations = 1,
+    };
+    ct_ring_publish(&t->op_ring);
+}
+
+/* The clocks were tied together, or there was a bracket before, when it was begun. */
+START_TEST(a_start_that_was_lost_has_its_reason)
+{
+    static const uint32_t flags[] = {CT_OP_TOLD_START, CT_OP_SHARED_START};
+    struct ct_context *c = ct_context_get((CUcontext)&contexts[0]);
+    c->pool.event[0] = (CUevent)event;
+    atomic_store(&c->state, CT_CONTEXT_LIVE);
+    ct_stream_created((CUstream)stream, 0, 0);
+    uint32_t row = ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel");
+    hand_over(ct_stream_find((CUstream)stream), row, flags[_i]);
+    ct_drain_once();
+    ck_assert_uint_eq(ct_row(row)->lost[CT_LOSS_NO_START], 1);
+    ck_assert_uint_eq(ct_row(row)->lost[CT_LOSS_EVENT_ERROR], 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("drain");
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_loop_test(t, no_context_stays_paused, 0, 2);
+    tcase_add_test(t, an_entry_is_used_again_when_it_is_forgotten);
+    tcase_add_loop_test(t, a_start_that_was_lost_has_its_reason, 0, 2);
+    return ct_case_main("unit_drain", t);
+}

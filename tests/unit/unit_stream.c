@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of streams: what it does when streams come and go, and when it is full. */
+#include "base/config.h"
+#include "case_main.h"
+#include "fake_driver.h"
+#include "record/stream.h"
+#include "record/thread.h"
+
+static char context[1];
+static unsigned calls;
+static struct ct_thread thread;
+
+static CUresult fake_current(CUcontext *out)
+{
+    calls++;
+    *out = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+static void set_up(void)
+{
+    fake_context(fake_current);
+    ct_config.events = 64;
+    ck_assert(ct_contexts_init() && ct_streams_init());
+}
+
+static CUstream handle(uint64_t i)
+{
+    return (CUstream)(uintptr_t)(0x10000 + 16 * i);
+}
+
+static void create(uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++)
+        ct_stream_created(handle(i), 0, 0);
+}
+
+START_TEST(entries_go_round)
+{
+    create(0, 100);
+    for (uint64_t n = 0; n < 100000; n++) {
+        uint64_t i = 100 + n % 5000;
+        create(i, 1);
+        ck_assert_ptr_nonnull(ct_stream_find(handle(i)));
+        ct_stream_destroyed(handle(i));
+    }
+    ck_assert_uint_eq(ct_streams_count(), CT_STREAMS_LISTED + 1);
+    for (uint32_t i = 0; i < 100; i++)
+        ck_assert_ptr_eq(ct_stream_find(handle(i)), ct_stream(i));
+}
+END_TEST
+
+/* How often a stream must be met to get an entry; 0: too often. */
+static unsigned meetings(uint64_t i)
+{
+    for (unsigned n = 1; n <= 10; n++) {
+        create(i, 1);
+        if (ct_stream_find(handle(i)))
+            return n;
+    }
+    return 0;
+}
+
+/* Of the first nineteen the drain thread still has brackets. */
+START_TEST(entries_in_use_are_left_alone)
+{
+    create(0, CT_STREAMS);
+    for (uint32_t i = 2000; i < 2020; i++) {
+        atomic_fetch_add(&ct_stream(i)->opened, i < 2019);
+        ct_stream_destroyed(handle(i));
+    }
+    ck_assert_uint_eq(meetings(CT_STREAMS), 3);
+    ck_assert_ptr_eq(ct_stream_find(handle(CT_STREAMS)), ct_stream(2019));
+    ck_assert_uint_eq(meetings(CT_STREAMS + 1), 0);
+    atomic_fetch_add(&ct_stream(2003)->abandoned, 1);
+    ck_assert_uint_ne(meetings(CT_STREAMS + 1), 0);
+    ck_assert_ptr_eq(ct_stream_find(handle(CT_STREAMS + 1)), ct_stream(2003));
+}
+END_TEST
+
+START_TEST(what_finds_no_entry_asks_nothing)
+{
+    create(0, CT_STREAMS);
+    ck_assert_ptr_nonnull(ct_stream_get(&thread, handle(5)));
+    ck_assert_uint_eq(ct_streams_count(), CT_STREAMS);
+    calls = 0;
+    for (int i = 0; i < 100; i++)
+        ck_assert_ptr_null(ct_stream_get(&thread, handle(CT_STREAMS)));
+    ck_assert_uint_eq(calls, 0);
+    ct_stream_destroyed(handle(7)); /* listed: the last to be used again */
+    ck_assert_ptr_eq(ct_stream_get(&thread, handle(CT_STREAMS)), ct_stream(7));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("stream");
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_test(t, entries_go_round);
+    tcase_add_test(t, entries_in_use_are_left_alone);
+    tcase_add_test(t, what_finds_no_entry_asks_nothing);
+    return ct_case_main("unit_stream", t);
+}
