@@ -9,7 +9,7 @@
  *   mapped    no copies: the kernel reads and writes host memory through the bus
  *
  * The kernel is the same each time and as simple as can be. What differs is where the data is and
- * when it moves; doc/examples.md says what to look for in the tables.
+ * when it moves; doc/tutorial.md says what to look for in the tables.
  */
 #include "example.h"
 #include <math.h>
