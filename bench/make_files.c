@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_files DIRECTORY FILES KERNELS: writes profiles 0.bin, 1.bin, ... as FILES processes of one
- * program leave them, for measuring cutrace-report: the same kernels everywhere, each with 4
- * shapes and a histogram of 24 buckets, 60 API functions, and times that differ.
+ * make_files DIRECTORY FILES KERNELS [RUN]: writes profiles 0.bin, 1.bin, ... as FILES ranks of one
+ * program leave them, eight on a host with a GPU each, for measuring cutrace-report: the same
+ * kernels everywhere, each with 4 shapes and histograms of 24 buckets, 60 API functions, and times
+ * that differ by up to 3 % from rank to rank; of each 1,000 ranks the 17th takes a quarter longer.
+ * In another RUN than 0 each tenth kernel takes a tenth longer, and there is one that RUN 0 has
+ * not.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hist.h"
 #include "build_file.h"
@@ -13,6 +17,7 @@
 #define SHAPES 4
 #define BUCKETS 24
 #define APIS 60
+#define LAUNCHES 40 /* of each duration */
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -23,17 +28,38 @@ static uint32_t next_random(uint32_t *state)
 /* The number of the first. */
 static uint32_t add_buckets(struct ct_build *b, const uint64_t *ns, uint64_t more_ns)
 {
-    uint32_t first = 0;
+    uint32_t first = 0, next = 0;
     for (uint32_t i = 0; i < BUCKETS; i++) {
-        struct ct_file_bucket bucket = {ct_hist_bucket(ns[i] + more_ns), 1};
-        uint32_t at = ct_build_add(b, CT_SECTION_BUCKETS, &bucket);
+        uint32_t bucket = ct_hist_bucket(ns[i] + more_ns);
+        next = bucket > next ? bucket : next; /* each once, in their order */
+        struct ct_file_bucket full = {next++, LAUNCHES};
+        uint32_t at = ct_build_add(b, CT_SECTION_BUCKETS, &full);
         first = i ? first : at;
     }
     return first;
 }
 
-static void add_kernel(struct ct_build *b, unsigned number, uint32_t *random)
+struct rank {
+    unsigned number;
+    unsigned ranks;
+    unsigned run;
+    double slow; /* times are so many times as long */
+    uint32_t random;
+};
+
+static void scale(struct ct_file_row *row)
 {
+    row->timed *= LAUNCHES;
+    row->total_ns *= LAUNCHES;
+    row->raw_total_ns *= LAUNCHES;
+    row->square_ns2 *= LAUNCHES;
+    row->raw_square_ns2 *= LAUNCHES;
+    row->doubt_ns = row->timed * 150;
+}
+
+static void add_kernel(struct ct_build *b, unsigned number, struct rank *rank)
+{
+    double slow = rank->slow * (rank->run && number % 10 == 3 ? 1.1 : 1);
     char name[128];
     snprintf(name, sizeof(name),
              "_ZN5bench15kernel_no_%05uILi%uEfSt5arrayIPcLm3EENS_7FunctorIffEEEEvT0_PKfPfl",
@@ -41,14 +67,16 @@ static void add_kernel(struct ct_build *b, unsigned number, uint32_t *random)
     struct ct_file_row row = {.kind = CT_ROW_KERNEL, .name = ct_build_text(b, name)};
     uint64_t ns[BUCKETS];
     for (uint32_t i = 0; i < BUCKETS; i++) {
-        ns[i] = 2000 + number * 10 + i * 100 + next_random(random) % 50;
+        ns[i] = 2000 + number * 100 + i * 100 + next_random(&rank->random) % 50;
+        ns[i] = (uint64_t)((double)ns[i] * slow);
         ct_build_time(&row, ns[i]);
     }
+    scale(&row);
     row.bucket_first = add_buckets(b, ns, 0);
     row.raw_bucket_first = add_buckets(b, ns, CT_BUILD_BIAS_NS);
     row.bucket_count = row.raw_bucket_count = BUCKETS;
     for (uint32_t i = 0; i < SHAPES; i++) {
-        struct ct_file_shape shape = {{i + 1, 1, 1}, {256, 1, 1}, 0, BUCKETS / SHAPES};
+        struct ct_file_shape shape = {{i + 1, 1, 1}, {256, 1, 1}, 0, LAUNCHES * BUCKETS / SHAPES};
         uint32_t at = ct_build_add(b, CT_SECTION_SHAPES, &shape);
         row.shape_first = i ? row.shape_first : at;
     }
@@ -56,40 +84,80 @@ static void add_kernel(struct ct_build *b, unsigned number, uint32_t *random)
     ct_build_add(b, CT_SECTION_ROWS, &row);
 }
 
-static void fill(struct ct_build *b, unsigned file, unsigned kernels)
+static void add_process(struct ct_build *b, const struct rank *rank)
 {
-    uint32_t random = file;
+    char host[32];
+    struct ct_file_process p = {.pid = 1000 + rank->number,
+                                .start_unix_ns = 1700000000u * (uint64_t)1000000000,
+                                .duration_ns = 1234567890,
+                                .flags = CT_PROCESS_FINISHED,
+                                .driver_version = 13000,
+                                .written = 1,
+                                .rank = rank->number + 1,
+                                .ranks = rank->ranks};
+    snprintf(host, sizeof(host), "node%04u", rank->number / 8);
+    p.command = ct_build_text(b, "python train.py --of many ranks");
+    p.host = ct_build_text(b, host);
+    ct_build_add(b, CT_SECTION_PROCESS, &p);
+}
+
+/* Each rank's GPU is another one. */
+static void add_device(struct ct_build *b, const struct rank *rank)
+{
+    uint32_t at = ct_build_device(b, rank->number % 8, "Bench GPU");
+    struct ct_file_device *d = (struct ct_file_device *)b->parts[CT_SECTION_DEVICES].data + at;
+    memcpy(d->uuid, &rank->number, sizeof(rank->number));
+}
+
+static void fill(struct ct_build *b, struct rank *rank, unsigned kernels)
+{
     ct_build_start(b);
-    ct_build_process(b, 1000 + file, "./train --of many ranks");
-    ct_build_device(b, file % 8, "Bench GPU");
+    add_process(b, rank);
+    add_device(b, rank);
     for (unsigned i = 0; i < kernels; i++)
-        add_kernel(b, i, &random);
+        add_kernel(b, i, rank);
+    if (rank->run)
+        add_kernel(b, kernels, rank);
     for (unsigned i = 0; i < APIS; i++) {
         char name[64];
-        uint64_t ns[] = {500 + next_random(&random) % 1000, 700};
+        uint64_t ns[] = {500 + next_random(&rank->random) % 1000, 700};
         snprintf(name, sizeof(name), "cudaFunctionNumber%u", i);
         ct_build_api(b, name, ns, 2);
     }
 }
 
+static bool make(const char *directory, struct rank *rank, unsigned kernels)
+{
+    struct ct_build b;
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%u.bin", directory, rank->number);
+    rank->random = rank->number + rank->run * 1000003;
+    rank->slow = 1 + next_random(&rank->random) % 300 / 1e4;
+    if (rank->number % 1000 == 17)
+        rank->slow *= 1.25;
+    fill(&b, rank, kernels);
+    bool good = ct_build_save(&b, path);
+    ct_build_free(&b);
+    if (!good)
+        perror(path);
+    return good;
+}
+
+static unsigned number(int argc, char **argv, int i)
+{
+    return i < argc ? (unsigned)strtoul(argv[i], NULL, 10) : 0;
+}
+
 int main(int argc, char **argv)
 {
-    unsigned files = argc == 4 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-    unsigned kernels = argc == 4 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
-    if (!files || !kernels) {
-        fputs("usage: make_files DIRECTORY FILES KERNELS\n", stderr);
+    struct rank rank = {.ranks = number(argc, argv, 2), .run = number(argc, argv, 4)};
+    unsigned kernels = number(argc, argv, 3);
+    if (argc > 5 || !rank.ranks || !kernels) {
+        fputs("usage: make_files DIRECTORY FILES KERNELS [RUN]\n", stderr);
         return 2;
     }
-    for (unsigned i = 0; i < files; i++) {
-        struct ct_build b;
-        char path[4096];
-        snprintf(path, sizeof(path), "%s/%u.bin", argv[1], i);
-        fill(&b, i, kernels);
-        if (!ct_build_save(&b, path)) {
-            perror(path);
+    for (; rank.number < rank.ranks; rank.number++)
+        if (!make(argv[1], &rank, kernels))
             return 1;
-        }
-        ct_build_free(&b);
-    }
     return 0;
 }
