@@ -34,14 +34,15 @@ static int side_by_side(CUfunction f, long n, uint64_t kernel_ns)
 }
 
 /*
- * pace launches|waits|apart|beside [LAUNCHES [KERNEL_NS]]: one after the other, each waited for,
- * long apart, or side by side
+ * pace launches|waits|beside [LAUNCHES [KERNEL_NS [WORK_US]]]: one after the other, each waited for,
+ * or side by side; with work of the host's own after each
  */
 int actor_pace(int argc, char **argv)
 {
     const char *how = actor_word(argc, argv, 1, "launches");
     long n = actor_number(argc, argv, 2, 1000);
     uint64_t kernel_ns = (uint64_t)actor_number(argc, argv, 3, 1000);
+    uint64_t work_us = (uint64_t)actor_number(argc, argv, 4, 0);
     actor_begin();
     CUfunction f = actor_function("spin");
     if (!strcmp(how, "beside"))
@@ -51,8 +52,7 @@ int actor_pace(int argc, char **argv)
         MUST(actor_launch_with(f, s, kernel_ns));
         if (!strcmp(how, "waits"))
             MUST(cuStreamSynchronize(s));
-        if (!strcmp(how, "apart"))
-            work_for(1000);
+        work_for(work_us);
     }
     MUST(cuStreamSynchronize(s));
     return 0;

@@ -262,12 +262,13 @@ END_TEST
 
 /* ---- why a device was idle ---- */
 
+/* Launches with nothing between them would leave no gap but those that timing them makes. */
 static const struct {
-    const char *argv[4];
+    const char *argv[5];
     enum ct_idle reason;
 } paces[] = {
-    {{"pace", "launches", "2000", "200"}, CT_IDLE_HOST},
-    {{"pace", "apart", "20", "200"}, CT_IDLE_HOST},
+    {{"pace", "launches", "2000", "200", "20"}, CT_IDLE_HOST},
+    {{"pace", "launches", "20", "200", "1000"}, CT_IDLE_HOST},
     {{"pace", "waits", "500", "30000"}, CT_IDLE_SYNC},
 };
 
@@ -298,7 +299,8 @@ START_TEST(idle_time_has_its_reason)
     struct stage_run r;
     STAGE_UNTIL(
         is_reason(&r, paces[_i].reason), r,
-        PLAY(.argv = {paces[_i].argv[0], paces[_i].argv[1], paces[_i].argv[2], paces[_i].argv[3]},
+        PLAY(.argv = {paces[_i].argv[0], paces[_i].argv[1], paces[_i].argv[2], paces[_i].argv[3],
+                      paces[_i].argv[4]},
              .env = {"CUDASIM_HOST_CLOCK=1", "CUDASIM_NAME=H200"}));
     ck_assert(is_reason(&r, paces[_i].reason));
     stage_drop(&r);
