@@ -14,13 +14,13 @@
 #include "format/read.h"
 #include "oracle.h"
 #include "report/edg.h"
-#include "report/encode.h"
-#include "report/merge.h"
 #include "report/names.h"
-#include "report/pairs.h"
+#include "report/profile/encode.h"
+#include "report/profile/merge.h"
+#include "report/profile/pairs.h"
 #include "report/reports.h"
-#include "report/stage.h"
-#include "report/summary.h"
+#include "report/reports/summary.h"
+#include "report/sinks/stage.h"
 
 #define PAYLOAD_MOST ((size_t)1 << 20)
 

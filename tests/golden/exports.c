@@ -14,7 +14,7 @@
 #include "traces.h"
 
 #if CT_WITH_SQLITE
-#include "report/export_sqlite.h"
+#include "report/exports/export_sqlite.h"
 #endif
 #if CT_WITH_PERFETTO
 #include "track_event.pb-c.h"

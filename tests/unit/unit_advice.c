@@ -6,8 +6,8 @@
 
 #include "build_file.h"
 #include "case_main.h"
-#include "report/advice.h"
-#include "report/advice_facts.h"
+#include "report/reports/advice.h"
+#include "report/reports/advice_facts.h"
 
 #define MS 1000000u
 

@@ -9,8 +9,8 @@
 #include "base/hist.h"
 #include "build_file.h"
 #include "case_main.h"
-#include "report/hist.h"
-#include "report/pairs.h"
+#include "report/profile/hist.h"
+#include "report/profile/pairs.h"
 
 /* ---- distributions ---- */
 

@@ -10,9 +10,9 @@
 #include "case_main.h"
 #include "format/read.h"
 #include "oracle.h"
-#include "report/merge.h"
 #include "report/names.h"
-#include "report/summary.h"
+#include "report/profile/merge.h"
+#include "report/reports/summary.h"
 
 static const char *const texts[] = {
     "\033[31mred",

@@ -8,11 +8,11 @@
 #include "base/hist.h"
 #include "build_file.h"
 #include "case_main.h"
-#include "report/hist.h"
-#include "report/merge.h"
 #include "report/names.h"
-#include "report/summary.h"
-#include "report/view.h"
+#include "report/profile/hist.h"
+#include "report/profile/merge.h"
+#include "report/profile/view.h"
+#include "report/reports/summary.h"
 
 static struct ct_merged merged;
 static const struct ct_view_options plain = {.demangle = true};

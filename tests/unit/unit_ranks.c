@@ -11,10 +11,10 @@
 #include "build_file.h"
 #include "case_main.h"
 #include "format/payload.h"
-#include "report/encode.h"
-#include "report/files.h"
+#include "report/profile/encode.h"
+#include "report/profile/files.h"
+#include "report/profile/spread.h"
 #include "report/reports.h"
-#include "report/spread.h"
 
 #define RANKS 100 /* several chunks, the last one not full */
 

@@ -14,8 +14,8 @@
 #include "format/crc32.h"
 #include "format/read.h"
 #include "report/memory.h"
-#include "report/merge.h"
-#include "report/summary.h"
+#include "report/profile/merge.h"
+#include "report/reports/summary.h"
 
 static char path[] = "unit_read-XXXXXX";
 static char *image; /* of a file with something in every section */

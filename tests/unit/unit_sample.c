@@ -12,7 +12,7 @@
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/thread.h"
-#include "report/interval.h"
+#include "report/profile/interval.h"
 
 #define MS 1000000u
 #define SECOND 1000000000u

@@ -8,9 +8,9 @@
 #include "case_main.h"
 #include "format/trace_write.h"
 #include "report/digits.h"
-#include "report/links.h"
 #include "report/names.h"
-#include "report/timeline.h"
+#include "report/trace/links.h"
+#include "report/trace/timeline.h"
 
 /* ---- digits ---- */
 

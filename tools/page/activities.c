@@ -3,8 +3,8 @@
 
 #include "page/histogram.h"
 #include "page/json.h"
-#include "report/figures.h"
 #include "report/names.h"
+#include "report/reports/figures.h"
 
 static const char *const kinds[] = {
     [CT_ROW_KERNEL] = "kernel", [CT_ROW_COPY] = "copy",         [CT_ROW_SET] = "set",

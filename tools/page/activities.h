@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "report/view.h"
+#include "report/profile/view.h"
 
 json_t *ct_page_activities(const struct ct_merged *m, const struct ct_view *gpu,
                            const struct ct_view_options *o);

@@ -3,7 +3,7 @@
 
 #include "page/histogram.h"
 #include "page/json.h"
-#include "report/apis.h"
+#include "report/reports/apis.h"
 
 static json_t *call_of(const struct ct_view *apis, const struct ct_line *line)
 {

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "report/merge.h"
+#include "report/profile/merge.h"
 
 json_t *ct_page_calls(const struct ct_merged *m);
 

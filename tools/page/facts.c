@@ -7,7 +7,7 @@
 
 #include "page/json.h"
 #include "report/names.h"
-#include "report/truth.h"
+#include "report/reports/truth.h"
 
 #define MOST_PROCESSES 256 /* of thousands of ranks, the first */
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "report/view.h"
+#include "report/profile/view.h"
 
 json_t *ct_page_processes(const struct ct_merged *m);
 json_t *ct_page_devices(const struct ct_merged *m);

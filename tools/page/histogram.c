@@ -2,7 +2,7 @@
 #include "page/histogram.h"
 
 #include "page/json.h"
-#include "report/hist.h"
+#include "report/profile/hist.h"
 
 #define MOST_BINS 256
 

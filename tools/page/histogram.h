@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "report/merge.h"
+#include "report/profile/merge.h"
 
 /*
  * {"shift": s, "first": b, "counts": [...]}: buckets of the file, 2^s of them to a bin, from bin b

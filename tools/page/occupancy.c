@@ -2,8 +2,8 @@
 #include "page/occupancy.h"
 
 #include "page/json.h"
-#include "report/advice.h"
 #include "report/names.h"
+#include "report/reports/advice.h"
 
 static const char *const idles[CT_FILE_IDLES] = {
 #define X(id, text) [CT_IDLE_##id] = text,

@@ -9,7 +9,7 @@
 #include "page/json.h"
 #include "report/names.h"
 #include "report/reports.h"
-#include "report/trace_options.h"
+#include "report/trace/trace_options.h"
 
 /* zlib counts in 32 bits. */
 #define PIECE_BYTES ((size_t)1 << 30)

@@ -4,12 +4,12 @@
 
 #include "format/trace_read.h"
 #include "report/complain.h"
-#include "report/files.h"
 #include "report/options.h"
 #include "report/output.h"
-#include "report/per.h"
+#include "report/profile/files.h"
 #include "report/reports.h"
-#include "report/stage.h"
+#include "report/sinks/per.h"
+#include "report/sinks/stage.h"
 
 /* Traces are left to who has asked for them. */
 static bool merge_files(struct ct_merged *m, const struct ct_options *o, bool traced)

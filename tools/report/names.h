@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "report/merge.h"
+#include "report/profile/merge.h"
 
 /* Text of a file on a terminal: what cannot be shown (base/shown.h) becomes "\x1b". */
 void ct_name_safe(struct ct_string *out, const char *text);

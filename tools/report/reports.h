@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "report/merge.h"
 #include "report/options.h"
-#include "report/relation.h"
-#include "report/view.h"
+#include "report/profile/merge.h"
+#include "report/profile/view.h"
+#include "report/sinks/relation.h"
 
 struct ct_input {
     const struct ct_options *o;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "life/stage.h"
-#include "report/interval.h"
+#include "report/profile/interval.h"
 
 static const struct ct_file_row *row_of(const struct ct_summary *s, const char *name)
 {

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* A database with the tables and columns of nsys's SQLite exports. */
+#ifndef CT_REPORT_EXPORT_SQLITE_H
+#define CT_REPORT_EXPORT_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "report/profile/intern.h"
+#include "report/trace/event_names.h"
+
+extern const char ct_sqlite_schema[];
+
+/* What is prepared for each event. */
+#define CT_SQLITE_STATEMENTS(X)                                                                    \
+    X(STRING, "INSERT INTO StringIds VALUES (?, ?)")                                               \
+    X(KERNEL, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId," \
+              " correlationId, globalPid, demangledName, shortName, mangledName,"                  \
+              " registersPerThread, staticSharedMemory, gridX, gridY, gridZ, blockX, blockY,"      \
+              " blockZ, dynamicSharedMemory)"                                                      \
+              " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                 \
+    X(COPY, "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId,"   \
+            " correlationId, globalPid, bytes, copyKind, copyCount, srcKind, dstKind,"             \
+            " migrationCause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                     \
+    X(SET, "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId,"    \
+           " correlationId, globalPid, bytes, memKind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 2)")        \
+    X(GRAPH, "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, contextId,"       \
+             " streamId, correlationId, globalPid, graphId, graphExecId)"                          \
+             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")                                                \
+    X(CALL, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, ?, ?, ?, NULL)")
+
+enum ct_sqlite_statement {
+#define X(id, sql) CT_SQLITE_##id,
+    CT_SQLITE_STATEMENTS(X)
+#undef X
+        CT_SQLITE_STATEMENT_COUNT
+};
+
+/* Numbers in StringIds; 0: not there yet. */
+struct ct_sqlite_name {
+    uint32_t demangled;
+    uint32_t plain; /* the function's own name: no namespace, arguments or template arguments */
+    uint32_t mangled;
+};
+
+struct ct_sqlite_names {
+    struct ct_sqlite_name *rows;
+    size_t rows_size;
+    uint32_t *apis;
+    size_t apis_size;
+};
+
+struct ct_sqlite {
+    sqlite3 *db;
+    sqlite3_stmt *statements[CT_SQLITE_STATEMENT_COUNT];
+    bool failed;
+    char reason[128]; /* why: the database knows only of what came last */
+    struct ct_timeline *tl;
+    bool demangle;
+    struct ct_intern strings;
+    struct ct_sqlite_names *names; /* by file */
+};
+
+/* What the database has just said; from the first that is not good on, the export has failed. */
+void ct_sqlite_check(struct ct_sqlite *s, bool good);
+
+/* The number of a string, which is put there if it is new. */
+uint32_t ct_sqlite_string(struct ct_sqlite *s, const char *text);
+
+/* One row, by a statement of its own; arguments follow as the letters say: i int64_t, s text. */
+void ct_sqlite_put(struct ct_sqlite *s, const char *sql, const char *types, ...);
+
+/* "Serialized GlobalId": host, or whose trace it is, as equal pids may be; process; thread. */
+int64_t ct_sqlite_global(const struct ct_timeline_file *f, uint32_t tid);
+
+void ct_sqlite_event(struct ct_sqlite *s, const struct ct_event *e);
+/* What is known when all events have been seen: processes, threads, devices, what is missing. */
+void ct_sqlite_facts(struct ct_sqlite *s);
+
+#endif

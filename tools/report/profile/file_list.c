@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/complain.h"
+#include "report/profile/files.h"
+
+static void add(struct ct_file_list *list, char *path)
+{
+    list->paths = ct_memory_grow(list->paths, &list->size, list->count + 1, sizeof(*list->paths));
+    list->paths[list->count++] = path;
+}
+
+/*
+ * Other files may lie beside the profiles: notes, logs, traces. What could be a profile is taken
+ * for one, so that who reads it says what is the matter: what cannot be opened, and a file without
+ * anything to know it by that has a profile's name.
+ */
+static bool is_profile(int directory, const char *name)
+{
+    struct stat st;
+    if (fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode))
+        return false;
+    int fd = openat(directory, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return errno != ENOENT;
+    const char *suffix = strrchr(name, '.');
+    bool is = st.st_size < CT_FILE_MAGIC_BYTES ? suffix && !strcmp(suffix, ".bin")
+                                               : ct_summary_is_one(fd);
+    close(fd);
+    return is;
+}
+
+static int by_version(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_directory(struct ct_file_list *list, const char *path, DIR *d)
+{
+    size_t first = list->count;
+    for (struct dirent *e; (e = readdir(d));) {
+        struct ct_string file = {0};
+        if (!is_profile(dirfd(d), e->d_name))
+            continue;
+        ct_string_printf(&file, "%s/%s", path, e->d_name);
+        add(list, file.data);
+    }
+    if (list->count == first) {
+        ct_complain(path, "has no profiles in it");
+        return false;
+    }
+    qsort(list->paths + first, list->count - first, sizeof(*list->paths), by_version);
+    return true;
+}
+
+bool ct_files_add(struct ct_file_list *list, const char *path)
+{
+    DIR *d = opendir(path);
+    if (!d && (errno == ENOTDIR || errno == ENOENT)) {
+        add(list, ct_memory_copy(path, strlen(path) + 1));
+        return true;
+    }
+    if (!d) {
+        ct_complain(path, strerror(errno));
+        return false;
+    }
+    bool good = add_directory(list, path, d);
+    closedir(d);
+    return good;
+}
+
+void ct_files_free(struct ct_file_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->paths[i]);
+    free(list->paths);
+    *list = (struct ct_file_list){0};
+}

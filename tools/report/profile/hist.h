@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Merged histograms and what is read off them. */
+#ifndef CT_REPORT_HIST_H
+#define CT_REPORT_HIST_H
+
+#include "report/profile/merge.h"
+
+void ct_hist_merge(struct ct_merged_hist *h, const struct ct_file_bucket *buckets, size_t count);
+
+/* The duration that the given share (0 to 1) of all stays below or at; 0: nothing in it. */
+uint64_t ct_hist_quantile(const struct ct_merged_hist *h, double share, uint64_t min_ns,
+                          uint64_t max_ns);
+
+/* Sample standard deviation of n values; 0 when there are not two. */
+double ct_hist_deviation(double n, double total_ns, double square_ns2);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/profile/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/profile/hist.h"
+#include "report/profile/spread.h"
+
+#define MOST_SHAPES 64 /* of one row; further ones are only counted */
+
+static uint32_t name_of(struct ct_merged *m, const struct ct_summary *s, uint32_t offset)
+{
+    return ct_intern_text(&m->names, ct_summary_text(s, offset));
+}
+
+/* The same GPU has the same UUID in every file; without one, number and name must do. */
+static uint32_t device_key(struct ct_merged *m, const struct ct_file_device *d, uint32_t name)
+{
+    static const uint8_t none[sizeof(d->uuid)];
+    struct {
+        uint8_t uuid[sizeof(d->uuid)];
+        uint32_t ordinal;
+        uint32_t name;
+    } key = {.ordinal = 0, .name = 0};
+    memcpy(key.uuid, d->uuid, sizeof(key.uuid));
+    if (!memcmp(d->uuid, none, sizeof(none))) {
+        key.ordinal = d->ordinal;
+        key.name = name;
+    }
+    return ct_intern_add(&m->device_keys, &key, sizeof(key));
+}
+
+static uint32_t model_of(struct ct_merged *m, const struct ct_file_device *d, uint32_t name,
+                         uint32_t device)
+{
+    struct {
+        uint64_t memory_bytes;
+        uint32_t name, sm_count, compute_major, compute_minor;
+    } key = {d->memory_bytes, name, d->sm_count, d->compute_major, d->compute_minor};
+    uint32_t known = m->model_keys.count, model = ct_intern_add(&m->model_keys, &key, sizeof(key));
+    m->models = ct_memory_grow(m->models, &m->models_size, model + 1, sizeof(*m->models));
+    if (model == known)
+        m->models[model] = device;
+    return m->models[model];
+}
+
+static uint32_t row_device(const struct ct_merged *m, uint32_t device)
+{
+    if (m->devices_as == CT_DEVICES_AS_ONE)
+        return 0;
+    return m->devices_as == CT_DEVICES_BY_MODEL ? m->devices[device].model : device;
+}
+
+static void add_devices(struct ct_merged *m, const struct ct_summary *s)
+{
+    m->device_map = ct_memory_grow(m->device_map, &m->device_map_size, s->devices_count,
+                                   sizeof(*m->device_map));
+    for (size_t i = 0; i < s->devices_count; i++) {
+        const struct ct_file_device *from = &s->devices[i];
+        uint32_t name = name_of(m, s, from->name), known = m->device_keys.count;
+        uint32_t to = device_key(m, from, name);
+        m->devices = ct_memory_grow(m->devices, &m->devices_size, to + 1, sizeof(*m->devices));
+        if (to == known) {
+            m->devices[to].sum = *from;
+            m->devices[to].sum.name = name;
+            m->devices[to].model = model_of(m, from, name, to);
+        }
+        m->device_map[i] = row_device(m, to);
+        m->devices[to].raw |= from->calibration == CT_CALIBRATION_NONE;
+        m->devices[m->device_map[i]].raw |= m->devices[to].raw;
+    }
+}
+
+static int by_graph_and_name(const void *a, const void *b)
+{
+    const struct ct_file_node *x = a, *y = b;
+    if (x->graph_row != y->graph_row)
+        return x->graph_row < y->graph_row ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+/* The file's nodes with our names, in order, each name once a graph; how many there are. */
+static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
+{
+    size_t kept = 0;
+    m->nodes = ct_memory_grow(m->nodes, &m->nodes_size, s->nodes_count, sizeof(*m->nodes));
+    for (size_t i = 0; i < s->nodes_count; i++) {
+        m->nodes[i] = s->nodes[i];
+        m->nodes[i].name = name_of(m, s, s->nodes[i].name);
+    }
+    if (s->nodes_count)
+        qsort(m->nodes, s->nodes_count, sizeof(*m->nodes), by_graph_and_name);
+    for (size_t i = 0; i < s->nodes_count; i++) {
+        if (kept && !by_graph_and_name(&m->nodes[kept - 1], &m->nodes[i]))
+            m->nodes[kept - 1].count = ct_merge_sum(m->nodes[kept - 1].count, m->nodes[i].count);
+        else
+            m->nodes[kept++] = m->nodes[i];
+    }
+    return kept;
+}
+
+/* Graphs of several files are the same when the same kernels run in them as often. */
+static void map_contents(struct ct_merged *m, const struct ct_summary *s)
+{
+    m->content_map = ct_memory_grow(m->content_map, &m->content_map_size, s->rows_count,
+                                    sizeof(*m->content_map));
+    for (size_t i = 0; i < s->rows_count; i++)
+        m->content_map[i] = CT_MERGE_NONE;
+    size_t count = gather_nodes(m, s);
+    for (size_t i = 0, end; i < count; i = end) {
+        uint32_t row = m->nodes[i].graph_row;
+        for (end = i; end < count && m->nodes[end].graph_row == row; end++)
+            m->nodes[end].graph_row = 0;
+        m->content_map[row] =
+            ct_intern_add(&m->contents, &m->nodes[i], (end - i) * sizeof(*m->nodes));
+    }
+}
+
+size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content)
+{
+    return ct_intern_len(&m->contents, content) / sizeof(struct ct_file_node);
+}
+
+struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content, size_t i)
+{
+    struct ct_file_node node;
+    memcpy(&node, ct_intern_get(&m->contents, content) + i * sizeof(node), sizeof(node));
+    return node;
+}
+
+/* A graph's name is its ordinal in its own process: its content, where known, tells it better. */
+static uint32_t row_name(struct ct_merged *m, const struct ct_summary *s, size_t i)
+{
+    bool known = m->content_map[i] != CT_MERGE_NONE;
+    return known ? ct_intern_text(&m->names, "") : name_of(m, s, s->rows[i].name);
+}
+
+/* The entry of a row, with its identity filled in and zero figures when it is new. */
+static struct ct_merged_row *row_of(struct ct_merged *m, const struct ct_summary *s, size_t i)
+{
+    const struct ct_file_row *from = &s->rows[i];
+    uint32_t key[] = {from->kind, from->detail, m->device_map[from->device], row_name(m, s, i),
+                      m->content_map[i]};
+    uint32_t known = m->row_keys.count, at = ct_intern_add(&m->row_keys, key, sizeof(key));
+    m->rows = ct_memory_grow(m->rows, &m->rows_size, at + 1, sizeof(*m->rows));
+    struct ct_merged_row *to = &m->rows[at];
+    m->row_map[i] = at;
+    if (at == known) {
+        to->sum = (struct ct_file_row){.kind = key[0],
+                                       .detail = key[1],
+                                       .device = key[2],
+                                       .name = key[3],
+                                       .min_ns = UINT64_MAX,
+                                       .raw_min_ns = UINT64_MAX,
+                                       .registers = from->registers,
+                                       .static_shared_bytes = from->static_shared_bytes};
+        to->content = key[4];
+    }
+    return to;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A file without an estimate is one in which nothing was sampled out. */
+static void add_estimate(struct ct_file_row *to, const struct ct_file_row *from)
+{
+    bool known = from->estimated != 0;
+    to->estimated = ct_merge_sum(to->estimated, known ? from->estimated : from->timed);
+    to->estimated_ns += known ? from->estimated_ns : (double)from->total_ns;
+    to->estimated_square_ns2 += known ? from->estimated_square_ns2 : from->square_ns2;
+    to->variance_ns2 += from->variance_ns2;
+    to->third_ns3 += from->third_ns3;
+    to->freedom_ns4 += from->freedom_ns4;
+}
+
+static void add_durations(struct ct_file_row *to, const struct ct_file_row *from)
+{
+    to->timed = ct_merge_sum(to->timed, from->timed);
+    to->total_ns = ct_merge_sum(to->total_ns, from->total_ns);
+    to->raw_total_ns = ct_merge_sum(to->raw_total_ns, from->raw_total_ns);
+    to->square_ns2 += from->square_ns2;
+    to->raw_square_ns2 += from->raw_square_ns2;
+    to->min_ns = least(to->min_ns, from->min_ns);
+    to->max_ns = most(to->max_ns, from->max_ns);
+    to->raw_min_ns = least(to->raw_min_ns, from->raw_min_ns);
+    to->raw_max_ns = most(to->raw_max_ns, from->raw_max_ns);
+    to->timed_bytes = ct_merge_sum(to->timed_bytes, from->timed_bytes);
+    to->doubt_ns = ct_merge_sum(to->doubt_ns, from->doubt_ns);
+    to->marked = ct_merge_sum(to->marked, from->marked);
+    to->overlapped = ct_merge_sum(to->overlapped, from->overlapped);
+    to->legacy_waits = ct_merge_sum(to->legacy_waits, from->legacy_waits);
+    add_estimate(to, from);
+}
+
+static bool same_shape(const struct ct_file_shape *a, const struct ct_file_shape *b)
+{
+    return !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
+           !memcmp(a->block, b->block, sizeof(a->block)) &&
+           a->dynamic_shared_bytes == b->dynamic_shared_bytes;
+}
+
+/* A file without a histogram has no array to point into. */
+static void add_buckets(struct ct_merged_hist *to, const struct ct_summary *s, uint32_t first,
+                        uint32_t count)
+{
+    if (count)
+        ct_hist_merge(to, s->buckets + first, count);
+}
+
+static void add_shape(struct ct_merged_row *to, const struct ct_file_shape *shape)
+{
+    for (size_t i = 0; i < to->shape_count; i++) {
+        if (same_shape(&to->shapes[i], shape)) {
+            to->shapes[i].count = ct_merge_sum(to->shapes[i].count, shape->count);
+            return;
+        }
+    }
+    if (to->shape_count == MOST_SHAPES) {
+        to->sum.shape_other = ct_merge_sum(to->sum.shape_other, shape->count);
+        return;
+    }
+    to->shapes =
+        ct_memory_grow(to->shapes, &to->shape_size, to->shape_count + 1, sizeof(*to->shapes));
+    to->shapes[to->shape_count++] = *shape;
+}
+
+static void add_row_details(struct ct_merged_row *to, const struct ct_summary *s,
+                            const struct ct_file_row *from)
+{
+    to->sum.shape_other = ct_merge_sum(to->sum.shape_other, from->shape_other);
+    for (uint32_t i = 0; i < from->shape_count; i++)
+        add_shape(to, &s->shapes[from->shape_first + i]);
+    add_buckets(&to->hist, s, from->bucket_first, from->bucket_count);
+    add_buckets(&to->raw_hist, s, from->raw_bucket_first, from->raw_bucket_count);
+}
+
+static void add_figures(struct ct_file_row *to, const struct ct_file_row *from)
+{
+    if (from->timed)
+        add_durations(to, from);
+    to->errors = ct_merge_sum(to->errors, from->errors);
+    to->bytes = ct_merge_sum(to->bytes, from->bytes);
+    for (int k = 0; k < CT_FILE_LOSSES; k++)
+        to->lost[k] = ct_merge_sum(to->lost[k], from->lost[k]);
+}
+
+static void add_rows(struct ct_merged *m, const struct ct_summary *s)
+{
+    m->row_map = ct_memory_grow(m->row_map, &m->row_map_size, s->rows_count, sizeof(*m->row_map));
+    for (size_t i = 0; i < s->rows_count; i++) {
+        struct ct_merged_row *to = row_of(m, s, i);
+        add_figures(&to->sum, &s->rows[i]);
+        if (m->details)
+            add_row_details(to, s, &s->rows[i]);
+    }
+}
+
+static struct ct_merged_row *row_of_its_own(const struct ct_merged_row *from)
+{
+    struct ct_merged_row *to = ct_memory_copy(from, sizeof(*from));
+    to->shapes = ct_memory_copy(from->shapes, from->shape_count * sizeof(*from->shapes));
+    to->shape_size = from->shape_count;
+    to->hist = to->raw_hist = (struct ct_merged_hist){0};
+    ct_hist_merge(&to->hist, from->hist.buckets, from->hist.count);
+    ct_hist_merge(&to->raw_hist, from->raw_hist.buckets, from->raw_hist.count);
+    return to;
+}
+
+struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_merged_row *first,
+                                    const struct ct_merged_row *more)
+{
+    struct ct_merged_row *to = sum ? sum : row_of_its_own(first);
+    add_figures(&to->sum, &more->sum);
+    to->sum.shape_other = ct_merge_sum(to->sum.shape_other, more->sum.shape_other);
+    for (size_t i = 0; i < more->shape_count; i++)
+        add_shape(to, &more->shapes[i]);
+    ct_hist_merge(&to->hist, more->hist.buckets, more->hist.count);
+    ct_hist_merge(&to->raw_hist, more->raw_hist.buckets, more->raw_hist.count);
+    return to;
+}
+
+void ct_merge_row_free(struct ct_merged_row *row)
+{
+    if (!row)
+        return;
+    free(row->hist.buckets);
+    free(row->raw_hist.buckets);
+    free(row->shapes);
+    free(row);
+}
+
+static struct ct_merged_api *api_of(struct ct_merged *m, const struct ct_summary *s, size_t i)
+{
+    const struct ct_file_api *from = &s->apis[i];
+    uint32_t key[] = {name_of(m, s, from->name), from->flags & CT_API_RUNTIME};
+    uint32_t known = m->api_keys.count, at = ct_intern_add(&m->api_keys, key, sizeof(key));
+    m->apis = ct_memory_grow(m->apis, &m->apis_size, at + 1, sizeof(*m->apis));
+    if (at == known)
+        m->apis[at].sum =
+            (struct ct_file_api){.name = key[0], .flags = key[1], .min_ns = UINT64_MAX};
+    m->api_map[i] = at;
+    return &m->apis[at];
+}
+
+static void add_apis(struct ct_merged *m, const struct ct_summary *s)
+{
+    m->api_map = ct_memory_grow(m->api_map, &m->api_map_size, s->apis_count, sizeof(*m->api_map));
+    for (size_t i = 0; i < s->apis_count; i++) {
+        const struct ct_file_api *from = &s->apis[i];
+        struct ct_merged_api *to = api_of(m, s, i);
+        if (!from->calls)
+            continue;
+        to->sum.calls = ct_merge_sum(to->sum.calls, from->calls);
+        to->sum.errors = ct_merge_sum(to->sum.errors, from->errors);
+        to->sum.total_ns = ct_merge_sum(to->sum.total_ns, from->total_ns);
+        to->sum.sampled = ct_merge_sum(to->sum.sampled, from->sampled);
+        to->sum.timed = ct_merge_sum(to->sum.timed, from->timed ? from->timed : from->calls);
+        to->sum.square_ns2 += from->square_ns2;
+        to->sum.min_ns = least(to->sum.min_ns, from->min_ns);
+        to->sum.max_ns = most(to->sum.max_ns, from->max_ns);
+        if (m->details)
+            add_buckets(&to->hist, s, from->bucket_first, from->bucket_count);
+    }
+}
+
+void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_t count)
+{
+    uint32_t key[] = {kind, ct_intern_text(&m->names, text)};
+    uint32_t at = ct_intern_add(&m->note_keys, key, sizeof(key));
+    m->notes = ct_memory_grow(m->notes, &m->notes_size, at + 1, sizeof(*m->notes));
+    m->notes[at].kind = kind;
+    m->notes[at].text = key[1];
+    m->notes[at].count = ct_merge_sum(m->notes[at].count, count);
+}
+
+static void add_notes(struct ct_merged *m, const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->notes_count; i++)
+        ct_merge_note(m, s->notes[i].kind, ct_summary_text(s, s->notes[i].text), s->notes[i].count);
+}
+
+/* Streams have no identity beyond their process: they are kept for a single one only. */
+static void add_streams(struct ct_merged *m, const struct ct_summary *s)
+{
+    m->stream_count = 0;
+    if (m->process_count > 1)
+        return;
+    m->streams =
+        ct_memory_grow(m->streams, &m->streams_size, s->streams_count, sizeof(*m->streams));
+    for (size_t i = 0; i < s->streams_count; i++) {
+        m->streams[i] = s->streams[i];
+        m->streams[i].device = m->device_map[s->streams[i].device];
+    }
+    m->stream_count = s->streams_count;
+}
+
+static void add_process(struct ct_merged *m, const struct ct_summary *s,
+                        const struct ct_file_process *from)
+{
+    struct ct_file_process *to = &m->processes[m->process_count++];
+    *to = *from;
+    to->command = name_of(m, s, from->command);
+    to->host = name_of(m, s, from->host);
+    m->off_operations = ct_merge_sum(m->off_operations, to->off_operations);
+    m->unfinished += !(to->flags & CT_PROCESS_FINISHED);
+}
+
+/* A merged file lists those that it is of. */
+static void add_processes(struct ct_merged *m, const struct ct_summary *s)
+{
+    const struct ct_file_process *all = s->processes_count ? s->processes : s->process;
+    size_t count = s->processes_count ? s->processes_count : 1;
+    m->processes = ct_memory_grow(m->processes, &m->processes_size, m->process_count + count,
+                                  sizeof(*m->processes));
+    for (size_t i = 0; i < count; i++)
+        add_process(m, s, &all[i]);
+    m->fell_back += s->fell_back;
+}
+
+void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
+{
+    add_processes(m, s);
+    add_devices(m, s);
+    map_contents(m, s);
+    add_rows(m, s);
+    add_apis(m, s);
+    add_notes(m, s);
+    ct_activity_add(&m->activity, s, m->device_map, m->row_map);
+    if (m->details && m->devices_as == CT_DEVICES_EACH)
+        add_streams(m, s);
+    ct_spread_add(m, s);
+}
+
+void ct_merge_free(struct ct_merged *m)
+{
+    for (uint32_t i = 0; i < m->row_keys.count; i++) {
+        free(m->rows[i].hist.buckets);
+        free(m->rows[i].raw_hist.buckets);
+        free(m->rows[i].shapes);
+    }
+    for (uint32_t i = 0; i < m->api_keys.count; i++)
+        free(m->apis[i].hist.buckets);
+    struct ct_intern *tables[] = {&m->names,    &m->contents, &m->device_keys, &m->model_keys,
+                                  &m->row_keys, &m->api_keys, &m->note_keys};
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        ct_intern_free(tables[i]);
+    void *arrays[] = {m->devices, m->models,      m->rows,   m->apis,  m->notes,
+                      m->streams, m->processes,   m->totals, m->nodes, m->device_map,
+                      m->row_map, m->content_map, m->api_map};
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        free(arrays[i]);
+    ct_activity_free(&m->activity);
+    memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adds up any number of summaries. What is the same in several files (a kernel on a device, an
+ * API function, a graph with the same content) becomes one entry, so the memory depends on the
+ * result, not on the number of files; only the lists of processes and devices grow with it. Rows
+ * may be of all GPUs of a model, or of all: thousands of ranks have as many GPUs.
+ */
+#ifndef CT_REPORT_MERGE_H
+#define CT_REPORT_MERGE_H
+
+#include <stdbool.h>
+
+#include "cutrace/format.h"
+#include "format/read.h"
+#include "report/profile/activity.h"
+#include "report/profile/intern.h"
+
+#define CT_MERGE_NONE UINT32_MAX
+
+/* A histogram: the buckets that were hit, in their order. */
+struct ct_merged_hist {
+    struct ct_file_bucket *buckets;
+    size_t count;
+    size_t size;
+};
+
+/* Over the processes; what the one being added has so far is in `part`. */
+struct ct_merged_spread {
+    struct ct_file_spread sum; /* least, most: of ct_merged.processes */
+    double part_ns;
+    double part_calls;
+};
+
+struct ct_merged_row {
+    struct ct_file_row sum; /* name: of ct_merged.names; device: of ct_merged.devices */
+    uint32_t content;       /* graphs: of ct_merged.contents; otherwise CT_MERGE_NONE */
+    struct ct_merged_hist hist;
+    struct ct_merged_hist raw_hist;
+    struct ct_file_shape *shapes;
+    size_t shape_count;
+    size_t shape_size;
+    struct ct_merged_spread spread;
+};
+
+struct ct_merged_api {
+    struct ct_file_api sum;
+    struct ct_merged_hist hist;
+    struct ct_merged_spread spread;
+};
+
+struct ct_merged_device {
+    struct ct_file_device sum; /* figures of the first file that has it */
+    bool raw;                  /* in some file its durations are raw brackets */
+    uint32_t model;            /* the first device of the same model */
+};
+
+/* What rows are of: each GPU, the first of its model, or the very first for all. */
+enum ct_devices_as { CT_DEVICES_EACH, CT_DEVICES_BY_MODEL, CT_DEVICES_AS_ONE };
+
+/* All zero at first, but for what is to be kept. */
+struct ct_merged {
+    bool details; /* keep histograms, shapes and streams */
+    enum ct_devices_as devices_as;
+    struct ct_intern names;
+    struct ct_intern contents; /* of graphs: struct ct_file_node with graph_row 0, by name */
+
+    struct ct_intern device_keys; /* numbers are indices of the array, here and below */
+    struct ct_merged_device *devices;
+    size_t devices_size;
+    struct ct_intern model_keys;
+    uint32_t *models; /* the first device of each */
+    size_t models_size;
+    struct ct_intern row_keys;
+    struct ct_merged_row *rows;
+    size_t rows_size;
+    struct ct_intern api_keys;
+    struct ct_merged_api *apis;
+    size_t apis_size;
+    struct ct_intern note_keys;
+    struct ct_file_note *notes;
+    size_t notes_size;
+
+    struct ct_file_process *processes; /* command, host: of names */
+    size_t process_count;
+    size_t processes_size;
+    struct ct_file_total *totals; /* of each of them */
+    size_t totals_size;
+    struct ct_merged_activity activity;
+    struct ct_file_stream *streams;
+    size_t stream_count;
+    size_t streams_size;
+    uint64_t off_operations;
+    size_t unfinished; /* processes without a proper end */
+    size_t fell_back;  /* files whose newest payload was damaged */
+
+    uint32_t *device_map; /* of the file being added: its index to ours */
+    size_t device_map_size;
+    uint32_t *row_map; /* and so on */
+    size_t row_map_size;
+    uint32_t *api_map;
+    size_t api_map_size;
+    uint32_t *content_map; /* of its rows: the graph's content */
+    size_t content_map_size;
+    struct ct_file_node *nodes; /* its nodes, by graph and name */
+    size_t nodes_size;
+};
+
+void ct_merge_add(struct ct_merged *m, const struct ct_summary *s);
+/* The same note again adds to its count. */
+void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_t count);
+void ct_merge_free(struct ct_merged *m);
+
+/* Adds one row of a profile to another, or to the sum of others: a row of its own, to be freed. */
+struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_merged_row *first,
+                                    const struct ct_merged_row *more);
+void ct_merge_row_free(struct ct_merged_row *row);
+
+static inline const char *ct_merge_name(const struct ct_merged *m, uint32_t name)
+{
+    return ct_intern_get(&m->names, name);
+}
+
+/* Kernels in a graph's content, and the i-th of them. */
+size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content);
+struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content, size_t i);
+
+/* Sums and products that stop at the largest number: a damaged or endless file must not wrap
+ * around. */
+static inline uint64_t ct_merge_sum(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t ct_merge_product(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * "merge": what several files add up to, as one more file. It is written beside the place where it
+ * is to be and then given its name: at any moment there is what was there before, or all of the
+ * new.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/payload.h"
+#include "format/write.h"
+#include "report/complain.h"
+#include "report/profile/encode.h"
+#include "report/profile/files.h"
+#include "report/reports.h"
+
+static bool refuse(const char *path, const char *what, const char *reason)
+{
+    struct ct_string text = {0};
+    ct_string_printf(&text, "%s%s", what, reason);
+    ct_complain(path, text.data);
+    ct_string_free(&text);
+    return false;
+}
+
+static bool is_profile_or_empty(int fd)
+{
+    struct stat st;
+    return (!fstat(fd, &st) && !st.st_size) || ct_summary_is_one(fd);
+}
+
+/* A program that is still being recorded has its file locked. */
+static bool may_replace(const char *path)
+{
+    struct stat st;
+    bool good = true;
+    if (lstat(path, &st))
+        return true;
+    if (!S_ISREG(st.st_mode))
+        return refuse(path, "is no regular file", "");
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return refuse(path, "cannot be opened: ", strerror(errno));
+    if (!is_profile_or_empty(fd))
+        good = refuse(path, "is there and no profile: it stays as it is", "");
+    else if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+        good = refuse(path, "is being written by another process", "");
+    close(fd);
+    return good;
+}
+
+/*
+ * Sums of hostile files may have become infinite, and files of a newer minor version may have what
+ * those of ours cannot: nobody would read that.
+ */
+static bool can_be_read(const char *path, void *payload, size_t bytes)
+{
+    struct ct_summary s = {.payload = payload, .minor = CT_FILE_MINOR};
+    struct ct_read_error error;
+    bool good = !ct_payload_parse(&s, bytes, &error);
+    ct_payload_forget(&s);
+    return good || refuse(path, "is not written, as it ", error.text);
+}
+
+static bool write_payload(const char *path, const char *part, const void *payload, size_t bytes)
+{
+    struct ct_file f = {.fd = CT_FD_NONE};
+    enum ct_file_error error = ct_file_open(&f, part, false);
+    if (error)
+        return refuse(path, "cannot be written", ct_file_reason(error, errno));
+    bool good = ct_file_commit(&f, payload, bytes) && !fsync(f.fd.number) && !rename(part, path);
+    int number = errno;
+    ct_file_close(&f);
+    if (good)
+        return true;
+    unlink(part);
+    return refuse(path, "cannot be written: ", strerror(number));
+}
+
+static bool write_merged(const struct ct_merged *m, const char *path)
+{
+    struct ct_string part = {0};
+    size_t bytes;
+    if (!may_replace(path))
+        return false;
+    void *payload = ct_encode(m, &bytes);
+    ct_string_printf(&part, "%s.%ld.part", path, (long)getpid());
+    bool good =
+        bytes > CT_READ_LIMIT_BYTES
+            ? refuse(path, "would be too large: it is more than reports read", "")
+            : can_be_read(path, payload, bytes) && write_payload(path, part.data, payload, bytes);
+    ct_string_free(&part);
+    free(payload);
+    return good;
+}
+
+/* Directories stand for the profiles in them. */
+static bool list_files(struct ct_file_list *list, const struct ct_options *o)
+{
+    bool good = true;
+    for (int i = 0; i < o->file_count; i++)
+        good &= ct_files_add(list, o->files[i]);
+    return good;
+}
+
+int ct_report_merge(const struct ct_input *in, struct ct_sink *sink)
+{
+    struct ct_merged m = {.details = true, .devices_as = CT_DEVICES_BY_MODEL};
+    struct ct_file_list list = {0};
+    (void)sink;
+    bool good = list_files(&list, in->o);
+    good &= ct_files_merge(&m, list.paths, list.count, 0);
+    if (m.fell_back)
+        ct_merge_note(
+            &m, CT_NOTE_WARNING,
+            "The newest data of a file that was merged were damaged: the older were taken",
+            m.fell_back);
+    good &= m.process_count && write_merged(&m, in->o->log_file);
+    ct_files_free(&list);
+    ct_merge_free(&m);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/profile/side.h"
+
+#include <math.h>
+
+#include "report/profile/view.h"
+
+/* A sum of squares, as the variance of one value; NAN: there are too few. */
+static double scatter(double n, double total_ns, double square_ns2)
+{
+    double variance = n > 1 ? (square_ns2 - total_ns * (total_ns / n)) / (n - 1) : NAN;
+    return variance < 0 ? 0 : variance;
+}
+
+/* Adds an independent source of error to the mean. */
+static void add_variance(struct ct_estimate *mean, double variance, double freedom)
+{
+    if (!(variance > 0) || !(freedom > 0))
+        return;
+    double sum = mean->variance + variance;
+    double parts = variance * variance / freedom;
+    if (mean->freedom > 0)
+        parts += mean->variance * mean->variance / mean->freedom;
+    mean->variance = sum;
+    mean->freedom = parts > 0 ? sum * sum / parts : freedom;
+}
+
+/*
+ * Means of several processes scatter more than their operations make them, as everything of a
+ * process is shared by all its operations: then that scatter is what counts.
+ */
+static void use_processes(struct ct_estimate *mean, const struct ct_file_spread *spread)
+{
+    double k = (double)spread->processes;
+    double variance = scatter(k, spread->mean_ns, spread->mean_square_ns2) / k;
+    if (variance > mean->variance || (k > 1 && !(mean->freedom > 0))) {
+        mean->variance = variance;
+        mean->freedom = k - 1;
+    }
+}
+
+struct ct_side ct_side_of_row(const struct ct_merged_row *row, bool raw)
+{
+    struct ct_durations d = ct_view_durations(row, raw);
+    const struct ct_file_row *sum = &row->sum;
+    struct ct_side side = {.calls = (double)ct_view_calls(sum), .hist = d.hist};
+    double timed = (double)sum->timed;
+    if (!sum->timed)
+        return side;
+    side.timed = timed;
+    side.mean.value = d.estimated_ns / d.estimated;
+    side.mean.doubt = (double)d.doubt_ns / timed;
+    side.total_ns = side.mean.value * side.calls;
+    double variance = scatter(d.estimated, d.estimated_ns, d.estimated_square_ns2);
+    if (timed > 1) {
+        side.mean.variance = variance / d.estimated;
+        side.mean.freedom = timed - 1;
+    }
+    if (!raw && sum->freedom_ns4 > 0)
+        add_variance(&side.mean, sum->variance_ns2 / (d.estimated * d.estimated),
+                     sum->variance_ns2 * (sum->variance_ns2 / sum->freedom_ns4));
+    if (!raw)
+        use_processes(&side.mean, &row->spread.sum);
+    return side;
+}
+
+struct ct_side ct_side_of_api(const struct ct_merged_api *api)
+{
+    const struct ct_file_api *sum = &api->sum;
+    struct ct_side side = {
+        .calls = (double)sum->calls, .total_ns = (double)sum->total_ns, .hist = &api->hist};
+    double timed = (double)(sum->timed ? sum->timed : sum->calls), n = (double)sum->sampled;
+    if (!sum->calls)
+        return side;
+    side.timed = timed;
+    side.mean.value = side.total_ns / side.calls;
+    if (timed > 1 && n > 1) {
+        side.mean.variance = scatter(n, side.mean.value * n, sum->square_ns2) / timed;
+        side.mean.freedom = timed - 1;
+    }
+    use_processes(&side.mean, &api->spread.sum);
+    return side;
+}
+
+struct ct_estimate ct_side_total(const struct ct_side *side)
+{
+    struct ct_estimate total = side->mean;
+    total.value *= side->calls;
+    total.variance *= side->calls * side->calls;
+    total.doubt *= side->calls;
+    return total;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of a row or a function in one of two profiles that are compared. */
+#ifndef CT_REPORT_SIDE_H
+#define CT_REPORT_SIDE_H
+
+#include "report/profile/stats.h"
+
+struct ct_side {
+    double calls;
+    double timed; /* values in the histogram, before they stand for others */
+    double total_ns;
+    struct ct_estimate mean; /* of one operation, ns; without operations timed all zero */
+    const struct ct_merged_hist *hist;
+};
+
+struct ct_side ct_side_of_row(const struct ct_merged_row *row, bool raw);
+struct ct_side ct_side_of_api(const struct ct_merged_api *api);
+
+/* The mean times the calls, whose number is exact. */
+struct ct_estimate ct_side_total(const struct ct_side *side);
+
+#endif

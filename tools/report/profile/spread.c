@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/profile/spread.h"
+
+#include <stdlib.h>
+
+#include "report/names.h"
+#include "report/profile/view.h"
+
+/* A row's operations that ran, those without a time taken to be like the others. */
+static void add_row(struct ct_merged_spread *to, const struct ct_file_row *row)
+{
+    if (!row->timed)
+        return;
+    double count = row->estimated ? (double)row->estimated : (double)row->timed;
+    double ns = row->estimated ? row->estimated_ns : (double)row->total_ns;
+    double calls = (double)ct_view_calls(row);
+    to->part_calls += calls;
+    to->part_ns += ns * calls / count;
+}
+
+static void add_total(struct ct_file_total *to, const struct ct_merged_spread *part, uint32_t kind)
+{
+    uint64_t ns = ct_view_whole_ns(part->part_ns);
+    to->gpu_ns = ct_merge_sum(to->gpu_ns, ns);
+    if (kind == CT_ROW_KERNEL || kind == CT_ROW_GRAPH)
+        to->compute_ns = ct_merge_sum(to->compute_ns, ns);
+}
+
+/* Folds what a process has of one row or function into the spread, once. */
+static void take_part(struct ct_merged_spread *spread, uint32_t process)
+{
+    struct ct_file_spread *to = &spread->sum;
+    uint64_t ns = ct_view_whole_ns(spread->part_ns);
+    if (!(spread->part_calls > 0))
+        return;
+    double mean_ns = spread->part_ns / spread->part_calls;
+    if (!to->processes || ns < to->min_ns) {
+        to->min_ns = ns;
+        to->least = process;
+    }
+    if (!to->processes || ns > to->max_ns) {
+        to->max_ns = ns;
+        to->most = process;
+    }
+    to->processes++;
+    to->total_ns += spread->part_ns;
+    to->square_ns2 += spread->part_ns * spread->part_ns;
+    to->mean_ns += mean_ns;
+    to->mean_square_ns2 += mean_ns * mean_ns;
+    spread->part_ns = spread->part_calls = 0;
+}
+
+/* The last of the processes, all of whose rows and functions are in s. */
+static void add_process(struct ct_merged *m, const struct ct_summary *s)
+{
+    uint32_t process = (uint32_t)m->process_count - 1;
+    struct ct_file_total *total = &m->totals[process];
+    for (size_t i = 0; i < s->rows_count; i++) {
+        add_row(&m->rows[m->row_map[i]].spread, &s->rows[i]);
+        total->operations = ct_merge_sum(total->operations, ct_view_calls(&s->rows[i]));
+    }
+    for (size_t i = 0; i < s->rows_count; i++) {
+        struct ct_merged_row *row = &m->rows[m->row_map[i]];
+        add_total(total, &row->spread, row->sum.kind);
+        take_part(&row->spread, process);
+    }
+    for (size_t i = 0; i < s->apis_count; i++) {
+        struct ct_merged_spread *spread = &m->apis[m->api_map[i]].spread;
+        spread->part_ns += (double)s->apis[i].total_ns;
+        spread->part_calls += (double)s->apis[i].calls;
+        total->api_ns = ct_merge_sum(total->api_ns, s->apis[i].total_ns);
+        total->calls = ct_merge_sum(total->calls, s->apis[i].calls);
+    }
+    for (size_t i = 0; i < s->apis_count; i++)
+        take_part(&m->apis[m->api_map[i]].spread, process);
+}
+
+/* `first` is the number of the file's first process among all. */
+static void add_spread(struct ct_file_spread *to, const struct ct_file_spread *from, uint32_t first)
+{
+    if (!from->processes)
+        return;
+    if (!to->processes || from->min_ns < to->min_ns) {
+        to->min_ns = from->min_ns;
+        to->least = first + from->least;
+    }
+    if (!to->processes || from->max_ns > to->max_ns) {
+        to->max_ns = from->max_ns;
+        to->most = first + from->most;
+    }
+    to->processes = ct_merge_sum(to->processes, from->processes);
+    to->total_ns += from->total_ns;
+    to->square_ns2 += from->square_ns2;
+    to->mean_ns += from->mean_ns;
+    to->mean_square_ns2 += from->mean_square_ns2;
+}
+
+static void add_merged_file(struct ct_merged *m, const struct ct_summary *s)
+{
+    size_t first = m->process_count - s->processes_count;
+    for (size_t i = 0; i < s->totals_count; i++)
+        m->totals[first + i] = s->totals[i];
+    for (size_t i = 0; i < s->spreads_count; i++) {
+        const struct ct_file_spread *from = &s->spreads[i];
+        struct ct_merged_spread *to = from->section == CT_SECTION_ROWS
+                                          ? &m->rows[m->row_map[from->index]].spread
+                                          : &m->apis[m->api_map[from->index]].spread;
+        add_spread(&to->sum, from, (uint32_t)first);
+    }
+}
+
+void ct_spread_add(struct ct_merged *m, const struct ct_summary *s)
+{
+    m->totals = ct_memory_grow(m->totals, &m->totals_size, m->process_count, sizeof(*m->totals));
+    if (s->processes_count)
+        add_merged_file(m, s);
+    else
+        add_process(m, s);
+}
+
+/* ---- ranks ---- */
+
+static void add_to_rank(struct ct_rank_total *to, const struct ct_file_total *from)
+{
+    to->processes++;
+    to->total.gpu_ns = ct_merge_sum(to->total.gpu_ns, from->gpu_ns);
+    to->total.compute_ns = ct_merge_sum(to->total.compute_ns, from->compute_ns);
+    to->total.api_ns = ct_merge_sum(to->total.api_ns, from->api_ns);
+    to->total.operations = ct_merge_sum(to->total.operations, from->operations);
+    to->total.calls = ct_merge_sum(to->total.calls, from->calls);
+}
+
+/* By rank, which is not known where it is 0; then in the order given. */
+static int by_rank(const void *a, const void *b, void *merged)
+{
+    const struct ct_merged *m = merged;
+    const struct ct_rank_total *x = a, *y = b;
+    uint32_t x_rank = m->processes[x->process].rank - 1, y_rank = m->processes[y->process].rank - 1;
+    if (x_rank != y_rank)
+        return x_rank < y_rank ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
+}
+
+struct ct_rank_total *ct_spread_ranks(const struct ct_merged *m, size_t *count)
+{
+    size_t size = 0, kept = 0;
+    struct ct_rank_total *ranks = ct_memory_grow(NULL, &size, m->process_count + 1, sizeof(*ranks));
+    for (size_t i = 0; i < m->process_count; i++)
+        ranks[i].process = (uint32_t)i;
+    qsort_r(ranks, m->process_count, sizeof(*ranks), by_rank, (void *)m);
+    for (size_t i = 0; i < m->process_count; i++) {
+        uint32_t process = ranks[i].process, rank = m->processes[process].rank;
+        if (!kept || !rank || m->processes[ranks[kept - 1].process].rank != rank)
+            ranks[kept++] = (struct ct_rank_total){.process = process};
+        add_to_rank(&ranks[kept - 1], &m->totals[process]);
+    }
+    *count = kept;
+    return ranks;
+}
+
+void ct_spread_name(struct ct_string *out, const struct ct_merged *m, uint32_t process)
+{
+    const struct ct_file_process *p = &m->processes[process];
+    if (p->rank) {
+        ct_string_printf(out, "%u", p->rank - 1);
+        return;
+    }
+    ct_string_printf(out, "%u@", p->pid);
+    ct_name_safe(out, ct_merge_name(m, p->host));
+}
+
+/* ---- imbalance ---- */
+
+static struct ct_imbalance finish(struct ct_imbalance i, double total_ns)
+{
+    i.mean_ns = i.ranks ? total_ns / (double)i.ranks : 0;
+    i.ratio = i.mean_ns > 0 ? (double)i.max_ns / i.mean_ns : 1;
+    i.lost_ns = i.mean_ns > 0 ? (double)i.max_ns - i.mean_ns : 0;
+    return i;
+}
+
+struct ct_imbalance ct_spread_of(const struct ct_file_spread *spread)
+{
+    return finish((struct ct_imbalance){.ranks = spread->processes,
+                                        .min_ns = spread->min_ns,
+                                        .max_ns = spread->max_ns,
+                                        .least = spread->least,
+                                        .most = spread->most},
+                  spread->total_ns);
+}
+
+struct ct_imbalance ct_spread_imbalance(const struct ct_merged *m)
+{
+    struct ct_imbalance i = {.min_ns = UINT64_MAX};
+    double total_ns = 0;
+    struct ct_rank_total *ranks = ct_spread_ranks(m, &i.ranks);
+    for (size_t k = 0; k < i.ranks; k++) {
+        uint64_t ns = ranks[k].total.gpu_ns;
+        total_ns += (double)ns;
+        if (!k || ns < i.min_ns) {
+            i.min_ns = ns;
+            i.least = ranks[k].process;
+        }
+        if (!k || ns > i.max_ns) {
+            i.max_ns = ns;
+            i.most = ranks[k].process;
+        }
+    }
+    free(ranks);
+    return finish(i, total_ns);
+}

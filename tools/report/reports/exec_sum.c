@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nsys's cuda_kern_exec_sum: of each kernel how long its calls took (A), how long it waited behind
+ * them (Q), how long it ran (K), and all of it (T). A call and its kernel come in any order: the
+ * first of the two waits for the other.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hist.h"
+#include "report/profile/hist.h"
+#include "report/profile/intern.h"
+#include "report/reports.h"
+#include "report/trace/event_names.h"
+#include "report/trace/trace_options.h"
+
+/* ---- columns ---- */
+
+#define MEASURE(X, id)                                                                             \
+    X(id##_AVG, #id "Avg (ns)", NUMBER)                                                            \
+    X(id##_MED, #id "Med (ns)", NUMBER)                                                            \
+    X(id##_MIN, #id "Min (ns)", COUNT)                                                             \
+    X(id##_MAX, #id "Max (ns)", COUNT)                                                             \
+    X(id##_DEV, #id "StdDev (ns)", NUMBER)
+
+#define COLUMNS(X)                                                                                 \
+    X(PID, "PID", COUNT)                                                                           \
+    X(TID, "TID", COUNT)                                                                           \
+    X(DEVICE, "DevId", COUNT)                                                                      \
+    X(PAIRS, "Count", COUNT)                                                                       \
+    X(QCOUNT, "QCount", COUNT)                                                                     \
+    MEASURE(X, T)                                                                                  \
+    MEASURE(X, A)                                                                                  \
+    MEASURE(X, Q)                                                                                  \
+    MEASURE(X, K)                                                                                  \
+    X(API, "API Name", NAME)                                                                       \
+    X(KERNEL, "Kernel Name", NAME)
+
+enum column {
+#define X(id, heading, type) COLUMN_##id,
+    COLUMNS(X)
+#undef X
+        COLUMN_COUNT
+};
+
+static const struct ct_column columns[] = {
+#define X(id, heading, type) {heading, heading, CT_CELL_##type, CT_FOLD_NONE, 1},
+    COLUMNS(X)
+#undef X
+};
+
+static const struct ct_relation relation = {
+    "cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary (cuda_kern_exec_sum)", columns,
+    COLUMN_COUNT};
+
+/* ---- groups ---- */
+
+/* Times of one kind: what is asked of them, and how often each bucket of hist.h was hit. */
+struct times {
+    uint64_t count;
+    uint64_t least_ns;
+    uint64_t most_ns;
+    double total_ns;
+    double square_ns2;
+    uint64_t *octaves[CT_HIST_OCTAVES + 1];
+};
+
+enum measure { MEASURE_ALL, MEASURE_API, MEASURE_QUEUE, MEASURE_KERNEL, MEASURES };
+
+/* What is grouped by; made a key as it is, so all of it is set. */
+struct key {
+    uint32_t file;
+    uint32_t thread;
+    uint32_t device;
+    uint32_t api;
+    uint32_t row;
+};
+
+struct group {
+    struct key key;
+    struct times times[MEASURES];
+};
+
+/* One half of a pair. */
+struct half {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    bool is_call;
+    uint32_t ids[2];    /* of a call: thread, api; of a kernel: device, row */
+    uint32_t next_free; /* of a place that is free: the next such, as below */
+};
+
+struct summary {
+    struct ct_timeline tl;
+    struct ct_event_names names;
+    struct ct_intern keys;
+    struct group *groups;
+    size_t groups_size;
+    struct half *halves;
+    size_t halves_size;
+    uint32_t half_count;
+    uint32_t free_half;      /* places are indices and 1; 0: none */
+    struct ct_links *places; /* by file, of the half that waits under a correlation */
+    uint64_t pairs;
+};
+
+static uint64_t *new_octave(void)
+{
+    size_t size = 0;
+    return ct_memory_grow(NULL, &size, CT_HIST_STEPS, sizeof(uint64_t));
+}
+
+static void add_time(struct times *t, uint64_t ns)
+{
+    uint32_t bucket = ct_hist_bucket(ns);
+    uint64_t **octave = &t->octaves[bucket / CT_HIST_STEPS];
+    if (!*octave)
+        *octave = new_octave();
+    (*octave)[bucket % CT_HIST_STEPS]++;
+    t->least_ns = t->count && t->least_ns < ns ? t->least_ns : ns;
+    t->most_ns = ns > t->most_ns ? ns : t->most_ns;
+    t->total_ns += (double)ns;
+    t->square_ns2 += (double)ns * (double)ns;
+    t->count++;
+}
+
+/* In the middle of the bucket that has it, so within 0.4 %. */
+static double median_ns(const struct times *t)
+{
+    uint64_t before = 0;
+    for (uint32_t b = 0; b < CT_HIST_BUCKETS; b++) {
+        const uint64_t *octave = t->octaves[b / CT_HIST_STEPS];
+        before += octave ? octave[b % CT_HIST_STEPS] : 0;
+        if (2 * before >= t->count)
+            return fmin(fmax((double)ct_hist_middle(b), (double)t->least_ns), (double)t->most_ns);
+    }
+    return (double)t->most_ns;
+}
+
+static struct group *group_of(struct summary *s, const struct key *key)
+{
+    uint32_t number = ct_intern_add(&s->keys, key, sizeof(*key));
+    s->groups = ct_memory_grow(s->groups, &s->groups_size, (size_t)number + 1, sizeof(*s->groups));
+    s->groups[number].key = *key;
+    return &s->groups[number];
+}
+
+static void add_pair(struct summary *s, uint32_t file, const struct half *call,
+                     const struct half *kernel)
+{
+    struct key key = {file, call->ids[0], kernel->ids[0], call->ids[1], kernel->ids[1]};
+    struct group *g = group_of(s, &key);
+    uint64_t begin_ns = ct_min(call->start_ns, kernel->start_ns);
+    add_time(&g->times[MEASURE_ALL], ct_max(call->end_ns, kernel->end_ns) - begin_ns);
+    add_time(&g->times[MEASURE_API], call->end_ns - call->start_ns);
+    add_time(&g->times[MEASURE_KERNEL], kernel->end_ns - kernel->start_ns);
+    if (kernel->start_ns > call->end_ns)
+        add_time(&g->times[MEASURE_QUEUE], kernel->start_ns - call->end_ns);
+}
+
+/* ---- pairs ---- */
+
+static uint32_t keep(struct summary *s, const struct half *half)
+{
+    uint32_t place = s->free_half;
+    if (place) {
+        s->free_half = s->halves[place - 1].next_free;
+    } else {
+        place = ++s->half_count;
+        s->halves = ct_memory_grow(s->halves, &s->halves_size, place, sizeof(*s->halves));
+    }
+    s->halves[place - 1] = *half;
+    return place;
+}
+
+static void drop(struct summary *s, uint32_t place)
+{
+    s->halves[place - 1].next_free = s->free_half;
+    s->free_half = place;
+}
+
+static struct half half_of(const struct ct_event *e)
+{
+    struct half h = {.start_ns = e->start_ns, .end_ns = e->end_ns, .is_call = e->is_call};
+    const struct ct_trace_reader *t = e->file->t;
+    h.ids[0] = e->is_call ? e->call.thread : t->streams.at[e->op.stream].device;
+    h.ids[1] = e->is_call ? e->call.api : e->op.row;
+    return h;
+}
+
+static void take_half(struct summary *s, const struct ct_event *e, uint64_t correlation)
+{
+    uint32_t *place = ct_links_at(&s->places[e->file->index], correlation);
+    struct half own = half_of(e);
+    if (!place)
+        return;
+    if (!*place) {
+        *place = keep(s, &own);
+        return;
+    }
+    struct half other = s->halves[*place - 1];
+    if (other.is_call == own.is_call)
+        return;
+    add_pair(s, e->file->index, own.is_call ? &own : &other, own.is_call ? &other : &own);
+    s->pairs++;
+    drop(s, *place);
+    *place = 0;
+}
+
+/* Of the calls, those that launched a kernel. */
+static void take_event(struct summary *s, const struct ct_event *e)
+{
+    if (e->is_call && ct_links_get(&e->file->links, e->call.correlation))
+        take_half(s, e, e->call.correlation);
+    else if (!e->is_call && e->file->t->rows.at[e->op.row].kind == CT_ROW_KERNEL)
+        take_half(s, e, e->op.correlation);
+}
+
+/* ---- rows ---- */
+
+static void set_times(struct ct_cell *cells, const struct times *t)
+{
+    if (!t->count)
+        return;
+    cells[0] = ct_cell_number(t->total_ns / (double)t->count);
+    cells[1] = ct_cell_number(median_ns(t));
+    cells[2] = ct_cell_count(t->least_ns);
+    cells[3] = ct_cell_count(t->most_ns);
+    cells[4] = ct_cell_number(ct_hist_deviation((double)t->count, t->total_ns, t->square_ns2));
+}
+
+static void put_group(struct summary *s, struct ct_sink *sink, const struct group *g)
+{
+    static const enum column first[] = {COLUMN_T_AVG, COLUMN_A_AVG, COLUMN_Q_AVG, COLUMN_K_AVG};
+    struct ct_cell cells[COLUMN_COUNT] = {{0}};
+    const struct ct_timeline_file *f = &s->tl.files[g->key.file];
+    cells[COLUMN_PID] = ct_cell_count(f->t->process.pid);
+    cells[COLUMN_TID] = ct_cell_count(f->t->threads.at[g->key.thread].tid);
+    cells[COLUMN_DEVICE] = ct_cell_count(f->t->devices.at[g->key.device].ordinal);
+    cells[COLUMN_PAIRS] = ct_cell_count(g->times[MEASURE_ALL].count);
+    cells[COLUMN_QCOUNT] = ct_cell_count(g->times[MEASURE_QUEUE].count);
+    for (int m = 0; m < MEASURES; m++)
+        set_times(&cells[first[m]], &g->times[m]);
+    cells[COLUMN_API] = ct_cell_text(ct_event_api(&s->names, f, g->key.api));
+    cells[COLUMN_KERNEL] = ct_cell_text(ct_event_row(&s->names, f, g->key.row));
+    ct_sink_row(sink, cells);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    double tx = x->times[MEASURE_ALL].total_ns, ty = y->times[MEASURE_ALL].total_ns;
+    return (tx < ty) - (tx > ty);
+}
+
+static void put_groups(struct summary *s, struct ct_sink *sink)
+{
+    ct_sink_begin(sink, &relation);
+    if (s->keys.count)
+        qsort(s->groups, s->keys.count, sizeof(*s->groups), by_total);
+    for (uint32_t i = 0; i < s->keys.count; i++)
+        put_group(s, sink, &s->groups[i]);
+    uint64_t alone = s->tl.facts.kernels - s->pairs;
+    if (alone) {
+        char text[128];
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " of %" PRIu64 " kernels are not counted: "
+                 "their calls are not in the trace",
+                 alone, s->tl.facts.kernels);
+        ct_sink_note(sink, text);
+    }
+    ct_sink_end(sink);
+}
+
+static void free_all(struct summary *s)
+{
+    for (uint32_t i = 0; i < s->keys.count; i++)
+        for (int m = 0; m < MEASURES; m++)
+            for (size_t o = 0; o <= CT_HIST_OCTAVES; o++)
+                free(s->groups[i].times[m].octaves[o]);
+    for (uint32_t i = 0; i < s->tl.file_count; i++)
+        ct_links_free(&s->places[i]);
+    free(s->places);
+    free(s->groups);
+    free(s->halves);
+    ct_intern_free(&s->keys);
+    ct_event_names_free(&s->names);
+    ct_timeline_close(&s->tl);
+}
+
+int ct_report_exec_sum(const struct ct_input *in, struct ct_sink *sink)
+{
+    struct summary s = {.names = {.demangle = !in->o->mangled}};
+    struct ct_timeline_options all = ct_trace_all(in->o);
+    const struct ct_event *e;
+    size_t size = 0;
+    all.links = CT_TIMELINE_KERNELS;
+    ct_timeline_open(&s.tl, in->o->files, in->o->file_count, &all);
+    s.places = ct_memory_grow(NULL, &size, s.tl.file_count, sizeof(*s.places));
+    while (ct_timeline_next(&s.tl, &e))
+        take_event(&s, e);
+    put_groups(&s, sink);
+    int status = s.tl.failed;
+    free_all(&s);
+    return status;
+}

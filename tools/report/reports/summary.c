@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/reports/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/names.h"
+#include "report/profile/view.h"
+#include "report/reports/advice.h"
+#include "report/reports/details.h"
+#include "report/reports/truth.h"
+#include "report/sinks/csv_text.h"
+#include "report/sinks/nvprof.h"
+#include "report/sinks/per.h"
+#include "report/sinks/stage.h"
+
+#define MOST_PROCESSES 16 /* named in the heading */
+
+struct report {
+    FILE *out;
+    FILE *text; /* for lines that are not of the table: out, or for CSV what becomes `lines` */
+    char *lines;
+    size_t lines_bytes;
+    const struct ct_input *in;
+    const struct ct_merged *m; /* its profile and options */
+    const struct ct_options *o;
+    struct ct_view_options view;
+    char prefix[24]; /* "======== ", or with the process id at the end of a program */
+    int status;
+};
+
+static void begin_text(struct report *r)
+{
+    r->text = r->o->csv ? open_memstream(&r->lines, &r->lines_bytes) : r->out;
+    if (!r->text)
+        ct_memory_fail();
+}
+
+static void end_text(struct report *r)
+{
+    if (!r->o->csv)
+        return;
+    if (fclose(r->text))
+        ct_memory_fail();
+    ct_csv_text(r->out, r->lines);
+    free(r->lines);
+}
+
+/* nvprof's two lines for each process, of which the second is of the application alone. */
+static void print_processes(const struct report *r)
+{
+    struct ct_string command = {0};
+    size_t shown = r->m->process_count < MOST_PROCESSES ? r->m->process_count : MOST_PROCESSES;
+    for (size_t i = 0; i < shown; i++) {
+        const struct ct_file_process *p = &r->m->processes[i];
+        ct_string_clear(&command);
+        ct_name_safe(&command, ct_merge_name(r->m, p->command));
+        fprintf(r->text, "==%u== CUTRACE is profiling process %u, command: %s\n", p->pid, p->pid,
+                command.data);
+    }
+    if (r->m->process_count > shown)
+        fprintf(r->text, "%s... and %zu more processes\n", r->prefix,
+                (size_t)r->m->process_count - shown);
+    ct_string_clear(&command);
+    ct_name_safe(&command, ct_merge_name(r->m, r->m->processes[0].command));
+    fprintf(r->text, "%sProfiling application: %s\n", r->prefix, command.data);
+    ct_string_free(&command);
+}
+
+static const struct ct_column columns[CT_SUMMARY_COLUMNS] = {
+    [CT_SUMMARY_TYPE] = {"type", "Type", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
+    [CT_SUMMARY_PERCENT] = {"time_percent", "Time(%)", CT_CELL_PERCENT, CT_FOLD_SUM, 2},
+    [CT_SUMMARY_TIME] = {"time_ns", "Time", CT_CELL_TIME_NS, CT_FOLD_SUM, 0},
+    [CT_SUMMARY_CALLS] = {"calls", "Calls", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    [CT_SUMMARY_AVG] = {"avg_ns", "Avg", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
+    [CT_SUMMARY_MIN] = {"min_ns", "Min", CT_CELL_TIME_NS, CT_FOLD_LEAST, 0},
+    [CT_SUMMARY_MAX] = {"max_ns", "Max", CT_CELL_TIME_NS, CT_FOLD_MOST, 0},
+    [CT_SUMMARY_NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
+};
+
+static const struct ct_relation relation = {"summary", "Summary", columns, CT_SUMMARY_COLUMNS};
+
+static void put_section(struct ct_sink *sink, const char *type, const struct ct_view *v)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        const struct ct_line *line = &v->lines[i];
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {
+            [CT_SUMMARY_TYPE] = ct_cell_text(type),
+            [CT_SUMMARY_CALLS] = ct_cell_count(line->calls),
+            [CT_SUMMARY_NAME] = ct_cell_text(line->name),
+        };
+        if (line->timed) {
+            cells[CT_SUMMARY_PERCENT] = ct_cell_number(ct_view_percent(v, line));
+            cells[CT_SUMMARY_TIME] = ct_cell_count(line->total_ns);
+            cells[CT_SUMMARY_AVG] = ct_cell_count(line->avg_ns);
+            cells[CT_SUMMARY_AVG].doubtful = line->uncertain;
+            cells[CT_SUMMARY_MIN] = ct_cell_count(line->min_ns);
+            cells[CT_SUMMARY_MAX] = ct_cell_count(line->max_ns);
+        }
+        ct_sink_row(sink, cells);
+    }
+}
+
+/* Calls are the host's: of one device alone there are none. */
+static void put_summary(const struct ct_input *in, struct ct_sink *sink, const struct ct_view *gpu)
+{
+    struct ct_view apis;
+    ct_view_apis(&apis, in->m);
+    ct_sink_begin(sink, &relation);
+    put_section(sink, CT_SUMMARY_GPU, gpu);
+    if (in->device == CT_VIEW_ALL_DEVICES)
+        put_section(sink, CT_SUMMARY_API, &apis);
+    ct_sink_end(sink);
+    ct_view_free(&apis);
+}
+
+static void print_heading(struct report *r)
+{
+    begin_text(r);
+    if (r->o->live && r->m->process_count)
+        print_processes(r);
+    fprintf(r->text, "%sProfiling result:\n", r->prefix);
+    end_text(r);
+}
+
+/* Of one device or of all, whose view it is. */
+static void print_table(struct report *r, uint32_t device, const struct ct_view *gpu)
+{
+    struct ct_input in = *r->in;
+    in.device = device;
+    struct ct_look look = {.in = &in, .prefix = r->prefix};
+    struct ct_sink *sink = ct_stage_open(ct_sink_nvprof(r->out, &look), r->o, &r->status);
+    put_summary(&in, sink, gpu);
+    ct_sink_close(sink);
+}
+
+static void print_device(struct report *r, uint32_t device)
+{
+    const struct ct_file_device *d = &r->m->devices[device].sum;
+    struct ct_view gpu;
+    struct ct_string name = {0};
+    ct_view_gpu(&gpu, r->m, device, &r->view);
+    ct_name_safe(&name, ct_merge_name(r->m, d->name));
+    if (gpu.count) {
+        begin_text(r);
+        fprintf(r->text, "\n%sDevice \"%s (%u)\"\n", r->prefix, name.data, d->ordinal);
+        end_text(r);
+        print_table(r, device, &gpu);
+    }
+    ct_string_free(&name);
+    ct_view_free(&gpu);
+}
+
+static void print_devices(struct report *r)
+{
+    uint32_t *order = ct_per_devices(r->m);
+    for (uint32_t i = 0; i < r->m->device_keys.count; i++)
+        print_device(r, order[i]);
+    free(order);
+}
+
+/* Where a profile is, at the end of a program. One that was never a file has no such place. */
+static void print_file(const struct report *r, const char *file)
+{
+    char *path = realpath(file, NULL);
+    if (path && strncmp(path, "/memfd:", 7) && strncmp(path, "/proc/", 6)) {
+        struct ct_string name = {0};
+        ct_name_safe(&name, path);
+        fprintf(r->text, "%sGenerated result file: %s\n", r->prefix, name.data);
+        ct_string_free(&name);
+    }
+    free(path);
+}
+
+int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
+{
+    const struct ct_merged *m = in->m;
+    const struct ct_options *o = in->o;
+    struct report r = {.out = out, .in = in, .m = m, .o = o, .prefix = "======== "};
+    struct ct_view gpu;
+    r.view = ct_report_view(o);
+    if ((o->live || o->per == CT_PER_PROCESS) && m->process_count)
+        snprintf(r.prefix, sizeof(r.prefix), "==%u== ", m->processes[0].pid);
+    ct_view_gpu(&gpu, m, CT_VIEW_ALL_DEVICES, &r.view);
+    print_heading(&r);
+    if (o->per == CT_PER_GPU && gpu.count)
+        print_devices(&r);
+    else
+        print_table(&r, CT_VIEW_ALL_DEVICES, &gpu);
+    begin_text(&r);
+    if (!o->csv)
+        putc('\n', out);
+    ct_truth_print(r.text, r.prefix, m, &gpu, &r.view);
+    if (!o->csv)
+        ct_truth_graphs(out, r.prefix, m, &gpu, &r.view);
+    if (!o->csv)
+        ct_advice_print(out, r.prefix, m);
+    if (o->details)
+        ct_details_print(out, r.prefix, in);
+    for (int i = 0; o->live && i < o->file_count; i++)
+        print_file(&r, o->files[i]);
+    end_text(&r);
+    ct_view_free(&gpu);
+    return r.status;
+}
+
+int ct_report_print(FILE *out, const struct ct_merged *m, const struct ct_options *o)
+{
+    struct ct_input in = {
+        .o = o, .report = &ct_reports[CT_REPORT_SUMMARY], .m = m, .device = CT_VIEW_ALL_DEVICES};
+    return ct_report_summary_nvprof(&in, out);
+}
+
+int ct_report_summary(const struct ct_input *in, struct ct_sink *sink)
+{
+    struct ct_view_options o = ct_report_view(in->o);
+    struct ct_view gpu;
+    ct_view_gpu(&gpu, in->m, in->device, &o);
+    put_summary(in, sink, &gpu);
+    ct_view_free(&gpu);
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The summary as nvprof prints it, with what is said below it. */
+#ifndef CT_REPORT_SUMMARY_H
+#define CT_REPORT_SUMMARY_H
+
+#include <stdio.h>
+
+#include "report/options.h"
+#include "report/profile/merge.h"
+
+/* The exit status. */
+int ct_report_print(FILE *out, const struct ct_merged *m, const struct ct_options *o);
+
+#endif

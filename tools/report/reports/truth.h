@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands below the table: what it contains and what it does not, in numbers that add up. */
+#ifndef CT_REPORT_TRUTH_H
+#define CT_REPORT_TRUTH_H
+
+#include <stdio.h>
+
+#include "report/profile/view.h"
+
+/* One line of all operations, then one for each thing that is not as it should be. */
+void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
+                    const struct ct_view *gpu, const struct ct_view_options *o);
+
+/* Per graph of the table the kernels that run in it; nothing when there is none. */
+void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
+                     const struct ct_view *gpu, const struct ct_view_options *o);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/sinks/nvprof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sink {
+    struct ct_sink sink;
+    struct ct_nvprof n;
+    bool csv;
+};
+
+static void begin(struct ct_sink *sink, const struct ct_relation *relation)
+{
+    struct ct_nvprof *n = &((struct sink *)sink)->n;
+    ct_kept_begin(&n->rows, relation);
+    ct_string_clear(&n->notes);
+    n->gpu_count = n->uncertain = 0;
+}
+
+static void row(struct ct_sink *sink, const struct ct_cell *cells)
+{
+    struct ct_nvprof *n = &((struct sink *)sink)->n;
+    ct_kept_add(&n->rows, cells);
+    n->gpu_count += !strcmp(cells[CT_SUMMARY_TYPE].text, CT_SUMMARY_GPU);
+    n->uncertain += cells[CT_SUMMARY_AVG].doubtful;
+}
+
+static void note(struct ct_sink *sink, const char *text)
+{
+    struct ct_nvprof *n = &((struct sink *)sink)->n;
+    ct_string_printf(&n->notes, "%s%s\n", n->prefix, text);
+}
+
+static void end(struct ct_sink *sink)
+{
+    struct sink *s = (struct sink *)sink;
+    if (s->csv)
+        ct_nvprof_csv(&s->n);
+    else
+        ct_nvprof_text(&s->n);
+}
+
+static void close_sink(struct ct_sink *sink)
+{
+    struct sink *s = (struct sink *)sink;
+    ct_kept_free(&s->n.rows);
+    ct_string_free(&s->n.notes);
+    free(s);
+}
+
+struct ct_sink *ct_sink_nvprof(FILE *out, const struct ct_look *look)
+{
+    const struct ct_options *o = look->in->o;
+    struct ct_nvprof n = {.out = out,
+                          .prefix = look->prefix,
+                          .unit = (enum ct_unit)o->unit,
+                          .width = look->in->width,
+                          .color = look->in->color,
+                          .apis = look->in->device == CT_VIEW_ALL_DEVICES};
+    struct sink *s = ct_memory_copy(&(struct sink){.n = n, .csv = o->csv}, sizeof(*s));
+    s->sink = (struct ct_sink){begin, row, note, end, close_sink};
+    return &s->sink;
+}
+
+static uint64_t largest(const struct ct_nvprof *n, size_t column)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < n->rows.count; i++) {
+        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        ct_kept_get(&n->rows, i, cells);
+        if (cells[column].known && cells[column].count > most)
+            most = cells[column].count;
+    }
+    return most;
+}
+
+void ct_nvprof_units(enum ct_unit units[CT_SUMMARY_COLUMNS], const struct ct_nvprof *n)
+{
+    for (size_t c = 0; c < CT_SUMMARY_COLUMNS; c++) {
+        units[c] = n->unit;
+        if (n->unit == CT_UNIT_AUTO || n->unit == CT_UNIT_COLUMN)
+            units[c] = n->rows.relation->columns[c].type == CT_CELL_TIME_NS
+                           ? ct_unit_of(largest(n, c))
+                           : CT_UNIT_NS;
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* nvprof's summary table, as text and as CSV, made of the rows of the report "summary". */
+#ifndef CT_REPORT_NVPROF_H
+#define CT_REPORT_NVPROF_H
+
+#include <stdio.h>
+
+#include "report/reports.h"
+#include "report/sinks/kept.h"
+#include "report/units.h"
+
+/* The columns of the report. */
+enum ct_summary_column {
+    CT_SUMMARY_TYPE,
+    CT_SUMMARY_PERCENT,
+    CT_SUMMARY_TIME,
+    CT_SUMMARY_CALLS,
+    CT_SUMMARY_AVG,
+    CT_SUMMARY_MIN,
+    CT_SUMMARY_MAX,
+    CT_SUMMARY_NAME,
+    CT_SUMMARY_COLUMNS,
+};
+
+#define CT_SUMMARY_GPU "GPU activities"
+#define CT_SUMMARY_API "API calls"
+
+struct ct_nvprof {
+    FILE *out;
+    const char *prefix; /* of lines that are not of the table */
+    enum ct_unit unit;
+    int width; /* of the terminal; 0: names are whole */
+    bool color;
+    bool apis; /* calls belong to this table */
+    struct ct_kept rows;
+    size_t gpu_count; /* the first rows; the others are calls */
+    size_t uncertain; /* rows whose average is less than twice what it may be wrong by */
+    struct ct_string notes;
+};
+
+/* Each column of times in one unit; a unit is only there for these. */
+void ct_nvprof_units(enum ct_unit units[CT_SUMMARY_COLUMNS], const struct ct_nvprof *n);
+
+void ct_nvprof_text(const struct ct_nvprof *n);
+void ct_nvprof_csv(const struct ct_nvprof *n);
+
+/* For the relation of the report "summary" alone. */
+struct ct_sink *ct_sink_nvprof(FILE *out, const struct ct_look *look);
+
+#endif

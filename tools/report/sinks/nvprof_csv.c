@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/sinks/csv_text.h"
+#include "report/sinks/nvprof.h"
+
+static void print_time(FILE *out, const struct ct_cell *cell, enum ct_unit unit)
+{
+    char text[CT_UNITS_BYTES] = "";
+    if (cell->known)
+        ct_units_csv(text, cell->count, unit);
+    fputs(text, out);
+}
+
+static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_unit *units)
+{
+    fprintf(out, "\"%s\",", cells[CT_SUMMARY_TYPE].text);
+    if (cells[CT_SUMMARY_PERCENT].known)
+        fprintf(out, "%f", cells[CT_SUMMARY_PERCENT].number);
+    for (int c = CT_SUMMARY_TIME; c <= CT_SUMMARY_MAX; c++) {
+        putc(',', out);
+        if (c == CT_SUMMARY_CALLS)
+            fprintf(out, "%llu", (unsigned long long)cells[c].count);
+        else
+            print_time(out, &cells[c], units[c]);
+    }
+    putc(',', out);
+    ct_csv_name(out, cells[CT_SUMMARY_NAME].text);
+    putc('\n', out);
+}
+
+/* The numbers stay numbers: names tell which averages are uncertain. */
+static void print_uncertain(const struct ct_nvprof *n)
+{
+    if (!n->uncertain)
+        return;
+    fprintf(n->out, "%sAvg is less than twice what it may be wrong by:", n->prefix);
+    for (size_t i = 0; i < n->rows.count; i++) {
+        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        ct_kept_get(&n->rows, i, cells);
+        if (!cells[CT_SUMMARY_AVG].doubtful)
+            continue;
+        putc(',', n->out);
+        ct_csv_name(n->out, cells[CT_SUMMARY_NAME].text);
+    }
+    putc('\n', n->out);
+}
+
+/* A line of names, then one of units: every number of a column is in the same. */
+static void print_heading(FILE *out, const enum ct_unit *units)
+{
+    fputs("\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n", out);
+    fprintf(out, ",%%,%s,,%s,%s,%s,\n", ct_unit_name(units[CT_SUMMARY_TIME]),
+            ct_unit_name(units[CT_SUMMARY_AVG]), ct_unit_name(units[CT_SUMMARY_MIN]),
+            ct_unit_name(units[CT_SUMMARY_MAX]));
+}
+
+void ct_nvprof_csv(const struct ct_nvprof *n)
+{
+    enum ct_unit units[CT_SUMMARY_COLUMNS];
+    ct_nvprof_units(units, n);
+    if (!n->gpu_count)
+        fputs("No kernels were profiled.\n", n->out);
+    if (n->rows.count)
+        print_heading(n->out, units);
+    for (size_t i = 0; i < n->rows.count; i++) {
+        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        ct_kept_get(&n->rows, i, cells);
+        print_line(n->out, cells, units);
+    }
+    if (n->apis && n->gpu_count == n->rows.count)
+        fputs("No API activities were profiled.\n", n->out);
+    print_uncertain(n);
+    fputs(n->notes.data, n->out);
+}

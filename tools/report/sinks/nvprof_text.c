@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/sinks/nvprof.h"
+#include "report/terminal.h"
+
+/*
+ * Type, Time(%), Time, Calls, Avg, Min, Max; the name is only shortened on a terminal. The mark of
+ * an uncertain average takes a blank before its column, so that everything else stays where it is.
+ */
+#define CELLS "%16s  %7s  %8s  %8s %9s  %8s  %8s"
+#define CELLS_WIDTH 75
+#define LEAST_NAME 24 /* columns; terminals that have less for it wrap it */
+
+static void print_units(FILE *out, const enum ct_unit *units)
+{
+    fprintf(out, CELLS "\n", "", "%", ct_unit_name(units[CT_SUMMARY_TIME]), "",
+            ct_unit_name(units[CT_SUMMARY_AVG]), ct_unit_name(units[CT_SUMMARY_MIN]),
+            ct_unit_name(units[CT_SUMMARY_MAX]));
+}
+
+static void spell_time(char *text, const struct ct_cell *cell, const enum ct_unit *unit)
+{
+    if (!cell->known)
+        snprintf(text, CT_UNITS_BYTES, "-");
+    else if (unit)
+        ct_units_cell(text, cell->count, *unit);
+    else
+        ct_units_time(text, cell->count, 8);
+}
+
+/* nvprof's names are at least as wide as their heading. */
+static void print_name(const struct ct_nvprof *n, const char *name)
+{
+    struct ct_string shown = {0};
+    int room = n->width - CELLS_WIDTH - 2;
+    if (n->width && room >= LEAST_NAME)
+        ct_terminal_shorten(&shown, name, room);
+    fprintf(n->out, "  %s%4s%s\n", n->color ? CT_TERMINAL_NAME : "", shown.data ? shown.data : name,
+            n->color ? CT_TERMINAL_PLAIN : "");
+    ct_string_free(&shown);
+}
+
+static void print_line(const struct ct_nvprof *n, const char *type, const struct ct_cell *cells,
+                       const enum ct_unit *units)
+{
+    char percent[CT_UNITS_BYTES] = "-", calls[CT_UNITS_BYTES], average[CT_UNITS_BYTES + 1];
+    char times[CT_SUMMARY_COLUMNS][CT_UNITS_BYTES];
+    for (int c = 0; c < CT_SUMMARY_COLUMNS; c++)
+        if (c == CT_SUMMARY_TIME || (c >= CT_SUMMARY_AVG && c <= CT_SUMMARY_MAX))
+            spell_time(times[c], &cells[c], units ? &units[c] : NULL);
+    snprintf(calls, sizeof(calls), "%llu", (unsigned long long)cells[CT_SUMMARY_CALLS].count);
+    if (cells[CT_SUMMARY_PERCENT].known)
+        snprintf(percent, sizeof(percent), "%.2f%s", cells[CT_SUMMARY_PERCENT].number,
+                 units ? "" : "%");
+    snprintf(average, sizeof(average), "%s%s", cells[CT_SUMMARY_AVG].doubtful ? "~" : "",
+             times[CT_SUMMARY_AVG]);
+    fprintf(n->out, CELLS, type, percent, times[CT_SUMMARY_TIME], calls, average,
+            times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
+    print_name(n, cells[CT_SUMMARY_NAME].text);
+}
+
+static void print_section(const struct ct_nvprof *n, const char *type, size_t from, size_t to,
+                          const enum ct_unit *units)
+{
+    for (size_t i = from; i < to; i++) {
+        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        ct_kept_get(&n->rows, i, cells);
+        print_line(n, i == from ? type : "", cells, units);
+    }
+}
+
+void ct_nvprof_text(const struct ct_nvprof *n)
+{
+    enum ct_unit each[CT_SUMMARY_COLUMNS], *units = n->unit == CT_UNIT_AUTO ? NULL : each;
+    ct_nvprof_units(each, n);
+    if (!n->gpu_count)
+        fputs("No kernels were profiled.\n", n->out);
+    if (n->rows.count) {
+        fprintf(n->out, "%s" CELLS "  %4s%s\n", n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)",
+                "Time", "Calls", "Avg", "Min", "Max", "Name", n->color ? CT_TERMINAL_PLAIN : "");
+        if (units)
+            print_units(n->out, units);
+    }
+    print_section(n, CT_SUMMARY_GPU ":", 0, n->gpu_count, units);
+    print_section(n, CT_SUMMARY_API ":", n->gpu_count, n->rows.count, units);
+    if (n->apis && n->gpu_count == n->rows.count)
+        fputs("No API activities were profiled.\n", n->out);
+    if (n->uncertain)
+        fprintf(n->out, "%s~: Avg is less than twice what it may be wrong by (see --details)\n",
+                n->prefix);
+    fputs(n->notes.data, n->out);
+}

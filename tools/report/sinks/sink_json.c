@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON: one object with what was read and the relations, as doc/cutrace-report.schema.json has it;
+ * or an object a line for each row. Rows are written as they come: only texts need a library.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "config.h"
+#include "report/names.h"
+#include "report/reports.h"
+#include "report/sinks/data.h"
+
+struct json {
+    struct ct_sink sink;
+    FILE *out;
+    const struct ct_relation *relation;
+    char *keys[CT_RELATION_COLUMNS]; /* quoted, with what stands before and behind them */
+    json_t *notes;
+    bool lines;
+    bool further_table;
+    bool further_row;
+};
+
+static void check(const void *made)
+{
+    if (!made)
+        ct_memory_fail();
+}
+
+/* Frees the value. */
+static void put_value(FILE *out, json_t *value)
+{
+    check(value);
+    if (json_dumpf(value, out, JSON_ENCODE_ANY))
+        ct_memory_fail();
+    json_decref(value);
+}
+
+static char *quoted(const char *before, const char *text)
+{
+    struct ct_string key = {0};
+    ct_string_put(&key, before);
+    ct_data_quote(&key, text);
+    ct_string_put(&key, ": ");
+    return key.data;
+}
+
+static json_t *name_of_file(const char *file)
+{
+    struct ct_string name = {0};
+    ct_name_safe(&name, file);
+    json_t *value = json_string(name.data);
+    ct_string_free(&name);
+    return value;
+}
+
+static void put_member(FILE *out, const char *key, json_t *value)
+{
+    fprintf(out, ",\n  \"%s\": ", key);
+    put_value(out, value);
+}
+
+/* Sums that have reached the largest number stay positive. */
+static json_t *integer(uint64_t n)
+{
+    return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
+}
+
+static json_t *operations(const struct ct_merged *m)
+{
+    uint64_t timed = 0, lost = 0, failed = 0;
+    for (uint32_t i = 0; i < m->row_keys.count; i++) {
+        timed = ct_merge_sum(timed, m->rows[i].sum.timed);
+        lost = ct_merge_sum(lost, ct_view_lost(&m->rows[i].sum));
+        failed = ct_merge_sum(failed, m->rows[i].sum.errors);
+    }
+    return json_pack("{so so so so}", "timed", integer(timed), "not_timed", integer(lost), "failed",
+                     integer(failed), "while_off", integer(m->off_operations));
+}
+
+static void put_metadata(FILE *out, const struct ct_input *in)
+{
+    const struct ct_options *o = in->o;
+    json_t *files = json_array();
+    check(files);
+    for (int i = 0; i < o->file_count; i++)
+        if (json_array_append_new(files, name_of_file(o->files[i])))
+            ct_memory_fail();
+    fputs("{\n  \"cutrace\": \"" PACKAGE_VERSION "\"", out);
+    put_member(out, "report", json_string(in->report->name));
+    put_member(out, "files", files);
+    put_member(out, "brackets", json_boolean(o->raw));
+    if (in->m) {
+        put_member(out, "processes", integer(in->m->process_count));
+        put_member(out, "unfinished", integer(in->m->unfinished));
+        put_member(out, "fell_back", integer(in->m->fell_back));
+        put_member(out, "operations", operations(in->m));
+    }
+    fputs(",\n  \"tables\": [", out);
+}
+
+static void free_keys(struct json *j)
+{
+    for (size_t i = 0; i < CT_RELATION_COLUMNS; i++) {
+        free(j->keys[i]);
+        j->keys[i] = NULL;
+    }
+}
+
+static const char *type_of(enum ct_cell_type type)
+{
+    static const char *const names[] = {
+        [CT_CELL_TEXT] = "text",         [CT_CELL_NAME] = "name",
+        [CT_CELL_COUNT] = "count",       [CT_CELL_TIME_NS] = "duration, ns",
+        [CT_CELL_STAMP_NS] = "time, ns", [CT_CELL_BYTES] = "bytes",
+        [CT_CELL_RATE] = "bytes/s",      [CT_CELL_PERCENT] = "percent",
+        [CT_CELL_NUMBER] = "number",     [CT_CELL_CHANGE_NS] = "difference of durations, ns",
+    };
+    return names[type];
+}
+
+static void begin(struct ct_sink *sink, const struct ct_relation *relation)
+{
+    struct json *j = (struct json *)sink;
+    free_keys(j);
+    j->relation = relation;
+    j->further_row = false;
+    for (size_t i = 0; i < relation->count; i++)
+        j->keys[i] = quoted(i ? ", " : "", relation->columns[i].key);
+    if (j->lines)
+        return;
+    fprintf(j->out, "%s\n    {\"name\": ", j->further_table ? "," : "");
+    j->further_table = true;
+    put_value(j->out, json_string(relation->key));
+    fputs(", \"title\": ", j->out);
+    put_value(j->out, json_string(relation->title));
+    fputs(", \"columns\": [", j->out);
+    for (size_t i = 0; i < relation->count; i++) {
+        const struct ct_column *c = &relation->columns[i];
+        fputs(i ? ",\n      " : "\n      ", j->out);
+        put_value(j->out, json_pack("{ss ss ss}", "key", c->key, "heading", c->heading, "type",
+                                    type_of(c->type)));
+    }
+    fputs("],\n     \"rows\": [", j->out);
+    j->notes = json_array();
+    check(j->notes);
+}
+
+static void put_cell(struct json *j, size_t i, const struct ct_cell *cell)
+{
+    const struct ct_column *column = &j->relation->columns[i];
+    fputs_unlocked(j->keys[i], j->out);
+    if (!cell->known)
+        fputs_unlocked("null", j->out);
+    else if (ct_cell_is_text(column->type))
+        ct_data_text(j->out, cell->text);
+    else if (!ct_cell_is_number(column->type) && cell->count > INT64_MAX)
+        fprintf(j->out, "%lld", (long long)INT64_MAX); /* all that readers take */
+    else
+        ct_data_number(j->out, column, cell);
+}
+
+static void row(struct ct_sink *sink, const struct ct_cell *cells)
+{
+    struct json *j = (struct json *)sink;
+    if (j->lines)
+        putc('{', j->out);
+    else
+        fputs(j->further_row ? ",\n      {" : "\n      {", j->out);
+    j->further_row = true;
+    for (size_t i = 0; i < j->relation->count; i++)
+        put_cell(j, i, &cells[i]);
+    fputs(j->lines ? "}\n" : "}", j->out);
+}
+
+static void note(struct ct_sink *sink, const char *text)
+{
+    struct json *j = (struct json *)sink;
+    if (j->lines)
+        ct_data_note(text);
+    else if (json_array_append_new(j->notes, json_string(text)))
+        ct_memory_fail();
+}
+
+static void end(struct ct_sink *sink)
+{
+    struct json *j = (struct json *)sink;
+    if (j->lines)
+        return;
+    fputs("],\n     \"notes\": ", j->out);
+    put_value(j->out, j->notes);
+    putc('}', j->out);
+}
+
+static void close_json(struct ct_sink *sink)
+{
+    struct json *j = (struct json *)sink;
+    if (!j->lines)
+        fputs("\n  ]\n}\n", j->out);
+    free_keys(j);
+    free(j);
+}
+
+static struct json *open_json(FILE *out, bool lines)
+{
+    struct json *j = ct_memory_copy(&(struct json){.out = out, .lines = lines}, sizeof(*j));
+    j->sink = (struct ct_sink){begin, row, note, end, close_json};
+    return j;
+}
+
+struct ct_sink *ct_sink_json(FILE *out, const struct ct_look *look)
+{
+    put_metadata(out, look->in);
+    return &open_json(out, false)->sink;
+}
+
+struct ct_sink *ct_sink_ndjson(FILE *out, const struct ct_look *look)
+{
+    (void)look;
+    return &open_json(out, true)->sink;
+}

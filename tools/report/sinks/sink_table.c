@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table of text as wide as its cells need: numbers to the right, texts to the left, no column
+ * that has no value. The widths are those of the first rows: what comes behind them is printed at
+ * once. On a terminal columns that can be done without go, then names are shortened.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/profile/view.h"
+#include "report/reports.h"
+#include "report/sinks/kept.h"
+#include "report/terminal.h"
+#include "report/units.h"
+
+#define MOST_KEPT 4096
+#define LEAST_NAME 24 /* before a name gets less, a column goes */
+
+struct table {
+    struct ct_sink sink;
+    FILE *out;
+    struct ct_look look;
+    enum ct_unit unit;
+    const struct ct_relation *relation;
+    struct ct_kept first; /* rows that the widths are made of */
+    bool started;         /* they are printed */
+    bool further;         /* another table was before */
+    size_t hidden;        /* columns that the terminal has no room for */
+    int widths[CT_RELATION_COLUMNS];
+    bool shown[CT_RELATION_COLUMNS];
+    enum ct_unit units[CT_RELATION_COLUMNS];
+    struct ct_string cell; /* scratch */
+    struct ct_string notes;
+};
+
+static void begin(struct ct_sink *sink, const struct ct_relation *relation)
+{
+    struct table *t = (struct table *)sink;
+    t->relation = relation;
+    t->started = false;
+    t->hidden = 0;
+    ct_kept_begin(&t->first, relation);
+    ct_string_clear(&t->notes);
+}
+
+static bool is_value(const struct ct_column *column, const struct ct_cell *cell)
+{
+    if (!cell->known || ct_cell_is_text(column->type) || !(column->look & CT_QUIET))
+        return cell->known;
+    return ct_cell_is_number(column->type) ? cell->number != 0 : cell->count != 0;
+}
+
+static void spell_time(const struct table *t, char *text, size_t i, uint64_t ns)
+{
+    if (t->unit == CT_UNIT_AUTO)
+        ct_units_time(text, ns, 8);
+    else
+        ct_units_cell(text, ns, t->units[i]);
+}
+
+static void spell_number(const struct table *t, char *text, size_t i, const struct ct_cell *cell)
+{
+    const struct ct_column *column = &t->relation->columns[i];
+    switch (column->type) {
+    case CT_CELL_TIME_NS:
+    case CT_CELL_STAMP_NS:
+        spell_time(t, text, i, cell->count);
+        break;
+    case CT_CELL_BYTES:
+        ct_units_size(text, cell->count);
+        break;
+    case CT_CELL_CHANGE_NS:
+        text[0] = cell->number < 0 ? '-' : '+';
+        spell_time(t, text + 1, i, ct_view_whole_ns(fabs(cell->number)));
+        break;
+    case CT_CELL_RATE:
+        ct_units_throughput(text, cell->count, 1000000000);
+        break;
+    case CT_CELL_PERCENT:
+        snprintf(text, CT_UNITS_BYTES, "%.*f%%", ct_column_decimals(column), cell->number);
+        break;
+    case CT_CELL_NUMBER:
+        snprintf(text, CT_UNITS_BYTES, "%.*f", ct_column_decimals(column), cell->number);
+        break;
+    default:
+        snprintf(text, CT_UNITS_BYTES, "%llu", (unsigned long long)cell->count);
+    }
+}
+
+/* The text of a cell, valid until the next. */
+static const char *spell(struct table *t, size_t i, const struct ct_cell *cell)
+{
+    const struct ct_column *column = &t->relation->columns[i];
+    char text[CT_UNITS_BYTES];
+    if (!is_value(column, cell))
+        return "-";
+    if (ct_cell_is_text(column->type))
+        return cell->text;
+    spell_number(t, text, i, cell);
+    ct_string_clear(&t->cell);
+    ct_string_printf(&t->cell, "%s%s", cell->doubtful ? "~" : "", text);
+    return t->cell.data;
+}
+
+/* Of a cell with a duration, a difference of two, or a point in time. */
+static bool is_time(enum ct_cell_type type)
+{
+    return type == CT_CELL_TIME_NS || type == CT_CELL_CHANGE_NS || type == CT_CELL_STAMP_NS;
+}
+
+static uint64_t time_of(enum ct_cell_type type, const struct ct_cell *cell)
+{
+    return type == CT_CELL_CHANGE_NS ? ct_view_whole_ns(fabs(cell->number)) : cell->count;
+}
+
+/* With a fixed unit, the heading has it: "Time (us)". */
+static const char *heading(struct table *t, size_t i)
+{
+    const struct ct_column *column = &t->relation->columns[i];
+    if (t->unit == CT_UNIT_AUTO || !is_time(column->type))
+        return column->heading;
+    ct_string_clear(&t->cell);
+    ct_string_printf(&t->cell, "%s (%s)", column->heading, ct_unit_name(t->units[i]));
+    return t->cell.data;
+}
+
+/* One unit for a column: the one asked for, or that of its largest value. */
+static void choose_units(struct table *t)
+{
+    for (size_t c = 0; c < t->relation->count; c++) {
+        enum ct_cell_type type = t->relation->columns[c].type;
+        uint64_t most = 0;
+        t->units[c] = t->unit;
+        if (t->unit != CT_UNIT_COLUMN || !is_time(type))
+            continue;
+        for (size_t i = 0; i < t->first.count; i++) {
+            struct ct_cell cells[CT_RELATION_COLUMNS];
+            ct_kept_get(&t->first, i, cells);
+            if (cells[c].known && time_of(type, &cells[c]) > most)
+                most = time_of(type, &cells[c]);
+        }
+        t->units[c] = ct_unit_of(most);
+    }
+}
+
+static void widen(struct table *t, size_t i, const char *text)
+{
+    int width = ct_terminal_width(text);
+    if (width > t->widths[i])
+        t->widths[i] = width;
+}
+
+static void measure(struct table *t)
+{
+    choose_units(t);
+    for (size_t c = 0; c < t->relation->count; c++) {
+        t->widths[c] = 0;
+        t->shown[c] = false;
+        widen(t, c, heading(t, c));
+    }
+    for (size_t i = 0; i < t->first.count; i++) {
+        struct ct_cell cells[CT_RELATION_COLUMNS];
+        ct_kept_get(&t->first, i, cells);
+        for (size_t c = 0; c < t->relation->count; c++) {
+            t->shown[c] |= is_value(&t->relation->columns[c], &cells[c]);
+            widen(t, c, spell(t, c, &cells[c]));
+        }
+    }
+}
+
+static int width_of_all(const struct table *t)
+{
+    int width = -2;
+    for (size_t c = 0; c < t->relation->count; c++)
+        width += t->shown[c] ? t->widths[c] + 2 : 0;
+    return width;
+}
+
+/* The shown column that can be done without first; -1: none. */
+static int most_optional(const struct table *t)
+{
+    int most = -1;
+    for (size_t c = 0; c < t->relation->count; c++)
+        if (t->shown[c] && ct_column_optional(&t->relation->columns[c]) &&
+            (most < 0 || ct_column_optional(&t->relation->columns[c]) >=
+                             ct_column_optional(&t->relation->columns[most])))
+            most = (int)c;
+    return most;
+}
+
+/* Makes the table fit: the last column may become as narrow as LEAST_NAME. */
+static void fit(struct table *t)
+{
+    size_t last = t->relation->count - 1;
+    int column, name = t->widths[last];
+    if (!t->look.in->width)
+        return;
+    t->widths[last] = name < LEAST_NAME ? name : LEAST_NAME;
+    while (width_of_all(t) > t->look.in->width && (column = most_optional(t)) >= 0) {
+        t->shown[column] = false;
+        t->hidden++;
+    }
+    int room = t->look.in->width - width_of_all(t) + t->widths[last];
+    t->widths[last] = name < room || room < LEAST_NAME ? name : room;
+    if (room < LEAST_NAME && name > LEAST_NAME)
+        t->widths[last] = LEAST_NAME;
+}
+
+static const char *color_of(const struct table *t, size_t c, bool is_heading)
+{
+    if (!t->look.in->color)
+        return "";
+    if (is_heading)
+        return CT_TERMINAL_BOLD;
+    return t->relation->columns[c].type == CT_CELL_NAME ? CT_TERMINAL_NAME : "";
+}
+
+/* On a terminal what is wider than its column is shortened: names in the middle. */
+static void print_cell(struct table *t, size_t c, const char *text, const char *color, bool first)
+{
+    struct ct_string cut = {0};
+    bool left = ct_cell_is_text(t->relation->columns[c].type);
+    bool last = c + 1 == t->relation->count;
+    int width = ct_terminal_width(text);
+    if (t->look.in->width && width > t->widths[c]) {
+        ct_terminal_shorten(&cut, text, t->widths[c]);
+        text = cut.data;
+        width = ct_terminal_width(text);
+    }
+    int blanks = t->widths[c] > width ? t->widths[c] - width : 0;
+    fprintf(t->out, "%s%*s%s%s%s", first ? "" : "  ", left ? 0 : blanks, "", color, text,
+            *color ? CT_TERMINAL_PLAIN : "");
+    if (left && !last)
+        fprintf(t->out, "%*s", blanks, "");
+    ct_string_free(&cut);
+}
+
+static void print_row(struct table *t, const struct ct_cell *cells)
+{
+    bool first = true;
+    for (size_t c = 0; c < t->relation->count; c++) {
+        if (!t->shown[c])
+            continue;
+        print_cell(t, c, cells ? spell(t, c, &cells[c]) : heading(t, c), color_of(t, c, !cells),
+                   first);
+        first = false;
+    }
+    putc('\n', t->out);
+}
+
+/* Title, headings and the rows kept so far. */
+static void start(struct table *t)
+{
+    t->started = true;
+    if (!t->first.count)
+        return;
+    measure(t);
+    fit(t);
+    fprintf(t->out, "%s%s%s:\n", t->further ? "\n" : "", t->look.prefix, t->relation->title);
+    t->further = true;
+    print_row(t, NULL);
+    for (size_t i = 0; i < t->first.count; i++) {
+        struct ct_cell cells[CT_RELATION_COLUMNS];
+        ct_kept_get(&t->first, i, cells);
+        print_row(t, cells);
+    }
+}
+
+static void row(struct ct_sink *sink, const struct ct_cell *cells)
+{
+    struct table *t = (struct table *)sink;
+    if (t->started) {
+        print_row(t, cells);
+        return;
+    }
+    ct_kept_add(&t->first, cells);
+    if (t->first.count == MOST_KEPT)
+        start(t);
+}
+
+static void note(struct ct_sink *sink, const char *text)
+{
+    struct table *t = (struct table *)sink;
+    ct_string_printf(&t->notes, "%s%s\n", t->look.prefix, text);
+}
+
+static void end(struct ct_sink *sink)
+{
+    struct table *t = (struct table *)sink;
+    if (!t->started)
+        start(t);
+    if (!t->first.count && !*t->look.prefix)
+        fprintf(t->out, "%s%s: none\n", t->further ? "\n" : "", t->relation->title);
+    t->further |= !*t->look.prefix;
+    fputs(t->notes.data, t->out);
+    if (t->hidden)
+        fprintf(t->out, "%s%zu more column%s in a wider terminal or a file\n", t->look.prefix,
+                t->hidden, t->hidden == 1 ? "" : "s");
+}
+
+static void close_table(struct ct_sink *sink)
+{
+    struct table *t = (struct table *)sink;
+    ct_kept_free(&t->first);
+    ct_string_free(&t->cell);
+    ct_string_free(&t->notes);
+    free(t);
+}
+
+struct ct_sink *ct_sink_table(FILE *out, const struct ct_look *look)
+{
+    struct table *t = ct_memory_copy(&(struct table){.out = out,
+                                                     .look = *look,
+                                                     .further = *look->prefix,
+                                                     .unit = (enum ct_unit)look->in->o->unit},
+                                     sizeof(*t));
+    t->sink = (struct ct_sink){begin, row, note, end, close_table};
+    return &t->sink;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows that do not match are folded into one for the note that says so; the others are kept when
+ * they are to be sorted. With --top no more than a few times the rows that are shown are kept: what
+ * is sorted behind them is folded into the row of the others.
+ */
+#include "report/sinks/stage.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/names.h"
+#include "report/sinks/fold.h"
+#include "report/sinks/kept.h"
+#include "report/units.h"
+
+#define MOST_BEYOND 4096 /* rows kept beyond those that --top shows */
+
+struct key {
+    size_t column;
+    bool turned;
+};
+
+struct stage {
+    struct ct_sink sink;
+    struct ct_sink *to;
+    const struct ct_options *o;
+    int *status;
+    regex_t pattern;
+    const struct ct_relation *relation;
+    bool further;
+    bool refused;                         /* the first relation lacks a column */
+    struct key keys[CT_RELATION_COLUMNS]; /* more would name one twice */
+    size_t key_count;
+    int name;
+    struct ct_kept kept;
+    bool grouped;           /* there are columns of a group */
+    struct ct_string group; /* of the kept rows: texts of the group's columns */
+    size_t shown;           /* rows of the group that went through unsorted */
+    struct ct_fold_row others;
+    struct ct_fold_row filtered;
+    size_t matched;
+};
+
+/* "total" stands for total_ns where nothing is called so itself. */
+static bool is_key(const char *key, const char *word, size_t len, const char *unit)
+{
+    return !strncmp(key, word, len) && !strcmp(key + len, unit);
+}
+
+static bool find_column(const struct ct_relation *r, const char *word, size_t len, size_t *column)
+{
+    static const char *const units[] = {"", "_ns", "_bytes", "_percent"};
+    for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
+        for (*column = 0; *column < r->count; ++*column)
+            if (is_key(r->columns[*column].key, word, len, units[u]))
+                return true;
+    }
+    return false;
+}
+
+static void refuse(struct stage *s, const char *word, size_t len)
+{
+    struct ct_string text = {0}, shown = {0};
+    ct_string_add(&text, word, len);
+    ct_name_safe(&shown, text.data);
+    fprintf(stderr, "cutrace-report: '%s' is no column of %s: there are", shown.data,
+            s->relation->key);
+    for (size_t i = 0; i < s->relation->count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", s->relation->columns[i].key);
+    fputs(" (try --help)\n", stderr);
+    ct_string_free(&text);
+    ct_string_free(&shown);
+    s->refused = true;
+    *s->status = 2;
+}
+
+/* A report's first relation must have the columns; further ones stay as they are without. */
+static void find_keys(struct stage *s)
+{
+    bool first = !s->further;
+    s->further = true;
+    s->key_count = 0;
+    for (const char *p = s->o->sort; p && *p && !s->refused; p += *p == ',') {
+        bool turned = *p == '-';
+        size_t len = strcspn(p += turned, ","), column;
+        bool found = find_column(s->relation, p, len, &column);
+        if (!found && first)
+            refuse(s, p, len);
+        else if (found && s->key_count < CT_RELATION_COLUMNS)
+            s->keys[s->key_count++] = (struct key){column, turned};
+        p += len;
+    }
+}
+
+static void begin_group(struct stage *s)
+{
+    ct_kept_begin(&s->kept, s->relation);
+    ct_fold_begin(&s->others, s->relation);
+    s->shown = 0;
+}
+
+static void begin(struct ct_sink *sink, const struct ct_relation *relation)
+{
+    struct stage *s = (struct stage *)sink;
+    s->relation = relation;
+    s->name = ct_fold_name_column(relation);
+    s->matched = 0;
+    s->grouped = false;
+    for (size_t i = 0; i < relation->count; i++)
+        s->grouped |= relation->columns[i].fold == CT_FOLD_GROUP;
+    find_keys(s);
+    ct_string_clear(&s->group);
+    ct_fold_begin(&s->filtered, relation);
+    begin_group(s);
+    if (!s->refused)
+        ct_sink_begin(s->to, relation);
+}
+
+/* Numbers from the largest on, texts from A on; what is not known comes last either way. */
+static int compare(const struct stage *s, const struct key *key, const struct ct_cell *x,
+                   const struct ct_cell *y)
+{
+    enum ct_cell_type type = s->relation->columns[key->column].type;
+    int order;
+    if (!x->known || !y->known)
+        return y->known - x->known;
+    if (ct_cell_is_text(type))
+        order = strcmp(ct_intern_get(&s->kept.texts, (uint32_t)x->count),
+                       ct_intern_get(&s->kept.texts, (uint32_t)y->count));
+    else if (ct_cell_is_number(type))
+        order = (x->number < y->number) - (x->number > y->number);
+    else
+        order = (x->count < y->count) - (x->count > y->count);
+    return key->turned ? -order : order;
+}
+
+static int by_keys(const void *a, const void *b, void *stage)
+{
+    const struct stage *s = stage;
+    size_t i = *(const size_t *)a, j = *(const size_t *)b, columns = s->relation->count;
+    for (size_t k = 0; k < s->key_count; k++) {
+        size_t column = s->keys[k].column;
+        int order = compare(s, &s->keys[k], &s->kept.cells[i * columns + column],
+                            &s->kept.cells[j * columns + column]);
+        if (order)
+            return order;
+    }
+    return (i > j) - (i < j);
+}
+
+/* The kept rows in order: numbers of rows, to be freed. */
+static size_t *in_order(struct stage *s)
+{
+    size_t none = 0, *order = ct_memory_grow(NULL, &none, s->kept.count + 1, sizeof(*order));
+    for (size_t i = 0; i < s->kept.count; i++)
+        order[i] = i;
+    qsort_r(order, s->kept.count, sizeof(*order), by_keys, s);
+    return order;
+}
+
+/* Keeps those that are shown of what is kept, and folds the others. */
+static void prune(struct stage *s)
+{
+    size_t *order = in_order(s);
+    struct ct_kept kept = {0};
+    ct_kept_begin(&kept, s->relation);
+    for (size_t i = 0; i < s->kept.count; i++) {
+        struct ct_cell cells[CT_RELATION_COLUMNS];
+        ct_kept_get(&s->kept, order[i], cells);
+        if (i < s->o->top)
+            ct_kept_add(&kept, cells);
+        else
+            ct_fold_add(&s->others, cells);
+    }
+    ct_kept_free(&s->kept);
+    s->kept = kept;
+    free(order);
+}
+
+/* What is in the group's columns: texts terminated, numbers as they are. */
+static void spell_group(struct stage *s, struct ct_string *group, const struct ct_cell *cells)
+{
+    ct_string_clear(group);
+    for (size_t i = 0; i < s->relation->count; i++) {
+        if (s->relation->columns[i].fold != CT_FOLD_GROUP)
+            continue;
+        if (ct_cell_is_text(s->relation->columns[i].type))
+            ct_string_add(group, cells[i].text, strlen(cells[i].text) + 1);
+        else
+            ct_string_add(group, &cells[i].count, sizeof(cells[i].count));
+    }
+}
+
+/* The reverse. */
+static void recall_group(const struct stage *s, struct ct_cell *cells)
+{
+    const char *group = s->group.data;
+    for (size_t i = 0; i < s->relation->count; i++) {
+        if (s->relation->columns[i].fold != CT_FOLD_GROUP)
+            continue;
+        cells[i] = ct_cell_text(group);
+        if (ct_cell_is_text(s->relation->columns[i].type)) {
+            group += strlen(group) + 1;
+            continue;
+        }
+        memcpy(&cells[i].count, group, sizeof(cells[i].count));
+        group += sizeof(cells[i].count);
+    }
+}
+
+static void put_others(struct stage *s)
+{
+    char text[64];
+    if (!s->others.count)
+        return;
+    if (!ct_fold_makes_sense(s->relation) || s->name < 0) {
+        snprintf(text, sizeof(text), "%zu more row%s", s->others.count,
+                 s->others.count == 1 ? "" : "s");
+        ct_sink_note(s->to, text);
+        return;
+    }
+    snprintf(text, sizeof(text), "(%zu other%s)", s->others.count, s->others.count == 1 ? "" : "s");
+    recall_group(s, s->others.cells);
+    s->others.cells[s->name] = ct_cell_text(text);
+    ct_sink_row(s->to, s->others.cells);
+}
+
+static void end_group(struct stage *s)
+{
+    if (s->o->top && s->kept.count > s->o->top)
+        prune(s);
+    size_t *order = in_order(s);
+    for (size_t i = 0; i < s->kept.count; i++) {
+        struct ct_cell cells[CT_RELATION_COLUMNS];
+        ct_kept_get(&s->kept, order[i], cells);
+        ct_sink_row(s->to, cells);
+    }
+    free(order);
+    put_others(s);
+    begin_group(s);
+}
+
+static void enter_group(struct stage *s, const struct ct_cell *cells)
+{
+    struct ct_string group = {0};
+    spell_group(s, &group, cells);
+    if (group.len != s->group.len || memcmp(group.data, s->group.data, group.len)) {
+        end_group(s);
+        ct_string_free(&s->group);
+        s->group = group;
+        return;
+    }
+    ct_string_free(&group);
+}
+
+static bool matches(const struct stage *s, const struct ct_cell *cells)
+{
+    return !s->o->filter || s->name < 0 ||
+           (cells[s->name].known && !regexec(&s->pattern, cells[s->name].text, 0, NULL, 0));
+}
+
+static void row(struct ct_sink *sink, const struct ct_cell *cells)
+{
+    struct stage *s = (struct stage *)sink;
+    if (s->refused)
+        return;
+    if (!matches(s, cells)) {
+        ct_fold_add(&s->filtered, cells);
+        return;
+    }
+    s->matched++;
+    if (s->grouped)
+        enter_group(s, cells);
+    if (s->key_count) {
+        ct_kept_add(&s->kept, cells);
+        if (s->o->top && s->kept.count > 2 * s->o->top + MOST_BEYOND)
+            prune(s);
+    } else if (s->o->top && s->shown == s->o->top) {
+        ct_fold_add(&s->others, cells);
+    } else {
+        s->shown++;
+        ct_sink_row(s->to, cells);
+    }
+}
+
+static void note(struct ct_sink *sink, const char *text)
+{
+    struct stage *s = (struct stage *)sink;
+    if (!s->refused)
+        ct_sink_note(s->to, text);
+}
+
+/* What the rows that do not match add up to: by the first duration that has a sum. */
+static void note_filtered(struct stage *s)
+{
+    struct ct_string text = {0};
+    size_t count = s->filtered.count;
+    if (!count)
+        return;
+    ct_string_printf(&text, "%zu of %zu rows do not match --filter", count, count + s->matched);
+    for (size_t i = 0; i < s->relation->count; i++) {
+        const struct ct_column *column = &s->relation->columns[i];
+        char time[CT_UNITS_BYTES];
+        if (column->type != CT_CELL_TIME_NS || column->fold != CT_FOLD_SUM ||
+            !s->filtered.cells[i].known)
+            continue;
+        ct_units_time(time, s->filtered.cells[i].count, 8);
+        ct_string_printf(&text, ": %s of %s", time, column->heading);
+        break;
+    }
+    ct_sink_note(s->to, text.data);
+    ct_string_free(&text);
+}
+
+static void end(struct ct_sink *sink)
+{
+    struct stage *s = (struct stage *)sink;
+    if (s->refused)
+        return;
+    end_group(s);
+    note_filtered(s);
+    ct_sink_end(s->to);
+}
+
+static void close_stage(struct ct_sink *sink)
+{
+    struct stage *s = (struct stage *)sink;
+    ct_sink_close(s->to);
+    ct_kept_free(&s->kept);
+    ct_string_free(&s->group);
+    if (s->o->filter)
+        regfree(&s->pattern);
+    free(s);
+}
+
+struct ct_sink *ct_stage_open(struct ct_sink *to, const struct ct_options *o, int *status)
+{
+    if (!o->sort && !o->filter && !o->top)
+        return to;
+    struct stage *s =
+        ct_memory_copy(&(struct stage){.to = to, .o = o, .status = status}, sizeof(*s));
+    if (o->filter && regcomp(&s->pattern, o->filter, REG_EXTENDED | REG_NOSUB))
+        ct_memory_fail(); /* the options have tried it before */
+    s->sink = (struct ct_sink){begin, row, note, end, close_stage};
+    return &s->sink;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* --filter, --sort and --top: what happens to rows between a report and its format. */
+#ifndef CT_REPORT_STAGE_H
+#define CT_REPORT_STAGE_H
+
+#include "report/options.h"
+#include "report/sinks/relation.h"
+
+/*
+ * A sink in front of another, which it closes with itself; the other one alone when there is
+ * nothing to do. *status becomes 2 when a column is asked for that no relation has; it is said by
+ * then.
+ */
+struct ct_sink *ct_stage_open(struct ct_sink *to, const struct ct_options *o, int *status);
+
+#endif

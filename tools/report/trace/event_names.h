@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of the rows and functions of a timeline, each made once and spelled as a format wants it.
+ */
+#ifndef CT_REPORT_EVENT_NAMES_H
+#define CT_REPORT_EVENT_NAMES_H
+
+#include "report/trace/timeline.h"
+
+/* Appends to *out what a format writes for a name. */
+typedef void ct_event_speller(struct ct_string *out, const char *name);
+
+/* Set `demangle` and `spell` (NULL: as it is); all else zero at first. */
+struct ct_event_names {
+    bool demangle;
+    ct_event_speller *spell;
+    struct ct_event_name_list {
+        char **at;
+        size_t size;
+    } * rows, *apis, *devices; /* by file */
+    size_t rows_size;
+    size_t apis_size;
+    size_t devices_size;
+};
+
+const char *ct_event_row(struct ct_event_names *n, const struct ct_timeline_file *f, uint32_t row);
+const char *ct_event_api(struct ct_event_names *n, const struct ct_timeline_file *f, uint32_t api);
+/* "NVIDIA H200 (0)" */
+const char *ct_event_device(struct ct_event_names *n, const struct ct_timeline_file *f,
+                            uint32_t device);
+void ct_event_names_free(struct ct_event_names *n);
+
+/* Where the two ends of a copy are: what was not recorded the direction tells of the device's. */
+uint8_t ct_event_source_memory(const struct ct_event *copy);
+uint8_t ct_event_target_memory(const struct ct_event *copy);
+
+/* "Pageable", and what else nvprof says of the ends of an operation; NULL: it has none. */
+const char *ct_event_source(const struct ct_event *op);
+const char *ct_event_target(const struct ct_event *op);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two readings of a timeline's files share; for timeline*.c alone. */
+#ifndef CT_REPORT_TIMELINE_PART_H
+#define CT_REPORT_TIMELINE_PART_H
+
+#include "report/trace/timeline.h"
+
+#define CT_TIMELINE_CHUNK 4096 /* records */
+
+/* A record that waits for those before it. */
+struct ct_timeline_key {
+    uint64_t start_ns;
+    uint32_t at; /* of the records that are held */
+};
+
+struct ct_timeline_part {
+    uint64_t shift_ns; /* from the file's clock to that of the file that began first */
+    uint64_t since_ns; /* of its own clock, as all times here */
+    uint64_t until_ns;
+    uint64_t first_ns;
+    bool broken; /* it was said */
+
+    /* What the first reading found: nothing behind chunk i starts before after_ns[i]. */
+    uint64_t *after_ns;
+    size_t chunks;
+    size_t after_size;
+    uint64_t records;
+
+    /* The second reading. */
+    size_t chunk; /* the next one */
+    uint64_t left;
+    uint64_t ready_ns; /* what starts until then may go */
+    struct ct_event *held;
+    struct ct_event *spare;
+    size_t held_size;
+    size_t spare_size;
+    struct ct_timeline_key *keys;
+    size_t keys_size;
+    uint32_t count;
+    uint32_t at; /* the next key */
+};
+
+/* False: it cannot be read, which was said. */
+bool ct_timeline_open_file(struct ct_timeline *tl, struct ct_timeline_file *f);
+void ct_timeline_close_file(struct ct_timeline_file *f);
+/* The next record that is shown. Of a file that cannot be read to its end there is what comes
+ * before. */
+bool ct_timeline_read(struct ct_timeline *tl, struct ct_timeline_file *f,
+                      struct ct_trace_record *r);
+
+/* Before the first ct_timeline_next(), when all is known that the first reading finds. */
+void ct_timeline_start(struct ct_timeline *tl);
+
+#endif
