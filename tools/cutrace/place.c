@@ -38,7 +38,7 @@ static const char *find(const char *const *places, const char *name, int mode)
 
 const char *place_library(void)
 {
-    static const char *const places[] = {".libs", CT_BIN_TO_LIB, CT_LIBDIR, NULL};
+    static const char *const places[] = {".libs", CT_BIN_TO_LIB, ".", CT_LIBDIR, NULL};
     return find(places, "libcutrace.so", R_OK);
 }
 

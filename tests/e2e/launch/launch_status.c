@@ -262,6 +262,22 @@ START_TEST(part_is_missing)
 }
 END_TEST
 
+/* The three files in one directory are a copy that works. */
+START_TEST(parts_in_one_directory)
+{
+    struct ct_summary s;
+    copy_launcher("flat", true, true);
+    ck_assert(!rename("flat/.libs/libcutrace.so", "flat/libcutrace.so") && !rmdir("flat/.libs"));
+    struct stage_run r =
+        LAUNCH(.program = "flat/cutrace", .argv = {"-o", "x.bin", rig_actor(), "small", "20"});
+    ck_assert_msg(r.status == 0, "%s", r.err);
+    stage_profile(&s, "x.bin");
+    CHECK_TIMED(stage_kernel(&s, "alpha"), 20);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* LD_PRELOAD cannot have such a path; a link can stand for it. */
 START_TEST(path_with_separators)
 {
@@ -311,6 +327,7 @@ int main(void)
     tcase_add_test(t, answers);
     tcase_add_test(t, messages_are_safe);
     tcase_add_loop_test(t, part_is_missing, 0, 2);
+    tcase_add_test(t, parts_in_one_directory);
     tcase_add_test(t, path_with_separators);
     tcase_add_test(t, report_that_is_killed);
     return stage_main("launch_status", t);
