@@ -4,6 +4,7 @@
 #define CT_CONFIG_H
 
 #include "base/base.h"
+#include "base/rank.h"
 
 enum ct_calibrate {
     CT_CALIBRATE_AUTO, /* where no table has figures for the device */
@@ -14,13 +15,15 @@ enum ct_calibrate {
 struct ct_config {
     const char *output; /* pattern of the profile's name */
     bool print;
-    bool start;        /* record from the start on */
-    uint32_t sample;   /* time one operation in this many */
+    bool start;          /* record from the start on */
+    uint32_t sample;     /* time one operation in this many */
     uint32_t budget_ppm; /* of the run time, for timing; 0: no limit */
-    uint32_t events;   /* most events per context */
+    uint32_t events;     /* most events per context */
     uint32_t exit_timeout_s;
     const char *kernels; /* list of patterns, NULL: all */
     const char *devices; /* list of ordinals, NULL: all */
+    const char *ranks;   /* list of ranks, NULL: all */
+    struct ct_rank rank; /* this process's */
     bool without_gpu;    /* time nothing on the GPU */
     bool without_api;    /* list no API calls */
     bool alone;          /* leave descendants alone */
@@ -28,7 +31,7 @@ struct ct_config {
     const char *report;  /* path or name of the report tool */
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
-    const char *brackets; /* path of the journal; NULL: none */
+    const char *brackets;        /* path of the journal; NULL: none */
     const char *trace;    /* pattern of the trace's name, "1": beside the profile; NULL: none */
     uint64_t trace_bytes; /* that it may have at most */
     uint32_t log_level;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 static unsigned log_level = 1;
+static int64_t own_rank = -1;           /* none */
 static struct ct_fd heard = CT_FD_NONE; /* what stderr was when the library was loaded */
 
 void ct_log_start(void)
@@ -43,6 +44,11 @@ static void say(const char *line, size_t bytes)
 void ct_log_set_level(unsigned level)
 {
     log_level = level;
+}
+
+void ct_log_set_rank(uint32_t rank)
+{
+    own_rank = rank;
 }
 
 static void add_hex(struct ct_text *t, unsigned char byte)
@@ -85,6 +91,11 @@ void ct_log(unsigned level, const char *a, const char *b, const char *c)
     ct_text_add(&t, "==");
     ct_text_add_u64(&t, (uint64_t)getpid());
     ct_text_add(&t, "== cutrace: ");
+    if (own_rank >= 0) {
+        ct_text_add(&t, "rank ");
+        ct_text_add_u64(&t, (uint64_t)own_rank);
+        ct_text_add(&t, ": ");
+    }
     add_shown(&t, a, most);
     add_shown(&t, b, end < most / 2 ? most - end - 8 : most); /* what c says stays in sight */
     add_shown(&t, c, most);

@@ -11,6 +11,8 @@
 
 /* 0: nothing, 1: warnings, 2: also what the library does. */
 void ct_log_set_level(unsigned level);
+/* Lines begin with it from now on: the ranks of a job share a stderr. */
+void ct_log_set_rank(uint32_t rank);
 /*
  * Remembers what stderr is. Nothing is said to what took its place later: a descriptor that was
  * closed may have come to mean a file of the program's data.

@@ -142,3 +142,14 @@ bool ct_glob(const char *pattern, size_t len, const char *s)
         p++;
     return p == end;
 }
+
+bool ct_list_next(const char **list, uint64_t *number)
+{
+    const char *p = *list;
+    if (!*p)
+        return false;
+    for (*number = 0; *p >= '0' && *p <= '9'; p++)
+        *number = 10 * *number + (uint64_t)(*p - '0');
+    *list = p + (*p == ',');
+    return true;
+}

@@ -32,6 +32,8 @@ bool ct_same_text(const char *a, const char *b, size_t len);
 /* A decimal number that fills the whole string; false: it is none, or too large. */
 bool ct_parse_u64(const char *s, uint64_t *value);
 
+/* The next of decimal numbers with commas between, and past it; false: there are no more. */
+bool ct_list_next(const char **list, uint64_t *number);
 /* Shell pattern with * and ? against the len bytes at `pattern`. */
 bool ct_glob(const char *pattern, size_t len, const char *s);
 

@@ -97,14 +97,12 @@ __attribute__((constructor)) static void load(void)
 static bool prepare(void)
 {
     static atomic_bool has_fork_handler;
-    ct_log_start(); /* another library's constructor may have come here before ours ran */
-    bool ok = ct_options_read();
     ct_clock_start();
     ct_recording_set(ct_config.start);
     /* A child that did not forget would write its parent's file. */
     if (!atomic_load(&has_fork_handler))
         atomic_store(&has_fork_handler, pthread_atfork(NULL, NULL, forget_parent) == 0);
-    return ok && atomic_load(&has_fork_handler) && ct_rows_init() && ct_contexts_init() &&
+    return atomic_load(&has_fork_handler) && ct_rows_init() && ct_contexts_init() &&
            ct_streams_init() && ct_kernels_init() && ct_graphs_init() && ct_settle_init() &&
            ct_api_stats_init() && ct_threads_init() && start_sampling();
 }
@@ -124,22 +122,32 @@ static bool is_privileged(void)
     return getauxval(AT_SECURE) != 0;
 }
 
+/* Nobody asked for this process. */
+static bool is_left_alone(void)
+{
+    return !ct_rank_is_wanted(ct_config.rank, ct_config.ranks) ||
+           (ct_config.alone && ct_proc_parent_has_preloaded("libcutrace"));
+}
+
+/* Once it is off threads only read the state: none takes it from the others' caches. */
 CT_COLD bool ct_arm(void)
 {
-    uint32_t state = CT_NEW;
-    if (!atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING))
+    uint32_t state = atomic_load(&ct_state);
+    if (state != CT_NEW || !atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING))
         return state == CT_ON;
     if (is_privileged()) {
         atomic_store(&ct_state, CT_OFF);
         return false;
     }
     int saved_errno = errno;
-    bool ok = prepare();
-    if (ok && ct_config.alone && ct_proc_parent_has_preloaded("libcutrace")) {
+    ct_log_start(); /* another library's constructor may have come here before ours ran */
+    bool ok = ct_options_read();
+    if (ok && is_left_alone()) {
         atomic_store(&ct_state, CT_OFF);
         errno = saved_errno;
         return false;
     }
+    ok = ok && prepare();
     state = CT_ARMING;
     ok = ok && atomic_compare_exchange_strong(&ct_state, &state, CT_ON);
     if (!ok)
@@ -176,7 +184,8 @@ static void note_serialised_streams(void)
                                             "(CUTRACE_SAMPLE=1: all)"
                            : ONE_CONNECTION "without CUTRACE_SAMPLE few operations would be timed";
     ct_note(CT_NOTE_WARNING, note);
-    ct_log(1, note, NULL, NULL);
+    if (ct_rank_speaks(ct_config.rank, ct_config.ranks))
+        ct_log(1, note, NULL, NULL);
 }
 
 static void take(bool finished)

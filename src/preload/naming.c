@@ -67,6 +67,8 @@ bool ct_naming_expand(char path[CT_NAMING_BYTES], const char *p)
             ct_text_add_u64(&t, (uint64_t)getpid());
         else if (p[-1] == 'h')
             add_host(&t);
+        else if (p[-1] == 'r')
+            ct_text_add_u64(&t, ct_config.rank.number ? ct_config.rank.number - 1 : 0);
         else if (p[-1] == '%')
             ct_text_add_char(&t, '%');
         else if (p[-1] == 'q' && *p == '{')
@@ -75,6 +77,16 @@ bool ct_naming_expand(char path[CT_NAMING_BYTES], const char *p)
             return false;
     }
     return p && !ct_text_full(&t);
+}
+
+bool ct_naming_needs_rank(const char *p)
+{
+    if (!ct_rank_has_job(ct_config.rank))
+        return false;
+    for (; *p; p++)
+        if (*p == '%' && *++p != '%' && *p != 'h')
+            return false;
+    return true;
 }
 
 /* Where the extension begins, or the end. */
@@ -94,14 +106,21 @@ bool ct_naming_extend(char path[CT_NAMING_BYTES], const char *name)
     return !ct_text_full(&t);
 }
 
-/* summary.bin -> summary.<pid>.bin, and after an exec summary.<pid>.2.bin */
-static void add_pid(struct ct_text *t, const char *path, unsigned images)
+/*
+ * summary.bin -> summary.rank<rank>.bin; where that is taken summary.<pid>.bin, and after an exec
+ * summary.<pid>.2.bin
+ */
+static void add_name(struct ct_text *t, const char *path, bool by_rank, unsigned images)
 {
     size_t dot = extension(path);
     for (size_t i = 0; i < dot; i++)
         ct_text_add_char(t, path[i]);
-    ct_text_add(t, ".");
-    ct_text_add_u64(t, (uint64_t)getpid());
+    if (by_rank)
+        ct_rank_add(t, ct_config.rank);
+    if (images) {
+        ct_text_add(t, ".");
+        ct_text_add_u64(t, (uint64_t)getpid());
+    }
     if (images > 1) {
         ct_text_add(t, ".");
         ct_text_add_u64(t, images);
@@ -126,15 +145,12 @@ static bool is_of_run(const char *path, const struct stat *st)
 }
 
 enum ct_file_error ct_naming_open(struct ct_file *f, char path[CT_NAMING_BYTES], const char *wanted,
-                                  const char *magic)
+                                  bool by_rank, const char *magic)
 {
     enum ct_file_error error = CT_FILE_BUSY;
     for (unsigned i = 0; i < MOST_IMAGES && error == CT_FILE_BUSY; i++) {
         struct ct_text t = ct_text_in(path, CT_NAMING_BYTES);
-        if (i)
-            add_pid(&t, wanted, i);
-        else
-            ct_text_add(&t, wanted);
+        add_name(&t, wanted, by_rank, i);
         if (ct_text_full(&t)) {
             errno = ENAMETOOLONG;
             return CT_FILE_ERROR;

@@ -14,16 +14,21 @@ const char *ct_naming_host(void);
 
 /* False: the pattern makes no sense, or the path is too long. */
 bool ct_naming_expand(char path[CT_NAMING_BYTES], const char *pattern);
+/*
+ * Whether the ranks of a job would get one name from it, without meaning to share it: then the rank
+ * belongs in the name.
+ */
+bool ct_naming_needs_rank(const char *pattern);
 
 /* summary.bin -> summary<name>; false: the path is too long. */
 bool ct_naming_extend(char path[CT_NAMING_BYTES], const char *name);
 
 /*
- * Claims the file, see ct_file_claim(). One that a living process writes, or that was written in
- * this run, is an ancestor's, a sibling's, or this process's before an exec: ours gets the pid into
- * its name. `path` is the name that it has got.
+ * Claims the file, see ct_file_claim(). With by_rank the rank is put before the extension. One that
+ * a living process writes, or that was written in this run, is an ancestor's, a sibling's, or this
+ * process's before an exec: ours gets the pid into its name. `path` is the name that it has got.
  */
 enum ct_file_error ct_naming_open(struct ct_file *f, char path[CT_NAMING_BYTES], const char *wanted,
-                                  const char *magic);
+                                  bool by_rank, const char *magic);
 
 #endif

@@ -30,10 +30,24 @@ static void complain(const char *name, const char *value, const char *standard)
     ct_log(1, start, value, end);
 }
 
+/* What is said below is said once a job. */
+static void read_rank(void)
+{
+    const struct ct_setting *ranks = &ct_settings[CT_SETTING_RANKS];
+    const char *s = getenv(ranks->name);
+    if (!s || !ranks->set(s))
+        ranks->set(ranks->standard);
+    ct_config.rank = ct_rank_read();
+    if (ct_rank_has_job(ct_config.rank))
+        ct_log_set_rank(ct_config.rank.number - 1);
+}
+
 bool ct_options_read(void)
 {
     bool ok = true;
     read_level();
+    read_rank();
+    bool speaks = ct_rank_speaks(ct_config.rank, ct_config.ranks);
     for (unsigned i = 0; i < CT_SETTINGS; i++) {
         const struct ct_setting *o = &ct_settings[i];
         const char *given = getenv(o->name);
@@ -43,7 +57,7 @@ bool ct_options_read(void)
         if (s && o->set(s))
             continue;
         o->set(o->standard);
-        if (s)
+        if (s && speaks)
             complain(o->name, s, o->standard);
     }
     ct_log_set_level(ct_config.log_level);

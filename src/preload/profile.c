@@ -59,7 +59,7 @@ void ct_profile_start(uint32_t driver_version)
         .pid = (uint32_t)getpid(),
         .parent_pid = (uint32_t)getppid(),
         .driver_version = driver_version,
-        .rank = ct_rank_read(),
+        .rank = ct_config.rank,
     };
 }
 
@@ -74,12 +74,14 @@ static void open_file(void)
 {
     char path[CT_NAMING_BYTES];
     opened = true;
+    bool by_rank = ct_naming_needs_rank(ct_config.output);
     if (!ct_naming_expand(wanted, ct_config.output)) {
         ct_log(1, "CUTRACE_OUTPUT='", ct_config.output,
-               "' is not possible (%p %h %q{VAR} %%), using summary.bin");
+               "' is not possible (%p %h %r %q{VAR} %%), using summary.bin");
         ct_naming_expand(wanted, "summary.bin");
+        by_rank = ct_naming_needs_rank("summary.bin");
     }
-    enum ct_file_error error = ct_naming_open(&file, path, wanted, CT_FILE_MAGIC);
+    enum ct_file_error error = ct_naming_open(&file, path, wanted, by_rank, CT_FILE_MAGIC);
     if (!error && ct_file_begin(&file)) {
         ct_run_tell(CT_RUN_SUMMARY, wanted, path);
         return;

@@ -86,6 +86,12 @@ static bool set_DEVICES(const char *s)
     return !ct_config.devices || is_list_of_numbers(s);
 }
 
+static bool set_RANKS(const char *s)
+{
+    ct_config.ranks = ct_streq(s, "all") ? NULL : s;
+    return !ct_config.ranks || is_list_of_numbers(s);
+}
+
 static bool set_ACTIVITIES(const char *s)
 {
     bool both = ct_streq(s, "gpu,api") || ct_streq(s, "api,gpu");

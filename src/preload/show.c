@@ -19,6 +19,7 @@
 #include "base/proc.h"
 #include "base/text.h"
 #include "preload/profile.h"
+#include "record/row.h"
 
 #define STACK_BYTES (64 * 1024)
 #define LONGEST_WAIT_NS 10000000000u /* for a reader of stderr that does not read */
@@ -163,11 +164,33 @@ static bool run(const char *program, const char *path)
     return j.ok;
 }
 
+/* Its figures are in a file, and the table is another rank's: but what they lack is said. */
+static void say_lost(const char *path)
+{
+    char line[64];
+    struct ct_text t = ct_text_in(line, sizeof(line));
+    uint64_t lost = ct_rows_lost();
+    if (!lost)
+        return;
+    ct_text_add_u64(&t, lost);
+    ct_text_add(&t, " operations have no time: cutrace-report losses ");
+    ct_log(1, line, path, NULL);
+}
+
+static void say_where_all_are(const char *path)
+{
+    char all[4096];
+    struct ct_text t = ct_text_in(all, sizeof(all));
+    if (ct_rank_has_job(ct_config.rank) && ct_rank_add_all(&t, path))
+        ct_log(1, "the table of all ranks: cutrace-report ranks ", all, NULL);
+}
+
 void ct_show(void)
 {
     char program[4096];
     struct ct_text t = ct_text_in(program, sizeof(program));
     const char *path = ct_profile_path();
+    bool quiet = !ct_rank_speaks(ct_config.rank, ct_config.ranks);
     if (!path)
         return;
     /* The launcher prints what is in files; what is in memory nobody else could. */
@@ -176,12 +199,19 @@ void ct_show(void)
         ct_log(2, "the profile is in ", path, NULL);
         return;
     }
+    if (quiet && ct_profile_is_kept()) {
+        say_lost(path);
+        return;
+    }
     if (!ct_log_is_heard())
         return;
     bool confined = ct_proc_is_confined();
     bool found = !confined && find_report(&t);
-    if (found && run(program, path))
+    if (found && run(program, path)) {
+        if (ct_profile_is_kept())
+            say_where_all_are(path);
         return;
+    }
     const char *why = confined ? "no table, as the program may not start others (seccomp)"
                       : found  ? "the table could not be printed"
                                : "cutrace-report was not found";

@@ -30,13 +30,18 @@ static void give_up(const char *what, const char *path, const char *why)
     failed = true;
 }
 
-/* Beside the profile: summary.bin -> summary.trace */
+/* summary.bin -> summary.trace */
+static bool is_beside_profile(void)
+{
+    return ct_streq(ct_config.trace, "1");
+}
+
 static bool find_name(char wanted[CT_NAMING_BYTES])
 {
-    if (!ct_streq(ct_config.trace, "1")) {
+    if (!is_beside_profile()) {
         if (ct_naming_expand(wanted, ct_config.trace))
             return true;
-        give_up("CUTRACE_TRACE='", ct_config.trace, "' is not possible (%p %h %q{VAR} %%)");
+        give_up("CUTRACE_TRACE='", ct_config.trace, "' is not possible (%p %h %r %q{VAR} %%)");
         return false;
     }
     struct ct_text t = ct_text_in(wanted, CT_NAMING_BYTES);
@@ -54,7 +59,8 @@ static void open_file(void)
     if (!find_name(wanted))
         return;
     struct ct_trace_header h = ct_tracing_header();
-    enum ct_file_error error = ct_naming_open(&file, path, wanted, CT_TRACE_MAGIC);
+    bool by_rank = !is_beside_profile() && ct_naming_needs_rank(ct_config.trace);
+    enum ct_file_error error = ct_naming_open(&file, path, wanted, by_rank, CT_TRACE_MAGIC);
     if (!error && !ct_file_write(&file, &h, sizeof(h), 0))
         error = CT_FILE_ERROR;
     if (error)

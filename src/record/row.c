@@ -237,3 +237,13 @@ void ct_rows_project(void)
                            &rows->row[c->row].projection);
     }
 }
+
+uint64_t ct_rows_lost(void)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < ct_rows_count(); i++)
+        for (unsigned why = 0; why < CT_LOSS_COUNT; why++)
+            if (why != CT_LOSS_CAPTURED && why != CT_LOSS_SAMPLED && why != CT_LOSS_EXCLUDED)
+                lost += atomic_load_explicit(&ct_row(i)->lost[why], memory_order_relaxed);
+    return lost;
+}

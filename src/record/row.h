@@ -101,6 +101,9 @@ static inline void ct_row_lose(uint32_t row, enum ct_loss loss, uint64_t operati
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
                 uint64_t doubt_ns);
 
+/* Operations that have no time although one was wanted, in all rows. */
+uint64_t ct_rows_lost(void);
+
 /* Projects what was timed onto what was sampled out, in all rows. Drain thread. */
 void ct_rows_project(void);
 

@@ -28,20 +28,11 @@ static bool is_wanted_kernel(const char *name)
 static bool is_wanted_device(uint32_t device)
 {
     const char *p = ct_config.devices;
-    uint64_t wanted = 0;
-    if (!p)
-        return true;
-    for (;; p++) {
-        if (*p >= '0' && *p <= '9') {
-            wanted = 10 * wanted + (uint64_t)(*p - '0');
-            continue;
-        }
+    uint64_t wanted;
+    while (p && ct_list_next(&p, &wanted))
         if (wanted == (uint64_t)ct_device(device)->handle)
             return true;
-        if (!*p)
-            return false;
-        wanted = 0;
-    }
+    return !p;
 }
 
 bool ct_is_wanted(uint32_t device, const char *kernel)

@@ -245,7 +245,7 @@ static const struct {
     {{"RANK", "8", "WORLD_SIZE", "8"}, {9, 0}},
     {{"OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "4096"}, {1, 4096}},
     {{"PMI_RANK", "1", "PMI_SIZE", "2"}, {2, 2}},
-    {{"PMIX_RANK", "1", "PMI_SIZE", "2"}, {2, 0}},
+    {{"PMIX_RANK", "1", "SLURM_NTASKS", "2"}, {2, 2}},
     {{"SLURM_PROCID", "7", "SLURM_NTASKS", "12"}, {8, 12}},
     {{"SLURM_PROCID", "7", "SLURM_NTASKS", "many"}, {8, 0}},
     {{"SLURM_PROCID", "7", "RANK", "2"}, {8, 0}},

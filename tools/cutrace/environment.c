@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "role.h"
 #include "say.h"
 
 static char **made;
@@ -122,7 +123,7 @@ char **environment_make(const struct options *o, const char *library, const char
     memcpy(made, environ, inherited * sizeof(*made));
     count = inherited;
     set_preload(library);
-    set("CUTRACE_PRINT", "off");
+    set("CUTRACE_PRINT", role_speaks() ? "off" : "on"); /* a line, where another has the table */
     set("CUTRACE_RUN", list ? list : "none");
     if (options_has(o, OPTION_QUIET))
         set("CUTRACE_LOG", "0");

@@ -10,8 +10,10 @@
 #include "gather.h"
 #include "job.h"
 #include "list.h"
+#include "role.h"
 #include "say.h"
 
+#define RANKS_SHOWN "8"
 #define FILES_NAMED 8 /* in the line that says how to look at them again */
 
 /* A path as the user would write it: without the working directory. */
@@ -74,6 +76,22 @@ static void print_table(const struct options *o, const char *report, const char 
     free(a.word);
 }
 
+/* Who is slower, and in what; of the ranks and the operations those that cost most. */
+static void print_ranks(const char *report, const char *const *paths, size_t count)
+{
+    struct arguments a = {calloc(count + 8, sizeof(char *)), 0};
+    if (!a.word)
+        return;
+    add(&a, "cutrace-report");
+    add(&a, "ranks");
+    add(&a, "--top=" RANKS_SHOWN);
+    add(&a, "--");
+    for (size_t i = 0; i < count; i++)
+        add(&a, paths[i]);
+    job_tool(report, a.word, say_where());
+    free(a.word);
+}
+
 void finish_import(const struct options *o, const char *report)
 {
     struct arguments a = {calloc(OPTION_COUNT + 8, sizeof(char *)), 0};
@@ -126,12 +144,21 @@ static void say_what_next(pid_t pid, const char *report, const char *const *path
            count > FILES_NAMED ? " ..." : "");
 }
 
+/* Those of other ranks are other launchers', and may still be written. */
+static void say_all_ranks(pid_t pid, const char *path)
+{
+    char all[4096];
+    struct ct_text t = ct_text_in(all, sizeof(all));
+    if (ct_rank_has_job(role_rank()) && ct_rank_add_all(&t, short_path(path)))
+        say_of(pid, "The table of all ranks: cutrace-report ranks %s", all);
+}
+
 /* A file may have been removed since, or be where the launcher cannot see it. */
 static void say_who_left_none(const struct list *l, pid_t pid)
 {
-    if (!l->known)
+    if (!l->known || role_is_left_out())
         return;
-    if (!l->started)
+    if (!l->started && role_speaks())
         say_of(pid, "No process has started CUDA: there is no profile");
     else if (l->profiles < l->started)
         say_of(pid, "Of %zu processes that started CUDA %zu left no profile that can be found",
@@ -158,12 +185,20 @@ static void tell(const struct options *o, const char *report, const struct list 
     say_who_left_none(l, pid);
     if (!count && !traced)
         return;
+    if (!role_speaks()) {
+        say_who_runs(l, pid);
+        return;
+    }
     print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
+    if (!traced && !options_has(o, OPTION_CSV) && gather_has_ranks(l))
+        print_ranks(report, profiles, count);
     say_files(pid, profiles, traced ? count : 0);
     say_files(pid, traces, trace_count);
     say_who_runs(l, pid);
     say_what_next(pid, traced ? " trace" : "", traced ? traces : profiles,
                   traced ? trace_count : count);
+    if (count)
+        say_all_ranks(pid, profiles[0]);
 }
 
 void finish(const struct options *o, const char *report, pid_t pid)

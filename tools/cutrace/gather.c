@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "gather.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/rank.h"
 #include "job.h"
+#include "role.h"
 #include "say.h"
 
 struct group {
@@ -37,13 +40,26 @@ static bool is_first(const struct list *l, size_t i)
     return true;
 }
 
-/* The name that was asked for, unless another run's process has it. */
+/* Whether the file of a rank has its number in its name. */
+static bool is_of_rank(const char *path, const char *wanted)
+{
+    char all[2 * PATH_MAX];
+    struct ct_text t = ct_text_in(all, sizeof(all));
+    return strcmp(path, wanted) != 0 && ct_rank_add_all(&t, path);
+}
+
+/*
+ * The name that was asked for, unless another run's process has it: of the processes here, or of
+ * those of all ranks. Where there is one of us in each rank, that name would be for the others,
+ * too.
+ */
 static const char *name_of(const struct group *g, const char *wanted)
 {
     for (size_t i = 0; i < g->count; i++)
         if (!strcmp(g->paths[i], wanted))
             return wanted;
-    return g->paths[0];
+    bool all_ranks = is_of_rank(g->paths[0], wanted) && !ct_rank_has_job(role_rank());
+    return all_ranks ? wanted : g->paths[0];
 }
 
 static bool merge(const struct group *g, const char *report, const char *to)
@@ -90,4 +106,12 @@ size_t gather_all(const struct list *l, bool traces, const char **paths)
         if (l->files[i].trace == traces)
             paths[count++] = l->files[i].path;
     return count;
+}
+
+bool gather_has_ranks(const struct list *l)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < l->count; i++)
+        count += !l->files[i].trace && is_of_rank(l->files[i].path, l->files[i].wanted);
+    return count > 1;
 }

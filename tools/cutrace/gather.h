@@ -14,4 +14,7 @@ size_t gather(const struct list *l, const char *report, const char **paths);
 /* All profiles, or all traces, as they are. */
 size_t gather_all(const struct list *l, bool traces, const char **paths);
 
+/* Whether several of the profiles are named after the ranks they are of. */
+bool gather_has_ranks(const struct list *l);
+
 #endif

@@ -20,6 +20,7 @@
 #include "pattern.h"
 #include "place.h"
 #include "program.h"
+#include "role.h"
 #include "say.h"
 
 #define FAILED 125
@@ -88,6 +89,19 @@ static void need_writable(const char *path)
     exit(FAILED);
 }
 
+/* In each rank's file's name there is its number, as the library puts it there. */
+static void add_own_rank(char *path, size_t size)
+{
+    char rest[256];
+    char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    dot = dot ? dot : path + strlen(path);
+    snprintf(rest, sizeof(rest), "%s", dot);
+    *dot = '\0';
+    struct ct_text t = {path, (size_t)(dot - path), size};
+    ct_rank_add(&t, role_rank());
+    ct_text_add(&t, rest);
+}
+
 static void check_outputs(const struct options *o)
 {
     const char *output = o->value[OPTION_OUTPUT], *log = o->value[OPTION_LOG_FILE];
@@ -103,6 +117,8 @@ static void check_outputs(const struct options *o)
         return;
     if (!pattern_expand(path, sizeof(path), output, 0))
         exit(FAILED);
+    if (ct_rank_has_job(role_rank()))
+        add_own_rank(path, sizeof(path));
     if (!options_has(o, OPTION_OVERWRITE) && lstat(path, &st) == 0) {
         say("%s: is there already; -f overwrites it", path);
         exit(FAILED);
@@ -110,12 +126,14 @@ static void check_outputs(const struct options *o)
     need_writable(path);
 }
 
+/* The ranks of a job may have one log. */
 static void open_log(const char *pattern, pid_t pid)
 {
     char path[4096];
     if (!pattern || !pattern_expand(path, sizeof(path), pattern, pid))
         return;
-    int fd = own_move_up(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    int fd = own_move_up(open(path, flags | (role_speaks() ? O_TRUNC : 0), 0666));
     if (fd < 0)
         say("%s: cannot be written: %s", path, strerror(errno));
     else
@@ -183,6 +201,7 @@ int main(int argc, char **argv)
     switch (options_parse(&o, argc, argv)) {
     case OPTIONS_RUN:
         say_to(own_move_up(dup(STDERR_FILENO)));
+        role_find(&o);
         return options_has(&o, OPTION_IMPORT) ? import(&o) : run(&o);
     case OPTIONS_DONE:
         return fflush(stdout) || ferror(stdout) ? FAILED : EXIT_SUCCESS;

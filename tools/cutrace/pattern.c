@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "role.h"
 #include "say.h"
 
 const char *pattern_check(const char *pattern)
 {
     for (const char *p = pattern; (p = strchr(p, '%')); p += 2) {
-        if (!p[1] || !strchr("phq%", p[1]))
-            return "after % comes p, h, q{VARIABLE} or %";
+        if (!p[1] || !strchr("phqr%", p[1]))
+            return "after % comes p, h, r, q{VARIABLE} or %";
         if (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}')))
             return "%q is followed by a variable's name in braces";
     }
@@ -48,6 +49,8 @@ static const char *meaning(char letter, const char **p, pid_t pid, char *room, s
         return variable(p);
     if (letter == 'p')
         snprintf(room, size, "%d", (int)pid);
+    else if (letter == 'r')
+        snprintf(room, size, "%u", role_rank().number ? role_rank().number - 1 : 0);
     else if (letter == 'h')
         gethostname(room, size - 1);
     else

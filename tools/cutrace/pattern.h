@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files with %p, %h, %q{VARIABLE} and %%, as nvprof has them. */
+/* Names of files with %p, %h, %q{VARIABLE} and %%, as nvprof has them, and %r for the rank. */
 #ifndef PATTERN_H
 #define PATTERN_H
 

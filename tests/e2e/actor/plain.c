@@ -2,6 +2,7 @@
 /* Parts that do a little of everything, for the options. */
 #include "actor.h"
 
+#include <dirent.h>
 #include <stdio.h>
 
 /* small [LAUNCHES]: that many of alpha, half of beta, ten copies and ten sets */
@@ -51,4 +52,18 @@ int actor_profiler(int argc, char **argv)
     actor_say("start", cuProfilerStart());
     launches(f, s, 40);
     return 0;
+}
+
+/* How many threads there are once CUDA has started. */
+int actor_tasks(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    actor_begin();
+    int n = 0;
+    DIR *d = opendir("/proc/self/task");
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += *e->d_name != '.';
+    printf("tasks: %d\n", n);
+    return d ? closedir(d) : 1;
 }

@@ -217,7 +217,7 @@ START_TEST(rank)
 {
     struct ct_summary s;
     struct stage_run r = small_with("RANK=6", "WORLD_SIZE=16");
-    stage_profile(&s, "summary.bin");
+    stage_profile(&s, "summary.rank6.bin");
     ck_assert_uint_eq(s.process->rank, 7);
     ck_assert_uint_eq(s.process->ranks, 16);
     ct_summary_free(&s);

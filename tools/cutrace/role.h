@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The launcher's own place in a parallel job: in "mpirun cutrace ./app" there is one of it in each
+ * rank, and one of them speaks. In "cutrace mpirun ./app" it has no rank.
+ */
+#ifndef ROLE_H
+#define ROLE_H
+
+#include "base/rank.h"
+#include "options.h"
+
+void role_find(const struct options *o);
+
+struct ct_rank role_rank(void);
+/* Whether ranks have been asked for without this one. */
+bool role_is_left_out(void);
+/* Whether it prints the table, and what the others would say as well. */
+bool role_speaks(void);
+
+#endif
