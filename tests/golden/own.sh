@@ -57,6 +57,15 @@ same moved moved.mem_size.csv cuda_gpu_mem_size_sum --format csv
 same moved moved.copies.txt copies
 same moved moved.losses.txt losses
 same moved moved.losses.per-gpu.txt losses --per gpu
+same families families.txt --group
+same families families.csv --group --csv
+same families families.per-gpu.csv summary --group --per gpu --format csv
+same families families.kernels.txt kernels --group
+same families families.kernels.csv kernels --group --format csv
+same families families.graphs.txt graphs --group
+same families families.shapes.csv shapes --group --format csv
+same families families.losses.csv losses --group --format csv
+same families families.kern_sum.csv cuda_gpu_kern_sum --group --format csv
 for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
     cuda_gpu_mem_size_sum cuda_gpu_sum; do
     same full full.$nsys.csv $nsys --format csv 2>/dev/null

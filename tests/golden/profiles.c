@@ -341,10 +341,48 @@ static void fill_moved(struct ct_build *b)
     ((struct ct_file_process *)b->parts[CT_SECTION_PROCESS].data)->off_operations = 5;
 }
 
+/* What a model runs: instances, tiles and numbered kernels, on two devices. */
+static void fill_families(struct ct_build *b)
+{
+    static const char *const kernels[] = {
+        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
+        "11FillFunctorIfEESt5arrayIPcLm1EEEEvifT0"
+        "_",
+        "_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_"
+        "11FillFunctorIfEESt5arrayIPcLm1EEEEvifT0"
+        "_",
+        "nvjet_sm90_tst_64x128_64x8_2x1_v_bz_NTN",
+        "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_bias_TNT",
+        "ampere_sgemm_128x64_tn",
+        "triton_poi_fused_add_0",
+        "triton_poi_fused_add_1",
+        "triton_poi_fused_mul_2",
+        "plain",
+    };
+    ct_build_device(b, 1, "Tesla V100-SXM2-16GB");
+    for (uint32_t i = 0; i < COUNT(kernels); i++) {
+        struct ct_file_shape shape = {{i, 1, 1}, {64, 1, 1}, 0, 2};
+        uint32_t text = ct_build_text(b, kernels[i]);
+        struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, i % 3 == 1, text);
+        row.registers = i < 4 ? 32 : 32 + i;
+        row.shape_first = ct_build_add(b, CT_SECTION_SHAPES, &shape);
+        row.shape_count = 1;
+        add_row(b, row, (const uint64_t[]){10000 + 1000 * i, 20000 + 3000 * i}, 2);
+    }
+    struct ct_file_row row = ct_build_row(CT_ROW_GRAPH, 3, 0, ct_build_text(b, "1"));
+    ct_build_time(&row, 90000);
+    struct ct_file_node node = {.graph_row = ct_build_add(b, CT_SECTION_ROWS, &row), .count = 1};
+    for (size_t i = 5; i < 8; i++) {
+        node.name = ct_build_text(b, kernels[i]);
+        ct_build_add(b, CT_SECTION_NODES, &node);
+    }
+    API(b, "cudaLaunchKernel", 5999);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
-    X(hostile) X(merged) X(moved)
+    X(hostile) X(merged) X(moved) X(families)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

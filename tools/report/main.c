@@ -88,7 +88,8 @@ static int report(const struct ct_options *o)
         return o->report->rows(&in, NULL);
     if (needs == CT_NEEDS_FILES || o->per & CT_PER_FILES)
         return print_to_output(&in);
-    struct ct_merged m = {.details = needs != CT_NEEDS_SUMMARY, .devices_as = devices_of(o)};
+    struct ct_merged m = {
+        .details = needs != CT_NEEDS_SUMMARY, .grouped = o->grouped, .devices_as = devices_of(o)};
     bool good = merge_files(&m, o, needs == CT_NEEDS_TRACED);
     in.m = &m;
     int status = m.process_count ? print_to_output(&in) : EXIT_FAILURE;

@@ -10,6 +10,7 @@
 
 #include "base/shown.h"
 #include "report/edg.h"
+#include "report/kernel_group.h"
 
 /*
  * The demangler keeps tables on the stack in proportion to the name, and by itself refuses names
@@ -57,7 +58,7 @@ static bool demangle_gnu(struct sink *sink, const char *mangled)
     return cplus_demangle_v3_callback(mangled, DEMANGLE_OPTIONS, receive, sink);
 }
 
-void ct_name_kernel(struct ct_string *out, const char *mangled, bool demangle)
+static void spell_kernel(struct ct_string *out, const char *mangled, bool demangle)
 {
     struct sink sink = {.text = {0}};
     struct ct_string edg = {0};
@@ -70,6 +71,19 @@ void ct_name_kernel(struct ct_string *out, const char *mangled, bool demangle)
         ct_name_safe(out, done && edg.data ? edg.data : mangled);
     ct_string_free(&edg);
     ct_string_free(&sink.text);
+}
+
+void ct_name_kernel(struct ct_string *out, const char *mangled, enum ct_naming naming)
+{
+    struct ct_string name = {0};
+    if (naming != CT_NAMES_GROUPED) {
+        spell_kernel(out, mangled, naming == CT_NAMES_DEMANGLED);
+        return;
+    }
+    spell_kernel(&name, mangled, true);
+    ct_kernel_group(&name);
+    ct_string_put(out, name.data);
+    ct_string_free(&name);
 }
 
 /* Where the arguments begin: at a parenthesis that is no scope of its own, as anonymous ones are.
@@ -169,11 +183,11 @@ static const char *direction_of(uint32_t direction)
 }
 
 void ct_name_operation(struct ct_string *out, uint32_t kind, uint32_t detail, const char *mangled,
-                       bool demangle)
+                       enum ct_naming naming)
 {
     switch (kind) {
     case CT_ROW_KERNEL:
-        ct_name_kernel(out, mangled, demangle);
+        ct_name_kernel(out, mangled, naming);
         break;
     case CT_ROW_COPY:
         ct_string_printf(out, "[CUDA memcpy %s]", direction_of(detail));
@@ -195,5 +209,6 @@ void ct_name_operation(struct ct_string *out, uint32_t kind, uint32_t detail, co
 void ct_name_row(struct ct_string *out, const struct ct_merged *m, const struct ct_file_row *row,
                  bool demangle)
 {
-    ct_name_operation(out, row->kind, row->detail, ct_merge_name(m, row->name), demangle);
+    ct_name_operation(out, row->kind, row->detail, ct_merge_name(m, row->name),
+                      demangle ? CT_NAMES_DEMANGLED : CT_NAMES_MANGLED);
 }

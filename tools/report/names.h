@@ -10,8 +10,14 @@
 /* Text of a file on a terminal: what cannot be shown (base/shown.h) becomes "\x1b". */
 void ct_name_safe(struct ct_string *out, const char *text);
 
-/* A kernel's name, demangled if it can be and is wanted. */
-void ct_name_kernel(struct ct_string *out, const char *mangled, bool demangle);
+/* Which name of a kernel. */
+enum ct_naming {
+    CT_NAMES_MANGLED,
+    CT_NAMES_DEMANGLED, /* where it can be */
+    CT_NAMES_GROUPED,   /* see kernel_group.h */
+};
+
+void ct_name_kernel(struct ct_string *out, const char *mangled, enum ct_naming naming);
 
 /* Of a demangled kernel the function's own name: "f" of "void a::f<int>(int *)". */
 void ct_name_base(struct ct_string *name);
@@ -24,9 +30,9 @@ void ct_name_uuid(struct ct_string *out, const uint8_t uuid[16]);
 
 /* An operation: "[CUDA memcpy HtoD]", or the kernel. */
 void ct_name_operation(struct ct_string *out, uint32_t kind, uint32_t detail, const char *mangled,
-                       bool demangle);
+                       enum ct_naming naming);
 
-/* The same of a row. */
+/* The same of a row: kernels are in groups already where the profile was read that way. */
 void ct_name_row(struct ct_string *out, const struct ct_merged *m, const struct ct_file_row *row,
                  bool demangle);
 

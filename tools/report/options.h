@@ -28,7 +28,8 @@ struct ct_options {
     bool csv;                /* of nvprof's look: its CSV */
     bool details;
     bool mangled;
-    bool base; /* names of kernels without scopes, arguments and templates */
+    bool grouped; /* kernels in groups; see kernel_group.h */
+    bool base;    /* names of kernels without scopes, arguments and templates */
     bool raw;
     bool live;
     bool no_pager;

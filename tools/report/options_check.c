@@ -70,6 +70,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--top", o->top, rows},
         {"--since", o->since_ns, traces},
         {"--until", o->until_ns != UINT64_MAX, traces},
+        {"--group", o->grouped, document || r->may & CT_MAY_GROUP},
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
         {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW},
     };
@@ -91,6 +92,11 @@ enum ct_options_result ct_options_check(const struct ct_options *o)
         return ct_options_complain("", "no file is given", "");
     if (check_report(o) != CT_OPTIONS_RUN)
         return CT_OPTIONS_WRONG;
+    if (o->grouped && (o->mangled || o->base))
+        return ct_options_complain("",
+                                   "--group has names of its own: without it, --demangling off, "
+                                   ":base or :mangled",
+                                   "");
     if (o->csv && o->details)
         return ct_options_complain("", "--csv and --details exclude each other", "");
     if (o->filter && check_filter(o->filter) != CT_OPTIONS_RUN)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "report/names.h"
 #include "report/options.h"
 #include "report/profile/merge.h"
 #include "report/profile/view.h"
@@ -28,7 +29,7 @@ enum ct_needs {
     CT_NEEDS_COMMAND,
 };
 
-enum ct_report_may { CT_MAY_RAW = 1 << 8 };
+enum ct_report_may { CT_MAY_RAW = 1 << 8, CT_MAY_GROUP = 1 << 9 };
 
 /* Functions return the exit status: 0, 1 when something could not be read (said by then), or a
  * report's own. */
@@ -79,9 +80,17 @@ extern const struct ct_format ct_formats[CT_FORMAT_COUNT];
 const struct ct_report *ct_report_find(const char *name);
 const struct ct_format *ct_format_find(const char *name);
 
+static inline enum ct_naming ct_report_naming(const struct ct_options *o)
+{
+    if (o->grouped)
+        return CT_NAMES_GROUPED;
+    return o->mangled ? CT_NAMES_MANGLED : CT_NAMES_DEMANGLED;
+}
+
 static inline struct ct_view_options ct_report_view(const struct ct_options *o)
 {
-    return (struct ct_view_options){.demangle = !o->mangled, .base = o->base, .raw = o->raw};
+    return (struct ct_view_options){
+        .demangle = !o->mangled, .base = o->base, .grouped = o->grouped, .raw = o->raw};
 }
 
 /* A count that was worked out. */

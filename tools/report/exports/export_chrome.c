@@ -255,7 +255,8 @@ static void put_document(struct chrome *c)
 
 int ct_export_chrome(const struct ct_input *in, FILE *out)
 {
-    struct chrome c = {.out = out, .names = {.demangle = !in->o->mangled, .spell = ct_data_quote}};
+    struct chrome c = {.out = out,
+                       .names = {.naming = ct_report_naming(in->o), .spell = ct_data_quote}};
     struct ct_timeline_options all = ct_trace_all(in->o);
     all.links = CT_TIMELINE_OPERATIONS;
     ct_timeline_open(&c.tl, in->o->files, in->o->file_count, &all);

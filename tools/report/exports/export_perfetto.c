@@ -333,7 +333,7 @@ static void free_all(struct ct_perfetto *p)
 
 int ct_export_perfetto(const struct ct_input *in, FILE *out)
 {
-    struct ct_perfetto p = {.out = out, .names = {.demangle = !in->o->mangled}};
+    struct ct_perfetto p = {.out = out, .names = {.naming = ct_report_naming(in->o)}};
     struct ct_timeline_options all = ct_trace_all(in->o);
     size_t size = 0;
     all.links = CT_TIMELINE_OPERATIONS;

@@ -166,7 +166,7 @@ int ct_export_sqlite(const struct ct_input *in, FILE *out)
 {
     const struct ct_options *o = in->o;
     struct ct_timeline tl;
-    struct ct_sqlite s = {.tl = &tl, .demangle = !o->mangled};
+    struct ct_sqlite s = {.tl = &tl, .naming = ct_report_naming(o)};
     size_t size = 0;
     (void)out;
     if (!o->force && !is_ours(o->log_file)) {

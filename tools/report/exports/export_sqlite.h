@@ -55,7 +55,7 @@ struct ct_sqlite {
     bool failed;
     char reason[128]; /* why: the database knows only of what came last */
     struct ct_timeline *tl;
-    bool demangle;
+    enum ct_naming naming;
     struct ct_intern strings;
     struct ct_sqlite_names *names; /* by file */
 };

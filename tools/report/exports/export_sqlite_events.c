@@ -32,13 +32,15 @@ static const struct ct_sqlite_name *row_name(struct ct_sqlite *s, const struct c
     struct ct_sqlite_name *name = &names->rows[e->op.row];
     if (!name->demangled) {
         struct ct_string text = {0}, plain = {0};
-        ct_name_kernel(&text, row->name, s->demangle);
-        ct_string_put(&plain, text.data);
-        ct_name_base(&plain);
+        bool grouped = s->naming == CT_NAMES_GROUPED;
+        ct_name_kernel(&text, row->name, grouped ? CT_NAMES_DEMANGLED : s->naming);
+        ct_name_kernel(&plain, row->name, s->naming);
+        if (!grouped)
+            ct_name_base(&plain);
         name->demangled = ct_sqlite_string(s, text.data);
         name->plain = ct_sqlite_string(s, plain.data);
         ct_string_clear(&text);
-        ct_name_kernel(&text, row->name, false);
+        ct_name_kernel(&text, row->name, CT_NAMES_MANGLED);
         name->mangled = ct_sqlite_string(s, text.data);
         ct_string_free(&text);
         ct_string_free(&plain);

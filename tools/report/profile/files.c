@@ -75,7 +75,7 @@ static void add_chunk(struct ct_merged *m, struct ct_merged *chunk)
         return;
     s.payload = ct_encode(chunk, &bytes);
     if (!ct_payload_point(&s, bytes, &error))
-        ct_merge_add(m, &s);
+        ct_merge_add_sum(m, &s, chunk);
     m->fell_back += chunk->fell_back;
     ct_summary_free(&s);
 }
@@ -110,7 +110,9 @@ static void *work(void *argument)
     struct crew *crew = argument;
     struct hand *h = ct_memory_grow(NULL, &(size_t){0}, 1, sizeof(*h));
     for (size_t chunk; take_chunk(crew, &chunk);) {
-        h->m = (struct ct_merged){.details = crew->m->details, .devices_as = crew->m->devices_as};
+        h->m = (struct ct_merged){.details = crew->m->details,
+                                  .grouped = crew->m->grouped,
+                                  .devices_as = crew->m->devices_as};
         read_chunk(crew, h, &h->m, chunk);
         wait_for_turn(crew, chunk);
         complain(crew, h);

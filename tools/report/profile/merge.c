@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/names.h"
 #include "report/profile/hist.h"
 #include "report/profile/spread.h"
 
@@ -12,6 +13,36 @@
 static uint32_t name_of(struct ct_merged *m, const struct ct_summary *s, uint32_t offset)
 {
     return ct_intern_text(&m->names, ct_summary_text(s, offset));
+}
+
+/* A kernel's name, or that of its group, which is made once. */
+static uint32_t kernel_name(struct ct_merged *m, const char *name)
+{
+    if (!m->grouped)
+        return ct_intern_text(&m->names, name);
+    uint32_t known = m->full_names.count, full = ct_intern_text(&m->full_names, name);
+    m->groups = ct_memory_grow(m->groups, &m->groups_size, full + 1, sizeof(*m->groups));
+    if (full == known) {
+        struct ct_string group = {0};
+        ct_name_kernel(&group, name, CT_NAMES_GROUPED);
+        m->groups[full] = ct_intern_text(&m->names, group.data);
+        ct_string_free(&group);
+    }
+    return m->groups[full];
+}
+
+static void add_member(struct ct_merged *m, uint32_t row, const char *name)
+{
+    uint32_t key[] = {row, ct_intern_text(&m->full_names, name)};
+    _Static_assert(sizeof(key) == sizeof(struct ct_merged_member), "a member is its own key");
+    ct_intern_add(&m->members, key, sizeof(key));
+}
+
+struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i)
+{
+    struct ct_merged_member member;
+    memcpy(&member, ct_intern_get(&m->members, i), sizeof(member));
+    return member;
 }
 
 /* The same GPU has the same UUID in every file; without one, number and name must do. */
@@ -87,7 +118,7 @@ static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
     m->nodes = ct_memory_grow(m->nodes, &m->nodes_size, s->nodes_count, sizeof(*m->nodes));
     for (size_t i = 0; i < s->nodes_count; i++) {
         m->nodes[i] = s->nodes[i];
-        m->nodes[i].name = name_of(m, s, s->nodes[i].name);
+        m->nodes[i].name = kernel_name(m, ct_summary_text(s, s->nodes[i].name));
     }
     if (s->nodes_count)
         qsort(m->nodes, s->nodes_count, sizeof(*m->nodes), by_graph_and_name);
@@ -132,8 +163,21 @@ struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content
 /* A graph's name is its ordinal in its own process: its content, where known, tells it better. */
 static uint32_t row_name(struct ct_merged *m, const struct ct_summary *s, size_t i)
 {
-    bool known = m->content_map[i] != CT_MERGE_NONE;
-    return known ? ct_intern_text(&m->names, "") : name_of(m, s, s->rows[i].name);
+    const struct ct_file_row *row = &s->rows[i];
+    if (m->content_map[i] != CT_MERGE_NONE)
+        return ct_intern_text(&m->names, "");
+    if (row->kind == CT_ROW_KERNEL)
+        return kernel_name(m, ct_summary_text(s, row->name));
+    return name_of(m, s, row->name);
+}
+
+/* What kernels of a group do not have in common is not known of it. */
+static void keep_common(struct ct_file_row *to, const struct ct_file_row *from)
+{
+    if (to->registers != from->registers)
+        to->registers = UINT32_MAX;
+    if (to->static_shared_bytes != from->static_shared_bytes)
+        to->static_shared_bytes = UINT32_MAX;
 }
 
 /* The entry of a row, with its identity filled in and zero figures when it is new. */
@@ -156,6 +200,10 @@ static struct ct_merged_row *row_of(struct ct_merged *m, const struct ct_summary
                                        .registers = from->registers,
                                        .static_shared_bytes = from->static_shared_bytes};
         to->content = key[4];
+    }
+    if (m->grouped && from->kind == CT_ROW_KERNEL) {
+        add_member(m, at, ct_summary_text(s, from->name));
+        keep_common(&to->sum, from);
     }
     return to;
 }
@@ -400,6 +448,20 @@ void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
     ct_spread_add(m, s);
 }
 
+void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s, const struct ct_merged *from)
+{
+    bool grouped = m->grouped;
+    m->grouped = false;
+    ct_merge_add(m, s);
+    m->grouped = grouped;
+    for (uint32_t i = 0; i < from->members.count; i++) {
+        struct ct_merged_member member = ct_merge_member(from, i);
+        add_member(m, m->row_map[member.row], ct_intern_get(&from->full_names, member.name));
+    }
+    for (uint32_t i = 0; i < from->row_keys.count; i++)
+        m->rows[m->row_map[i]].spread.unknown |= from->rows[i].spread.unknown;
+}
+
 void ct_merge_free(struct ct_merged *m)
 {
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
@@ -409,13 +471,14 @@ void ct_merge_free(struct ct_merged *m)
     }
     for (uint32_t i = 0; i < m->api_keys.count; i++)
         free(m->apis[i].hist.buckets);
-    struct ct_intern *tables[] = {&m->names,    &m->contents, &m->device_keys, &m->model_keys,
-                                  &m->row_keys, &m->api_keys, &m->note_keys};
+    struct ct_intern *tables[] = {&m->names,    &m->full_names,  &m->members,
+                                  &m->contents, &m->device_keys, &m->model_keys,
+                                  &m->row_keys, &m->api_keys,    &m->note_keys};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         ct_intern_free(tables[i]);
-    void *arrays[] = {m->devices, m->models,      m->rows,   m->apis,  m->notes,
-                      m->streams, m->processes,   m->totals, m->nodes, m->device_map,
-                      m->row_map, m->content_map, m->api_map};
+    void *arrays[] = {m->groups,     m->devices, m->models,      m->rows,   m->apis,
+                      m->notes,      m->streams, m->processes,   m->totals, m->nodes,
+                      m->device_map, m->row_map, m->content_map, m->api_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
     ct_activity_free(&m->activity);

@@ -29,6 +29,8 @@ struct ct_merged_spread {
     struct ct_file_spread sum; /* least, most: of ct_merged.processes */
     double part_ns;
     double part_calls;
+    bool unknown;     /* a merged file tells of each name of a group, and not of all together */
+    size_t last_seen; /* number of processes after the merged file that was last added */
 };
 
 struct ct_merged_row {
@@ -57,11 +59,22 @@ struct ct_merged_device {
 /* What rows are of: each GPU, the first of its model, or the very first for all. */
 enum ct_devices_as { CT_DEVICES_EACH, CT_DEVICES_BY_MODEL, CT_DEVICES_AS_ONE };
 
+/* A kernel that is in the group that a row is of. */
+struct ct_merged_member {
+    uint32_t row;
+    uint32_t name; /* of ct_merged.full_names */
+};
+
 /* All zero at first, but for what is to be kept. */
 struct ct_merged {
     bool details; /* keep histograms, shapes and streams */
+    bool grouped; /* kernels of one group are one row: see kernel_group.h */
     enum ct_devices_as devices_as;
     struct ct_intern names;
+    struct ct_intern full_names; /* of kernels in groups */
+    uint32_t *groups;            /* their groups: of names */
+    size_t groups_size;
+    struct ct_intern members;  /* struct ct_merged_member */
     struct ct_intern contents; /* of graphs: struct ct_file_node with graph_row 0, by name */
 
     struct ct_intern device_keys; /* numbers are indices of the array, here and below */
@@ -106,6 +119,9 @@ struct ct_merged {
 };
 
 void ct_merge_add(struct ct_merged *m, const struct ct_summary *s);
+/* The same of what `from`, a sum itself, has been encoded as: its kernels are in groups or not. */
+void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s,
+                      const struct ct_merged *from);
 /* The same note again adds to its count. */
 void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_t count);
 void ct_merge_free(struct ct_merged *m);
@@ -119,6 +135,8 @@ static inline const char *ct_merge_name(const struct ct_merged *m, uint32_t name
 {
     return ct_intern_get(&m->names, name);
 }
+
+struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i);
 
 /* Kernels in a graph's content, and the i-th of them. */
 size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content);

@@ -105,6 +105,8 @@ static void add_merged_file(struct ct_merged *m, const struct ct_summary *s)
         struct ct_merged_spread *to = from->section == CT_SECTION_ROWS
                                           ? &m->rows[m->row_map[from->index]].spread
                                           : &m->apis[m->api_map[from->index]].spread;
+        to->unknown |= to->last_seen == m->process_count;
+        to->last_seen = m->process_count;
         add_spread(&to->sum, from, (uint32_t)first);
     }
 }

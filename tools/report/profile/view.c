@@ -262,13 +262,30 @@ static void name_line(struct ct_string *name, const struct ct_merged *m,
         ct_name_base(name);
 }
 
+/* How many kernels are in each group, over the rows that make up its line. */
+static void count_names(struct ct_view *v, const struct ct_merged *m, const uint32_t *line_of)
+{
+    struct ct_intern known = {0};
+    for (uint32_t i = 0; i < m->members.count; i++) {
+        struct ct_merged_member member = ct_merge_member(m, i);
+        uint32_t line = line_of[member.row], key[] = {line, member.name}, count = known.count;
+        if (line != CT_MERGE_NONE && ct_intern_add(&known, key, sizeof(key)) == count)
+            v->lines[line].names++;
+    }
+    ct_intern_free(&known);
+}
+
 void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
                  const struct ct_view_options *o)
 {
     struct ct_intern keys = {0}, bases = {0};
+    size_t none = 0;
+    uint32_t *line_of =
+        ct_memory_grow(NULL, &none, (size_t)m->row_keys.count + 1, sizeof(*line_of));
     *v = (struct ct_view){0};
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         const struct ct_merged_row *row = &m->rows[i];
+        line_of[i] = CT_MERGE_NONE;
         if (device != CT_VIEW_ALL_DEVICES && row->sum.device != device)
             continue;
         bool base = o->base && row->sum.kind == CT_ROW_KERNEL;
@@ -277,7 +294,7 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
             name_line(&name, m, row, o);
         uint32_t key[] = {row->sum.kind, row->sum.detail,
                           base ? ct_intern_text(&bases, name.data) : row->sum.name, row->content};
-        struct ct_line *line = line_at(v, ct_intern_add(&keys, key, sizeof(key)));
+        struct ct_line *line = line_at(v, line_of[i] = ct_intern_add(&keys, key, sizeof(key)));
         add_row(line, row, o->raw);
         attach_row(line, m, row);
         if (line->name) {
@@ -290,6 +307,8 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
     }
     ct_intern_free(&bases);
     ct_intern_free(&keys);
+    count_names(v, m, line_of);
+    free(line_of);
     sort_lines(v);
     number_graphs(v);
 }

@@ -35,6 +35,7 @@ struct ct_line {
     uint32_t kind; /* enum ct_row_kind, and of graphs the content and the number of nodes */
     uint32_t content;
     uint32_t detail;
+    uint32_t names;                  /* kernels that a group is of; 0: it is none */
     const struct ct_merged_row *row; /* of all devices added up; NULL: a line of calls */
     struct ct_merged_row *own_row;   /* the same when it is this line's own */
     const struct ct_merged_api *api; /* NULL: not a line of calls */
@@ -53,7 +54,8 @@ struct ct_view {
 struct ct_view_options {
     bool demangle;
     bool base; /* kernels are known by their function's name alone: those with the same are one */
-    bool raw;  /* durations are those of the raw brackets */
+    bool grouped; /* kernels of traces are; a profile was read that way, or not */
+    bool raw;     /* durations are those of the raw brackets */
 };
 
 /* What was on the GPU: on one device of the merged table or on all of them added up. */

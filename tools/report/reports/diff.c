@@ -95,11 +95,11 @@ struct sides {
     struct ct_pairs pairs;
 };
 
-static bool read_side(struct ct_merged *m, char **files, int count)
+static bool read_side(struct ct_merged *m, char **files, int count, bool grouped)
 {
     struct ct_file_list list = {0};
     bool good = true;
-    *m = (struct ct_merged){.details = true, .devices_as = CT_DEVICES_AS_ONE};
+    *m = (struct ct_merged){.details = true, .grouped = grouped, .devices_as = CT_DEVICES_AS_ONE};
     for (int i = 0; i < count; i++)
         good &= ct_files_add(&list, files[i]);
     good &= ct_files_merge(m, list.paths, list.count, 0);
@@ -112,8 +112,8 @@ static bool read_sides(struct sides *s)
 {
     const struct ct_options *o = s->o;
     int first = o->behind && o->behind < o->file_count ? o->file_count - o->behind : 1;
-    bool good = read_side(&s->before, o->files, first);
-    return read_side(&s->after, o->files + first, o->file_count - first) && good;
+    bool good = read_side(&s->before, o->files, first, o->grouped);
+    return read_side(&s->after, o->files + first, o->file_count - first, o->grouped) && good;
 }
 
 /* ---- rows ---- */

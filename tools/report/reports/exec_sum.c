@@ -96,6 +96,9 @@ struct half {
 struct summary {
     struct ct_timeline tl;
     struct ct_event_names names;
+    struct ct_intern shown; /* names of kernels by file, where those of several are the same */
+    uint32_t *first_rows;   /* the first row that is shown so */
+    size_t first_rows_size;
     struct ct_intern keys;
     struct group *groups;
     size_t groups_size;
@@ -182,19 +185,35 @@ static void drop(struct summary *s, uint32_t place)
     s->free_half = place;
 }
 
-static struct half half_of(const struct ct_event *e)
+/* The row that kernels of the same name are counted in. */
+static uint32_t row_of(struct summary *s, const struct ct_event *e)
+{
+    struct ct_string key = {0};
+    if (s->names.naming != CT_NAMES_GROUPED)
+        return e->op.row;
+    ct_string_printf(&key, "%u %s", e->file->index, ct_event_row(&s->names, e->file, e->op.row));
+    uint32_t known = s->shown.count, at = ct_intern_add(&s->shown, key.data, key.len);
+    s->first_rows =
+        ct_memory_grow(s->first_rows, &s->first_rows_size, at + 1, sizeof(*s->first_rows));
+    if (at == known)
+        s->first_rows[at] = e->op.row;
+    ct_string_free(&key);
+    return s->first_rows[at];
+}
+
+static struct half half_of(struct summary *s, const struct ct_event *e)
 {
     struct half h = {.start_ns = e->start_ns, .end_ns = e->end_ns, .is_call = e->is_call};
     const struct ct_trace_reader *t = e->file->t;
     h.ids[0] = e->is_call ? e->call.thread : t->streams.at[e->op.stream].device;
-    h.ids[1] = e->is_call ? e->call.api : e->op.row;
+    h.ids[1] = e->is_call ? e->call.api : row_of(s, e);
     return h;
 }
 
 static void take_half(struct summary *s, const struct ct_event *e, uint64_t correlation)
 {
     uint32_t *place = ct_links_at(&s->places[e->file->index], correlation);
-    struct half own = half_of(e);
+    struct half own = half_of(s, e);
     if (!place)
         return;
     if (!*place) {
@@ -285,6 +304,8 @@ static void free_all(struct summary *s)
         ct_links_free(&s->places[i]);
     free(s->places);
     free(s->groups);
+    free(s->first_rows);
+    ct_intern_free(&s->shown);
     free(s->halves);
     ct_intern_free(&s->keys);
     ct_event_names_free(&s->names);
@@ -293,7 +314,7 @@ static void free_all(struct summary *s)
 
 int ct_report_exec_sum(const struct ct_input *in, struct ct_sink *sink)
 {
-    struct summary s = {.names = {.demangle = !in->o->mangled}};
+    struct summary s = {.names = {.naming = ct_report_naming(in->o)}};
     struct ct_timeline_options all = ct_trace_all(in->o);
     const struct ct_event *e;
     size_t size = 0;

@@ -2,7 +2,7 @@
 /* Report "kernels". */
 #include "report/reports/figures.h"
 
-enum { REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, GPU, NAME, OWN };
+enum { REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, GPU, NAME, NAMES, OWN };
 
 static const struct ct_column columns[CT_FIGURES + OWN] = {
     CT_FIGURES_COLUMNS,
@@ -13,9 +13,11 @@ static const struct ct_column columns[CT_FIGURES + OWN] = {
                                      CT_OPTIONAL(2) | CT_QUIET},
     [CT_FIGURES + GPU] = {"gpu", "GPU", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2)},
     [CT_FIGURES + NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
+    [CT_FIGURES + NAMES] = {"names", "Names", CT_CELL_COUNT, CT_FOLD_SUM, 0},
 };
 
-static const struct ct_relation relation = {"kernels", "Kernels", columns, CT_FIGURES + OWN};
+static const struct ct_relation relation = {"kernels", "Kernels", columns, CT_FIGURES + NAMES};
+static const struct ct_relation groups = {"kernels", "Kernels", columns, CT_FIGURES + OWN};
 
 /* Launches may differ in it: the largest. */
 static struct ct_cell dynamic_shared(const struct ct_merged_row *row)
@@ -35,10 +37,13 @@ static void put(struct ct_cell *own, const struct ct_line *line, const char *gpu
     own[DYNAMIC_SHARED] = dynamic_shared(line->row);
     own[GPU] = ct_cell_text(gpus);
     own[NAME] = ct_cell_text(line->name);
+    own[NAMES] = ct_cell_count(line->names);
 }
 
 int ct_report_kernels(const struct ct_input *in, struct ct_sink *sink)
 {
-    ct_figures_rows(in, sink, &(struct ct_figures_report){&relation, CT_FIGURES_KERNELS, put});
+    ct_figures_rows(
+        in, sink,
+        &(struct ct_figures_report){in->o->grouped ? &groups : &relation, CT_FIGURES_KERNELS, put});
     return 0;
 }

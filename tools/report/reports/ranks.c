@@ -188,7 +188,7 @@ static size_t gather(struct line *lines, const struct ct_merged *m, bool demangl
 {
     size_t count = 0;
     for (uint32_t i = 0; i < m->row_keys.count; i++)
-        if (m->rows[i].spread.sum.processes)
+        if (m->rows[i].spread.sum.processes && !m->rows[i].spread.unknown)
             ct_name_row(&start_line(&lines[count++], "GPU activities", &m->rows[i].spread)->name, m,
                         &m->rows[i].sum, demangle);
     for (uint32_t i = 0; i < m->api_keys.count; i++)
@@ -220,6 +220,19 @@ static void put_spread(struct ct_sink *sink, const struct ct_merged *m, const st
     ct_string_free(&most);
 }
 
+static void note_unknown(struct ct_sink *sink, const struct ct_merged *m)
+{
+    char text[128];
+    unsigned count = 0;
+    for (uint32_t i = 0; i < m->row_keys.count; i++)
+        count += m->rows[i].spread.unknown;
+    snprintf(text, sizeof(text),
+             "%u groups are not listed: of each rank a merged file has the sum of all names",
+             count);
+    if (count)
+        ct_sink_note(sink, text);
+}
+
 static void put_spreads(struct ct_sink *sink, const struct ct_merged *m, bool demangle)
 {
     size_t size = 0;
@@ -232,6 +245,7 @@ static void put_spreads(struct ct_sink *sink, const struct ct_merged *m, bool de
         put_spread(sink, m, &lines[i]);
         ct_string_free(&lines[i].name);
     }
+    note_unknown(sink, m);
     ct_sink_end(sink);
     free(lines);
 }

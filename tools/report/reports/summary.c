@@ -76,9 +76,11 @@ static const struct ct_column columns[CT_SUMMARY_COLUMNS] = {
     [CT_SUMMARY_MIN] = {"min_ns", "Min", CT_CELL_TIME_NS, CT_FOLD_LEAST, 0},
     [CT_SUMMARY_MAX] = {"max_ns", "Max", CT_CELL_TIME_NS, CT_FOLD_MOST, 0},
     [CT_SUMMARY_NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
+    [CT_SUMMARY_NAMES] = {"names", "Names", CT_CELL_COUNT, CT_FOLD_SUM, 0},
 };
 
-static const struct ct_relation relation = {"summary", "Summary", columns, CT_SUMMARY_COLUMNS};
+static const struct ct_relation relation = {"summary", "Summary", columns, CT_SUMMARY_NAMES};
+static const struct ct_relation groups = {"summary", "Summary", columns, CT_SUMMARY_COLUMNS};
 
 static void put_section(struct ct_sink *sink, const char *type, const struct ct_view *v)
 {
@@ -89,6 +91,8 @@ static void put_section(struct ct_sink *sink, const char *type, const struct ct_
             [CT_SUMMARY_CALLS] = ct_cell_count(line->calls),
             [CT_SUMMARY_NAME] = ct_cell_text(line->name),
         };
+        if (line->names)
+            cells[CT_SUMMARY_NAMES] = ct_cell_count(line->names);
         if (line->timed) {
             cells[CT_SUMMARY_PERCENT] = ct_cell_number(ct_view_percent(v, line));
             cells[CT_SUMMARY_TIME] = ct_cell_count(line->total_ns);
@@ -106,7 +110,7 @@ static void put_summary(const struct ct_input *in, struct ct_sink *sink, const s
 {
     struct ct_view apis;
     ct_view_apis(&apis, in->m);
-    ct_sink_begin(sink, &relation);
+    ct_sink_begin(sink, in->o->grouped ? &groups : &relation);
     put_section(sink, CT_SUMMARY_GPU, gpu);
     if (in->device == CT_VIEW_ALL_DEVICES)
         put_section(sink, CT_SUMMARY_API, &apis);

@@ -67,7 +67,7 @@ static uint64_t largest(const struct ct_nvprof *n, size_t column)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < n->rows.count; i++) {
-        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
         if (cells[column].known && cells[column].count > most)
             most = cells[column].count;
@@ -77,7 +77,7 @@ static uint64_t largest(const struct ct_nvprof *n, size_t column)
 
 void ct_nvprof_units(enum ct_unit units[CT_SUMMARY_COLUMNS], const struct ct_nvprof *n)
 {
-    for (size_t c = 0; c < CT_SUMMARY_COLUMNS; c++) {
+    for (size_t c = 0; c < n->rows.relation->count; c++) {
         units[c] = n->unit;
         if (n->unit == CT_UNIT_AUTO || n->unit == CT_UNIT_COLUMN)
             units[c] = n->rows.relation->columns[c].type == CT_CELL_TIME_NS

@@ -10,7 +10,8 @@ static void print_time(FILE *out, const struct ct_cell *cell, enum ct_unit unit)
     fputs(text, out);
 }
 
-static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_unit *units)
+static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_unit *units,
+                       bool groups)
 {
     fprintf(out, "\"%s\",", cells[CT_SUMMARY_TYPE].text);
     if (cells[CT_SUMMARY_PERCENT].known)
@@ -24,6 +25,10 @@ static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_uni
     }
     putc(',', out);
     ct_csv_name(out, cells[CT_SUMMARY_NAME].text);
+    if (groups)
+        putc(',', out);
+    if (cells[CT_SUMMARY_NAMES].known)
+        fprintf(out, "%llu", (unsigned long long)cells[CT_SUMMARY_NAMES].count);
     putc('\n', out);
 }
 
@@ -34,7 +39,7 @@ static void print_uncertain(const struct ct_nvprof *n)
         return;
     fprintf(n->out, "%sAvg is less than twice what it may be wrong by:", n->prefix);
     for (size_t i = 0; i < n->rows.count; i++) {
-        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
         if (!cells[CT_SUMMARY_AVG].doubtful)
             continue;
@@ -45,26 +50,28 @@ static void print_uncertain(const struct ct_nvprof *n)
 }
 
 /* A line of names, then one of units: every number of a column is in the same. */
-static void print_heading(FILE *out, const enum ct_unit *units)
+static void print_heading(FILE *out, const enum ct_unit *units, bool groups)
 {
-    fputs("\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n", out);
-    fprintf(out, ",%%,%s,,%s,%s,%s,\n", ct_unit_name(units[CT_SUMMARY_TIME]),
+    fprintf(out, "\"Type\",\"Time(%%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"%s\n",
+            groups ? ",\"Names\"" : "");
+    fprintf(out, ",%%,%s,,%s,%s,%s,%s\n", ct_unit_name(units[CT_SUMMARY_TIME]),
             ct_unit_name(units[CT_SUMMARY_AVG]), ct_unit_name(units[CT_SUMMARY_MIN]),
-            ct_unit_name(units[CT_SUMMARY_MAX]));
+            ct_unit_name(units[CT_SUMMARY_MAX]), groups ? "," : "");
 }
 
 void ct_nvprof_csv(const struct ct_nvprof *n)
 {
     enum ct_unit units[CT_SUMMARY_COLUMNS];
+    bool groups = n->rows.count && n->rows.relation->count > CT_SUMMARY_NAMES;
     ct_nvprof_units(units, n);
     if (!n->gpu_count)
         fputs("No kernels were profiled.\n", n->out);
     if (n->rows.count)
-        print_heading(n->out, units);
+        print_heading(n->out, units, groups);
     for (size_t i = 0; i < n->rows.count; i++) {
-        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
-        print_line(n->out, cells, units);
+        print_line(n->out, cells, units, groups);
     }
     if (n->apis && n->gpu_count == n->rows.count)
         fputs("No API activities were profiled.\n", n->out);

@@ -28,15 +28,22 @@ static void spell_time(char *text, const struct ct_cell *cell, const enum ct_uni
 }
 
 /* nvprof's names are at least as wide as their heading. */
-static void print_name(const struct ct_nvprof *n, const char *name)
+static void print_name(const struct ct_nvprof *n, const struct ct_cell *cells)
 {
-    struct ct_string shown = {0};
+    const char *name = cells[CT_SUMMARY_NAME].text;
+    struct ct_string shown = {0}, group = {0};
+    if (cells[CT_SUMMARY_NAMES].known && cells[CT_SUMMARY_NAMES].count > 1) {
+        ct_string_printf(&group, "%s [%llu kernels]", name,
+                         (unsigned long long)cells[CT_SUMMARY_NAMES].count);
+        name = group.data;
+    }
     int room = n->width - CELLS_WIDTH - 2;
     if (n->width && room >= LEAST_NAME)
         ct_terminal_shorten(&shown, name, room);
     fprintf(n->out, "  %s%4s%s\n", n->color ? CT_TERMINAL_NAME : "", shown.data ? shown.data : name,
             n->color ? CT_TERMINAL_PLAIN : "");
     ct_string_free(&shown);
+    ct_string_free(&group);
 }
 
 static void print_line(const struct ct_nvprof *n, const char *type, const struct ct_cell *cells,
@@ -55,14 +62,14 @@ static void print_line(const struct ct_nvprof *n, const char *type, const struct
              times[CT_SUMMARY_AVG]);
     fprintf(n->out, CELLS, type, percent, times[CT_SUMMARY_TIME], calls, average,
             times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
-    print_name(n, cells[CT_SUMMARY_NAME].text);
+    print_name(n, cells);
 }
 
 static void print_section(const struct ct_nvprof *n, const char *type, size_t from, size_t to,
                           const enum ct_unit *units)
 {
     for (size_t i = from; i < to; i++) {
-        struct ct_cell cells[CT_SUMMARY_COLUMNS];
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
         print_line(n, i == from ? type : "", cells, units);
     }

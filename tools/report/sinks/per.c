@@ -148,7 +148,8 @@ static void print_heading(FILE *out, const struct origin *o, enum ct_per per)
 static int report_group(const struct ct_input *in, const struct origins *all, size_t from,
                         size_t to, struct ct_sink *group, FILE *out)
 {
-    struct ct_merged m = {.details = in->report->needs == CT_NEEDS_DETAILS || in->o->details};
+    struct ct_merged m = {.details = in->report->needs == CT_NEEDS_DETAILS || in->o->details,
+                          .grouped = in->o->grouped};
     struct ct_input one = *in;
     size_t none = 0;
     char **files = ct_memory_grow(NULL, &none, to - from, sizeof(*files));

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "report/names.h"
-
 static char **name_at(struct ct_event_name_list **lists, size_t *size, uint32_t file, uint32_t at)
 {
     *lists = ct_memory_grow(*lists, size, (size_t)file + 1, sizeof(**lists));
@@ -30,7 +28,7 @@ const char *ct_event_row(struct ct_event_names *n, const struct ct_timeline_file
     if (!*name) {
         const struct ct_trace_row *r = &f->t->rows.at[row];
         struct ct_string text = {0};
-        ct_name_operation(&text, r->kind, r->detail, r->name, n->demangle);
+        ct_name_operation(&text, r->kind, r->detail, r->name, n->naming);
         *name = spell(n, &text);
     }
     return *name;

@@ -4,14 +4,15 @@
 #ifndef CT_REPORT_EVENT_NAMES_H
 #define CT_REPORT_EVENT_NAMES_H
 
+#include "report/names.h"
 #include "report/trace/timeline.h"
 
 /* Appends to *out what a format writes for a name. */
 typedef void ct_event_speller(struct ct_string *out, const char *name);
 
-/* Set `demangle` and `spell` (NULL: as it is); all else zero at first. */
+/* Set `naming` and `spell` (NULL: as it is); all else zero at first. */
 struct ct_event_names {
-    bool demangle;
+    enum ct_naming naming;
     ct_event_speller *spell;
     struct ct_event_name_list {
         char **at;

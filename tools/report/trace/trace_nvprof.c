@@ -94,7 +94,7 @@ static void print_notes(struct ct_trace_print *p, bool csv)
 int ct_report_trace_nvprof(const struct ct_input *in, FILE *out)
 {
     const struct ct_options *o = in->o;
-    struct ct_trace_print p = {.out = out, .names = {.demangle = !o->mangled}};
+    struct ct_trace_print p = {.out = out, .names = {.naming = ct_report_naming(o)}};
     struct ct_timeline_options options = ct_trace_options(o);
     if (options.calls)
         options.links = CT_TIMELINE_KERNELS;

@@ -143,7 +143,7 @@ static int put_events(const struct ct_input *in, struct ct_sink *sink,
                       set_cells *set)
 {
     struct ct_cell cells[CT_RELATION_COLUMNS];
-    struct ct_event_names names = {.demangle = !in->o->mangled};
+    struct ct_event_names names = {.naming = ct_report_naming(in->o)};
     struct ct_timeline tl;
     const struct ct_event *e;
     ct_timeline_open(&tl, in->o->files, in->o->file_count, o);
