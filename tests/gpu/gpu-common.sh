@@ -53,7 +53,8 @@ for root in site.getsitepackages():
 END
 )
     CC_GPU="${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O2 -w"
-    for library in cuda.h cupti.h cudnn.h nccl.h nvrtc.h cublas_v2.h cufft.h; do
+    for library in cuda.h cupti.h cudnn.h nccl.h nvrtc.h cublas_v2.h cufft.h \
+        curand.h cusparse.h cusolverDn.h; do
         dir=$(directories_with "$library" | head -1)
         case " $CC_GPU " in
         *" -I$dir "*) ;;
@@ -61,7 +62,8 @@ END
         esac
     done
     LD_GPU=
-    for library in libcudart libcupti libnvrtc libcublas libcufft libcudnn libnccl; do
+    for library in libcudart libcupti libnvrtc libcublas libcufft libcurand libcusparse libcusolver \
+        libcudnn libnccl; do
         dir=$(directories_with "$library.so" | head -1)
         case " $LD_GPU " in
         *" -L$dir "*) ;;
