@@ -38,6 +38,7 @@ enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
 static _Atomic uint32_t phase;
 static _Atomic uint64_t deadline_ns;
+static _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
 static void (*write_figures)(void);
 
@@ -47,11 +48,16 @@ static void (*write_figures)(void);
  */
 static pthread_mutex_t round_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Returns early when the phase is not, or no longer, `expected`. */
-static void nap(uint32_t expected, uint64_t ns)
+/* Returns early when it is not, or no longer, `expected`. */
+static void wait_at(_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
 {
     struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
-    syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, expected, &t, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &t, NULL, 0);
+}
+
+static void nap(uint32_t expected, uint64_t ns)
+{
+    wait_at(&phase, expected, ns);
 }
 
 void ct_drain_wake(void)
@@ -183,23 +189,32 @@ static void finish(void)
     write_profile(true);
 }
 
+static void flushed(uint32_t asked)
+{
+    atomic_store(&flushes_done, asked);
+    syscall(SYS_futex, &flushes_done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
 static void loop(void)
 {
     uint64_t nap_ns = NAP_SHORTEST_NS, written_ns = 0;
     bool dirty = true;
     for (;;) {
-        uint32_t p = atomic_load(&phase);
-        struct round r = run_round(is_time_for_passed());
+        uint32_t p = atomic_load(&phase), asked = atomic_load(&flushes_asked);
+        bool flush = asked != atomic_load(&flushes_done);
+        struct round r = run_round(flush || is_time_for_passed());
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
         if (is_over(p, &r) || (!r.changed && is_last_thread(now_ns)))
             break;
-        if (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS) {
+        if (flush || (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS)) {
             ct_clock_update();
             write_profile(false);
             written_ns = now_ns;
             dirty = false;
         }
+        if (flush)
+            flushed(asked);
         bool soon = r.harvested || r.calibrating;
         nap_ns = soon ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
         nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
@@ -215,6 +230,7 @@ static void *run(void *unused)
     loop();
     finish();
     set_phase(STOPPED);
+    flushed(atomic_load(&flushes_asked));
     return NULL;
 }
 
@@ -295,6 +311,22 @@ bool ct_drain_stop(uint64_t timeout_ns)
     return stopped;
 }
 
+/* One that is stopped has written all there was. */
+int ct_drain_flush(uint64_t timeout_ns)
+{
+    uint64_t now_ns, end_ns = ct_clock_monotonic_ns() + timeout_ns;
+    if (atomic_load(&phase) == NOT_STARTED)
+        return ENODATA;
+    uint32_t done, ticket = atomic_fetch_add(&flushes_asked, 1) + 1;
+    ct_drain_wake();
+    while ((int32_t)((done = atomic_load(&flushes_done)) - ticket) < 0 && !is_stopped()) {
+        if ((now_ns = ct_clock_monotonic_ns()) >= end_ns)
+            return ETIMEDOUT;
+        wait_at(&flushes_done, done, ct_min(end_ns - now_ns, NAP_LONGEST_NS));
+    }
+    return 0;
+}
+
 /*
  * A drain thread that hangs inside the driver must not hang the program's destroy call, too; and it
  * is waited for once, not by each of many calls.
@@ -314,6 +346,15 @@ static bool lock_for_a_second(void)
     bool locked = pthread_mutex_timedlock(&round_lock, &end) == 0;
     atomic_store_explicit(&is_stuck, !locked, memory_order_relaxed);
     return locked;
+}
+
+bool ct_drain_look(void (*look)(void *arg), void *arg)
+{
+    if (!lock_for_a_second())
+        return false;
+    look(arg);
+    pthread_mutex_unlock(&round_lock);
+    return true;
 }
 
 /* Before it is gone: from then on the entry is used anew as soon as it is forgotten. */
@@ -380,6 +421,7 @@ void ct_drain_context_resume(struct ct_context *c, bool alive)
 void ct_drain_forget(void)
 {
     atomic_store(&phase, NOT_STARTED);
+    atomic_store(&flushes_done, atomic_load(&flushes_asked));
     atomic_store(&ct_whereabouts, CT_AT_HOME);
     pthread_mutex_init(&round_lock, NULL);
     ct_proc_forget();

@@ -22,6 +22,18 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void));
 void ct_drain_wake(void);
 
 /*
+ * Any thread of the program's: has what is complete taken and the profile written, and waits for
+ * that. 0, ETIMEDOUT, or ENODATA: there is no drain thread.
+ */
+int ct_drain_flush(uint64_t timeout_ns);
+
+/*
+ * Any thread of the program's: no figure changes while `look` runs, which must not wait for anything.
+ * False: it was not called, the drain thread does not come out of the driver.
+ */
+bool ct_drain_look(void (*look)(void *arg), void *arg);
+
+/*
  * At exit: waits until everything has been dealt with, at most timeout_ns; counts what is left as
  * unfinished and has the profile written as finished. False: the thread did not answer.
  */

@@ -19,6 +19,7 @@ typedef int actor_fn(int argc, char **argv);
 
 /* One row a part: its name and the function that plays it. */
 #define ACTOR_PARTS(X)                                                                             \
+    X("ask", ask)                                                                                  \
     X("small", small)                                                                              \
     X("tasks", tasks)                                                                              \
     X("profiler", profiler)                                                                        \

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of cutrace/cutrace.h, as they are exported. */
+#include <errno.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "base/text.h"
+#include "cutrace/cutrace.h"
+#include "preload/init.h"
+#include "preload/profile.h"
+#include "record/bracket.h"
+#include "record/context.h"
+#include "record/drain.h"
+#include "record/row.h"
+
+/* A program's first call may be one of these, before any of CUDA's, or beside it. */
+static bool is_on(void)
+{
+    int saved_errno = errno;
+    while (!ct_is_on() && !ct_arm() && atomic_load(&ct_state) == CT_ARMING)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    errno = saved_errno;
+    return ct_is_on();
+}
+
+static int set_recording(bool on)
+{
+    if (!is_on())
+        return ECANCELED;
+    ct_recording_set(on);
+    return 0;
+}
+
+CT_EXPORT int cutrace_v1_pause(void)
+{
+    return set_recording(false);
+}
+
+CT_EXPORT int cutrace_v1_resume(void)
+{
+    return set_recording(true);
+}
+
+CT_EXPORT int cutrace_v1_is_recording(void)
+{
+    return is_on() && ct_recording();
+}
+
+CT_EXPORT int cutrace_v1_flush(unsigned timeout_ms)
+{
+    if (!is_on())
+        return ECANCELED;
+    int saved_errno = errno;
+    int error = ct_drain_flush((uint64_t)timeout_ms * 1000000u);
+    errno = saved_errno;
+    return error ? error : ct_profile_is_kept() ? 0 : EIO;
+}
+
+/* ---- statistics ---- */
+
+struct question {
+    const char *name; /* NULL: of the row at the cursor, or of the next kernel's */
+    uint32_t *cursor;
+    struct cutrace_kernel answer;
+    uint64_t doubt_ns;
+    double estimated; /* calls that estimated_ns is of */
+    double estimated_ns;
+};
+
+/* What ran on the GPU; captured ones run in graphs, if at all. */
+static uint64_t calls_of(struct ct_row *r)
+{
+    uint64_t calls = r->timed;
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
+        if (i != CT_LOSS_CAPTURED && i != CT_LOSS_EXCLUDED)
+            calls += atomic_load_explicit(&r->lost[i], memory_order_relaxed);
+    return calls;
+}
+
+static void add(struct question *q, struct ct_row *r)
+{
+    struct cutrace_kernel *k = &q->answer;
+    k->device = r->device < ct_devices_count() ? (int32_t)ct_device(r->device)->handle : 0;
+    k->name = r->name;
+    k->calls += calls_of(r);
+    if (!r->timed)
+        return;
+    k->min_ns = k->timed ? ct_min(k->min_ns, r->time.min_ns) : r->time.min_ns;
+    k->max_ns = ct_max(k->max_ns, r->time.max_ns);
+    k->timed += r->timed;
+    k->total_ns += r->time.total_ns;
+    q->doubt_ns += r->doubt_ns;
+    q->estimated += (double)r->timed + r->projection.operations;
+    q->estimated_ns += (double)r->time.total_ns + r->projection.total_ns;
+}
+
+static bool is_asked_for(const struct question *q, const struct ct_row *r)
+{
+    return r->kind == CT_ROW_KERNEL && (!q->name || ct_streq(r->name, q->name));
+}
+
+static void answer(void *arg)
+{
+    struct question *q = arg;
+    uint32_t i = q->cursor ? *q->cursor : 0;
+    ct_rows_project();
+    for (; i < ct_rows_count() && !(q->cursor && q->answer.name); i++)
+        if (is_asked_for(q, ct_row(i)))
+            add(q, ct_row(i));
+    if (q->cursor)
+        *q->cursor = i;
+    else if (q->answer.name)
+        q->answer.device = -1;
+}
+
+/* Programs that were built with an older or newer header have a structure of another size. */
+static int ask(struct question *q, struct cutrace_kernel *k, size_t size)
+{
+    if (!is_on())
+        return ECANCELED;
+    int saved_errno = errno;
+    bool looked = ct_drain_look(answer, q);
+    errno = saved_errno;
+    if (!looked)
+        return ETIMEDOUT;
+    if (!q->answer.name)
+        return ENOENT;
+    if (q->answer.timed) {
+        q->answer.uncertainty_ns = q->doubt_ns / q->answer.timed;
+        q->answer.estimated_ns =
+            (uint64_t)(q->estimated_ns / q->estimated * (double)q->answer.calls);
+    }
+    __builtin_memset(k, 0, size);
+    __builtin_memcpy(k, &q->answer, ct_min(size, sizeof(q->answer)));
+    return 0;
+}
+
+CT_EXPORT int cutrace_v1_kernel(const char *name, struct cutrace_kernel *k, size_t size)
+{
+    struct question q = {.name = name};
+    return name && k ? ask(&q, k, size) : EINVAL;
+}
+
+CT_EXPORT int cutrace_v1_next_kernel(uint32_t *cursor, struct cutrace_kernel *k, size_t size)
+{
+    struct question q = {.cursor = cursor};
+    return cursor && k ? ask(&q, k, size) : EINVAL;
+}
