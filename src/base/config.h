@@ -12,6 +12,13 @@ enum ct_calibrate {
     CT_CALIBRATE_OFF,
 };
 
+/* Where to listen; ports are tried upwards from the first. */
+struct ct_config_address {
+    bool wanted;
+    uint16_t port; /* 0: any that is free */
+    uint8_t ip[4];
+};
+
 struct ct_config {
     const char *output; /* pattern of the profile's name */
     bool print;
@@ -34,9 +41,16 @@ struct ct_config {
     const char *brackets;        /* path of the journal; NULL: none */
     const char *trace;    /* pattern of the trace's name, "1": beside the profile; NULL: none */
     uint64_t trace_bytes; /* that it may have at most */
+    const char *metrics_directory; /* pattern; NULL: none */
+    struct ct_config_address metrics;
     uint32_t log_level;
 };
 
 extern struct ct_config ct_config;
+
+static inline bool ct_config_wants_metrics(void)
+{
+    return ct_config.metrics_directory || ct_config.metrics.wanted;
+}
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cuda/api.h"
 #include "cutrace/format.h"
+#include "preload/metrics.h"
 #include "preload/options.h"
 #include "preload/profile.h"
 #include "preload/run.h"
@@ -65,6 +66,7 @@ static void forget_parent(void)
     ct_tracing_forget();
     ct_call_log_forget();
     ct_journal_forget();
+    ct_metrics_drop();
     atomic_store(&started, false);
     if (atomic_load(&ct_state) != CT_NEW)
         atomic_store(&ct_state, CT_NEW);
@@ -192,12 +194,14 @@ static void take(bool finished)
 {
     ct_profile_take(finished);
     ct_trace_file_take(finished);
+    ct_metrics_take(finished);
 }
 
 static void write_files(void)
 {
     ct_profile_write();
     ct_trace_file_write();
+    ct_metrics_write();
 }
 
 void ct_cuda_started(void)
@@ -212,11 +216,12 @@ void ct_cuda_started(void)
     ct_profile_start((uint32_t)version);
     ct_run_tell(CT_RUN_STARTED, "", "");
     ct_trace_file_start();
+    ct_metrics_start();
     note_serialised_streams();
     if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
         ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);
-    if (!ct_drain_start(take, write_files))
+    if (!ct_drain_start(take, write_files, ct_metrics_tend))
         ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
     errno = saved_errno;
 }

@@ -178,6 +178,76 @@ static bool set_TRACE_SIZE(const char *s)
     return ct_config.trace_bytes >= CT_TRACE_LEAST_BYTES;
 }
 
+/* "127.0.0.1", "0.0.0.0:", "9400": the text up to `end`, of which all is taken. */
+static bool read_number_until(const char **s, char end, uint64_t highest, uint64_t *value)
+{
+    char digits[8];
+    struct ct_text t = ct_text_in(digits, sizeof(digits));
+    while (**s >= '0' && **s <= '9')
+        ct_text_add_char(&t, *(*s)++);
+    bool ended = end ? *(*s)++ == end : !**s || **s == ',';
+    return ended && ct_parse_u64(digits, value) && *value <= highest;
+}
+
+/* PORT on the loopback, or ADDRESS:PORT. */
+static bool read_address(const char **s, struct ct_config_address *a)
+{
+    static const char *const loopback = "127.0.0.1:";
+    const char *colon = *s, *ip = loopback;
+    uint64_t n;
+    while (*colon && *colon != ',' && *colon != ':')
+        colon++;
+    if (*colon == ':')
+        ip = *s, *s = colon + 1;
+    for (unsigned i = 0; i < 4; i++) {
+        if (!read_number_until(&ip, i < 3 ? '.' : ':', 255, &n))
+            return false;
+        a->ip[i] = (uint8_t)n;
+    }
+    if (!read_number_until(s, '\0', UINT16_MAX, &n))
+        return false;
+    a->port = (uint16_t)n;
+    return a->wanted = true;
+}
+
+/* Up to the next destination, in memory of ours. */
+static bool read_directory(const char **s)
+{
+    static char directory[4096];
+    struct ct_text t = ct_text_in(directory, sizeof(directory));
+    while (**s && **s != ',')
+        ct_text_add_char(&t, *(*s)++);
+    ct_config.metrics_directory = directory;
+    return t.len && !ct_text_full(&t);
+}
+
+static bool read_destination(const char **s)
+{
+    static const char textfile[] = "textfile:", openmetrics[] = "openmetrics:";
+    if (ct_starts_with(*s, textfile)) {
+        *s += sizeof(textfile) - 1;
+        return read_directory(s);
+    }
+    if (!ct_starts_with(*s, openmetrics))
+        return false;
+    *s += sizeof(openmetrics) - 1;
+    return read_address(s, &ct_config.metrics);
+}
+
+static bool set_METRICS(const char *s)
+{
+    ct_config.metrics_directory = NULL;
+    ct_config.metrics.wanted = false;
+    if (ct_streq(s, "none"))
+        return true;
+    while (read_destination(&s)) {
+        if (!*s)
+            return true;
+        s++;
+    }
+    return false;
+}
+
 static bool set_BRACKETS(const char *s)
 {
     ct_config.brackets = ct_streq(s, "none") ? NULL : s;

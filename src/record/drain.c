@@ -41,6 +41,7 @@ static _Atomic uint64_t deadline_ns;
 static _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
 static void (*write_figures)(void);
+static void (*tend_others)(void);
 
 /*
  * Held by whoever deals with brackets: the drain thread for a round, a thread that ends a context
@@ -215,6 +216,7 @@ static void loop(void)
         }
         if (flush)
             flushed(asked);
+        tend_others();
         bool soon = r.harvested || r.calibrating;
         nap_ns = soon ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
         nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
@@ -234,13 +236,14 @@ static void *run(void *unused)
     return NULL;
 }
 
-bool ct_drain_start(void (*take)(bool finished), void (*write)(void))
+bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*tend)(void))
 {
     pthread_t thread;
     pthread_attr_t attr;
     sigset_t everything, before;
     take_figures = take;
     write_figures = write;
+    tend_others = tend;
     if (pthread_attr_init(&attr))
         return false;
     ct_proc_hold();

@@ -15,7 +15,11 @@
  * when figures have changed, and once more in ct_drain_stop(). No figure changes during `take`,
  * which must not wait for anything; `write` may take its time. False: no thread could be made.
  */
-bool ct_drain_start(void (*take)(bool finished), void (*write)(void));
+/*
+ * `tend` is called on it after each round, and there is one at least every 10 ms: for what has to
+ * do with others than the driver, and must not wait for them either.
+ */
+bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*tend)(void));
 #define CT_DRAIN_WRITE_NS 50000000u
 
 /* There is something to do, or soon will be. Any thread. */
@@ -28,7 +32,8 @@ void ct_drain_wake(void);
 int ct_drain_flush(uint64_t timeout_ns);
 
 /*
- * Any thread of the program's: no figure changes while `look` runs, which must not wait for anything.
+ * Any thread of the program's, and `tend`: no figure changes while `look` runs, which must not wait
+ * for anything.
  * False: it was not called, the drain thread does not come out of the driver.
  */
 bool ct_drain_look(void (*look)(void *arg), void *arg);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/row.h"
 
+#include "base/config.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
@@ -157,14 +158,27 @@ static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations, u
         add_bucket(&s->buckets[ct_hist_bucket(each_ns)], operations, weight);
 }
 
-/* Both histograms or none, where memory is short: they are of the same operations. */
+static void add_class(uint64_t *classes, uint64_t each_ns, uint64_t operations, uint32_t weight)
+{
+#define X(ns, text) ns,
+    static const uint64_t limits[] = {CT_CLASS_LIMITS(X)};
+#undef X
+    unsigned i = 0;
+    while (i < ct_countof(limits) && each_ns > limits[i])
+        i++;
+    classes[i] += operations * ct_max(weight, 1);
+}
+
+/* All or none, where memory is short: they are of the same operations. */
 static void map_buckets(struct ct_row *r)
 {
-    uint32_t *both = r->time.buckets ? NULL : ct_map(2 * sizeof(uint32_t) * CT_HIST_BUCKETS);
+    size_t bytes = 2 * sizeof(uint32_t) * CT_HIST_BUCKETS;
+    uint32_t *both = r->time.buckets ? NULL : ct_map(bytes + CT_CLASSES * sizeof(*r->classes));
     if (!both)
         return;
     r->time.buckets = both;
     r->raw.buckets = both + CT_HIST_BUCKETS;
+    r->classes = (uint64_t *)(void *)((char *)both + bytes);
 }
 
 static bool same_shape(const struct ct_shape *a, const struct ct_shape *b)
@@ -212,6 +226,8 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
     map_buckets(r);
     add_sum(&r->time, time_ns, op->operations, op->weight);
     add_sum(&r->raw, raw_ns, op->operations, op->weight);
+    if (ct_config_wants_metrics() && r->classes)
+        add_class(r->classes, time_ns / op->operations, op->operations, op->weight);
     if (op->cell != CT_CELL_NONE)
         ct_stratum_add(ct_cell_stratum(op->cell), (double)time_ns, op->weight);
     if (op->bytes) {

@@ -24,6 +24,27 @@
 #define CT_NAME_BYTES ((size_t)64 * 1024) /* names are cut there */
 #define CT_ROW_NONE UINT32_MAX
 
+/*
+ * Classes of durations for who asks again and again (metrics.h): a few, and 64 bits wide, as they
+ * are counted for as long as a service runs. Upper limits, inclusive, in ns and as seconds are
+ * written; the last class has none.
+ */
+#define CT_CLASS_LIMITS(X)                                                                         \
+    X(1000, "1e-06")                                                                               \
+    X(5000, "5e-06")                                                                               \
+    X(10000, "1e-05")                                                                              \
+    X(50000, "5e-05")                                                                              \
+    X(100000, "0.0001")                                                                            \
+    X(500000, "0.0005")                                                                            \
+    X(1000000, "0.001")                                                                            \
+    X(5000000, "0.005")                                                                            \
+    X(10000000, "0.01")                                                                            \
+    X(100000000, "0.1")                                                                            \
+    X(1000000000, "1.0")
+#define X(ns, text) +1
+enum { CT_CLASSES = 1 CT_CLASS_LIMITS(X) };
+#undef X
+
 /* Figures of durations, corrected or raw. */
 struct ct_sums {
     uint64_t total_ns;
@@ -54,6 +75,7 @@ struct ct_row {
     struct ct_sums time;
     struct ct_sums raw;
     struct ct_prior prior;
+    uint64_t *classes; /* CT_CLASSES: operations, or those they stand for; with metrics only */
     uint64_t timed_bytes;
     struct ct_transfers *transfers; /* copies; NULL until one is timed */
     uint64_t doubt_ns;

@@ -21,6 +21,7 @@ typedef int actor_fn(int argc, char **argv);
 #define ACTOR_PARTS(X)                                                                             \
     X("ask", ask)                                                                                  \
     X("small", small)                                                                              \
+    X("serve", serve)                                                                              \
     X("tasks", tasks)                                                                              \
     X("profiler", profiler)                                                                        \
     X("mixture", mixture)                                                                          \

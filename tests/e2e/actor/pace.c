@@ -2,6 +2,7 @@
 /* A program whose pace is the host's, in ways that advice should tell apart. */
 #include "actor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Like work of the program's own between launches; a sleep could be any length. */
@@ -12,6 +13,7 @@ static void work_for(uint64_t us)
         ;
 }
 
+#define KERNELS 200
 #define COPY_BYTES 300000
 
 /* Kernels in two streams and copies in a third one, all begun at once. */
@@ -34,8 +36,9 @@ static int side_by_side(CUfunction f, long n, uint64_t kernel_ns)
 }
 
 /*
- * pace launches|waits|beside [LAUNCHES [KERNEL_NS [WORK_US]]]: one after the other, each waited for,
- * or side by side; with work of the host's own after each
+ * pace launches|kernels|waits|beside [LAUNCHES [KERNEL_NS [WORK_US]]]: one after the other, each
+ * waited for, or side by side; with work of the host's own after each. kernels: as launches, of 200
+ * kernels in turn
  */
 int actor_pace(int argc, char **argv)
 {
@@ -44,12 +47,18 @@ int actor_pace(int argc, char **argv)
     uint64_t kernel_ns = (uint64_t)actor_number(argc, argv, 3, 1000);
     uint64_t work_us = (uint64_t)actor_number(argc, argv, 4, 0);
     actor_begin();
-    CUfunction f = actor_function("spin");
+    CUfunction f[KERNELS];
+    long kernels = strcmp(how, "kernels") ? 1 : KERNELS;
+    for (long i = 0; i < kernels; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), i ? "spin%ld" : "spin", i);
+        f[i] = actor_function(name);
+    }
     if (!strcmp(how, "beside"))
-        return side_by_side(f, n, kernel_ns);
+        return side_by_side(f[0], n, kernel_ns);
     CUstream s = actor_stream();
     for (long i = 0; i < n; i++) {
-        MUST(actor_launch_with(f, s, kernel_ns));
+        MUST(actor_launch_with(f[i % kernels], s, kernel_ns));
         if (!strcmp(how, "waits"))
             MUST(cuStreamSynchronize(s));
         work_for(work_us);

@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 /* small [LAUNCHES]: that many of alpha, half of beta, ten copies and ten sets */
 int actor_small(int argc, char **argv)
@@ -66,4 +68,32 @@ int actor_tasks(int argc, char **argv)
         n += *e->d_name != '.';
     printf("tasks: %d\n", n);
     return d ? closedir(d) : 1;
+}
+
+/* Takes a request: a file of that name. */
+static bool is_asked(const char *request)
+{
+    return unlink(request) == 0;
+}
+
+/*
+ * 100 launches, and more when there is a file "more"; closes all descriptors but the standard ones
+ * for "close", and ends for "stop"
+ */
+int actor_serve(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    actor_begin();
+    CUfunction alpha = actor_function("alpha");
+    CUstream s = actor_stream();
+    launches(alpha, s, 100);
+    while (!is_asked("stop")) {
+        if (is_asked("more"))
+            launches(alpha, s, 100);
+        if (is_asked("close"))
+            close_range(3, UINT32_MAX, 0);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return 0;
 }

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* CUTRACE_METRICS: files for a collector, and a server that no client can hold up. */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define TRIES 30000 /* of a millisecond or more */
+
+static void touch(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT, 0666);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+/* ---- files ---- */
+
+/* The one file in the directory. */
+static char *read_metrics(const char *directory)
+{
+    char path[600] = "";
+    unsigned n = 0;
+    DIR *d = opendir(directory);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (*e->d_name != '.' && ++n)
+            snprintf(path, sizeof(path), "%s/%s", directory, e->d_name);
+    closedir(d);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_ptr_nonnull(strstr(path, ".prom"));
+    return stage_read(path);
+}
+
+static void check_alpha(const char *text, const char *count)
+{
+    char sample[64];
+    const char *operations = strstr(text, "\ncutrace_operations_total{");
+    snprintf(sample, sizeof(sample), "name=\"alpha\"} %s\n", count);
+    ck_assert_msg(operations && strstr(operations, sample), "%s", text);
+}
+
+START_TEST(a_file)
+{
+    ck_assert_int_eq(mkdir("dir", 0777), 0);
+    struct stage_run r = PLAY(.argv = {"small", "250"}, .env = {"CUTRACE_METRICS=textfile:dir"});
+    ck_assert_int_eq(r.status, 0);
+    char *text = read_metrics("dir");
+    check_alpha(text, "250");
+    free(text);
+    stage_drop(&r);
+}
+END_TEST
+
+/* Left by processes that are long gone; another user's or another's files stay. */
+START_TEST(old_files_go)
+{
+    struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
+    ck_assert_int_eq(mkdir("dir", 0777), 0);
+    touch("dir/cutrace-node-1.prom");
+    touch("dir/.cutrace-node-1.part");
+    touch("dir/.other");
+    utimensat(AT_FDCWD, "dir/cutrace-node-1.prom", old, 0);
+    utimensat(AT_FDCWD, "dir/.cutrace-node-1.part", old, 0);
+    utimensat(AT_FDCWD, "dir/.other", old, 0);
+    struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {"CUTRACE_METRICS=textfile:dir"});
+    free(read_metrics("dir"));
+    ck_assert(!stage_exists("dir/.cutrace-node-1.part"));
+    ck_assert(stage_exists("dir/.other"));
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(no_directory)
+{
+    struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {"CUTRACE_METRICS=textfile:nowhere"});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_uint_eq(stage_said(&r), 1);
+    ck_assert_ptr_nonnull(strstr(r.err, "cutrace: no metrics in /"));
+    ck_assert_ptr_nonnull(strstr(r.err, "/nowhere: no such directory\n"));
+    stage_drop(&r);
+}
+END_TEST
+
+static const char *const wrong[] = {
+    "textfile:",
+    "openmetrics:",
+    "openmetrics:x",
+    "openmetrics:65536",
+    "openmetrics:1.2.3:9400",
+    "openmetrics:1.2.3.256:9400",
+    "openmetrics:9400,",
+    ",openmetrics:9400",
+    "9400",
+    "none,none",
+    "openmetrics:127.0.0.1:9400x",
+    "",
+};
+
+START_TEST(wrong_values)
+{
+    char variable[100];
+    snprintf(variable, sizeof(variable), "CUTRACE_METRICS=%s", wrong[_i]);
+    struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {variable});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_msg(stage_said(&r) == 1, "%s", r.err);
+    ck_assert_ptr_nonnull(strstr(r.err, "' is not possible, using none"));
+    stage_drop(&r);
+}
+END_TEST
+
+/* ---- the server ---- */
+
+static uint16_t port;
+
+/* As it says itself, in the file that the rig has given it. */
+static struct rig start_server(const char *destinations)
+{
+    const char *const argv[] = {rig_launcher(), "--metrics-to", destinations, "--log-level", "2",
+                                rig_actor(),    "serve",        NULL};
+    struct rig r = rig_start(argv);
+    port = 0;
+    for (unsigned i = 0; i < TRIES && !port; i++, rig_pause(1)) {
+        char *said = stage_exists("err") ? stage_read("err") : strdup("");
+        const char *at = strstr(said, "metrics are at http://127.0.0.1:");
+        if (at && strstr(at, "/metrics\n"))
+            port = (uint16_t)atoi(at + strlen("metrics are at http://127.0.0.1:"));
+        free(said);
+    }
+    ck_assert_uint_ne(port, 0);
+    return r;
+}
+
+static void stop_server(struct rig *r)
+{
+    touch("stop");
+    ck_assert_int_eq(rig_wait(r), 0);
+    close(r->out);
+}
+
+static int dial(void)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct timeval patience = {.tv_sec = 30};
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    if (!connect(fd, (struct sockaddr *)&a, sizeof(a)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* All that is answered; "" where nobody is. */
+static const char *ask(const char *request)
+{
+    static char text[1 << 20];
+    size_t len = 0;
+    int fd = dial();
+    if (fd >= 0 && send(fd, request, strlen(request), MSG_NOSIGNAL) > 0)
+        for (ssize_t n; (n = recv(fd, text + len, sizeof(text) - 1 - len, 0)) > 0;)
+            len += (size_t)n;
+    text[len] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return text;
+}
+
+#define GET "GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
+
+/* Until that many launches are told. */
+static void await(const char *count)
+{
+    char sample[64];
+    snprintf(sample, sizeof(sample), "name=\"alpha\"} %s\n", count);
+    const char *text = "";
+    for (unsigned i = 0; i < TRIES && !strstr(text, sample); i++, rig_pause(1))
+        text = ask(GET "\r\n");
+    ck_assert_msg(strstr(text, "HTTP/1.1 200 OK\r\n") == text, "%.300s", text);
+    check_alpha(text, count);
+}
+
+START_TEST(served)
+{
+    struct rig r = start_server("openmetrics:0");
+    await("100");
+    ck_assert_ptr_nonnull(strstr(ask(GET "\r\n"), "Content-Type: text/plain; version=0.0.4"));
+    const char *open = ask(GET "Accept: application/openmetrics-text;version=1.0.0\r\n\r\n");
+    ck_assert_ptr_nonnull(strstr(open, "Content-Type: application/openmetrics-text"));
+    ck_assert_ptr_nonnull(strstr(open, "\n# EOF\n"));
+    ck_assert_ptr_nonnull(strstr(ask("GET / HTTP/1.1\r\n\r\n"), "404 Not Found"));
+    ck_assert_ptr_nonnull(strstr(ask("POST /metrics HTTP/1.1\r\n\r\n"), "405 Method"));
+    touch("more");
+    await("200");
+    stop_server(&r);
+}
+END_TEST
+
+/* Nothing sent, half of a request, more than a request, an answer that nobody takes. */
+START_TEST(hostile_clients)
+{
+    static char flood[100000];
+    int silent[20];
+    struct rig r = start_server("openmetrics:0");
+    memset(flood, 'x', sizeof(flood) - 1);
+    for (unsigned i = 0; i < 20; i++) {
+        silent[i] = dial();
+        if (i % 3)
+            send(silent[i], GET, i % 3 == 1 ? 10 : strlen(GET), MSG_NOSIGNAL);
+    }
+    await("100");
+    ask(flood);
+    ask("\r\n\r\n");
+    int unread = dial();
+    send(unread, GET "\r\n", strlen(GET "\r\n"), MSG_NOSIGNAL);
+    touch("more");
+    await("200");
+    stop_server(&r); /* with all of them still there */
+    for (unsigned i = 0; i < 20; i++)
+        close(silent[i]);
+    close(unread);
+}
+END_TEST
+
+/* It comes back at the same place. */
+START_TEST(descriptors_closed)
+{
+    struct rig r = start_server("openmetrics:0");
+    await("100");
+    touch("close");
+    for (unsigned i = 0; i < TRIES && stage_exists("close"); i++)
+        rig_pause(1);
+    touch("more");
+    await("200");
+    stop_server(&r);
+}
+END_TEST
+
+/* The next number, where there is one already. */
+START_TEST(port_in_use)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t bytes = sizeof(a);
+    char destination[40];
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert(!bind(fd, (struct sockaddr *)&a, bytes) && !listen(fd, 1));
+    getsockname(fd, (struct sockaddr *)&a, &bytes);
+    snprintf(destination, sizeof(destination), "openmetrics:127.0.0.1:%u", ntohs(a.sin_port));
+    struct rig r = start_server(destination);
+    ck_assert_uint_ne(port, ntohs(a.sin_port));
+    await("100");
+    stop_server(&r);
+    close(fd);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("launch_metrics");
+    tcase_add_test(t, a_file);
+    tcase_add_test(t, old_files_go);
+    tcase_add_test(t, no_directory);
+    tcase_add_loop_test(t, wrong_values, 0, sizeof(wrong) / sizeof(wrong[0]));
+    tcase_add_test(t, served);
+    tcase_add_test(t, hostile_clients);
+    tcase_add_test(t, descriptors_closed);
+    tcase_add_test(t, port_in_use);
+    return stage_main("launch_metrics", t);
+}
