@@ -139,12 +139,14 @@ END_TEST
 /* No thread that the program has not made. */
 START_TEST(left_out_threads)
 {
+    struct stage_run bare = PLAY(.argv = {"tasks"}, .bare = true); /* a sanitizer has its own */
     struct stage_run r = PLAY(.argv = {"tasks"}, .env = {"PMI_RANK=3", "CUTRACE_RANKS=0"});
-    ck_assert_str_eq(r.out, "tasks: 1\n");
+    ck_assert_str_eq(r.out, bare.out);
     stage_drop(&r);
     r = PLAY(.argv = {"tasks"}, .env = {"PMI_RANK=0", "CUTRACE_RANKS=0"});
-    ck_assert_str_eq(r.out, "tasks: 2\n");
+    ck_assert_str_ne(r.out, bare.out);
     stage_drop(&r);
+    stage_drop(&bare);
 }
 END_TEST
 
