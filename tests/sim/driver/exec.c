@@ -1,44 +1,83 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: the nodes in order, flattened, and what a launch runs. */
+/* Executable graphs: the nodes flattened, each with those it waits for, and what a launch runs. */
 #include "driver/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A node that is not the first of its graph begins so long after the one before. */
+/* A node that waits for others begins so long after the last of them. */
 #define NODE_NS 700
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 static bool is_event(const struct sim_work *w)
 {
     return w->kind == SIM_WORK_RECORD || w->kind == SIM_WORK_WAIT;
 }
 
+static bool takes_time(const struct sim_exec_node *n)
+{
+    return n->enabled && n->work.kind != SIM_WORK_EMPTY && n->work.kind != SIM_WORK_WAIT;
+}
+
+/* When the last of those ended that the node waits for. So that the first ones begin at 0, nothing
+ * ended a step before. */
+static int64_t ended_ns(const struct sim_exec_node *n, const int64_t *end_ns)
+{
+    int64_t t = -NODE_NS;
+    for (size_t i = 0; i < n->after_count; i++)
+        t = later(t, end_ns[n->after[i]]);
+    return t;
+}
+
+/* A record with timing takes the time that one in a stream takes, and is stamped at its end. */
+static int64_t record_ns(const struct sim_work *w)
+{
+    return w->event->flags & CU_EVENT_DISABLE_TIMING ? 0 : SIM_EVENT_NS;
+}
+
+/* When the node ends; *offset_ns: when it begins, or is stamped. */
+static int64_t run_ns(const struct sim_exec_node *n, int64_t after_ns, int64_t *offset_ns)
+{
+    bool is_record = n->work.kind == SIM_WORK_RECORD;
+    if (!takes_time(n))
+        return *offset_ns = after_ns;
+    *offset_ns = is_record ? later(after_ns, 0) + record_ns(&n->work) : after_ns + NODE_NS;
+    return is_record ? *offset_ns : *offset_ns + n->work.duration_ns;
+}
+
 static void make_plan(CUgraphExec e)
 {
-    unsigned runs = 0; /* nodes that take time before this one */
+    int64_t *end_ns = calloc(e->count + 1, sizeof(*end_ns));
     struct sim_plan *p = calloc(1, sizeof(*p));
     p->references = 1;
     p->works = calloc(e->count + 1, sizeof(*p->works));
     for (size_t i = 0; i < e->count; i++) {
         const struct sim_exec_node *n = &e->nodes[i];
+        int64_t offset_ns;
+        end_ns[i] = run_ns(n, ended_ns(n, end_ns), &offset_ns);
+        p->duration_ns = later(p->duration_ns, end_ns[i]);
         if (!n->enabled || n->work.kind == SIM_WORK_EMPTY)
             continue;
         p->works[p->count] = sim_work_clone(&n->work);
+        p->works[p->count++].graph_offset_ns = offset_ns;
         p->has_events |= is_event(&n->work);
-        p->works[p->count].graph_offset_ns = p->duration_ns;
         p->has_host_work |= n->work.kind == SIM_WORK_HOST || n->work.kind == SIM_WORK_CALLBACK;
-        p->duration_ns += n->work.duration_ns + (runs && !is_event(&n->work) ? NODE_NS : 0);
-        runs += !is_event(&n->work);
-        p->count++;
     }
+    free(end_ns);
     sim_plan_release(e->plan);
     e->plan = p;
 }
 
 static void drop_nodes(CUgraphExec e)
 {
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; i < e->count; i++) {
         sim_work_drop(&e->nodes[i].work);
+        free(e->nodes[i].after);
+    }
     free(e->nodes);
     e->nodes = NULL;
     e->count = 0;
@@ -117,6 +156,8 @@ CUgraph sim_graph_of_exec(CUgraphExec e)
     CUgraph g = sim_graph_new();
     struct sim_nodes *before = sim_nodes_of(NULL, 0);
     for (size_t i = 0; i < e->count; i++) {
+        if (!e->nodes[i].node)
+            continue;
         CUgraphNode n = sim_node_add(g, e->nodes[i].type, before);
         n->work = sim_work_clone(&e->nodes[i].work);
         free(before);
@@ -141,9 +182,16 @@ CUresult sim_cuGraphLaunch(CUgraphExec e, CUstream handle)
     struct sim_work w = {.kind = SIM_WORK_GRAPH,
                          .name = "graph",
                          .plan = e->plan,
-                         .duration_ns = e->plan->duration_ns};
+                         .duration_ns = e->plan->duration_ns,
+                         .after = e->last_launch,
+                         .after_ns = e->last_end_ns};
     e->plan->references++;
-    return sim_submit(s, &w);
+    r = sim_submit(s, &w);
+    if (r == CUDA_SUCCESS) {
+        e->last_launch = sim_mark_of(s);
+        e->last_end_ns = w.end_ns;
+    }
+    return r;
 }
 
 CUresult sim_cuGraphUpload(CUgraphExec e, CUstream handle)
@@ -157,7 +205,7 @@ CUresult sim_cuGraphUpload(CUgraphExec e, CUstream handle)
 
 static struct sim_exec_node *node_of(CUgraphExec e, CUgraphNode n)
 {
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; n && i < e->count; i++)
         if (e->nodes[i].node == n)
             return &e->nodes[i];
     return NULL;

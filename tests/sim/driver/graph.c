@@ -57,6 +57,8 @@ CUgraph sim_graph_clone(CUgraph g)
         m->original = n;
         m->work = sim_work_clone(&n->work);
         m->child = n->child ? sim_graph_clone(n->child) : NULL;
+        if (m->child)
+            m->child->owned_by_node = true;
         m->copy = n->copy;
         m->set = n->set;
     }
@@ -112,6 +114,8 @@ CUresult sim_cuGraphCreate(CUgraph *out, unsigned int flags)
 CUresult sim_cuGraphDestroy(CUgraph g)
 {
     CUresult r = sim_check(SIM_GRAPH, g);
+    if (r == CUDA_SUCCESS && g->owned_by_node)
+        r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         sim_graph_free(g);
     return r;
@@ -132,7 +136,8 @@ static CUresult add(CUgraphNode *out, CUgraph g, CUgraphNodeType type, const CUg
 {
     CUresult r = out ? sim_check(SIM_GRAPH, g) : CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
-        r = sim_check(SIM_NODE, from[i]);
+        if (sim_check(SIM_NODE, from[i]) != CUDA_SUCCESS || from[i]->graph != g)
+            r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
     struct sim_nodes *dependencies = sim_nodes_of(from, count);
@@ -269,6 +274,14 @@ CUresult sim_cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, const CUgraphN
     return add_content(out, g, from, count, r, &c);
 }
 
+static bool depends_on(CUgraphNode n, CUgraphNode on)
+{
+    for (size_t i = 0; i < n->dependencies->count; i++)
+        if (n->dependencies->node[i] == on)
+            return true;
+    return false;
+}
+
 static void remove_from(struct sim_nodes *nodes, CUgraphNode n)
 {
     size_t kept = 0;
@@ -298,7 +311,8 @@ CUresult sim_cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CU
 {
     CUresult r = sim_check(SIM_GRAPH, g);
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) {
-        if (sim_check(SIM_NODE, from[i]) || sim_check(SIM_NODE, to[i]))
+        if (sim_check(SIM_NODE, from[i]) || sim_check(SIM_NODE, to[i]) || from[i]->graph != g ||
+            to[i]->graph != g || depends_on(to[i], from[i]))
             return CUDA_ERROR_INVALID_VALUE;
         struct sim_nodes *one = sim_nodes_of(&from[i], 1), *before = to[i]->dependencies;
         to[i]->dependencies = sim_nodes_join(before, one);
@@ -321,6 +335,8 @@ CUresult sim_cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const
     CUresult r = sim_check(SIM_GRAPH, g);
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) {
         r = sim_check(SIM_NODE, to[i]);
+        if (r == CUDA_SUCCESS && (to[i]->graph != g || !depends_on(to[i], from[i])))
+            r = CUDA_ERROR_INVALID_VALUE;
         if (r == CUDA_SUCCESS)
             remove_from(to[i]->dependencies, from[i]);
     }

@@ -75,6 +75,9 @@ enum sim_work_kind {
     SIM_WORK_FREE,
 };
 
+/* As measured on an H200: two timing events back to back read so much. */
+#define SIM_EVENT_NS 1280
+
 struct sim_rect {
     char *to;
     const char *from;
@@ -109,8 +112,10 @@ struct sim_work {
     enum sim_work_kind kind;
     const char *name; /* what the statistics call it; interned or a constant */
     int64_t duration_ns;
-    int64_t graph_offset_ns; /* in a plan: when it begins */
+    int64_t graph_offset_ns; /* in a plan: when it begins; a record: its stamp */
     int64_t end_ns;          /* virtual time; not in a plan */
+    struct sim_mark after;   /* a graph: its launch before this one, */
+    int64_t after_ns;        /* and when that one ended */
     bool is_profilers;       /* in a stream of its own: no truth */
     uint64_t bytes;
     union {
@@ -441,6 +446,7 @@ struct CUgraphNode_st {
     struct sim_work work;
     CUgraph child;
     bool visited;
+    size_t place; /* of the exec's node that ends with it, while that is made */
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS set;
     CUDA_CONDITIONAL_NODE_PARAMS condition; /* owns the bodies */
@@ -456,14 +462,19 @@ struct CUgraphExec_st {
     struct sim_object object;
     size_t count;
     struct sim_exec_node {
-        CUgraphNode node; /* of the graph it was made from, which may have gone: only compared */
+        /* Of the graph it was made from, which may have gone: only compared. NULL: where a child
+         * graph begins or ends. */
+        CUgraphNode node;
         CUgraphNodeType type;
         bool enabled;
         struct sim_work work;
+        size_t *after; /* nodes before this one that it waits for */
+        size_t after_count;
     } *nodes;
     struct sim_plan *plan;
     unsigned long long flags;
-    struct sim_mark last_launch;
+    struct sim_mark last_launch; /* the next one waits for it, in whatever stream */
+    int64_t last_end_ns;
 };
 
 CUgraph sim_graph_new(void);
@@ -496,7 +507,7 @@ CUgraph sim_graph_of_exec(CUgraphExec e);
 CUresult sim_node_condition(CUgraphNode n, CUDA_CONDITIONAL_NODE_PARAMS *p);
 void sim_node_bodies_free(CUgraphNode n);
 bool sim_graph_has_condition(CUgraph g);
-/* Adds the graph's nodes to the exec's in the order in which they run. */
+/* Adds the graph's nodes to the exec's, each behind those it depends on. */
 CUresult sim_unfold(CUgraph g, CUgraphExec e);
 
 /* ---- settings (control.c) ---- */

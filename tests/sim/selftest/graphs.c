@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define NODE_NS 700
+#define EVENT_NS 1280
 
 static CUgraphNode add_kernel(CUgraph g, CUfunction f, const CUgraphNode *from, size_t count)
 {
@@ -85,20 +86,83 @@ START_TEST(every_kind_of_node_runs)
 }
 END_TEST
 
-START_TEST(a_graph_takes_its_nodes_time)
+/* What a launch in an idle stream takes between two events. */
+static int64_t launch_ns(CUgraph g)
 {
-    cudasim_set("CUDASIM_KERNELS", "alpha=1234,beta=4321");
-    self_begin();
-    CUgraph g = new_graph();
     CUevent a = self_event(0), b = self_event(0);
-    add_kernel(g, self_function("alpha"), NULL, 0);
-    add_kernel(g, self_function("beta"), NULL, 0);
     CUgraphExec e = instantiate(g);
     OK(cuEventRecord(a, NULL));
     OK(cuGraphLaunch(e, NULL));
     OK(cuEventRecord(b, NULL));
     OK(cuCtxSynchronize());
-    ck_assert_int_eq(self_ns(a, b), 2910 + 1234 + NODE_NS + 4321);
+    return self_ns(a, b);
+}
+
+START_TEST(a_graph_takes_its_nodes_time)
+{
+    cudasim_set("CUDASIM_KERNELS", "alpha=1234,beta=4321");
+    self_begin();
+    CUgraph g = new_graph();
+    CUgraphNode n = add_kernel(g, self_function("alpha"), NULL, 0);
+    add_kernel(g, self_function("beta"), &n, 1);
+    ck_assert_int_eq(launch_ns(g), 2910 + 1234 + NODE_NS + 4321);
+}
+END_TEST
+
+START_TEST(branches_run_side_by_side)
+{
+    cudasim_set("CUDASIM_KERNELS", "alpha=1000,beta=4000,join=500");
+    self_begin();
+    CUgraph g = new_graph(), outer = new_graph();
+    CUgraphNode n[2] = {add_kernel(g, self_function("alpha"), NULL, 0),
+                        add_kernel(g, self_function("beta"), NULL, 0)};
+    add_kernel(g, self_function("join"), n, 2);
+    ck_assert_int_eq(launch_ns(g), 2910 + 4000 + NODE_NS + 500);
+    n[0] = add_kernel(outer, self_function("alpha"), NULL, 0);
+    OK(cuGraphAddChildGraphNode(&n[1], outer, n, 1, g));
+    add_kernel(outer, self_function("join"), &n[1], 1);
+    ck_assert_int_eq(launch_ns(outer), 2910 + 1000 + 4000 + 500 + 500 + 3 * NODE_NS);
+}
+END_TEST
+
+/* A pair of record nodes around a kernel reads it alone, whatever runs beside it. */
+START_TEST(events_around_nodes)
+{
+    cudasim_set("CUDASIM_KERNELS", "alpha=1000,beta=4000");
+    self_begin();
+    CUgraph g = new_graph();
+    CUevent from[2] = {self_event(0), self_event(0)}, to[2] = {self_event(0), self_event(0)};
+    for (int i = 0; i < 2; i++) {
+        CUgraphNode n;
+        OK(cuGraphAddEventRecordNode(&n, g, NULL, 0, from[i]));
+        n = add_kernel(g, self_function(i ? "beta" : "alpha"), &n, 1);
+        OK(cuGraphAddEventRecordNode(&n, g, &n, 1, to[i]));
+    }
+    ck_assert_int_eq(launch_ns(g), 2910 + EVENT_NS + NODE_NS + 4000 + EVENT_NS);
+    ck_assert_int_eq(self_ns(from[0], to[0]), NODE_NS + 1000 + EVENT_NS);
+    ck_assert_int_eq(self_ns(from[1], to[1]), NODE_NS + 4000 + EVENT_NS);
+}
+END_TEST
+
+START_TEST(launches_of_one_exec_do_not_overlap)
+{
+    cudasim_set("CUDASIM_KERNELS", "alpha=10000");
+    self_begin();
+    int gate = 0;
+    CUstream s = self_stream(CU_STREAM_NON_BLOCKING), t = self_stream(CU_STREAM_NON_BLOCKING);
+    CUevent first = self_event(0), second = self_event(0);
+    CUgraph g = new_graph();
+    add_kernel(g, self_function("alpha"), NULL, 0);
+    CUgraphExec e = instantiate(g);
+    self_gate(s, &gate);
+    OK(cuGraphLaunch(e, s));
+    OK(cuEventRecord(first, s));
+    OK(cuGraphLaunch(e, t));
+    OK(cuEventRecord(second, t));
+    FAILS(CUDA_ERROR_NOT_READY, cuEventQuery(second));
+    self_open(&gate);
+    OK(cuCtxSynchronize());
+    ck_assert_int_ge(self_ns(first, second), 10000);
 }
 END_TEST
 
@@ -126,8 +190,8 @@ START_TEST(events_in_graphs)
     FAILS(CUDA_ERROR_NOT_READY, cuEventQuery(inside));
     self_open(&gate);
     OK(cuCtxSynchronize());
-    ck_assert_int_eq(self_ns(before, inside), 1630 + 1234);
-    ck_assert_int_eq(self_ns(inside, end), NODE_NS + 4321 + 1280);
+    ck_assert_int_eq(self_ns(before, inside), 1630 + 1234 + EVENT_NS);
+    ck_assert_int_eq(self_ns(inside, end), NODE_NS + 4321 + EVENT_NS);
 }
 END_TEST
 
@@ -187,7 +251,9 @@ START_TEST(a_cycle_is_no_graph)
     CUgraphNode a = add_kernel(g, f, NULL, 0), b = add_kernel(g, f, &a, 1);
     OK(cuGraphAddDependencies(g, &b, &a, NULL, 1));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiate(&e, g, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(g, &b, &a, NULL, 1));
     OK(cuGraphRemoveDependencies(g, &b, &a, NULL, 1));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphRemoveDependencies(g, &b, &a, NULL, 1));
     OK(cuGraphInstantiate(&e, g, 0));
 }
 END_TEST
@@ -303,6 +369,9 @@ TCase *self_graphs(void)
     TCase *t = tcase_create("graphs");
     tcase_add_test(t, every_kind_of_node_runs);
     tcase_add_test(t, a_graph_takes_its_nodes_time);
+    tcase_add_test(t, branches_run_side_by_side);
+    tcase_add_test(t, events_around_nodes);
+    tcase_add_test(t, launches_of_one_exec_do_not_overlap);
     tcase_add_test(t, events_in_graphs);
     tcase_add_exit_test(t, a_destroyed_event_in_a_graph, 99);
     tcase_add_test(t, graphs_tell_of_themselves);
