@@ -5,34 +5,65 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_DIGITS 20 /* of 64 bits */
+static const uint64_t powers[] = {
+    1,
+    10,
+    100,
+    1000,
+    10000,
+    100000,
+    1000000,
+    10000000,
+    100000000,
+    1000000000,
+    10000000000,
+    100000000000,
+    1000000000000,
+    10000000000000,
+    100000000000000,
+    1000000000000000,
+    10000000000000000,
+    100000000000000000,
+    1000000000000000000,
+    10000000000000000000u,
+};
+
+/* 1233 / 4096 is the logarithm of 2: a number of so many bits has that many digits, or one more. */
+int ct_digits_of(uint64_t value)
+{
+    int bits = 64 - __builtin_clzll(value | 1), most = bits * 1233 >> 12;
+    return most + (value >= powers[most]) + !value;
+}
+
+/* The last `count` digits of a number. */
+static void put_digits(char *to, uint64_t value, int count)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    for (; count >= 2; value /= 100) {
+        count -= 2;
+        memcpy(to + count, pairs + 2 * (value % 100), 2);
+    }
+    if (count)
+        *to = (char)('0' + value % 10);
+}
 
 char *ct_digits_count(char *to, uint64_t value)
 {
-    char digits[MOST_DIGITS], *at = digits + sizeof(digits);
-    do {
-        *--at = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    size_t len = (size_t)(digits + sizeof(digits) - at);
-    memcpy(to, at, len);
-    return to + len;
+    int count = ct_digits_of(value);
+    put_digits(to, value, count);
+    return to + count;
 }
 
 char *ct_digits_scaled(char *to, uint64_t value, int decimals)
 {
-    uint64_t power = 1;
-    for (int i = 0; i < decimals; i++)
-        power *= 10;
-    to = ct_digits_count(to, value / power);
+    to = ct_digits_count(to, value / powers[decimals]);
     if (!decimals)
         return to;
     *to++ = '.';
-    uint64_t rest = value % power;
-    for (int i = decimals - 1; i >= 0; i--) {
-        to[i] = (char)('0' + rest % 10);
-        rest /= 10;
-    }
+    put_digits(to, value % powers[decimals], decimals);
     return to + decimals;
 }
 
@@ -42,8 +73,7 @@ char *ct_digits_scaled(char *to, uint64_t value, int decimals)
  */
 char *ct_digits_fixed(char *to, double value, int decimals)
 {
-    static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-    double scaled = value * powers[decimals], whole = floor(scaled), rest = scaled - whole;
+    double scaled = value * (double)powers[decimals], whole = floor(scaled), rest = scaled - whole;
     if (!signbit(value) && scaled < 1e12 && !(rest > 0.499 && rest < 0.501))
         return ct_digits_scaled(to, (uint64_t)whole + (rest > 0.5), decimals);
     char text[CT_DIGITS_BYTES];

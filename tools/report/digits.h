@@ -12,6 +12,9 @@
 /* The longest that is written: "%f" of the largest double. */
 #define CT_DIGITS_BYTES 320
 
+/* How many "%llu" has. */
+int ct_digits_of(uint64_t value);
+
 /* "%llu" */
 char *ct_digits_count(char *to, uint64_t value);
 

@@ -2,9 +2,10 @@
 #include "report/memory.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MUCH 65536
 
 void ct_memory_fail(void)
 {
@@ -65,4 +66,16 @@ void ct_string_free(struct ct_string *s)
 {
     free(s->data);
     *s = (struct ct_string){0};
+}
+
+void ct_string_write(struct ct_string *s, FILE *out)
+{
+    fwrite(s->data, 1, s->len, out);
+    ct_string_clear(s);
+}
+
+void ct_string_write_much(struct ct_string *s, FILE *out)
+{
+    if (s->len >= MUCH)
+        ct_string_write(s, out);
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 _Noreturn void ct_memory_fail(void);
@@ -39,10 +40,28 @@ static inline void ct_string_put(struct ct_string *s, const char *text)
     ct_string_add(s, text, strlen(text));
 }
 
+/* Where `len` more bytes may be put; what was put there ends at `end` and belongs to the text. */
+static inline char *ct_string_room(struct ct_string *s, size_t len)
+{
+    if (s->size - s->len <= len)
+        ct_string_reserve(s, len);
+    return s->data + s->len;
+}
+
+static inline void ct_string_end(struct ct_string *s, char *end)
+{
+    s->len = (size_t)(end - s->data);
+    *end = 0;
+}
+
 __attribute__((format(printf, 2, 3))) void ct_string_printf(struct ct_string *s, const char *format,
                                                             ...);
 /* Empty, with a terminator, keeping the memory. */
 void ct_string_clear(struct ct_string *s);
 void ct_string_free(struct ct_string *s);
+
+/* Writes the text and empties it: at once, or when there is enough for a call. */
+void ct_string_write(struct ct_string *s, FILE *out);
+void ct_string_write_much(struct ct_string *s, FILE *out);
 
 #endif

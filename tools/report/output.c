@@ -9,6 +9,7 @@
 
 #include "format/read.h"
 #include "format/trace_read.h"
+#include "report/behind.h"
 #include "report/complain.h"
 #include "report/memory.h"
 #include "report/pager.h"
@@ -39,7 +40,7 @@ static FILE *open_log(const char *path)
     }
     struct stat st;
     bool cut = fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || !ftruncate(fd, 0));
-    FILE *out = cut ? fdopen(fd, "w") : NULL;
+    FILE *out = cut ? ct_behind_open(fd) : NULL;
     if (!out)
         ct_complain(path, strerror(errno));
     return out;
@@ -57,7 +58,11 @@ bool ct_output_open(struct ct_output *out, const struct ct_options *o)
         setvbuf(stderr, NULL, _IOFBF, 1 << 16);
     else
         ct_pager_start(out->width && !o->no_pager);
-    return true;
+    if (!o->live && !out->width)
+        out->f = ct_behind_open(STDOUT_FILENO);
+    if (!out->f)
+        ct_complain("standard output", strerror(errno));
+    return out->f;
 }
 
 bool ct_output_finish(FILE *f, const char *name)

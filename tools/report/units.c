@@ -41,23 +41,15 @@ enum ct_unit ct_unit_of(uint64_t ns)
     return unit;
 }
 
-static int digits_of(uint64_t value)
-{
-    int digits = 1;
-    for (; value >= 10; value /= 10)
-        digits++;
-    return digits;
-}
-
 /* x with as many decimals as let it and `unit` fit in width; none when nothing fits. */
 static void fit(char *text, double x, const char *unit, int width)
 {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-    int room = width - (int)strlen(unit), whole = x < EXACT ? digits_of((uint64_t)x) : room;
+    int room = width - (int)strlen(unit), whole = x < EXACT ? ct_digits_of((uint64_t)x) : room;
     int p = room - whole - 1;
     p = p > DECIMALS ? DECIMALS : p < 0 ? 0 : p;
     double rounded = floor(x * powers[p] + 0.5);
-    if (p && digits_of((uint64_t)rounded) > whole + p) { /* up to one digit more */
+    if (p && ct_digits_of((uint64_t)rounded) > whole + p) { /* up to one digit more */
         p = whole + p + 1 < room ? p : p - 1;
         rounded = floor(x * powers[p] + 0.5);
     }
@@ -87,12 +79,13 @@ void ct_units_cell(char *text, uint64_t ns, enum ct_unit unit)
         fit(text, x, "", FIELD);
 }
 
-void ct_units_csv(char *text, uint64_t ns, enum ct_unit unit)
+char *ct_units_csv(char *text, uint64_t ns, enum ct_unit unit)
 {
     char *end = unit == CT_UNIT_NS && ns < 1000
                     ? ct_digits_count(text, ns)
                     : ct_digits_fixed(text, (double)ns * units[unit].factor, DECIMALS);
     *end = 0;
+    return end;
 }
 
 /* The unit changes at 1000 of the one below, which has 1024 of the next below. */
@@ -122,7 +115,7 @@ static void fit_bytes(char *text, double bytes, const char *per, int width)
 {
     enum ct_byte_unit i = ct_byte_unit_of(bytes);
     char unit[8];
-    snprintf(unit, sizeof(unit), "%s%s", byte_units[i], per);
+    strcpy(stpcpy(unit, byte_units[i]), per);
     fit(text, in_unit(bytes, i), unit, width);
 }
 
@@ -145,12 +138,13 @@ void ct_units_size_cell(char *text, uint64_t bytes, enum ct_byte_unit unit)
         fit(text, x, "", FIELD);
 }
 
-void ct_units_size_csv(char *text, uint64_t bytes, enum ct_byte_unit unit)
+char *ct_units_size_csv(char *text, uint64_t bytes, enum ct_byte_unit unit)
 {
-    if (unit == CT_BYTE_UNIT_B)
-        *ct_digits_count(text, bytes) = 0;
-    else
-        *ct_digits_fixed(text, in_unit((double)bytes, unit), DECIMALS) = 0;
+    char *end = unit == CT_BYTE_UNIT_B
+                    ? ct_digits_count(text, bytes)
+                    : ct_digits_fixed(text, in_unit((double)bytes, unit), DECIMALS);
+    *end = 0;
+    return end;
 }
 
 void ct_units_throughput(char *text, uint64_t bytes, uint64_t ns)
@@ -166,7 +160,9 @@ void ct_units_rate_cell(char *text, double rate, enum ct_byte_unit unit)
     fit(text, in_unit(rate, unit), "", RATE_FIELD);
 }
 
-void ct_units_rate_csv(char *text, double rate, enum ct_byte_unit unit)
+char *ct_units_rate_csv(char *text, double rate, enum ct_byte_unit unit)
 {
-    *ct_digits_fixed(text, in_unit(rate, unit), DECIMALS) = 0;
+    char *end = ct_digits_fixed(text, in_unit(rate, unit), DECIMALS);
+    *end = 0;
+    return end;
 }

@@ -32,7 +32,7 @@ void ct_units_time(char *text, uint64_t ns, int width);
 void ct_units_cell(char *text, uint64_t ns, enum ct_unit unit);
 
 /* The value alone in a fixed unit with six decimals, for CSV; nanoseconds stay whole. */
-void ct_units_csv(char *text, uint64_t ns, enum ct_unit unit);
+char *ct_units_csv(char *text, uint64_t ns, enum ct_unit unit);
 
 /* 1024-based. */
 enum ct_byte_unit { CT_BYTE_UNIT_B, CT_BYTE_UNIT_KB, CT_BYTE_UNIT_MB, CT_BYTE_UNIT_GB };
@@ -44,12 +44,12 @@ enum ct_byte_unit ct_byte_unit_of(double bytes);
  */
 void ct_units_size(char *text, uint64_t bytes);
 void ct_units_size_cell(char *text, uint64_t bytes, enum ct_byte_unit unit);
-void ct_units_size_csv(char *text, uint64_t bytes, enum ct_byte_unit unit);
+char *ct_units_size_csv(char *text, uint64_t bytes, enum ct_byte_unit unit);
 
 /* "1.9000GB/s" for bytes moved in ns nanoseconds; bytes per second, as the sizes, in 10 characters.
  */
 void ct_units_throughput(char *text, uint64_t bytes, uint64_t ns);
 void ct_units_rate_cell(char *text, double rate, enum ct_byte_unit unit);
-void ct_units_rate_csv(char *text, double rate, enum ct_byte_unit unit);
+char *ct_units_rate_csv(char *text, double rate, enum ct_byte_unit unit);
 
 #endif

@@ -3,6 +3,7 @@
  * Trace Event JSON. Texts are escaped by jansson, each once; the lines that they go into are put
  * together here: as jansson's objects, ten million events would take a minute instead of seconds.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "report/trace/event_names.h"
 #include "report/trace/trace_options.h"
 
-#define WRITE_BYTES 65536 /* at least, at a time */
+#define EVENT_BYTES 1024 /* an operation and its arrow without names, at most */
 
 struct chrome {
     FILE *out;
@@ -24,34 +25,24 @@ struct chrome {
     struct ct_string text; /* not written yet */
 };
 
-/* ---- parts of a line ---- */
+/* ---- parts of a line: each is put at `to`, and returns where the next one goes ---- */
 
-static void put(struct chrome *c, const char *text)
+static inline char *put_count(char *to, const char *before, uint64_t value)
 {
-    ct_string_put(&c->text, text);
-}
-
-static void put_count(struct chrome *c, const char *before, uint64_t value)
-{
-    char digits[32];
-    put(c, before);
-    ct_string_add(&c->text, digits, (size_t)(ct_digits_count(digits, value) - digits));
+    return ct_digits_count(stpcpy(to, before), value);
 }
 
 /* Nanoseconds are microseconds there, with decimals. */
-static void put_time(struct chrome *c, const char *before, uint64_t ns)
+static inline char *put_time(char *to, const char *before, uint64_t ns)
 {
-    char digits[32];
-    put(c, before);
-    ct_string_add(&c->text, digits, (size_t)(ct_digits_scaled(digits, ns, 3) - digits));
+    return ct_digits_scaled(stpcpy(to, before), ns, 3);
 }
 
-static void begin_event(struct chrome *c, const char *phase, uint32_t pid, uint32_t tid)
+static inline char *begin_event(char *to, char phase, uint32_t pid, uint32_t tid)
 {
-    put(c, ",\n{\"ph\":\"");
-    put(c, phase);
-    put_count(c, "\",\"pid\":", pid);
-    put_count(c, ",\"tid\":", tid);
+    to = stpcpy(to, ",\n{\"ph\":\"");
+    *to++ = phase;
+    return put_count(put_count(to, "\",\"pid\":", pid), ",\"tid\":", tid);
 }
 
 /* ---- names of lines ---- */
@@ -59,13 +50,14 @@ static void begin_event(struct chrome *c, const char *phase, uint32_t pid, uint3
 static void put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid,
                      const char *name, uint32_t rank)
 {
-    begin_event(c, "M", pid, tid);
-    ct_string_printf(&c->text, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
+    static const char line[] =
+        ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"%s_%s\",\"args\":";
+    ct_string_printf(&c->text, line, pid, tid, what, "name");
+    ct_string_put(&c->text, "{\"name\":");
     ct_data_quote(&c->text, name);
-    put(c, "}}");
-    begin_event(c, "M", pid, tid);
-    ct_string_printf(&c->text, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%u}}", what,
-                     rank);
+    ct_string_put(&c->text, "}}");
+    ct_string_printf(&c->text, line, pid, tid, what, "sort_index");
+    ct_string_printf(&c->text, "{\"sort_index\":%u}}", rank);
 }
 
 static uint32_t process_of(struct chrome *c, const struct ct_timeline_file *f)
@@ -126,65 +118,63 @@ static uint32_t thread_of(struct chrome *c, const struct ct_event *e, uint32_t p
 
 /* ---- events ---- */
 
-static void put_span(struct chrome *c, const struct ct_event *e, uint32_t pid, uint32_t tid,
-                     const char *category, const char *name)
+static char *put_span(char *to, const struct ct_event *e, uint32_t pid, uint32_t tid,
+                      const char *category, const char *name)
 {
-    begin_event(c, "X", pid, tid);
-    put_time(c, ",\"ts\":", e->start_ns);
-    put_time(c, ",\"dur\":", e->end_ns - e->start_ns);
-    put(c, ",\"cat\":\"");
-    put(c, category);
-    put(c, "\",\"name\":");
-    put(c, name);
-    put_count(c,
-              ",\"args\":{\"correlation\":", e->is_call ? e->call.correlation : e->op.correlation);
+    to = begin_event(to, 'X', pid, tid);
+    to = put_time(to, ",\"ts\":", e->start_ns);
+    to = put_time(to, ",\"dur\":", e->end_ns - e->start_ns);
+    to = stpcpy(stpcpy(to, ",\"cat\":\""), category);
+    to = stpcpy(stpcpy(to, "\",\"name\":"), name);
+    return put_count(
+        to, ",\"args\":{\"correlation\":", e->is_call ? e->call.correlation : e->op.correlation);
 }
 
 /* An arrow from a call to its operations: both ends have one number, which no other arrow has. */
-static void put_arrow(struct chrome *c, const struct ct_event *e, const char *phase, uint32_t pid,
-                      uint32_t tid)
+static char *put_arrow(char *to, const struct chrome *c, const struct ct_event *e, uint32_t pid,
+                       uint32_t tid)
 {
     uint64_t correlation = e->is_call ? e->call.correlation : e->op.correlation;
-    begin_event(c, phase, pid, tid);
-    put_time(c, ",\"ts\":", e->start_ns);
-    put(c, e->is_call ? ",\"cat\":\"flow\"" : ",\"cat\":\"flow\",\"bp\":\"e\"");
-    put_count(c, ",\"name\":\"submit\",\"id\":", correlation * c->tl.file_count + e->file->index);
-    put(c, "}");
+    to = begin_event(to, e->is_call ? 's' : 'f', pid, tid);
+    to = put_time(to, ",\"ts\":", e->start_ns);
+    to = stpcpy(to, e->is_call ? ",\"cat\":\"flow\"" : ",\"cat\":\"flow\",\"bp\":\"e\"");
+    to = put_count(to,
+                   ",\"name\":\"submit\",\"id\":", correlation * c->tl.file_count + e->file->index);
+    return stpcpy(to, "}");
 }
 
-static void put_extent(struct chrome *c, const char *before, const uint32_t extent[3])
+static char *put_extent(char *to, const char *before, const uint32_t extent[3])
 {
-    put_count(c, before, extent[0]);
-    put_count(c, ",", extent[1]);
-    put_count(c, ",", extent[2]);
-    put(c, "]");
+    to = put_count(to, before, extent[0]);
+    to = put_count(to, ",", extent[1]);
+    to = put_count(to, ",", extent[2]);
+    return stpcpy(to, "]");
 }
 
-static void put_kernel(struct chrome *c, const struct ct_event *e, const struct ct_trace_row *row)
+static char *put_kernel(char *to, const struct ct_event *e, const struct ct_trace_row *row)
 {
     const struct ct_trace_shape *shape = &e->file->t->shapes.at[e->op.shape];
     if (shape->id) {
-        put_extent(c, ",\"grid\":[", shape->grid);
-        put_extent(c, ",\"block\":[", shape->block);
-        put_count(c, ",\"dynamic_shared_bytes\":", shape->dynamic_shared_bytes);
+        to = put_extent(to, ",\"grid\":[", shape->grid);
+        to = put_extent(to, ",\"block\":[", shape->block);
+        to = put_count(to, ",\"dynamic_shared_bytes\":", shape->dynamic_shared_bytes);
     }
     if (row->static_shared_bytes != UINT32_MAX)
-        put_count(c, ",\"static_shared_bytes\":", row->static_shared_bytes);
+        to = put_count(to, ",\"static_shared_bytes\":", row->static_shared_bytes);
     if (row->registers != UINT32_MAX)
-        put_count(c, ",\"registers\":", row->registers);
+        to = put_count(to, ",\"registers\":", row->registers);
+    return to;
 }
 
-static void put_move(struct chrome *c, const struct ct_event *e)
+static char *put_move(char *to, const struct ct_event *e)
 {
     const char *source = ct_event_source(e), *target = ct_event_target(e);
-    put_count(c, ",\"bytes\":", e->op.bytes);
-    if (source && target) {
-        put(c, ",\"source\":\"");
-        put(c, source);
-        put(c, "\",\"target\":\"");
-        put(c, target);
-        put(c, "\"");
-    }
+    to = put_count(to, ",\"bytes\":", e->op.bytes);
+    if (!source || !target)
+        return to;
+    to = stpcpy(stpcpy(to, ",\"source\":\""), source);
+    to = stpcpy(stpcpy(to, "\",\"target\":\""), target);
+    return stpcpy(to, "\"");
 }
 
 static void put_op(struct chrome *c, const struct ct_event *e)
@@ -194,42 +184,40 @@ static void put_op(struct chrome *c, const struct ct_event *e)
     uint32_t pid = device_of(c, e, t->streams.at[e->op.stream].device);
     uint32_t tid = stream_of(c, e, pid);
     bool is_kernel = row->kind == CT_ROW_KERNEL;
-    put_span(c, e, pid, tid,
-             is_kernel                   ? "kernel"
-             : row->kind == CT_ROW_GRAPH ? "graph"
-                                         : "memory",
-             ct_event_row(&c->names, e->file, e->op.row));
+    const char *name = ct_event_row(&c->names, e->file, e->op.row);
+    char *to = ct_string_room(&c->text, EVENT_BYTES + strlen(name));
+    to = put_span(to, e, pid, tid,
+                  is_kernel                   ? "kernel"
+                  : row->kind == CT_ROW_GRAPH ? "graph"
+                                              : "memory",
+                  name);
     if (is_kernel)
-        put_kernel(c, e, row);
+        to = put_kernel(to, e, row);
     else if (row->kind != CT_ROW_GRAPH)
-        put_move(c, e);
+        to = put_move(to, e);
     if (e->op.flags & CT_TRACE_OP_BOUND)
-        put(c, ",\"upper_bound\":true");
-    put(c, "}}");
+        to = stpcpy(to, ",\"upper_bound\":true");
+    to = stpcpy(to, "}}");
     if (e->op.correlation)
-        put_arrow(c, e, "f", pid, tid);
+        to = put_arrow(to, c, e, pid, tid);
+    ct_string_end(&c->text, to);
 }
 
 static void put_call(struct chrome *c, const struct ct_event *e)
 {
     uint32_t pid = process_of(c, e->file), tid = thread_of(c, e, pid);
-    put_span(c, e, pid, tid, "api", ct_event_api(&c->names, e->file, e->call.api));
+    const char *name = ct_event_api(&c->names, e->file, e->call.api);
+    char *to = ct_string_room(&c->text, EVENT_BYTES + strlen(name));
+    to = put_span(to, e, pid, tid, "api", name);
     if (e->call.result)
-        ct_string_printf(&c->text, ",\"result\":%d", e->call.result);
-    put(c, "}}");
+        to += sprintf(to, ",\"result\":%d", e->call.result);
+    to = stpcpy(to, "}}");
     if (ct_links_get(&e->file->links, e->call.correlation))
-        put_arrow(c, e, "s", pid, tid);
+        to = put_arrow(to, c, e, pid, tid);
+    ct_string_end(&c->text, to);
 }
 
 /* ---- the document ---- */
-
-static void write_text(struct chrome *c, size_t from_bytes)
-{
-    if (c->text.len < from_bytes)
-        return;
-    fwrite(c->text.data, 1, c->text.len, c->out);
-    ct_string_clear(&c->text);
-}
 
 /* The first element stands for the comma before each other. */
 static void put_document(struct chrome *c)
@@ -237,19 +225,22 @@ static void put_document(struct chrome *c)
     const struct ct_event *e;
     struct ct_string notes = {0};
     ct_timeline_notes(&c->tl, "", &notes);
-    put(c, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"cutrace\",\"notes\":");
+    ct_string_put(&c->text,
+                  "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"cutrace\",\"notes\":");
     ct_data_quote(&c->text, notes.data ? notes.data : "");
-    put_count(c, ",\"start_unix_ns\":\"", c->tl.zero_unix_ns);
-    put(c, "\"},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":0,\"name\":\"cutrace\",\"args\":{}}");
+    ct_string_printf(&c->text,
+                     ",\"start_unix_ns\":\"%" PRIu64 "\"},\"traceEvents\":["
+                     "\n{\"ph\":\"M\",\"pid\":0,\"name\":\"cutrace\",\"args\":{}}",
+                     c->tl.zero_unix_ns);
     while (ct_timeline_next(&c->tl, &e)) {
         if (e->is_call)
             put_call(c, e);
         else
             put_op(c, e);
-        write_text(c, WRITE_BYTES);
+        ct_string_write_much(&c->text, c->out);
     }
-    put(c, "\n]}\n");
-    write_text(c, 0);
+    ct_string_put(&c->text, "\n]}\n");
+    ct_string_write(&c->text, c->out);
     ct_string_free(&notes);
 }
 

@@ -9,8 +9,6 @@
 #include "report/reports.h"
 #include "report/trace/trace_options.h"
 
-#define WRITE_BYTES 65536 /* at least, at a time */
-
 /* Interned texts have numbers from 1 on, each kind its own. */
 enum category { CATEGORY_KERNEL = 1, CATEGORY_MEMORY, CATEGORY_GRAPH, CATEGORY_API };
 static const char *const categories[] = {"kernel", "memory", "graph", "api"};
@@ -52,14 +50,6 @@ struct ct_perfetto_interned {
 
 /* ---- packets ---- */
 
-static void write_bytes(struct ct_perfetto *p, size_t from_bytes)
-{
-    if (p->bytes.len < from_bytes)
-        return;
-    fwrite(p->bytes.data, 1, p->bytes.len, p->out);
-    ct_string_clear(&p->bytes);
-}
-
 /* A trace is a message whose first field is packets: its key and their length are before each. */
 void ct_perfetto_put_packet(struct ct_perfetto *p, PB(TracePacket) * packet)
 {
@@ -72,7 +62,7 @@ void ct_perfetto_put_packet(struct ct_perfetto *p, PB(TracePacket) * packet)
     to = ct_varint_put(to, len);
     to += perfetto__protos__trace_packet__pack(packet, to);
     p->bytes.len += (size_t)(to - begin);
-    write_bytes(p, WRITE_BYTES);
+    ct_string_write_much(&p->bytes, p->out);
 }
 
 static void put_interned(struct ct_perfetto *p, PB(InternedData) * data)
@@ -291,7 +281,7 @@ static void put_slice(struct ct_perfetto *p, const struct ct_perfetto_slice *s,
     ct_string_reserve(&p->bytes, CT_PERFETTO_SLICE_BYTES);
     uint8_t *begin = (uint8_t *)p->bytes.data + p->bytes.len;
     p->bytes.len += (size_t)(ct_perfetto_put_slice(begin, s, begin_ns, p->ends_ns[at]) - begin);
-    write_bytes(p, WRITE_BYTES);
+    ct_string_write_much(&p->bytes, p->out);
 }
 
 /* ---- the document ---- */
@@ -312,7 +302,7 @@ static void put_document(struct ct_perfetto *p)
             fill_op(p, &s, e);
         put_slice(p, &s, e);
     }
-    write_bytes(p, 0);
+    ct_string_write(&p->bytes, p->out);
 }
 
 static void free_all(struct ct_perfetto *p)

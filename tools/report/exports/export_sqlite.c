@@ -169,6 +169,10 @@ int ct_export_sqlite(const struct ct_input *in, FILE *out)
     struct ct_sqlite s = {.tl = &tl, .naming = ct_report_naming(o)};
     size_t size = 0;
     (void)out;
+    /* One thread uses it, and nobody asks what memory it takes: without locks it is a fifth faster.
+     */
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (!o->force && !is_ours(o->log_file)) {
         ct_complain(o->log_file, "is there and not an export of cutrace (see --force-overwrite)");
         return EXIT_FAILURE;

@@ -32,9 +32,20 @@ static void print_quoted(FILE *out, const char *text, size_t len)
     putc('"', out);
 }
 
+/* Nearly all names are such as they are. */
+static bool is_plain(const char *name, size_t len)
+{
+    return len && !name[len] && (isalpha((unsigned char)*name) || strchr("_[(", *name));
+}
+
 /* Semicolons separate cells in some countries, also within quotes that began before. */
 void ct_csv_cell(struct ct_string *out, const char *name)
 {
+    size_t len = strcspn(name, "\";");
+    if (is_plain(name, len)) {
+        ct_string_add(out, name, len);
+        return;
+    }
     ct_string_put(out, is_formula(name) ? "'" : "");
     for (; *name; name++) {
         if (*name == ';')
@@ -44,25 +55,11 @@ void ct_csv_cell(struct ct_string *out, const char *name)
     }
 }
 
-/* Nearly all names are such as they are. */
-static bool is_plain(const char *name, size_t len)
+void ct_csv_name(struct ct_string *out, const char *name)
 {
-    return len && !name[len] && (isalpha((unsigned char)*name) || strchr("_[(", *name));
-}
-
-void ct_csv_name(FILE *out, const char *name)
-{
-    size_t len = strcspn(name, "\";");
-    struct ct_string cell = {0};
-    putc_unlocked('"', out);
-    if (is_plain(name, len)) {
-        fwrite_unlocked(name, 1, len, out);
-    } else {
-        ct_csv_cell(&cell, name);
-        fputs(cell.data, out);
-        ct_string_free(&cell);
-    }
-    putc_unlocked('"', out);
+    ct_string_put(out, "\"");
+    ct_csv_cell(out, name);
+    ct_string_put(out, "\"");
 }
 
 /* Whether a name in a line of text would begin a cell with a formula, or with a quote of its own.

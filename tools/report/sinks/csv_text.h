@@ -8,7 +8,7 @@
 #include "report/memory.h"
 
 /* One cell; the same without the quotes around it. */
-void ct_csv_name(FILE *out, const char *name);
+void ct_csv_name(struct ct_string *out, const char *name);
 void ct_csv_cell(struct ct_string *out, const char *name);
 
 /* Lines above and below the table; one that a name would break into cells becomes one cell. */

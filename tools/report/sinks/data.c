@@ -2,17 +2,18 @@
 #include "report/sinks/data.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/digits.h"
 
-void ct_data_number(FILE *out, const struct ct_column *column, const struct ct_cell *cell)
+void ct_data_number(struct ct_string *out, const struct ct_column *column,
+                    const struct ct_cell *cell)
 {
-    char digits[CT_DIGITS_BYTES];
-    char *end = ct_cell_is_number(column->type)
-                    ? ct_digits_fixed(digits, cell->number, ct_column_decimals(column))
-                    : ct_digits_count(digits, cell->count);
-    fwrite_unlocked(digits, 1, (size_t)(end - digits), out);
+    char *to = ct_string_room(out, CT_DIGITS_BYTES);
+    ct_string_end(out, ct_cell_is_number(column->type)
+                           ? ct_digits_fixed(to, cell->number, ct_column_decimals(column))
+                           : ct_digits_count(to, cell->count));
 }
 
 /* Nearly all names have nothing in them that has to be escaped, or is not ASCII. */
@@ -26,6 +27,13 @@ static size_t plain(const char *text)
 
 void ct_data_quote(struct ct_string *out, const char *text)
 {
+    size_t len = plain(text);
+    if (len) {
+        ct_string_put(out, "\"");
+        ct_string_add(out, text, len);
+        ct_string_put(out, "\"");
+        return;
+    }
     json_t *value = json_string(text);
     char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
     if (!quoted)
@@ -33,21 +41,6 @@ void ct_data_quote(struct ct_string *out, const char *text)
     ct_string_put(out, quoted);
     free(quoted);
     json_decref(value);
-}
-
-void ct_data_text(FILE *out, const char *text)
-{
-    size_t len = plain(text);
-    if (len) {
-        putc_unlocked('"', out);
-        fwrite_unlocked(text, 1, len, out);
-        putc_unlocked('"', out);
-        return;
-    }
-    struct ct_string quoted = {0};
-    ct_data_quote(&quoted, text);
-    fputs(quoted.data, out);
-    ct_string_free(&quoted);
 }
 
 void ct_data_note(const char *text)

@@ -10,6 +10,14 @@ static void print_time(FILE *out, const struct ct_cell *cell, enum ct_unit unit)
     fputs(text, out);
 }
 
+static void print_name(FILE *out, const char *name)
+{
+    struct ct_string cell = {0};
+    ct_csv_name(&cell, name);
+    fputs(cell.data, out);
+    ct_string_free(&cell);
+}
+
 static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_unit *units,
                        bool groups)
 {
@@ -24,7 +32,7 @@ static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_uni
             print_time(out, &cells[c], units[c]);
     }
     putc(',', out);
-    ct_csv_name(out, cells[CT_SUMMARY_NAME].text);
+    print_name(out, cells[CT_SUMMARY_NAME].text);
     if (groups)
         putc(',', out);
     if (cells[CT_SUMMARY_NAMES].known)
@@ -44,7 +52,7 @@ static void print_uncertain(const struct ct_nvprof *n)
         if (!cells[CT_SUMMARY_AVG].doubtful)
             continue;
         putc(',', n->out);
-        ct_csv_name(n->out, cells[CT_SUMMARY_NAME].text);
+        print_name(n->out, cells[CT_SUMMARY_NAME].text);
     }
     putc('\n', n->out);
 }

@@ -12,6 +12,7 @@
 struct csv {
     struct ct_sink sink;
     FILE *out;
+    struct ct_string text; /* not written yet */
     char separator;
     const struct ct_relation *relation;
     bool further;
@@ -22,14 +23,14 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     struct csv *c = (struct csv *)sink;
     c->relation = relation;
     if (c->further)
-        putc('\n', c->out);
+        ct_string_put(&c->text, "\n");
     c->further = true;
     for (size_t i = 0; i < relation->count; i++) {
         if (i)
-            putc(c->separator, c->out);
-        fputs(relation->columns[i].key, c->out);
+            ct_string_add(&c->text, &c->separator, 1);
+        ct_string_put(&c->text, relation->columns[i].key);
     }
-    putc('\n', c->out);
+    ct_string_put(&c->text, "\n");
 }
 
 /* Text has neither tabs nor line ends: ct_name_safe() has seen to that. */
@@ -39,17 +40,18 @@ static void row(struct ct_sink *sink, const struct ct_cell *cells)
     for (size_t i = 0; i < c->relation->count; i++) {
         const struct ct_column *column = &c->relation->columns[i];
         if (i)
-            putc_unlocked(c->separator, c->out);
+            ct_string_add(&c->text, &c->separator, 1);
         if (!cells[i].known)
             continue;
         if (!ct_cell_is_text(column->type))
-            ct_data_number(c->out, column, &cells[i]);
+            ct_data_number(&c->text, column, &cells[i]);
         else if (c->separator == ',')
-            ct_csv_name(c->out, cells[i].text);
+            ct_csv_name(&c->text, cells[i].text);
         else
-            fputs(cells[i].text, c->out);
+            ct_string_put(&c->text, cells[i].text);
     }
-    putc_unlocked('\n', c->out);
+    ct_string_put(&c->text, "\n");
+    ct_string_write_much(&c->text, c->out);
 }
 
 static void note(struct ct_sink *sink, const char *text)
@@ -60,12 +62,15 @@ static void note(struct ct_sink *sink, const char *text)
 
 static void end(struct ct_sink *sink)
 {
-    (void)sink;
+    struct csv *c = (struct csv *)sink;
+    ct_string_write(&c->text, c->out);
 }
 
 static void close_csv(struct ct_sink *sink)
 {
-    free(sink);
+    struct csv *c = (struct csv *)sink;
+    ct_string_free(&c->text);
+    free(c);
 }
 
 static struct ct_sink *open_separated(FILE *out, char separator)

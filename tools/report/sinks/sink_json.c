@@ -14,8 +14,9 @@
 struct json {
     struct ct_sink sink;
     FILE *out;
+    struct ct_string text; /* not written yet */
     const struct ct_relation *relation;
-    char *keys[CT_RELATION_COLUMNS]; /* quoted, with what stands before and behind them */
+    struct ct_string keys[CT_RELATION_COLUMNS]; /* quoted, with what stands before and behind */
     json_t *notes;
     bool lines;
     bool further_table;
@@ -29,21 +30,14 @@ static void check(const void *made)
 }
 
 /* Frees the value. */
-static void put_value(FILE *out, json_t *value)
+static void put_value(struct ct_string *out, json_t *value)
 {
     check(value);
-    if (json_dumpf(value, out, JSON_ENCODE_ANY))
-        ct_memory_fail();
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    check(text);
+    ct_string_put(out, text);
+    free(text);
     json_decref(value);
-}
-
-static char *quoted(const char *before, const char *text)
-{
-    struct ct_string key = {0};
-    ct_string_put(&key, before);
-    ct_data_quote(&key, text);
-    ct_string_put(&key, ": ");
-    return key.data;
 }
 
 static json_t *name_of_file(const char *file)
@@ -55,9 +49,9 @@ static json_t *name_of_file(const char *file)
     return value;
 }
 
-static void put_member(FILE *out, const char *key, json_t *value)
+static void put_member(struct ct_string *out, const char *key, json_t *value)
 {
-    fprintf(out, ",\n  \"%s\": ", key);
+    ct_string_printf(out, ",\n  \"%s\": ", key);
     put_value(out, value);
 }
 
@@ -79,7 +73,7 @@ static json_t *operations(const struct ct_merged *m)
                      integer(failed), "while_off", integer(m->off_operations));
 }
 
-static void put_metadata(FILE *out, const struct ct_input *in)
+static void put_metadata(struct ct_string *out, const struct ct_input *in)
 {
     const struct ct_options *o = in->o;
     json_t *files = json_array();
@@ -87,7 +81,7 @@ static void put_metadata(FILE *out, const struct ct_input *in)
     for (int i = 0; i < o->file_count; i++)
         if (json_array_append_new(files, name_of_file(o->files[i])))
             ct_memory_fail();
-    fputs("{\n  \"cutrace\": \"" PACKAGE_VERSION "\"", out);
+    ct_string_put(out, "{\n  \"cutrace\": \"" PACKAGE_VERSION "\"");
     put_member(out, "report", json_string(in->report->name));
     put_member(out, "files", files);
     put_member(out, "brackets", json_boolean(o->raw));
@@ -97,15 +91,13 @@ static void put_metadata(FILE *out, const struct ct_input *in)
         put_member(out, "fell_back", integer(in->m->fell_back));
         put_member(out, "operations", operations(in->m));
     }
-    fputs(",\n  \"tables\": [", out);
+    ct_string_put(out, ",\n  \"tables\": [");
 }
 
 static void free_keys(struct json *j)
 {
-    for (size_t i = 0; i < CT_RELATION_COLUMNS; i++) {
-        free(j->keys[i]);
-        j->keys[i] = NULL;
-    }
+    for (size_t i = 0; i < CT_RELATION_COLUMNS; i++)
+        ct_string_free(&j->keys[i]);
 }
 
 static const char *type_of(enum ct_cell_type type)
@@ -126,23 +118,26 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     free_keys(j);
     j->relation = relation;
     j->further_row = false;
-    for (size_t i = 0; i < relation->count; i++)
-        j->keys[i] = quoted(i ? ", " : "", relation->columns[i].key);
+    for (size_t i = 0; i < relation->count; i++) {
+        ct_string_put(&j->keys[i], i ? ", " : "");
+        ct_data_quote(&j->keys[i], relation->columns[i].key);
+        ct_string_put(&j->keys[i], ": ");
+    }
     if (j->lines)
         return;
-    fprintf(j->out, "%s\n    {\"name\": ", j->further_table ? "," : "");
+    ct_string_printf(&j->text, "%s\n    {\"name\": ", j->further_table ? "," : "");
     j->further_table = true;
-    put_value(j->out, json_string(relation->key));
-    fputs(", \"title\": ", j->out);
-    put_value(j->out, json_string(relation->title));
-    fputs(", \"columns\": [", j->out);
+    ct_data_quote(&j->text, relation->key);
+    ct_string_put(&j->text, ", \"title\": ");
+    ct_data_quote(&j->text, relation->title);
+    ct_string_put(&j->text, ", \"columns\": [");
     for (size_t i = 0; i < relation->count; i++) {
         const struct ct_column *c = &relation->columns[i];
-        fputs(i ? ",\n      " : "\n      ", j->out);
-        put_value(j->out, json_pack("{ss ss ss}", "key", c->key, "heading", c->heading, "type",
-                                    type_of(c->type)));
+        ct_string_put(&j->text, i ? ",\n      " : "\n      ");
+        put_value(&j->text, json_pack("{ss ss ss}", "key", c->key, "heading", c->heading, "type",
+                                      type_of(c->type)));
     }
-    fputs("],\n     \"rows\": [", j->out);
+    ct_string_put(&j->text, "],\n     \"rows\": [");
     j->notes = json_array();
     check(j->notes);
 }
@@ -150,28 +145,28 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
 static void put_cell(struct json *j, size_t i, const struct ct_cell *cell)
 {
     const struct ct_column *column = &j->relation->columns[i];
-    fputs_unlocked(j->keys[i], j->out);
+    ct_string_add(&j->text, j->keys[i].data, j->keys[i].len);
     if (!cell->known)
-        fputs_unlocked("null", j->out);
+        ct_string_put(&j->text, "null");
     else if (ct_cell_is_text(column->type))
-        ct_data_text(j->out, cell->text);
+        ct_data_quote(&j->text, cell->text);
     else if (!ct_cell_is_number(column->type) && cell->count > INT64_MAX)
-        fprintf(j->out, "%lld", (long long)INT64_MAX); /* all that readers take */
+        ct_string_printf(&j->text, "%lld", (long long)INT64_MAX); /* all that readers take */
     else
-        ct_data_number(j->out, column, cell);
+        ct_data_number(&j->text, column, cell);
 }
 
 static void row(struct ct_sink *sink, const struct ct_cell *cells)
 {
     struct json *j = (struct json *)sink;
-    if (j->lines)
-        putc('{', j->out);
-    else
-        fputs(j->further_row ? ",\n      {" : "\n      {", j->out);
+    if (!j->lines)
+        ct_string_put(&j->text, j->further_row ? ",\n      " : "\n      ");
     j->further_row = true;
+    ct_string_put(&j->text, "{");
     for (size_t i = 0; i < j->relation->count; i++)
         put_cell(j, i, &cells[i]);
-    fputs(j->lines ? "}\n" : "}", j->out);
+    ct_string_put(&j->text, j->lines ? "}\n" : "}");
+    ct_string_write_much(&j->text, j->out);
 }
 
 static void note(struct ct_sink *sink, const char *text)
@@ -186,18 +181,21 @@ static void note(struct ct_sink *sink, const char *text)
 static void end(struct ct_sink *sink)
 {
     struct json *j = (struct json *)sink;
-    if (j->lines)
-        return;
-    fputs("],\n     \"notes\": ", j->out);
-    put_value(j->out, j->notes);
-    putc('}', j->out);
+    if (!j->lines) {
+        ct_string_put(&j->text, "],\n     \"notes\": ");
+        put_value(&j->text, j->notes);
+        ct_string_put(&j->text, "}");
+    }
+    ct_string_write(&j->text, j->out);
 }
 
 static void close_json(struct ct_sink *sink)
 {
     struct json *j = (struct json *)sink;
     if (!j->lines)
-        fputs("\n  ]\n}\n", j->out);
+        ct_string_put(&j->text, "\n  ]\n}\n");
+    ct_string_write(&j->text, j->out);
+    ct_string_free(&j->text);
     free_keys(j);
     free(j);
 }
@@ -211,8 +209,9 @@ static struct json *open_json(FILE *out, bool lines)
 
 struct ct_sink *ct_sink_json(FILE *out, const struct ct_look *look)
 {
-    put_metadata(out, look->in);
-    return &open_json(out, false)->sink;
+    struct json *j = open_json(out, false);
+    put_metadata(&j->text, look->in);
+    return &j->sink;
 }
 
 struct ct_sink *ct_sink_ndjson(FILE *out, const struct ct_look *look)

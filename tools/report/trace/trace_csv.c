@@ -8,22 +8,22 @@
 
 static void put_count(struct ct_string *out, uint64_t value)
 {
-    char text[CT_UNITS_BYTES];
-    ct_string_add(out, text, (size_t)(ct_digits_count(text, value) - text));
+    ct_string_end(out, ct_digits_count(ct_string_room(out, CT_DIGITS_BYTES), value));
 }
 
 static void put_time(struct ct_string *out, uint64_t ns, enum ct_unit unit)
 {
-    char text[CT_DIGITS_BYTES];
-    ct_units_csv(text, ns, unit);
-    ct_string_put(out, text);
+    ct_string_end(out, ct_units_csv(ct_string_room(out, CT_DIGITS_BYTES), ns, unit));
 }
 
 static void put_size(struct ct_string *out, uint64_t bytes, enum ct_byte_unit unit)
 {
-    char text[CT_DIGITS_BYTES];
-    ct_units_size_csv(text, bytes, unit);
-    ct_string_put(out, text);
+    ct_string_end(out, ct_units_size_csv(ct_string_room(out, CT_DIGITS_BYTES), bytes, unit));
+}
+
+static void put_rate(struct ct_string *out, double rate, enum ct_byte_unit unit)
+{
+    ct_string_end(out, ct_units_rate_csv(ct_string_room(out, CT_DIGITS_BYTES), rate, unit));
 }
 
 static void put_quoted(struct ct_string *out, const char *text)
@@ -92,11 +92,8 @@ static void put_move(struct ct_trace_print *p, const struct ct_event *e)
     ct_string_put(&p->text, ",");
     put_size(&p->text, e->op.bytes, p->size_unit);
     ct_string_put(&p->text, ",");
-    if (ns) {
-        char text[CT_DIGITS_BYTES];
-        ct_units_rate_csv(text, (double)e->op.bytes * 1e9 / (double)ns, p->rate_unit);
-        ct_string_put(&p->text, text);
-    }
+    if (ns)
+        put_rate(&p->text, (double)e->op.bytes * 1e9 / (double)ns, p->rate_unit);
     ct_string_put(&p->text, ",");
     if (source)
         put_quoted(&p->text, source);

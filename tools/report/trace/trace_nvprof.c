@@ -6,8 +6,6 @@
 #include "report/sinks/csv_text.h"
 #include "report/trace/trace_options.h"
 
-#define WRITE_BYTES 65536 /* at least, at a time */
-
 const char *ct_trace_launched(struct ct_trace_print *p, const struct ct_event *call)
 {
     uint32_t link = ct_links_get(&call->file->links, call->call.correlation);
@@ -37,14 +35,6 @@ static void choose_units(struct ct_trace_print *p, const struct ct_options *o)
     p->has_moves = facts->moves;
 }
 
-static void write_text(struct ct_trace_print *p, size_t from_bytes)
-{
-    if (p->text.len < from_bytes)
-        return;
-    fwrite(p->text.data, 1, p->text.len, p->out);
-    ct_string_clear(&p->text);
-}
-
 static void print_lines(struct ct_trace_print *p, bool csv)
 {
     const struct ct_event *e;
@@ -53,7 +43,7 @@ static void print_lines(struct ct_trace_print *p, bool csv)
             ct_trace_csv_line(p, e);
         else
             ct_trace_text_line(p, e);
-        write_text(p, WRITE_BYTES);
+        ct_string_write_much(&p->text, p->out);
     }
 }
 
@@ -83,7 +73,7 @@ static void print_notes(struct ct_trace_print *p, bool csv)
     ct_timeline_notes(&p->tl, "======== Warning: ", &lines);
     if (lines.len && !csv)
         ct_string_put(&p->text, "\n");
-    write_text(p, 0);
+    ct_string_write(&p->text, p->out);
     if (lines.len && csv)
         ct_csv_text(p->out, lines.data);
     else if (lines.len)
