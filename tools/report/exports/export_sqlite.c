@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "report/complain.h"
+#include "report/partial.h"
 #include "report/reports.h"
 #include "report/trace/trace_options.h"
 
@@ -133,23 +134,19 @@ static void fill(struct ct_sqlite *s)
 /* The database appears under its name when it is whole. */
 static bool export(struct ct_sqlite *s, const char *path)
 {
-    struct ct_string partial = {0};
-    ct_string_printf(&partial, "%s.%ld.part", path, (long)getpid());
-    unlink(partial.data);
-    ct_sqlite_check(s, open_database(s, partial.data));
+    ct_sqlite_check(s, open_database(s, ct_partial_begin(path)));
     if (!s->failed)
         fill(s);
     close_database(s);
-    bool good = !s->failed && !rename(partial.data, path);
-    if (!good) {
-        struct ct_string reason = {0};
-        ct_string_printf(&reason, "cannot be written: %s", s->failed ? s->reason : strerror(errno));
-        unlink(partial.data);
-        ct_complain(path, reason.data);
-        ct_string_free(&reason);
-    }
-    ct_string_free(&partial);
-    return good;
+    if (s->failed)
+        ct_partial_drop();
+    else if (ct_partial_keep(path))
+        return true;
+    struct ct_string reason = {0};
+    ct_string_printf(&reason, "cannot be written: %s", s->failed ? s->reason : strerror(errno));
+    ct_complain(path, reason.data);
+    ct_string_free(&reason);
+    return false;
 }
 
 static void free_names(struct ct_sqlite *s)

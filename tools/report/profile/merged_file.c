@@ -16,6 +16,7 @@
 #include "format/payload.h"
 #include "format/write.h"
 #include "report/complain.h"
+#include "report/partial.h"
 #include "report/profile/encode.h"
 #include "report/profile/files.h"
 #include "report/reports.h"
@@ -68,34 +69,33 @@ static bool can_be_read(const char *path, void *payload, size_t bytes)
     return good || refuse(path, "is not written, as it ", error.text);
 }
 
-static bool write_payload(const char *path, const char *part, const void *payload, size_t bytes)
+static bool write_payload(const char *path, const void *payload, size_t bytes)
 {
     struct ct_file f = {.fd = CT_FD_NONE};
-    enum ct_file_error error = ct_file_open(&f, part, false);
-    if (error)
+    enum ct_file_error error = ct_file_open(&f, ct_partial_begin(path), false);
+    if (error) {
+        ct_partial_drop();
         return refuse(path, "cannot be written", ct_file_reason(error, errno));
-    bool good = ct_file_commit(&f, payload, bytes) && !fsync(f.fd.number) && !rename(part, path);
+    }
+    bool good = ct_file_commit(&f, payload, bytes) && !fsync(f.fd.number);
+    if (good)
+        good = ct_partial_keep(path);
+    else
+        ct_partial_drop();
     int number = errno;
     ct_file_close(&f);
-    if (good)
-        return true;
-    unlink(part);
-    return refuse(path, "cannot be written: ", strerror(number));
+    return good || refuse(path, "cannot be written: ", strerror(number));
 }
 
 static bool write_merged(const struct ct_merged *m, const char *path)
 {
-    struct ct_string part = {0};
     size_t bytes;
     if (!may_replace(path))
         return false;
     void *payload = ct_encode(m, &bytes);
-    ct_string_printf(&part, "%s.%ld.part", path, (long)getpid());
-    bool good =
-        bytes > CT_READ_LIMIT_BYTES
-            ? refuse(path, "would be too large: it is more than reports read", "")
-            : can_be_read(path, payload, bytes) && write_payload(path, part.data, payload, bytes);
-    ct_string_free(&part);
+    bool good = bytes > CT_READ_LIMIT_BYTES
+                    ? refuse(path, "would be too large: it is more than reports read", "")
+                    : can_be_read(path, payload, bytes) && write_payload(path, payload, bytes);
     free(payload);
     return good;
 }

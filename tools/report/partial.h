@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that gets its name when it is whole: at any moment there is what was there before, or all
+ * of the new. Until then it stands beside its place, and goes when the program is interrupted.
+ */
+#ifndef CT_REPORT_PARTIAL_H
+#define CT_REPORT_PARTIAL_H
+
+#include <stdbool.h>
+
+/*
+ * What the file is to be called meanwhile, "PATH.PID.part": nothing has that name now. SIGHUP,
+ * SIGINT and SIGTERM remove it and end the program, unless they were ignored. One at a time.
+ */
+const char *ct_partial_begin(const char *path);
+
+/* Gives it its name. False: errno says why, and it is removed. */
+bool ct_partial_keep(const char *path);
+
+/* Removes it; errno stays. */
+void ct_partial_drop(void);
+
+#endif
