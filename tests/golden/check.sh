@@ -38,3 +38,20 @@ status()
         [ "$(wc -l <err)" -eq 1 ] || fail "$*: says more than one line: $(cat err)"
     fi
 }
+
+# make_traces: each of $traces as NAME.trace
+traces="basic pairs hostile none"
+make_traces()
+{
+    for trace in $traces; do
+        "${make_profile%/*}/make_golden_trace" "$trace" "$trace.trace" || exit 99
+    done
+}
+
+# export_trace NAME FORMAT: as NAME.FORMAT, and what the report says of it as NAME.rows
+export_trace()
+{
+    "$report" --format "$2" -o "$1.$2" "$1.trace" || fail "$1: $2: status $?"
+    "$report" trace --print-gpu-trace --print-api-trace --format ndjson "$1.trace" >"$1.rows" 2>/dev/null ||
+        fail "$1: rows: status $?"
+}
