@@ -77,6 +77,8 @@ enum ct_section_type {
     CT_SECTION_PROCESSES = 14, /* struct ct_file_process: those of a merged file */
     CT_SECTION_TOTALS = 15,    /* struct ct_file_total: of each of them */
     CT_SECTION_SPREADS = 16,   /* struct ct_file_spread: how they differ */
+    CT_SECTION_MEMORY = 20,    /* struct ct_file_memory: what was allocated and freed */
+    CT_SECTION_BLOCKS = 21,    /* struct ct_file_block: what was still allocated at exit */
 };
 
 struct ct_file_section {
@@ -345,6 +347,58 @@ struct ct_file_transfer {
     uint64_t total_ns;
 };
 
+/* Kinds of allocations. The first is the sum of those that take up a device's own memory. */
+#define CT_ALLOCATIONS(X)                                                                          \
+    X(ON_DEVICE, "device memory in all")                                                        \
+    X(DEVICE, "device")                                                                         \
+    X(POOL, "device, in stream order")                                                          \
+    X(PHYSICAL, "device, physical")                                                             \
+    X(MANAGED, "managed")                                                                       \
+    X(PINNED, "pinned host")                                                                    \
+    X(REGISTERED, "registered host")
+
+enum ct_allocation {
+#define X(id, text) CT_ALLOCATION_##id,
+    CT_ALLOCATIONS(X)
+#undef X
+    CT_ALLOCATION_COUNT
+};
+
+static inline int ct_allocation_is_on_device(uint32_t kind)
+{
+    return kind >= CT_ALLOCATION_DEVICE && kind <= CT_ALLOCATION_PHYSICAL;
+}
+
+/*
+ * Of a device and a kind of allocations. A block is held from the call that allocates it to the one
+ * that frees it, also where the free is only queued in a stream, or a pool keeps the memory.
+ */
+struct ct_file_memory {
+    uint32_t device;      /* index into CT_SECTION_DEVICES: that of the context which was current */
+    uint32_t kind;        /* enum ct_allocation */
+    uint64_t allocations; /* that succeeded */
+    uint64_t bytes;       /* of these: as asked for, of pitched rows as they became */
+    uint64_t failed;      /* allocations; they count nowhere else */
+    uint64_t failed_most_bytes; /* the largest of them */
+    uint64_t frees;        /* of blocks that were held */
+    uint64_t ended;        /* blocks that went with their context */
+    uint64_t unseen_frees; /* blocks whose address was allocated again */
+    uint64_t unknown_frees; /* of what was not held: of this kind, by the function that was called */
+    uint64_t unfollowed;    /* allocations that found no room to be held */
+    uint64_t unfollowed_bytes;
+    uint64_t held;        /* blocks when the file was written, at exit if the process has ended */
+    uint64_t held_bytes;
+    uint64_t peak_bytes;  /* most held at one time; of a merged file in one of its processes */
+};
+
+/* Blocks of one size that were still held when the process ended. */
+struct ct_file_block {
+    uint32_t device; /* index into CT_SECTION_DEVICES */
+    uint32_t kind;   /* enum ct_allocation; 0: all that are not listed, of any kind and device */
+    uint64_t bytes;  /* of each; of those that are not listed together */
+    uint64_t count;
+};
+
 struct ct_file_node {
     uint32_t graph_row; /* index into CT_SECTION_ROWS */
     uint32_t name;      /* string: mangled kernel name */
@@ -410,6 +464,8 @@ CT_FILE_CHECK(ct_file_gap, 80);
 CT_FILE_CHECK(ct_file_transfer, 40);
 CT_FILE_CHECK(ct_file_total, 40);
 CT_FILE_CHECK(ct_file_spread, 72);
+CT_FILE_CHECK(ct_file_memory, 112);
+CT_FILE_CHECK(ct_file_block, 24);
 _Static_assert(CT_LOSS_COUNT <= CT_FILE_LOSSES, "losses outgrow the file");
 _Static_assert(CT_IDLE_COUNT <= CT_FILE_IDLES, "reasons to be idle outgrow the file");
 

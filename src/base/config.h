@@ -33,6 +33,7 @@ struct ct_config {
     struct ct_rank rank; /* this process's */
     bool without_gpu;    /* time nothing on the GPU */
     bool without_api;    /* list no API calls */
+    bool without_memory; /* count no allocations */
     bool alone;          /* leave descendants alone */
     const char *run;     /* the launcher's list (cutrace/run.h); NULL: there is no launcher */
     const char *report;  /* path or name of the report tool */

@@ -13,6 +13,10 @@ const char *const ct_api_names[CT_API_COUNT] = {
 #define CT_API(fn, ...) #fn,
 #define CT_PTSZ(fn, ...) #fn, #fn "_ptsz",
 #define CT_PTDS(fn, ...) #fn, #fn "_ptds",
+#include "cuda/handed_api.def"
+#define CT_API(fn, ...) #fn,
+#define CT_PTSZ(fn, ...) #fn, #fn "_ptsz",
+#define CT_PTDS(fn, ...) #fn, #fn "_ptds",
 #define CT_OTHER(type, fn, ...) #fn,
 #define CT_RAW(fn, words) #fn,
 #define CT_RAW_PTSZ(fn, words) #fn, #fn "_ptsz",
@@ -33,6 +37,8 @@ static void fill_name_index(void)
     for (uint32_t id = 0; id < CT_API_COUNT; id++) {
         uint64_t i = ct_hash_text(ct_api_names[id]) % INDEX_SLOTS;
         uint16_t there;
+        if (ct_api_is_handed(id))
+            continue;
         while ((there = atomic_load_explicit(&name_index[i], memory_order_relaxed)) &&
                there != id + 1)
             i = (i + 1) % INDEX_SLOTS;

@@ -18,6 +18,12 @@ enum ct_api_id {
 #define CT_PTSZ(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptsz,
 #define CT_PTDS(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptds,
 #include "cuda/driver_api.def"
+    CT_HANDED_FIRST,
+    CT_HANDED_BEFORE = CT_HANDED_FIRST - 1, /* the next one is CT_HANDED_FIRST */
+#define CT_API(fn, ...) CT_ID_##fn,
+#define CT_PTSZ(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptsz,
+#define CT_PTDS(fn, ...) CT_ID_##fn, CT_ID_##fn##_ptds,
+#include "cuda/handed_api.def"
     CT_DRIVER_COUNT,
     CT_RUNTIME_FIRST = CT_DRIVER_COUNT,
     CT_RUNTIME_BEFORE = CT_RUNTIME_FIRST - 1, /* the next one is CT_RUNTIME_FIRST */
@@ -31,6 +37,12 @@ enum ct_api_id {
     CT_API_COUNT
 };
 
+/* Not exported: only cuGetProcAddress hands the wrapper out. */
+static inline bool ct_api_is_handed(uint32_t id)
+{
+    return id >= CT_HANDED_FIRST && id < CT_DRIVER_COUNT;
+}
+
 #define CT_RUNTIME_COUNT (CT_API_COUNT - CT_RUNTIME_FIRST)
 #define CT_API_NONE UINT32_MAX
 
@@ -38,7 +50,7 @@ typedef void (*ct_function)(void);
 
 extern const char *const ct_api_names[CT_API_COUNT];
 
-/* Id of an exported symbol's name, CT_API_NONE for others. Calls nothing, takes no lock. */
+/* Id of a name that we export, CT_API_NONE for others. Calls nothing, takes no lock. */
 uint32_t ct_api_find(const char *name);
 
 /* Whether a name that is in no table looks like something that puts work on the GPU. */

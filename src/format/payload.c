@@ -369,6 +369,23 @@ static const char *check_spreads(const struct ct_summary *s)
     return NULL;
 }
 
+/* A kind that a newer minor version brought is shown as unknown. */
+static bool is_allocation(const struct ct_summary *s, uint32_t device, uint32_t kind)
+{
+    return device < s->devices_count && (kind < CT_ALLOCATION_COUNT || s->minor > CT_FILE_MINOR);
+}
+
+static const char *check_allocations(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->memory_count; i++)
+        if (!is_allocation(s, s->memory[i].device, s->memory[i].kind))
+            return "memory is of no known device or kind";
+    for (size_t i = 0; i < s->blocks_count; i++)
+        if (!is_allocation(s, s->blocks[i].device, s->blocks[i].kind))
+            return "a block is of no known device or kind";
+    return NULL;
+}
+
 int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     ct_payload_forget(s);
@@ -380,9 +397,10 @@ int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *e
 int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     static const char *(*const checks[])(const struct ct_summary *) = {
-        check_strings, check_process,    check_devices, check_rows,      check_buckets,
-        check_apis,    check_ranges,     check_streams, check_nodes,     check_notes,
-        check_texts,   check_activities, check_gaps,    check_transfers, check_spreads,
+        check_strings, check_process,   check_devices, check_rows,
+        check_buckets, check_apis,      check_ranges,  check_streams,
+        check_nodes,   check_notes,     check_texts,   check_activities,
+        check_gaps,    check_transfers, check_spreads, check_allocations,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -31,7 +31,9 @@
     X(TRANSFERS, transfers, struct ct_file_transfer)                                               \
     X(PROCESSES, processes, struct ct_file_process)                                                \
     X(TOTALS, totals, struct ct_file_total)                                                        \
-    X(SPREADS, spreads, struct ct_file_spread)
+    X(SPREADS, spreads, struct ct_file_spread)                                                     \
+    X(MEMORY, memory, struct ct_file_memory)                                                       \
+    X(BLOCKS, blocks, struct ct_file_block)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,

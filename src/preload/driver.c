@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "base/config.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cutrace/format.h"
@@ -82,7 +83,8 @@ static void learn(struct driver *d, const struct ct_object *o)
     bool ask_next = is_interposer_behind(d);
     for (uint32_t id = 0; id < CT_DRIVER_COUNT; id++) {
         void *own = ct_object_symbol(o, ct_api_names[id]);
-        void *next = ask_next && own ? ct_real_dlsym_next(ct_api_names[id]) : NULL;
+        bool next_too = ask_next && own && !ct_api_is_handed(id);
+        void *next = next_too ? ct_real_dlsym_next(ct_api_names[id]) : NULL;
         if (own)
             index_address(d, own, id);
         d->real[id] = (ct_function)(uintptr_t)(next ? next : own);
@@ -156,15 +158,27 @@ ct_function ct_driver_function(uint32_t id)
     return (ct_function)(uintptr_t)ct_object_symbol(&o, ct_api_names[id]);
 }
 
-void *ct_driver_substitute(const char *name, void *address)
+static void *substitute(const char *name, void *address, bool handed)
 {
     struct driver *d = get_known();
     if (!address || !d)
         return address;
     uint32_t id = id_at(d, name, address);
+    if (ct_api_is_handed(id))
+        return handed ? (void *)(uintptr_t)ct_driver_wrappers[id] : address;
     if (id != CT_API_NONE)
         return (void *)(uintptr_t)ct_driver_wrappers[id];
     if (ct_api_looks_like_work(name) && ct_object_has(&d->object, address))
         ct_note(CT_NOTE_NOT_WRAPPED, name);
     return address;
+}
+
+void *ct_driver_substitute(const char *name, void *address)
+{
+    return substitute(name, address, false);
+}
+
+void *ct_driver_hand_out(const char *name, void *address)
+{
+    return substitute(name, address, !ct_config.without_memory);
 }

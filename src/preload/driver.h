@@ -26,6 +26,9 @@ ct_function ct_driver_function(uint32_t id);
  */
 void *ct_driver_substitute(const char *name, void *address);
 
+/* The same for cuGetProcAddress, which also hands out the wrappers of handed_api.def. */
+void *ct_driver_hand_out(const char *name, void *address);
+
 /* The wrappers by id (wrap_driver.c). */
 extern const ct_function ct_driver_wrappers[CT_DRIVER_COUNT];
 

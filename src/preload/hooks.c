@@ -26,7 +26,7 @@ void ct_hook_driver_ready(const struct ct_hook *h)
 void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **function)
 {
     if (!failed(h) && name && function && *function)
-        *function = ct_driver_substitute(name, *function);
+        *function = ct_driver_hand_out(name, *function);
 }
 
 static void context_gone(CUcontext context)
@@ -42,10 +42,11 @@ static void context_gone(CUcontext context)
 void ct_hook_context_gone(const struct ct_hook *h, CUcontext context)
 {
     (void)h;
+    ct_allocations_end(context);
     context_gone(context);
 }
 
-/* Its streams' brackets are in the primary context, which stays. */
+/* Its streams' brackets are in the primary context, which stays, as what was allocated does. */
 void ct_hook_green_context_gone(const struct ct_hook *h, CUgreenCtx context)
 {
     (void)h;
@@ -96,6 +97,7 @@ static void each_primary(CUdevice device, void (*f)(struct ct_context *c))
 
 static void gone(struct ct_context *c)
 {
+    ct_allocations_end(c->handle);
     context_gone(c->handle);
 }
 
@@ -126,8 +128,10 @@ void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice dev
         if (atomic_load(&c->state) != CT_CONTEXT_PAUSED || ct_device(c->device)->handle != device)
             continue;
         ct_drain_context_resume(c, active);
-        if (!active)
-            ct_streams_of_context_gone(i);
+        if (active)
+            continue;
+        ct_allocations_end(c->handle);
+        ct_streams_of_context_gone(i);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
+#include "record/allocation.h"
 #include "record/thread.h"
 
 struct ct_hook {
@@ -43,6 +44,20 @@ void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphN
                              CUgraph child);
 void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                                  unsigned on);
+/* Of calls that allocate and free (allocate.c); `address` is where the call puts it. */
+void ct_hook_allocated(const struct ct_hook *h, uint32_t kind, const void *address, size_t bytes);
+void ct_hook_allocated_rows(const struct ct_hook *h, const void *address, const size_t *pitch,
+                            size_t width, size_t rows);
+void ct_hook_allocated_in_stream(const struct ct_hook *h, const void *address, size_t bytes,
+                                 CUstream s);
+void ct_hook_allocated_physical(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle,
+                                size_t bytes);
+void ct_hook_registered(const struct ct_hook *h, const void *p, size_t bytes);
+void ct_hook_retained(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle);
+void ct_hook_freed_before(const struct ct_hook *h, uint32_t kind, uint64_t key);
+void ct_hook_freed_after(const struct ct_hook *h, uint32_t kind, uint64_t key);
+void ct_hook_freed_in_stream_before(const struct ct_hook *h, CUdeviceptr p, CUstream s);
+void ct_hook_freed_in_stream_after(const struct ct_hook *h, CUdeviceptr p, CUstream s);
 void ct_hook_profiler_start(const struct ct_hook *h);
 void ct_hook_profiler_stop(const struct ct_hook *h);
 

@@ -22,6 +22,7 @@
 #include "preload/run.h"
 #include "preload/show.h"
 #include "preload/trace_file.h"
+#include "record/allocation.h"
 #include "record/api_count.h"
 #include "record/api_stats.h"
 #include "record/bracket.h"
@@ -53,6 +54,7 @@ static void forget_parent(void)
     ct_threads_forget();
     ct_rows_forget();
     ct_contexts_forget();
+    ct_allocations_forget();
     ct_streams_forget();
     ct_kernels_forget();
     ct_graphs_forget();
@@ -105,8 +107,8 @@ static bool prepare(void)
     if (!atomic_load(&has_fork_handler))
         atomic_store(&has_fork_handler, pthread_atfork(NULL, NULL, forget_parent) == 0);
     return atomic_load(&has_fork_handler) && ct_rows_init() && ct_contexts_init() &&
-           ct_streams_init() && ct_kernels_init() && ct_graphs_init() && ct_settle_init() &&
-           ct_api_stats_init() && ct_threads_init() && start_sampling();
+           ct_allocations_init() && ct_streams_init() && ct_kernels_init() && ct_graphs_init() &&
+           ct_settle_init() && ct_api_stats_init() && ct_threads_init() && start_sampling();
 }
 
 CT_COLD void ct_give_up_recording(void)

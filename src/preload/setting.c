@@ -94,10 +94,21 @@ static bool set_RANKS(const char *s)
 
 static bool set_ACTIVITIES(const char *s)
 {
-    bool both = ct_streq(s, "gpu,api") || ct_streq(s, "api,gpu");
-    ct_config.without_gpu = !both && !ct_streq(s, "gpu");
-    ct_config.without_api = !both && !ct_streq(s, "api");
-    return !ct_config.without_gpu || !ct_config.without_api;
+    bool *without[] = {&ct_config.without_gpu, &ct_config.without_api, &ct_config.without_memory};
+    static const char *const names[] = {"gpu", "api", "memory"};
+    for (unsigned i = 0; i < 3; i++)
+        *without[i] = true;
+    for (const char *end; *s; s = *end ? end + 1 : end) {
+        unsigned i = 0;
+        for (end = s; *end && *end != ','; end++)
+            ;
+        while (i < 3 && (ct_strlen(names[i]) != (size_t)(end - s) || !ct_starts_with(s, names[i])))
+            i++;
+        if (i == 3 || (*end && !end[1]))
+            return false;
+        *without[i] = false;
+    }
+    return !ct_config.without_gpu || !ct_config.without_api || !ct_config.without_memory;
 }
 
 static bool set_CHILDREN(const char *s)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver API's wrappers: one exported function for each row of driver_api.def. */
+/*
+ * The driver API's wrappers: one exported function for each row of driver_api.def, and one that is not
+ * exported for each of handed_api.def.
+ */
 #include "cuda/args.h"
 #include "preload/driver.h"
 #include "preload/hooks.h"
@@ -89,7 +92,7 @@ static inline bool is_failure(CUresult r)
 #define SECOND_(first, second, ...) second
 #define SECOND(...) SECOND_(__VA_ARGS__)
 
-#define WRAP(fn, null_stream, kind, ...) \
+#define FULL(fn, null_stream, kind, ...) \
     CT_INLINE CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
     { \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
@@ -111,7 +114,10 @@ static inline bool is_failure(CUresult r)
         if (!ct_t->runtime_depth) \
             ct_thread_count_result(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
         return ct_r; \
-    } \
+    }
+
+#define WRAP(fn, null_stream, kind, ...) \
+    FULL(fn, null_stream, kind, __VA_ARGS__) \
     CT_EXPORT CUresult fn(CT_PARAMS(__VA_ARGS__)) \
     { \
         const CUstream ct_null __attribute__((unused)) = null_stream; \
@@ -136,11 +142,17 @@ static inline bool is_failure(CUresult r)
 #define CT_PTSZ(fn, kind, ...) CT_API(fn, kind, __VA_ARGS__) WRAP(fn##_ptsz, CU_STREAM_PER_THREAD, kind, __VA_ARGS__)
 #define CT_PTDS(fn, kind, ...) CT_API(fn, kind, __VA_ARGS__) WRAP(fn##_ptds, CU_STREAM_PER_THREAD, kind, __VA_ARGS__)
 #include "cuda/driver_api.def"
+#define CT_API(fn, kind, ...) FULL(fn, CU_STREAM_LEGACY, kind, __VA_ARGS__)
+#define CT_PTSZ(fn, kind, ...) CT_API(fn, kind, __VA_ARGS__) FULL(fn##_ptsz, CU_STREAM_PER_THREAD, kind, __VA_ARGS__)
+#include "cuda/handed_api.def"
 
 const ct_function ct_driver_wrappers[CT_DRIVER_COUNT] = {
 #define CT_API(fn, ...) (ct_function)fn,
 #define CT_PTSZ(fn, ...) (ct_function)fn, (ct_function)fn##_ptsz,
 #define CT_PTDS(fn, ...) (ct_function)fn, (ct_function)fn##_ptds,
 #include "cuda/driver_api.def"
+#define CT_API(fn, ...) (ct_function)full_##fn,
+#define CT_PTSZ(fn, ...) (ct_function)full_##fn, (ct_function)full_##fn##_ptsz,
+#include "cuda/handed_api.def"
 };
 /* clang-format on */

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "record/activity.h"
+#include "record/allocation.h"
 #include "record/api_stats.h"
 #include "record/bracket.h"
 #include "record/context.h"
@@ -14,7 +15,7 @@
 #include "record/row.h"
 #include "record/stream.h"
 
-#define SECTIONS 13
+#define SECTIONS CT_SECTION_BLOCKS /* the last; not all are of one process */
 
 /* One buffer a section: they grow side by side and are joined at the end. */
 struct image {
@@ -39,6 +40,8 @@ static const uint32_t element_bytes[SECTIONS + 1] = {
     [CT_SECTION_ACTIVITIES] = sizeof(struct ct_file_activity),
     [CT_SECTION_GAPS] = sizeof(struct ct_file_gap),
     [CT_SECTION_TRANSFERS] = sizeof(struct ct_file_transfer),
+    [CT_SECTION_MEMORY] = sizeof(struct ct_file_memory),
+    [CT_SECTION_BLOCKS] = sizeof(struct ct_file_block),
 };
 
 static void append(uint32_t type, const void *data, size_t bytes)
@@ -318,6 +321,23 @@ static void add_nodes(const struct ct_graph *g)
     }
 }
 
+static void add_memory(uint32_t device)
+{
+    struct ct_file_memory f;
+    for (uint32_t kind = 0; kind < CT_ALLOCATION_COUNT; kind++)
+        if (ct_allocations_figures(device, kind, &f))
+            append(CT_SECTION_MEMORY, &f, sizeof(f));
+}
+
+static void add_blocks(void)
+{
+    static struct ct_file_block list[CT_ALLOCATIONS_LISTED + 1];
+    uint32_t listed = ct_allocations_list(list);
+    for (uint32_t i = 0; i < listed; i++)
+        if (list[i].device < count(CT_SECTION_DEVICES))
+            append(CT_SECTION_BLOCKS, &list[i], sizeof(list[i]));
+}
+
 static void add_note(const struct ct_note *n)
 {
     struct ct_file_note f = {
@@ -344,8 +364,12 @@ static void fill(const struct ct_process_info *process, bool finished)
         add_unknown_device();
     for (uint32_t i = 0; i < ct_devices_count(); i++)
         add_device(ct_device(i)); /* after whatever refers to them: more may come meanwhile */
-    for (uint32_t i = 0; i < count(CT_SECTION_DEVICES); i++)
+    for (uint32_t i = 0; i < count(CT_SECTION_DEVICES); i++) {
         add_activity(i, process);
+        add_memory(i);
+    }
+    if (finished)
+        add_blocks();
     for (uint32_t i = 0; i < ct_graphs_count(); i++)
         add_nodes(ct_graph(i));
     for (uint32_t i = 0; i < ct_notes_count(); i++)
@@ -362,18 +386,23 @@ static void pad(struct ct_buffer *b)
 
 static bool join(struct ct_buffer *out)
 {
-    struct ct_file_payload head = {SECTIONS, sizeof(struct ct_file_section)};
-    uint64_t offset = sizeof(head) + SECTIONS * sizeof(struct ct_file_section);
+    struct ct_file_payload head = {0, sizeof(struct ct_file_section)};
+    for (uint32_t type = 1; type <= SECTIONS; type++)
+        head.sections += element_bytes[type] != 0;
+    uint64_t offset = sizeof(head) + head.sections * sizeof(struct ct_file_section);
     out->len_bytes = 0;
     char *to = ct_buffer_add(out, offset);
     if (!to)
         return false;
     __builtin_memcpy(to, &head, sizeof(head));
+    uint32_t at = 0;
     for (uint32_t type = 1; type <= SECTIONS; type++) {
+        if (!element_bytes[type])
+            continue;
         struct ct_buffer *b = &image.section[type];
         struct ct_file_section s = {type, element_bytes[type], count(type), out->len_bytes};
         pad(b);
-        __builtin_memcpy(out->data + sizeof(head) + (type - 1) * sizeof(s), &s, sizeof(s));
+        __builtin_memcpy(out->data + sizeof(head) + at++ * sizeof(s), &s, sizeof(s));
         void *body = ct_buffer_add(out, b->len_bytes);
         if (!body)
             return false;

@@ -66,6 +66,10 @@ same families families.graphs.txt graphs --group
 same families families.shapes.csv shapes --group --format csv
 same families families.losses.csv losses --group --format csv
 same families families.kern_sum.csv cuda_gpu_kern_sum --group --format csv
+same allocated allocated.memory.txt memory
+same allocated allocated.memory.csv memory --format csv
+same allocated allocated.memory.per-gpu.txt memory --per gpu
+same allocated allocated.info.txt info
 for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
     cuda_gpu_mem_size_sum cuda_gpu_sum; do
     same full full.$nsys.csv $nsys --format csv 2>/dev/null

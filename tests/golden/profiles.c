@@ -379,10 +379,65 @@ static void fill_families(struct ct_build *b)
     API(b, "cudaLaunchKernel", 5999);
 }
 
+/* What was allocated, and what is left: a peak, a failure, sizes that are not listed. */
+static void fill_allocated(struct ct_build *b)
+{
+    static const struct ct_file_memory memory[] = {
+        {.kind = CT_ALLOCATION_ON_DEVICE,
+         .allocations = 12,
+         .bytes = 5000000,
+         .failed = 1,
+         .failed_most_bytes = (uint64_t)1 << 40,
+         .frees = 7,
+         .ended = 1,
+         .held = 4,
+         .held_bytes = 3000000,
+         .peak_bytes = 4500000},
+        {.kind = CT_ALLOCATION_DEVICE,
+         .allocations = 9,
+         .bytes = 4000000,
+         .failed = 1,
+         .failed_most_bytes = (uint64_t)1 << 40,
+         .frees = 6,
+         .held = 3,
+         .held_bytes = 2000000,
+         .peak_bytes = 4000000},
+        {.kind = CT_ALLOCATION_POOL,
+         .allocations = 3,
+         .bytes = 1000000,
+         .frees = 1,
+         .ended = 1,
+         .held = 1,
+         .held_bytes = 1000000,
+         .peak_bytes = 1000000},
+        {.device = 1,
+         .kind = CT_ALLOCATION_PINNED,
+         .allocations = 2,
+         .bytes = 8192,
+         .unknown_frees = 3,
+         .unfollowed = 1,
+         .unfollowed_bytes = 4096,
+         .held = 1,
+         .held_bytes = 4096,
+         .peak_bytes = 4096},
+    };
+    static const struct ct_file_block blocks[] = {
+        {0, CT_ALLOCATION_DEVICE, 1500000, 1},
+        {0, CT_ALLOCATION_POOL, 1000000, 1},
+        {1, CT_ALLOCATION_PINNED, 4096, 1},
+        {0, CT_ALLOCATION_ON_DEVICE, 500000, 2},
+    };
+    ct_build_device(b, 1, "Tesla V100-SXM2-16GB");
+    for (size_t i = 0; i < COUNT(memory); i++)
+        ct_build_add(b, CT_SECTION_MEMORY, &memory[i]);
+    for (size_t i = 0; i < COUNT(blocks); i++)
+        ct_build_add(b, CT_SECTION_BLOCKS, &blocks[i]);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
-    X(hostile) X(merged) X(moved) X(families)
+    X(hostile) X(merged) X(moved) X(families) X(allocated)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

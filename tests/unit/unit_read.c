@@ -65,6 +65,14 @@ static void fill_activity(struct ct_build *b)
     ct_build_add(b, CT_SECTION_TRANSFERS, &transfer);
 }
 
+static void fill_allocated(struct ct_build *b)
+{
+    struct ct_file_memory memory = {.kind = CT_ALLOCATION_DEVICE, .allocations = 3, .held = 1};
+    struct ct_file_block block = {.kind = CT_ALLOCATION_DEVICE, .bytes = 4096, .count = 1};
+    ct_build_add(b, CT_SECTION_MEMORY, &memory);
+    ct_build_add(b, CT_SECTION_BLOCKS, &block);
+}
+
 /* As of a merged file of two processes. */
 static void fill_spreads(struct ct_build *b)
 {
@@ -89,6 +97,7 @@ static void fill(struct ct_build *b)
     fill_kernel(b);
     fill_graph(b);
     fill_activity(b);
+    fill_allocated(b);
     ct_build_api(b, "cudaMalloc", calls, 2);
     ct_build_add(b, CT_SECTION_STREAMS, &stream);
     note.text = ct_build_text(b, "cuNewThing");
@@ -301,6 +310,11 @@ static const struct {
     FIELD(TRANSFERS, ct_file_transfer, row, 0, "of no copy"),
     FIELD(TRANSFERS, ct_file_transfer, row, 3, "of no copy"),
     FIELD(TRANSFERS, ct_file_transfer, octave, 64, "size"),
+    FIELD(MEMORY, ct_file_memory, device, 1, "memory is of no known device"),
+    FIELD(MEMORY, ct_file_memory, kind, CT_ALLOCATION_COUNT,
+          "memory is of no known device or kind"),
+    FIELD(BLOCKS, ct_file_block, device, UINT32_MAX, "block is of no known device"),
+    FIELD(BLOCKS, ct_file_block, kind, CT_ALLOCATION_COUNT, "block is of no known device or kind"),
     FIELD(PROCESSES, ct_file_process, command, 100000, "text of a process"),
     FIELD(PROCESSES, ct_file_process, host, UINT32_MAX, "text of a process"),
     FIELD(SPREADS, ct_file_spread, section, CT_SECTION_NODES, "of nothing"),

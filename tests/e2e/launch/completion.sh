@@ -35,9 +35,9 @@ has() {
 
 words '--csv' --cs
 words '--demangling' --dem
-words 'gpu gpu,api' --trace g
-words 'gpu gpu,api' --trace = g
-words 'gpu api gpu,api' --trace =
+words 'gpu gpu,api gpu,api,memory' --trace g
+words 'gpu gpu,api gpu,api,memory' --trace = g
+words 'gpu api gpu,api gpu,api,memory' --trace =
 words 'on off' --profile-child-processes = o
 words 'ms' -u m
 words 'ms' --csv --normalized-time-unit = m

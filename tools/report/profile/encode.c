@@ -207,5 +207,7 @@ void *ct_encode(const struct ct_merged *m, size_t *bytes)
     for (uint32_t i = 0; i < m->note_keys.count; i++)
         put_note(&e, &m->notes[i]);
     put_activity(&e);
+    put_all(&e, CT_READ_MEMORY, m->allocated.memory, m->allocated.memory_keys.count);
+    put_all(&e, CT_READ_BLOCKS, m->allocated.blocks, m->allocated.block_keys.count);
     return join(&e, bytes);
 }

@@ -443,6 +443,7 @@ void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
     add_apis(m, s);
     add_notes(m, s);
     ct_activity_add(&m->activity, s, m->device_map, m->row_map);
+    ct_allocated_add(&m->allocated, s, m->device_map);
     if (m->details && m->devices_as == CT_DEVICES_EACH)
         add_streams(m, s);
     ct_spread_add(m, s);
@@ -482,5 +483,6 @@ void ct_merge_free(struct ct_merged *m)
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
     ct_activity_free(&m->activity);
+    ct_allocated_free(&m->allocated);
     memset(m, 0, sizeof(*m));
 }

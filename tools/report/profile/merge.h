@@ -13,6 +13,7 @@
 #include "cutrace/format.h"
 #include "format/read.h"
 #include "report/profile/activity.h"
+#include "report/profile/allocated.h"
 #include "report/profile/intern.h"
 
 #define CT_MERGE_NONE UINT32_MAX
@@ -99,6 +100,7 @@ struct ct_merged {
     struct ct_file_total *totals; /* of each of them */
     size_t totals_size;
     struct ct_merged_activity activity;
+    struct ct_merged_allocated allocated;
     struct ct_file_stream *streams;
     size_t stream_count;
     size_t streams_size;

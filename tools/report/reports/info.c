@@ -167,6 +167,24 @@ static void put_calibration(struct ct_sink *sink, const struct ct_merged *m,
     ct_string_free(&name);
 }
 
+/* The first line about memory; the report of that name has the others. */
+static void note_memory(const struct ct_input *in, struct ct_sink *sink)
+{
+    const struct ct_merged_allocated *a = &in->m->allocated;
+    for (uint32_t i = 0; i < a->memory_keys.count; i++) {
+        const struct ct_file_memory *f = &a->memory[i];
+        char text[160], peak[CT_UNITS_BYTES], held[CT_UNITS_BYTES];
+        if (f->kind != CT_ALLOCATION_ON_DEVICE)
+            continue;
+        ct_units_size(peak, f->peak_bytes);
+        ct_units_size(held, f->held_bytes);
+        snprintf(text, sizeof(text),
+                 "GPU %u: at most %s of its memory allocated by one process, %s at the end",
+                 in->m->devices[f->device].sum.ordinal, peak, held);
+        ct_sink_note(sink, text);
+    }
+}
+
 static void put_devices(const struct ct_input *in, struct ct_sink *sink,
                         const struct ct_relation *relation,
                         void (*put)(struct ct_sink *, const struct ct_merged *,
@@ -175,6 +193,8 @@ static void put_devices(const struct ct_input *in, struct ct_sink *sink,
     ct_sink_begin(sink, relation);
     for (uint32_t i = 0; i < in->m->device_keys.count; i++)
         put(sink, in->m, &in->m->devices[i]);
+    if (relation == &devices)
+        note_memory(in, sink);
     ct_sink_end(sink);
 }
 
