@@ -27,6 +27,7 @@ struct crew {
     size_t next; /* chunk to be taken */
     size_t turn; /* chunk to be added to the result */
     bool failed;
+    bool grouped; /* of the threads' own sums; the result gets groups that are made */
     pthread_mutex_t lock;
     pthread_cond_t turned;
     struct ct_progress progress;
@@ -111,7 +112,7 @@ static void *work(void *argument)
     struct hand *h = ct_memory_grow(NULL, &(size_t){0}, 1, sizeof(*h));
     for (size_t chunk; take_chunk(crew, &chunk);) {
         h->m = (struct ct_merged){.details = crew->m->details,
-                                  .grouped = crew->m->grouped,
+                                  .grouped = crew->grouped,
                                   .devices_as = crew->m->devices_as};
         read_chunk(crew, h, &h->m, chunk);
         wait_for_turn(crew, chunk);
@@ -147,6 +148,8 @@ static void work_together(struct crew *crew, unsigned threads)
 {
     pthread_t others[MOST_THREADS];
     unsigned started = 0;
+    crew->grouped = crew->m->grouped;
+    crew->m->grouped = false;
     threads = threads ? threads : processors();
     if (threads > crew->chunks)
         threads = (unsigned)crew->chunks;
@@ -156,6 +159,7 @@ static void work_together(struct crew *crew, unsigned threads)
     work(crew);
     while (started)
         pthread_join(others[--started], NULL);
+    crew->m->grouped = crew->grouped;
 }
 
 bool ct_files_merge(struct ct_merged *m, char *const *files, size_t count, unsigned threads)

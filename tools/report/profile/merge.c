@@ -451,10 +451,7 @@ void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
 
 void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s, const struct ct_merged *from)
 {
-    bool grouped = m->grouped;
-    m->grouped = false;
     ct_merge_add(m, s);
-    m->grouped = grouped;
     for (uint32_t i = 0; i < from->members.count; i++) {
         struct ct_merged_member member = ct_merge_member(from, i);
         add_member(m, m->row_map[member.row], ct_intern_get(&from->full_names, member.name));

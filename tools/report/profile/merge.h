@@ -121,7 +121,8 @@ struct ct_merged {
 };
 
 void ct_merge_add(struct ct_merged *m, const struct ct_summary *s);
-/* The same of what `from`, a sum itself, has been encoded as: its kernels are in groups or not. */
+/* The same of what `from`, a sum itself, has been encoded as: what is grouped in it is a group in
+ * m, which does not make any of its own. */
 void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s,
                       const struct ct_merged *from);
 /* The same note again adds to its count. */
