@@ -17,6 +17,8 @@ static struct ct_buffer text;
 static void set_up(void)
 {
     ct_config.metrics.wanted = true;
+    ct_metrics_forget();
+    ct_rows_forget();
     ck_assert(ct_rows_init());
 }
 
