@@ -28,13 +28,22 @@ done
 # The launcher's options with their help, and what it refuses, are in its manual page.
 page=$(sed 's/\\-/-/g; s/\\f[IR]//g; s/" *|* *"//g' "$srcdir/doc/cutrace.1" | tr '\n' ' ')
 awk -F'"' '/^CT_OPTION\(LIBRARY, [A-Z_]*, "[A-Z_]*", "/ { print $4 "\t" $(NF - 1) }
-    /^CT_OPTION\((LAUNCHER|REPORT), [A-Z_]*, NULL, "/ { print $2 "\t" $(NF - 1) }
+    /^CT_OPTION\((LAUNCHER|REPORT|CTL), [A-Z_]*, NULL, "/ { print $2 "\t" $(NF - 1) }
     /^CT_NEVER\(/ { print $2 "\t" $(NF - 1) }' "$srcdir/src/preload/options.def" >options.tmp
 [ "$(wc -l <options.tmp)" -ge 50 ] || fail "options.def: only $(wc -l <options.tmp) options were understood"
 while IFS='	' read -r option help; do
     case $page in
     *"--$option"*"$help"*) ;;
     *) fail "cutrace.1: --$option: not '$help'" ;;
+    esac
+done <options.tmp
+rm -f options.tmp
+sed -n 's/^CT_COMMAND(\([a-z]*\), "\(.*\)")$/\1\t\2/p' "$srcdir/src/preload/options.def" >options.tmp
+[ "$(wc -l <options.tmp)" -ge 5 ] || fail "options.def: only $(wc -l <options.tmp) commands were understood"
+while IFS='	' read -r command help; do
+    case $page in
+    *"$command"*"$help"*) ;;
+    *) fail "cutrace.1: ctl $command: not '$help'" ;;
     esac
 done <options.tmp
 rm -f options.tmp

@@ -45,6 +45,18 @@ protobuf-c-compiler (Fedora), or configure --without-perfetto])])
 AM_CONDITIONAL([HAVE_SQLITE], [test "x$ct_with_sqlite" != xno])
 AM_CONDITIONAL([HAVE_PROTOBUF], [test "x$ct_with_perfetto" != xno])
 
+AC_ARG_WITH([ncurses], [AS_HELP_STRING([--without-ncurses], [build cutrace ctl top for pipes only])],
+    [ct_with_ncurses=$withval], [ct_with_ncurses=yes])
+AS_IF([test "x$ct_with_ncurses" != xno], [
+    PKG_CHECK_MODULES([NCURSES], [ncursesw], [],
+        [AC_MSG_ERROR([ncursesw was not found: install libncurses-dev (Debian, Ubuntu) or ncurses-devel
+(Fedora), or configure --without-ncurses])])
+    AC_DEFINE([CT_WITH_NCURSES], [1], [Whether cutrace ctl top has a screen of its own.])
+], [
+    AC_DEFINE([CT_WITH_NCURSES], [0])
+])
+AM_CONDITIONAL([HAVE_NCURSES], [test "x$ct_with_ncurses" != xno])
+
 PKG_CHECK_MODULES([CHECK], [check >= 0.11], [have_check=yes], [have_check=no])
 AM_CONDITIONAL([HAVE_CHECK], [test "x$have_check" = xyes])
 ])

@@ -37,6 +37,7 @@ struct ct_config {
     bool alone;          /* leave descendants alone */
     const char *run;     /* the launcher's list (cutrace/run.h); NULL: there is no launcher */
     const char *report;  /* path or name of the report tool */
+    bool control; /* answer `cutrace ctl` */
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets;        /* path of the journal; NULL: none */

@@ -80,6 +80,11 @@ void ct_proc_hold(void)
     filters_before = ct_proc_read(&p) ? p.filters : 0;
 }
 
+bool ct_proc_is_held(void)
+{
+    return ct_fd_is_ours(&held);
+}
+
 void ct_proc_forget(void)
 {
     ct_fd_close(&held);

@@ -19,6 +19,8 @@ bool ct_proc_read(struct ct_proc *p);
  * remembers what it says now.
  */
 void ct_proc_hold(void);
+/* Whether it is open: where it is, nothing that the program could forbid is needed to read it. */
+bool ct_proc_is_held(void);
 /* In the child of a fork: it is the parent's. */
 void ct_proc_forget(void);
 

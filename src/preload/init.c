@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cuda/api.h"
 #include "cutrace/format.h"
+#include "preload/ctl.h"
 #include "preload/metrics.h"
 #include "preload/options.h"
 #include "preload/profile.h"
@@ -50,6 +51,7 @@ static pid_t started_in;
 /* The child has none of the parent's threads, and CUDA does not work in it if it did there. */
 static void forget_parent(void)
 {
+    ct_ctl_close();
     ct_drain_forget();
     ct_threads_forget();
     ct_rows_forget();
@@ -169,7 +171,9 @@ static void finish(void)
     ct_recording_set(false);
     bool stopped = ct_drain_stop((uint64_t)ct_config.exit_timeout_s * 1000000000u);
     atomic_store(&ct_state, CT_OFF);
-    if (!stopped)
+    if (stopped)
+        ct_ctl_close();
+    else
         ct_log(1, "the drain thread did not end in time; the profile lacks the last operations",
                NULL, NULL);
     ct_show();
@@ -206,6 +210,12 @@ static void write_files(void)
     ct_metrics_write();
 }
 
+static void tend(void)
+{
+    ct_metrics_tend();
+    ct_ctl_look();
+}
+
 void ct_cuda_started(void)
 {
     if (atomic_exchange(&started, true))
@@ -223,7 +233,9 @@ void ct_cuda_started(void)
     if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
         ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);
-    if (!ct_drain_start(take, write_files, ct_metrics_tend))
+    if (ct_drain_start(take, write_files, tend))
+        ct_ctl_open();
+    else
         ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
     errno = saved_errno;
 }

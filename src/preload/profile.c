@@ -150,6 +150,11 @@ int ct_profile_descriptor(void)
     return ct_profile_is_kept() ? -1 : file.fd.number;
 }
 
+int ct_profile_open_descriptor(void)
+{
+    return ct_profile_path() && ct_fd_is_ours(&file.fd) ? file.fd.number : -1;
+}
+
 bool ct_profile_is_kept(void)
 {
     return atomic_load_explicit(&kept, memory_order_relaxed);

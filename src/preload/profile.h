@@ -23,6 +23,8 @@ void ct_profile_write(void);
 const char *ct_profile_path(void);
 /* What the child has to inherit to do so; -1: nothing. */
 int ct_profile_descriptor(void);
+/* The profile's own descriptor, wherever it is; -1: there is none. Drain thread. */
+int ct_profile_open_descriptor(void);
 /* Whether the profile is in a file that stays. */
 bool ct_profile_is_kept(void);
 

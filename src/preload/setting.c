@@ -124,6 +124,11 @@ static bool set_RUN(const char *s)
     return *s != '\0';
 }
 
+static bool set_CONTROL(const char *s)
+{
+    return read_on_off(s, &ct_config.control);
+}
+
 static bool set_LOG(const char *s)
 {
     return read_number(s, 0, 2, &ct_config.log_level);
@@ -269,10 +274,12 @@ const struct ct_setting ct_settings[CT_SETTINGS] = {
 #define LIBRARY(id, variable, standard) {variable, standard, set_##id},
 #define LAUNCHER(id, variable, standard)
 #define REPORT(id, variable, standard)
+#define CTL(id, variable, standard)
 #define CT_OPTION(who, id, variable, option, letter, argument, standard, help)                     \
     who(id, variable, standard)
 #include "preload/options.def"
 #undef LIBRARY
 #undef LAUNCHER
 #undef REPORT
+#undef CTL
 };

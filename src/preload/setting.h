@@ -12,11 +12,13 @@ enum {
 #define LIBRARY(id) CT_SETTING_##id,
 #define LAUNCHER(id)
 #define REPORT(id)
+#define CTL(id)
 #define CT_OPTION(who, id, variable, option, letter, argument, standard, help) who(id)
 #include "preload/options.def"
 #undef LIBRARY
 #undef LAUNCHER
 #undef REPORT
+#undef CTL
     CT_SETTINGS
 };
 

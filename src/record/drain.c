@@ -314,20 +314,32 @@ bool ct_drain_stop(uint64_t timeout_ns)
     return stopped;
 }
 
+uint32_t ct_drain_ask_flush(void)
+{
+    return atomic_fetch_add(&flushes_asked, 1) + 1;
+}
+
 /* One that is stopped has written all there was. */
+bool ct_drain_is_flushed(uint32_t ticket)
+{
+    return (int32_t)(atomic_load(&flushes_done) - ticket) >= 0 || is_stopped();
+}
+
 int ct_drain_flush(uint64_t timeout_ns)
 {
     uint64_t now_ns, end_ns = ct_clock_monotonic_ns() + timeout_ns;
     if (atomic_load(&phase) == NOT_STARTED)
         return ENODATA;
-    uint32_t done, ticket = atomic_fetch_add(&flushes_asked, 1) + 1;
+    uint32_t ticket = ct_drain_ask_flush();
     ct_drain_wake();
-    while ((int32_t)((done = atomic_load(&flushes_done)) - ticket) < 0 && !is_stopped()) {
+    for (;;) {
+        uint32_t done = atomic_load(&flushes_done);
+        if (ct_drain_is_flushed(ticket))
+            return 0;
         if ((now_ns = ct_clock_monotonic_ns()) >= end_ns)
             return ETIMEDOUT;
         wait_at(&flushes_done, done, ct_min(end_ns - now_ns, NAP_LONGEST_NS));
     }
-    return 0;
 }
 
 /*

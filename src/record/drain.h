@@ -31,6 +31,10 @@ void ct_drain_wake(void);
  */
 int ct_drain_flush(uint64_t timeout_ns);
 
+/* The same in two steps, of which neither waits: the drain thread itself may ask. */
+uint32_t ct_drain_ask_flush(void);
+bool ct_drain_is_flushed(uint32_t ticket);
+
 /*
  * Any thread of the program's, and `tend`: no figure changes while `look` runs, which must not wait
  * for anything.

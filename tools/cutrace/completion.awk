@@ -31,6 +31,22 @@ function cell(    text) {
     gsub(/\[|\]/, "", argument[n])
 }
 
+/^CT_OPTION\(CTL, / {
+    rest = substr($0, 11)
+    cell(); cell(); cell()
+    m++
+    ctl[m] = cell()
+    ctl_letter[m] = cell()
+    ctl_argument[m] = cell()
+    cell()
+    ctl_help[m] = cell()
+}
+
+/^CT_COMMAND\(/ {
+    rest = substr($0, 12)
+    commands = commands (commands == "" ? "" : " ") cell()
+}
+
 END { if (shell == "zsh") zsh(); else bash() }
 
 function words(choices) {
@@ -61,8 +77,13 @@ function bash(    i, all, taking) {
     print "    esac"
     print "}"
     print ""
+    ctl_bash()
     print "_cutrace()"
     print "{"
+    print "    if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == ctl ]]; then"
+    print "        _cutrace_ctl"
+    print "        return"
+    print "    fi"
     print "    local current=${COMP_WORDS[COMP_CWORD]} i word"
     print "    COMPREPLY=()"
     print "    for ((i = 1; i < COMP_CWORD; i++)); do"
@@ -95,9 +116,38 @@ function bash(    i, all, taking) {
     print "    else"
     print "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"
     print "    fi"
+    print "    ((COMP_CWORD > 1)) || [[ -z $current || ctl != \"$current\"* ]] || COMPREPLY+=(ctl)"
     print "}"
     print ""
     print "complete -F _cutrace cutrace"
+}
+
+# `cutrace ctl`: processes, commands, and its own options
+function ctl_bash(    i, all) {
+    print "_cutrace_ctl()"
+    print "{"
+    print "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}"
+    print "    case $before in"
+    for (i = 1; i <= m; i++) {
+        all = all " --" ctl[i] " -" ctl_letter[i]
+        if (ctl_argument[i] ~ /\|/)
+            print "    -" ctl_letter[i] "|--" ctl[i] ") mapfile -t COMPREPLY < <(compgen -W '" \
+                words(ctl_argument[i]) "' -- \"$current\")"
+        else if (ctl_argument[i] != "")
+            print "    -" ctl_letter[i] "|--" ctl[i] ") COMPREPLY=()"
+        if (ctl_argument[i] != "")
+            print "        return ;;"
+    }
+    print "    esac"
+    print "    if [[ $current == -* ]]; then"
+    print "        mapfile -t COMPREPLY < <(compgen -W '" substr(all, 2) "' -- \"$current\")"
+    print "    elif [[ $before =~ ^[0-9]+$ ]]; then"
+    print "        mapfile -t COMPREPLY < <(compgen -W '" commands "' -- \"$current\")"
+    print "    else"
+    print "        mapfile -t COMPREPLY < <(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$current\")"
+    print "    fi"
+    print "}"
+    print ""
 }
 
 # ---- zsh: one specification for each option ----
@@ -124,6 +174,19 @@ function zsh(    i, tail, sign) {
     print "#compdef cutrace"
     print "# Completion of cutrace for zsh, made from its table of options."
     print ""
+    print "if [[ ${words[2]} == ctl ]]; then"
+    print "    shift words"
+    print "    ((CURRENT--))"
+    print "    _arguments -s -S \\"
+    for (i = 1; i <= m; i++) {
+        argument[0] = ctl_argument[i]
+        sign = argument[0] == "" ? "" : "="
+        print "        '(-" ctl_letter[i] " --" ctl[i] ")'{-" ctl_letter[i] (sign == "" ? "" : "+") ",--" \
+            ctl[i] sign "}'[" quoted(ctl_help[i]) "]" value(0) "' \\"
+    }
+    print "        ':process:_pids' ':command:(" commands ")'"
+    print "    return"
+    print "fi"
     print "_arguments -s -S \\"
     for (i = 1; i <= n; i++) {
         tail = "'[" quoted(help[i]) "]" value(i) "'"

@@ -57,6 +57,7 @@ static void print_rows(enum option_who who)
 void help_print(void)
 {
     puts("Usage: cutrace [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+         "  or:  cutrace ctl [OPTION]... PID COMMAND\n"
          "Run a program and say where its GPU's time goes, as nvprof did.\n\n"
          "What is recorded:\n");
     print_rows(FOR_LIBRARY);
@@ -64,5 +65,25 @@ void help_print(void)
     print_rows(FOR_LAUNCHER);
     puts("\nWhat is printed in the end:\n");
     print_rows(FOR_REPORT);
-    puts("\nThe program's exit status is the launcher's; see cutrace(1) for its own.");
+    puts("\nThe program's exit status is the launcher's; see cutrace(1) for its own.\n"
+         "What can be asked of a running process: cutrace ctl --help");
+}
+
+static void print_command(const char *name, const char *help)
+{
+    printf("  %-*s", COLUMN - 3, name);
+    print_words(help, COLUMN - 1);
+    putchar('\n');
+}
+
+void help_print_ctl(void)
+{
+    puts("Usage: cutrace ctl [OPTION]... PID COMMAND\n"
+         "Ask a process that runs with libcutrace.so; only its own user and root may.\n");
+#define CT_OPTION(...)
+#define CT_COMMAND(name, help) print_command(#name, help);
+#include "preload/options.def"
+    putchar('\n');
+    print_rows(FOR_CTL);
+    puts("\nThe exit status is 0, or 1 when there was nobody to ask.");
 }

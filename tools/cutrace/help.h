@@ -4,5 +4,6 @@
 
 /* The answer to --help, on standard output. */
 void help_print(void);
+void help_print_ctl(void);
 
 #endif

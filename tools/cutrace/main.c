@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ctl.h"
 #include "environment.h"
 #include "finish.h"
 #include "job.h"
@@ -198,6 +199,8 @@ static int run(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o;
+    if (argc > 1 && !strcmp(argv[1], "ctl"))
+        return ctl_main(argc - 1, argv + 1);
     switch (options_parse(&o, argc, argv)) {
     case OPTIONS_RUN:
         say_to(own_move_up(dup(STDERR_FILENO)));

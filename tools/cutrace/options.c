@@ -51,20 +51,28 @@ static int has_argument(const char *argument)
     return *argument == '[' ? optional_argument : required_argument;
 }
 
+/* The launcher's options or those of `cutrace ctl`: some letters mean something else there. */
+static bool for_ctl;
+
+static bool is_option(const struct option_row *r)
+{
+    return r->name && (r->who == FOR_CTL) == for_ctl;
+}
+
 /* The plus: what comes behind the program's name is the program's. The colon: see refuse(). */
 static void fill(struct getopt_tables *t)
 {
     char *letters = t->letters;
     struct option *longs = t->longs;
-    letters += sprintf(letters, "+:");
+    letters += sprintf(letters, for_ctl ? ":" : "+:");
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct option_row *r = &option_rows[i];
-        if (!r->name)
+        if (!is_option(r))
             continue;
         *longs++ = (struct option){r->name, has_argument(r->argument), NULL, FIRST_CODE + i};
         add_letter(&letters, r->letter, r->argument);
     }
-    for (size_t i = 0; i < REFUSALS; i++) {
+    for (size_t i = 0; i < REFUSALS && !for_ctl; i++) {
         const struct refusal *r = &refusals[i];
         int code = FIRST_CODE + OPTION_COUNT + (int)i;
         *longs++ =
@@ -77,14 +85,15 @@ static void fill(struct getopt_tables *t)
 static int row_of(int code)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (code == FIRST_CODE + i || (option_rows[i].letter && code == option_rows[i].letter))
+        if (is_option(&option_rows[i]) &&
+            (code == FIRST_CODE + i || (option_rows[i].letter && code == option_rows[i].letter)))
             return i;
     return -1;
 }
 
 static const struct refusal *refusal_of(int code)
 {
-    for (size_t i = 0; i < REFUSALS; i++)
+    for (size_t i = 0; i < REFUSALS && !for_ctl; i++)
         if (code == FIRST_CODE + OPTION_COUNT + (int)i ||
             (refusals[i].letter && code == refusals[i].letter))
             return &refusals[i];
@@ -137,6 +146,8 @@ static enum options_result take(struct options *o, int id, const char *value)
     o->value[id] = value ? value : "";
     if (id == OPTION_HELP)
         help_print();
+    else if (id == OPTION_CTL_HELP)
+        help_print_ctl();
     else if (id == OPTION_VERSION)
         puts("cutrace " PACKAGE_VERSION);
     else
@@ -183,7 +194,7 @@ static enum options_result check(const struct options *o)
     return OPTIONS_RUN;
 }
 
-enum options_result options_parse(struct options *o, int argc, char **argv)
+static enum options_result parse(struct options *o, int argc, char **argv)
 {
     struct getopt_tables t;
     fill(&t);
@@ -195,5 +206,17 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
             return result;
     }
     o->command = argv + optind;
-    return check(o);
+    return OPTIONS_RUN;
+}
+
+enum options_result options_parse(struct options *o, int argc, char **argv)
+{
+    enum options_result result = parse(o, argc, argv);
+    return result == OPTIONS_RUN ? check(o) : result;
+}
+
+enum options_result options_parse_ctl(struct options *o, int argc, char **argv)
+{
+    for_ctl = true;
+    return parse(o, argc, argv);
 }

@@ -12,7 +12,7 @@ enum option_id {
     OPTION_COUNT
 };
 
-enum option_who { FOR_LIBRARY, FOR_LAUNCHER, FOR_REPORT };
+enum option_who { FOR_LIBRARY, FOR_LAUNCHER, FOR_REPORT, FOR_CTL };
 
 struct option_row {
     enum option_who who;
@@ -38,6 +38,8 @@ enum options_result {
 };
 
 enum options_result options_parse(struct options *o, int argc, char **argv);
+/* The same of `cutrace ctl`: `command` is what is no option, wherever it stands. */
+enum options_result options_parse_ctl(struct options *o, int argc, char **argv);
 
 static inline bool options_has(const struct options *o, enum option_id id)
 {

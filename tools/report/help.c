@@ -15,12 +15,14 @@ static const struct variable {
 #define LIBRARY(...) {__VA_ARGS__},
 #define LAUNCHER(...)
 #define REPORT(...)
+#define CTL(...)
 #define CT_OPTION(who, id, variable, option, letter, argument, value, help)                        \
     who(variable, argument, value, help)
 #include "preload/options.def"
 #undef LIBRARY
 #undef LAUNCHER
 #undef REPORT
+#undef CTL
 };
 
 /* Prints words from the help column on; `at` is the column reached so far. */

@@ -20,6 +20,7 @@ typedef int actor_fn(int argc, char **argv);
 /* One row a part: its name and the function that plays it. */
 #define ACTOR_PARTS(X)                                                                             \
     X("ask", ask)                                                                                  \
+    X("served", served)                                                                            \
     X("small", small)                                                                              \
     X("serve", serve)                                                                              \
     X("tasks", tasks)                                                                              \

@@ -55,6 +55,14 @@ has true --csv tru
 has true -o x --trace = gpu tru
 has --import-profile --i
 
+has ctl c
+words 'start stop status' ctl 1 st
+words 'start stop status' ctl -b -n 3 1 st
+words '--batch' ctl --ba
+words 'interval' ctl --sort i
+words 'total' ctl 1 top -s t
+has $$ ctl $$
+
 # Every option of the help can be completed.
 for option in $("$OLDPWD/cutrace" --help | grep -o -- '^ .\{0,5\} --[a-z][a-z-]*' | grep -o -- '--.*'); do
     has "$option" "$option"

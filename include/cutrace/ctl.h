@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `cutrace ctl` and a process with the library say to each other, in packets of a
+ * SOCK_SEQPACKET socket: the client sends one request and gets one answer, then the process closes
+ * the connection.
+ *
+ * The socket's name is in Linux's abstract space, so that it is in no directory, needs no cleaning
+ * up and goes with the process: CT_CTL_NAME and 16 random hexadecimal digits, which nobody can have
+ * taken before. The client finds the name by the sockets that the process has open (/proc/PID/fd)
+ * and those of its network namespace (/proc/PID/net/unix), and asks the kernel whether it is that
+ * process that listens there; the process asks it whose client it is. Only its own user and root
+ * are answered.
+ *
+ * Numbers are the machine's: both are on it. A structure that grows is another version.
+ */
+#ifndef CUTRACE_CTL_H
+#define CUTRACE_CTL_H
+
+#include <stdint.h>
+
+#define CT_CTL_NAME "cutrace-ctl-1-"
+#define CT_CTL_MAGIC 0x6c746331u
+#define CT_CTL_PATH_BYTES 4096
+
+enum ct_ctl_command {
+    CT_CTL_STATUS,
+    CT_CTL_START, /* recording, as cudaProfilerStart */
+    CT_CTL_STOP,
+    CT_CTL_FLUSH, /* answered when what is complete by now is in the profile */
+};
+
+struct ct_ctl_request {
+    uint32_t magic;
+    uint32_t command; /* enum ct_ctl_command */
+};
+
+enum {
+    CT_CTL_RECORDING = 1,
+    CT_CTL_IN_FILE =
+        2, /* the profile is in the file `path`; otherwise in memory, or not yet at all */
+};
+
+/*
+ * With a descriptor of the profile, open for reading (SCM_RIGHTS), if there is one: it is valid at
+ * every moment (cutrace/format.h).
+ */
+struct ct_ctl_answer {
+    uint32_t magic;
+    uint32_t error; /* 0 or an errno: EACCES, EINVAL: no such command */
+    uint32_t flags;
+    uint32_t reserved;
+    uint64_t age_ns;         /* since CUDA was initialised */
+    uint64_t off_operations; /* that came while recording was off */
+    char path[CT_CTL_PATH_BYTES];
+};
+
+#endif

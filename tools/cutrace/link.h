@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A running process with the library in it, and what can be asked of it (cutrace/ctl.h). */
+#ifndef LINK_H
+#define LINK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cutrace/ctl.h"
+
+#define LINK_NAME_BYTES 64
+
+struct link {
+    pid_t pid;
+    char name[LINK_NAME_BYTES]; /* of its socket, without the NUL in front */
+};
+
+enum link_result {
+    LINK_ANSWERED,
+    LINK_ENDED,  /* the process has, or listens no more */
+    LINK_FAILED, /* which has been said */
+};
+
+/* False: there is nobody to ask, and one line has said why. */
+bool link_find(struct link *l, pid_t pid);
+
+/*
+ * One question and its answer. *profile: the process's profile, open for reading and the caller's
+ * to close, or -1; NULL: it is not wanted.
+ */
+enum link_result link_ask(const struct link *l, enum ct_ctl_command command,
+                          struct ct_ctl_answer *answer, int *profile);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "top.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "report/names.h"
+#include "report/profile/view.h"
+#include "report/terminal.h"
+#include "report/units.h"
+#include "say.h"
+
+/* ---- figures ---- */
+
+static int by_identity(const void *a, const void *b)
+{
+    const struct top_row *x = a, *y = b;
+    return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind)
+                              : strcmp(x->name, y->name);
+}
+
+static void drop_rows(struct top_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(rows[i].name);
+    free(rows);
+}
+
+/* Estimates of a sample may become less. */
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static void add_row(struct top *t, const struct ct_line *line, const struct top *before)
+{
+    struct ct_string name = {0};
+    ct_name_safe(&name, line->name);
+    ct_string_reserve(&name, 0);
+    struct top_row r = {
+        .name = name.data,
+        .kind = line->kind,
+        .uncertain = line->uncertain,
+        .calls = line->calls,
+        .total_ns = line->timed ? line->total_ns : 0,
+        .avg_ns = line->timed ? line->avg_ns : 0,
+        .min_ns = line->timed ? line->min_ns : 0,
+        .max_ns = line->timed ? line->max_ns : 0,
+    };
+    const struct top_row *b = bsearch(&r, before->rows, before->count, sizeof(r), by_identity);
+    r.last_ns = grown(r.total_ns, b ? b->total_ns : 0);
+    r.last_calls = grown(r.calls, b ? b->calls : 0);
+    t->rows = ct_memory_grow(t->rows, &t->size, t->count + 1, sizeof(r));
+    t->rows[t->count++] = r;
+}
+
+static void add_facts(struct top *t, const struct ct_summary *s, const struct top *before)
+{
+    const struct ct_file_process *p = &s->process[0];
+    ct_string_clear(&t->command);
+    ct_string_clear(&t->device);
+    ct_name_safe(&t->command, ct_summary_text(s, p->command));
+    if (s->devices_count)
+        ct_name_safe(&t->device, ct_summary_text(s, s->devices[0].name));
+    t->devices = s->devices_count;
+    t->age_ns = p->duration_ns;
+    t->last_ns = grown(t->age_ns, before->age_ns);
+    t->busy_ns = t->active_devices = 0;
+    for (size_t i = 0; i < s->activities_count; i++) {
+        t->busy_ns += s->activities[i].busy_ns;
+        t->active_devices += s->activities[i].busy_ns != 0;
+    }
+    t->last_busy_ns = grown(t->busy_ns, before->busy_ns);
+}
+
+static void add_profile(struct top *t, const struct ct_summary *s)
+{
+    struct ct_merged m = {0};
+    struct ct_view v;
+    struct ct_view_options o = {.demangle = true};
+    struct top before = *t;
+    qsort(before.rows, before.count, sizeof(*before.rows), by_identity);
+    t->rows = NULL;
+    t->count = t->size = 0;
+    ct_merge_add(&m, s);
+    ct_view_gpu(&v, &m, CT_VIEW_ALL_DEVICES, &o);
+    for (size_t i = 0; i < v.count; i++)
+        if (v.lines[i].calls)
+            add_row(t, &v.lines[i], &before);
+    add_facts(t, s, &before);
+    ct_view_free(&v);
+    ct_merge_free(&m);
+    drop_rows(before.rows, before.count);
+}
+
+enum link_result top_take(struct top *t, enum top_order order)
+{
+    struct ct_ctl_answer a;
+    struct ct_summary s = {0};
+    struct ct_read_error error;
+    int fd;
+    enum link_result result = link_ask(&t->link, CT_CTL_FLUSH, &a, &fd);
+    if (result != LINK_ANSWERED)
+        return result;
+    t->recording = a.flags & CT_CTL_RECORDING;
+    if (fd < 0 || ct_summary_read_open(&s, fd, &error) || !s.process_count) {
+        say("the profile of process %d cannot be read%s%s", (int)t->link.pid, fd < 0 ? "" : ": it ",
+            fd < 0 ? "" : error.text);
+        result = LINK_FAILED;
+    } else {
+        add_profile(t, &s);
+        top_sort(t, order);
+    }
+    ct_summary_free(&s);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+/* ---- order ---- */
+
+static int falling(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+#define COMPARE(name, expression)                                                                  \
+    static int by_##name(const void *a, const void *b)                                             \
+    {                                                                                              \
+        const struct top_row *x = a, *y = b;                                                       \
+        int order = expression;                                                                    \
+        order = order ? order : falling(x->total_ns, y->total_ns);                                 \
+        return order ? order : by_identity(a, b);                                                  \
+    }
+COMPARE(interval, falling(x->last_ns, y->last_ns))
+COMPARE(total, falling(x->total_ns, y->total_ns))
+COMPARE(calls, falling(x->calls, y->calls))
+COMPARE(avg, falling(x->avg_ns, y->avg_ns))
+COMPARE(name, strcmp(x->name, y->name))
+
+static const struct {
+    const char *name;
+    int (*compare)(const void *a, const void *b);
+} orders[TOP_ORDERS] = {
+    [TOP_INTERVAL] = {"interval", by_interval},
+    [TOP_TOTAL] = {"total", by_total},
+    [TOP_CALLS] = {"calls", by_calls},
+    [TOP_AVG] = {"avg", by_avg},
+    [TOP_NAME] = {"name", by_name},
+};
+
+void top_sort(struct top *t, enum top_order order)
+{
+    if (t->count)
+        qsort(t->rows, t->count, sizeof(*t->rows), orders[order].compare);
+}
+
+const char *top_order_name(enum top_order order)
+{
+    return orders[order].name;
+}
+
+static enum top_order order_of(const char *name)
+{
+    int order = TOP_ORDERS;
+    while (name && --order > 0 && strcmp(orders[order].name, name))
+        ;
+    return name ? (enum top_order)order : TOP_INTERVAL;
+}
+
+/* ---- text ---- */
+
+static double percent(uint64_t part, uint64_t of)
+{
+    return of ? 100.0 * (double)part / (double)of : 0;
+}
+
+static void put_process(struct ct_string *out, const struct top *t)
+{
+    uint64_t s = t->age_ns / 1000000000u;
+    ct_string_printf(out, "%d  ", (int)t->link.pid);
+    ct_string_printf(out, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "  recording %s  ", s / 3600,
+                     s / 60 % 60, s % 60, t->recording ? "on" : "off");
+    ct_string_add(out, t->command.data, t->command.len);
+}
+
+static void put_device(struct ct_string *out, const struct top *t)
+{
+    uint64_t calls = 0, last_calls = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        calls += t->rows[i].calls;
+        last_calls += t->rows[i].last_calls;
+    }
+    if (t->devices)
+        ct_string_printf(out, "%zu x %s  ", t->devices, t->device.data);
+    ct_string_printf(out, "busy %.1f%% now, %.1f%% so far  ",
+                     percent(t->last_busy_ns, t->last_ns * t->active_devices),
+                     percent(t->busy_ns, t->age_ns * t->active_devices));
+    ct_string_printf(out, "%" PRIu64 " operations in %.1f s, %" PRIu64 " so far", last_calls,
+                     (double)t->last_ns / 1e9, calls);
+}
+
+void top_line(struct ct_string *out, const struct top *t, int line)
+{
+    if (line)
+        put_device(out, t);
+    else
+        put_process(out, t);
+}
+
+void top_heading(struct ct_string *out)
+{
+    ct_string_printf(out, "%7s %9s %9s | %9s %9s %9s %9s %9s  %s", "Now(%)", "Time", "Calls",
+                     "All time", "Calls", "Avg", "Min", "Max", "Name");
+}
+
+static void put_time(struct ct_string *out, uint64_t ns, bool known, const char *mark)
+{
+    char text[CT_UNITS_BYTES] = "-", cell[CT_UNITS_BYTES + 1];
+    if (known)
+        ct_units_time(text, ns, 8);
+    snprintf(cell, sizeof(cell), "%s%s", mark, text);
+    ct_string_printf(out, " %9s", cell);
+}
+
+void top_row(struct ct_string *out, const struct top *t, const struct top_row *r, int width)
+{
+    size_t begin = out->len;
+    bool timed = r->total_ns || r->max_ns;
+    ct_string_printf(out, "%6.2f%%", percent(r->last_ns, t->last_ns));
+    put_time(out, r->last_ns, timed, "");
+    ct_string_printf(out, " %9" PRIu64 " |", r->last_calls);
+    put_time(out, r->total_ns, timed, "");
+    ct_string_printf(out, " %9" PRIu64, r->calls);
+    put_time(out, r->avg_ns, timed, r->uncertain ? "~" : "");
+    put_time(out, r->min_ns, timed, "");
+    put_time(out, r->max_ns, timed, "");
+    ct_string_put(out, "  ");
+    int left = width - (int)(out->len - begin);
+    if (!width)
+        ct_string_put(out, r->name);
+    else if (left > 0)
+        ct_terminal_shorten(out, r->name, left);
+}
+
+/* ---- the command ---- */
+
+static void print(const struct top *t)
+{
+    struct ct_string out = {0};
+    for (int i = 0; i < TOP_LINES; i++) {
+        top_line(&out, t, i);
+        ct_string_put(&out, "\n");
+    }
+    ct_string_put(&out, "\n");
+    top_heading(&out);
+    for (size_t i = 0; i < t->count; i++) {
+        ct_string_put(&out, "\n");
+        top_row(&out, t, &t->rows[i], ct_terminal_columns());
+    }
+    puts(out.data);
+    fflush(stdout);
+    ct_string_free(&out);
+}
+
+static void pause_ms(unsigned ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
+}
+
+/* An end of the reader's, as of head's, is the end. */
+static enum link_result top_plain(struct top *t, enum top_order order, unsigned delay_ms,
+                                  unsigned long times)
+{
+    enum link_result result = LINK_ANSWERED;
+    for (unsigned long i = 0; i < times && !ferror(stdout); i++) {
+        if (i) {
+            pause_ms(delay_ms);
+            putchar('\n');
+        }
+        result = top_take(t, order);
+        if (result != LINK_ANSWERED)
+            break;
+        print(t);
+    }
+    return result;
+}
+
+static bool read_times(const char *text, unsigned long *times)
+{
+    char *end;
+    *times = text ? strtoul(text, &end, 10) : (unsigned long)-1;
+    if (!text || (*text >= '0' && *text <= '9' && !*end && *times))
+        return true;
+    say("'%s' is no number of tables", text);
+    return false;
+}
+
+int top(const struct link *l, const struct options *o)
+{
+    struct top t = {.link = *l};
+    const char *delay = o->value[OPTION_CTL_DELAY];
+    double seconds = delay ? strtod(delay, NULL) : 1;
+    unsigned delay_ms = seconds < 0.05    ? 50
+                        : seconds > 86400 ? 86400000
+                                          : (unsigned)(seconds * 1e3);
+    unsigned long times;
+    bool plain = options_has(o, OPTION_CTL_BATCH) || !isatty(STDOUT_FILENO);
+    enum top_order order = order_of(o->value[OPTION_CTL_SORT]);
+    if (!read_times(o->value[OPTION_CTL_TIMES], &times))
+        return EXIT_FAILURE;
+#if CT_WITH_NCURSES
+    enum link_result result = (plain ? top_plain : top_screen)(&t, order, delay_ms, times);
+#else
+    (void)plain;
+    enum link_result result = top_plain(&t, order, delay_ms, times);
+#endif
+    drop_rows(t.rows, t.count);
+    ct_string_free(&t.command);
+    ct_string_free(&t.device);
+    if (result == LINK_ENDED)
+        say("process %d has ended, or listens no more", (int)l->pid);
+    return result == LINK_ANSWERED || (result == LINK_ENDED && t.age_ns) ? EXIT_SUCCESS
+                                                                         : EXIT_FAILURE;
+}

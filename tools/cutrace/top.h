@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* cutrace ctl PID top: where the GPU's time goes, while it goes. */
+#ifndef TOP_H
+#define TOP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "link.h"
+#include "options.h"
+#include "report/memory.h"
+
+struct top_row {
+    char *name; /* as it can be shown */
+    uint32_t kind;
+    bool uncertain;   /* the average, as in the summary */
+    uint64_t last_ns; /* since the table before */
+    uint64_t last_calls;
+    uint64_t total_ns; /* 0: none is timed */
+    uint64_t calls;
+    uint64_t avg_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+};
+
+struct top {
+    struct link link;
+    bool recording;
+    struct ct_string command, device; /* the first GPU's name; how many there are: */
+    size_t devices;
+    uint64_t age_ns, last_ns; /* of the process, of the interval */
+    uint64_t busy_ns;         /* of all GPUs that are in use, since the start and in the interval */
+    uint64_t last_busy_ns;
+    uint64_t active_devices;
+    struct top_row *rows;
+    size_t count, size;
+};
+
+enum top_order { TOP_INTERVAL, TOP_TOTAL, TOP_CALLS, TOP_AVG, TOP_NAME, TOP_ORDERS };
+
+/* Asks the process anew; the rows are in that order. */
+enum link_result top_take(struct top *t, enum top_order order);
+void top_sort(struct top *t, enum top_order order);
+const char *top_order_name(enum top_order order);
+
+/* Three lines over the table, its heading, and a row, all without an end of line; 0: whole names.
+ */
+#define TOP_LINES 2
+void top_line(struct ct_string *out, const struct top *t, int line);
+void top_heading(struct ct_string *out);
+void top_row(struct ct_string *out, const struct top *t, const struct top_row *r, int width);
+
+/* The command: returns the exit status. */
+int top(const struct link *l, const struct options *o);
+
+/* Until a key or the process ends it; the last answer is returned. Only where there is ncurses. */
+enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_ms,
+                            unsigned long times);
+
+#endif

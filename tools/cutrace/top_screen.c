@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The live table on a terminal. */
+#include <locale.h>
+#include <ncurses.h>
+#include <time.h>
+
+#include "top.h"
+
+#define HEAD (TOP_LINES + 2) /* and an empty line, and the heading */
+
+struct screen {
+    struct top *top;
+    enum top_order order;
+    size_t first; /* row that is shown first */
+};
+
+static void put_line(int y, struct ct_string *text)
+{
+    mvaddnstr(y, 0, text->data, -1); /* the window's edge cuts it */
+    ct_string_clear(text);
+}
+
+static void put_head(const struct screen *s)
+{
+    struct ct_string text = {0};
+    for (int i = 0; i < TOP_LINES; i++) {
+        top_line(&text, s->top, i);
+        put_line(i, &text);
+    }
+    ct_string_printf(&text, "by %s  (q: quit, s: other order, up, down, i t c a n: by that)",
+                     top_order_name(s->order));
+    attron(A_DIM);
+    put_line(TOP_LINES, &text);
+    attroff(A_DIM);
+    attron(A_REVERSE);
+    mvhline(HEAD - 1, 0, ' ', COLS);
+    top_heading(&text);
+    put_line(HEAD - 1, &text);
+    attroff(A_REVERSE);
+    ct_string_free(&text);
+}
+
+static void draw(struct screen *s)
+{
+    const struct top *t = s->top;
+    struct ct_string text = {0};
+    erase();
+    put_head(s);
+    if (s->first >= t->count)
+        s->first = t->count ? t->count - 1 : 0;
+    for (size_t i = s->first; i < t->count && HEAD + (int)(i - s->first) < LINES; i++) {
+        const struct top_row *r = &t->rows[i];
+        attr_t look = r->last_calls ? A_BOLD : A_NORMAL;
+        attron(look);
+        top_row(&text, t, r, COLS);
+        put_line(HEAD + (int)(i - s->first), &text);
+        attroff(look);
+    }
+    ct_string_free(&text);
+    refresh();
+}
+
+static void set_order(struct screen *s, enum top_order order)
+{
+    s->order = order;
+    s->first = 0;
+    top_sort(s->top, order);
+}
+
+/* False: quit. */
+static bool obey(struct screen *s, int key)
+{
+    switch (key) {
+    case 'q':
+        return false;
+    case 's':
+        set_order(s, (s->order + 1) % TOP_ORDERS);
+        break;
+    case 'i':
+        set_order(s, TOP_INTERVAL);
+        break;
+    case 't':
+        set_order(s, TOP_TOTAL);
+        break;
+    case 'c':
+        set_order(s, TOP_CALLS);
+        break;
+    case 'a':
+        set_order(s, TOP_AVG);
+        break;
+    case 'n':
+        set_order(s, TOP_NAME);
+        break;
+    case '\f':
+        clearok(curscr, TRUE);
+        break;
+    case KEY_DOWN:
+        s->first++;
+        break;
+    case KEY_UP:
+        s->first -= s->first != 0;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Deals with keys until it is time for the next table; false: quit. */
+static bool wait_for_next(struct screen *s, unsigned delay_ms)
+{
+    uint64_t end_ms = now_ms() + delay_ms, ms;
+    while ((ms = now_ms()) < end_ms) {
+        timeout((int)(end_ms - ms));
+        int key = getch();
+        if (key == ERR)
+            continue;
+        if (!obey(s, key))
+            return false;
+        draw(s);
+    }
+    return true;
+}
+
+/* The first answer is waited for on the screen as it was: what goes wrong then stays visible. */
+enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_ms,
+                            unsigned long times)
+{
+    struct screen s = {.top = t, .order = order};
+    enum link_result result = top_take(t, order);
+    if (result != LINK_ANSWERED)
+        return result;
+    setlocale(LC_CTYPE, "");
+    initscr();
+    cbreak();
+    noecho();
+    curs_set(0);
+    keypad(stdscr, TRUE);
+    draw(&s);
+    while (--times && wait_for_next(&s, delay_ms)) {
+        result = top_take(t, s.order);
+        if (result != LINK_ANSWERED)
+            break;
+        draw(&s);
+    }
+    endwin();
+    return result;
+}
