@@ -1,5 +1,5 @@
 # CT_CUDA: where the CUDA toolkit is. Only its headers are needed to build.
-# Sets CUDA_CFLAGS, NVCC (may be empty), ct_cuda_include, ct_cuda_version; conditional HAVE_NVCC.
+# Sets CUDA_CFLAGS, NVCC (may be empty), ct_cuda_include, ct_cuda_version; conditionals HAVE_NVCC, HAVE_NVTX.
 AC_DEFUN([CT_CUDA], [
 AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=DIR],
     [the CUDA toolkit (default: of the nvcc on PATH, CUDA_HOME, /usr/local/cuda)])],
@@ -29,5 +29,8 @@ The library built with it serves programs of CUDA 11, 12 and 13])])
 AC_SUBST([CUDA_CFLAGS])
 AC_SUBST([CUDA_INCLUDE], [$ct_cuda_include])
 AC_SUBST([NVCC])
+AM_CONDITIONAL([HAVE_NVTX], [test -r "$ct_cuda_include/nvtx3/nvToolsExt.h"])
+AM_COND_IF([HAVE_NVTX], [], [AC_MSG_WARN([nvtx3/nvToolsExt.h was not found (package cuda-nvtx-13-0):
+the library will know nothing of the ranges that programs mark by NVTX])])
 AM_CONDITIONAL([HAVE_NVCC], [test -n "$NVCC"])
 ])

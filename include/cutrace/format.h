@@ -77,6 +77,9 @@ enum ct_section_type {
     CT_SECTION_PROCESSES = 14, /* struct ct_file_process: those of a merged file */
     CT_SECTION_TOTALS = 15,    /* struct ct_file_total: of each of them */
     CT_SECTION_SPREADS = 16,   /* struct ct_file_spread: how they differ */
+    CT_SECTION_THREADS = 17,   /* struct ct_file_thread: those that had ranges */
+    CT_SECTION_RANGES = 18,    /* struct ct_file_range: ranges and marks of the program, by NVTX */
+    CT_SECTION_CELLS = 19,     /* struct ct_file_cell: operations and calls in ranges */
     CT_SECTION_MEMORY = 20,    /* struct ct_file_memory: what was allocated and freed */
     CT_SECTION_BLOCKS = 21,    /* struct ct_file_block: what was still allocated at exit */
 };
@@ -444,6 +447,61 @@ struct ct_file_spread {
     double mean_square_ns2;
 };
 
+/*
+ * Ranges of one name in one place: a range is in the one that was opened last in its thread and was
+ * still open, so those of a thread are a tree. Those above come before it in the section.
+ */
+#define CT_RANGE_STYLES(X)                                                                         \
+    X(PUSH_POP, "PushPop")                                                                         \
+    X(START_END, "StartEnd")                                                                       \
+    X(MARK, "Mark")
+
+enum ct_range_style {
+#define X(id, text) CT_RANGE_##id,
+    CT_RANGE_STYLES(X)
+#undef X
+    CT_RANGE_STYLE_COUNT
+};
+
+#define CT_FILE_RANGE_DEPTH 64 /* ranges are in fewer others */
+
+struct ct_file_thread {
+    uint32_t tid;   /* the system's, of the first of them */
+    uint32_t name;  /* string, by NVTX; "" if it has none */
+    uint64_t count; /* threads, one after the other, that this stands for */
+};
+
+struct ct_file_range {
+    uint32_t parent;   /* the range this one was in, as its index plus one; 0: in none */
+    uint32_t thread;   /* index into CT_SECTION_THREADS */
+    uint32_t domain;   /* string; "": the default one */
+    uint32_t name;     /* string */
+    uint32_t style;    /* enum ct_range_style */
+    uint32_t color;    /* of the first: alpha, red, green, blue from the highest byte; 0: none */
+    uint64_t count;    /* that ended, or marks */
+    uint64_t unclosed; /* that had not ended when this was written, or when their thread ended */
+    uint64_t total_ns; /* of those that ended, as all below */
+    uint64_t min_ns;
+    uint64_t max_ns;
+    uint64_t sampled;  /* that the histogram and square_ns2 are of; fewer if a burst was cut */
+    double square_ns2; /* sum of squared durations of the sampled */
+    uint32_t bucket_first;
+    uint32_t bucket_count;
+};
+
+/* What a thread did on the GPU, or called, while this was the last range it had open. */
+struct ct_file_cell {
+    uint32_t range;    /* index into CT_SECTION_RANGES */
+    uint32_t section;  /* CT_SECTION_ROWS or CT_SECTION_APIS */
+    uint32_t index;    /* into that section */
+    uint32_t reserved; /* zero */
+    uint64_t count;    /* operations with a duration, or calls */
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    double square_ns2; /* of operations: sum of squared durations */
+};
+
 #define CT_FILE_CHECK(type, size)                                                                  \
     _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")
 CT_FILE_CHECK(ct_file_commit, 32);
@@ -464,6 +522,9 @@ CT_FILE_CHECK(ct_file_gap, 80);
 CT_FILE_CHECK(ct_file_transfer, 40);
 CT_FILE_CHECK(ct_file_total, 40);
 CT_FILE_CHECK(ct_file_spread, 72);
+CT_FILE_CHECK(ct_file_thread, 16);
+CT_FILE_CHECK(ct_file_range, 88);
+CT_FILE_CHECK(ct_file_cell, 56);
 CT_FILE_CHECK(ct_file_memory, 112);
 CT_FILE_CHECK(ct_file_block, 24);
 _Static_assert(CT_LOSS_COUNT <= CT_FILE_LOSSES, "losses outgrow the file");

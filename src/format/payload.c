@@ -231,6 +231,8 @@ static const char *check_ranges(const struct ct_summary *s)
     }
     for (size_t i = 0; i < s->apis_count; i++)
         buckets += s->apis[i].bucket_count;
+    for (size_t i = 0; i < s->ranges_count; i++)
+        buckets += s->ranges[i].bucket_count;
     if (shapes > s->shapes_count || buckets > s->buckets_count)
         return "its shapes or histograms overlap";
     return NULL;
@@ -259,6 +261,9 @@ static const char *check_texts(const struct ct_summary *s)
     ADD(notes, text)
     ADD(processes, command)
     ADD(processes, host)
+    ADD(threads, name)
+    ADD(ranges, name)
+    ADD(ranges, domain)
 #undef ADD
     return good ? NULL : "its texts repeat too often";
 }
@@ -369,6 +374,60 @@ static const char *check_spreads(const struct ct_summary *s)
     return NULL;
 }
 
+static const char *check_threads(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->threads_count; i++)
+        if (!is_string(s, s->threads[i].name))
+            return "the name of a thread is out of bounds";
+    return NULL;
+}
+
+static bool is_deep(const struct ct_summary *s, uint32_t range)
+{
+    unsigned depth = 0;
+    while (range && depth < CT_FILE_RANGE_DEPTH) {
+        range = s->ranges[range - 1].parent;
+        depth++;
+    }
+    return range;
+}
+
+/* A range comes after the one it is in: so none is in itself. */
+static const char *check_program_ranges(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->ranges_count; i++) {
+        const struct ct_file_range *r = &s->ranges[i];
+        if (r->parent > i || r->thread >= s->threads_count ||
+            (r->parent && s->ranges[r->parent - 1].thread != r->thread))
+            return "a range is in no known range or thread";
+        if (r->style >= CT_RANGE_STYLE_COUNT && s->minor <= CT_FILE_MINOR)
+            return "a range is of no known style";
+        if (is_deep(s, (uint32_t)i + 1))
+            return "a range is in too many others";
+        if (!is_string(s, r->domain) || !is_string(s, r->name))
+            return "a text of a range is out of bounds";
+        if (!is_range(r->bucket_first, r->bucket_count, s->buckets_count))
+            return "the histogram of a range is out of bounds";
+        if (!is_square(r->square_ns2))
+            return "a sum of squares is not a number";
+    }
+    return NULL;
+}
+
+static const char *check_cells(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->cells_count; i++) {
+        const struct ct_file_cell *c = &s->cells[i];
+        bool row = c->section == CT_SECTION_ROWS;
+        if (c->range >= s->ranges_count || (!row && c->section != CT_SECTION_APIS) ||
+            c->index >= (row ? s->rows_count : s->apis_count))
+            return "a cell is of no range, operation or function";
+        if (!is_square(c->square_ns2))
+            return "a sum of squares is not a number";
+    }
+    return NULL;
+}
+
 /* A kind that a newer minor version brought is shown as unknown. */
 static bool is_allocation(const struct ct_summary *s, uint32_t device, uint32_t kind)
 {
@@ -397,10 +456,10 @@ int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *e
 int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     static const char *(*const checks[])(const struct ct_summary *) = {
-        check_strings, check_process,   check_devices, check_rows,
-        check_buckets, check_apis,      check_ranges,  check_streams,
-        check_nodes,   check_notes,     check_texts,   check_activities,
-        check_gaps,    check_transfers, check_spreads, check_allocations,
+        check_strings,   check_process,        check_devices, check_rows,        check_buckets,
+        check_apis,      check_ranges,         check_streams, check_nodes,       check_notes,
+        check_threads,   check_program_ranges, check_texts,   check_activities,  check_gaps,
+        check_transfers, check_spreads,        check_cells,   check_allocations,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -32,6 +32,9 @@
     X(PROCESSES, processes, struct ct_file_process)                                                \
     X(TOTALS, totals, struct ct_file_total)                                                        \
     X(SPREADS, spreads, struct ct_file_spread)                                                     \
+    X(THREADS, threads, struct ct_file_thread)                                                     \
+    X(RANGES, ranges, struct ct_file_range)                                                        \
+    X(CELLS, cells, struct ct_file_cell)                                                           \
     X(MEMORY, memory, struct ct_file_memory)                                                       \
     X(BLOCKS, blocks, struct ct_file_block)
 

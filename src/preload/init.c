@@ -35,6 +35,7 @@
 #include "record/kernel.h"
 #include "record/note.h"
 #include "record/pass.h"
+#include "record/range.h"
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
@@ -63,6 +64,7 @@ static void forget_parent(void)
     ct_api_stats_forget();
     ct_notes_forget();
     ct_settle_forget();
+    ct_ranges_forget();
     ct_sample_forget();
     ct_intern_forget();
     ct_profile_forget();

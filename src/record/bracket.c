@@ -394,6 +394,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         b->flags |= CT_OP_OVERLAPPED;
     if (b->turns != ct_stream_turn(s))
         b->flags |= CT_OP_LEGACY_WAIT;
+    uint32_t range = ct_thread_range(b->thread);
     if (ct_unlikely(ct_sample_is_on) && b->choice.cell == CT_CELL_NONE)
         ct_sample_add_sure(&b->thread->sampler, b->row,
                            ct_sample_key(&w->shape, w->bytes, w->operations), w->operations,
@@ -418,6 +419,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .shape = w->shape,
         .cell = b->choice.cell,
         .weight = b->choice.weight,
+        .range = range,
     };
     ct_ring_publish(&b->thread->op_ring);
 }

@@ -21,6 +21,7 @@
 #include "record/harvest.h"
 #include "record/journal.h"
 #include "record/note.h"
+#include "record/range.h"
 #include "record/thread.h"
 #include "record/tracing.h"
 
@@ -94,6 +95,7 @@ static bool collect_threads(bool passed)
         any |= ct_api_stats_collect(t);
         any |= ct_harvest_collect(t);
         any |= ct_tracing_collect(t);
+        any |= ct_ranges_collect(atomic_load_explicit(&t->ranges, memory_order_acquire));
         any |= ct_tallies_collect(&t->tallies);
         if (passed || state == CT_THREAD_ENDED)
             any |= ct_passes_collect(&t->passes);

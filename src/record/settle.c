@@ -9,6 +9,7 @@
 #include "record/context.h"
 #include "record/journal.h"
 #include "record/lead.h"
+#include "record/range.h"
 #include "record/row.h"
 #include "record/stream.h"
 #include "record/tracing.h"
@@ -118,6 +119,13 @@ static void learn(const struct ct_measured *m)
         ct_estimate_settle(&e, &ct_row(m->op.row)->prior);
 }
 
+/* As often as it stands for others, which were in ranges as often as those that were drawn. */
+static CT_COLD void add_to_range(const struct ct_op *op, uint64_t time_ns)
+{
+    uint64_t operations = op->operations * ct_max(op->weight, 1);
+    ct_range_add(op->range, op->row, operations, time_ns / op->operations);
+}
+
 static void settle_one(struct ct_measured *m)
 {
     struct ct_row *r = ct_row(m->op.row);
@@ -128,6 +136,8 @@ static void settle_one(struct ct_measured *m)
     }
     ct_row_add(r, &m->op, m->times.raw_ns, e.time_ns, e.doubt_ns);
     ct_activity_add(m, r->kind, e.time_ns);
+    if (ct_unlikely(m->op.range))
+        add_to_range(&m->op, e.time_ns);
     if (ct_unlikely(ct_tracing_is_on()))
         ct_tracing_add(m, e.time_ns);
     if (ct_unlikely(ct_journal_is_open()))

@@ -12,8 +12,10 @@
 #include "record/context.h"
 #include "record/graph.h"
 #include "record/note.h"
+#include "record/range.h"
 #include "record/row.h"
 #include "record/stream.h"
+#include "record/thread.h"
 
 #define SECTIONS CT_SECTION_BLOCKS /* the last; not all are of one process */
 
@@ -22,10 +24,12 @@ struct image {
     struct ct_buffer section[SECTIONS + 1]; /* by enum ct_section_type */
     bool out_of_memory;
     uint64_t written;
+    uint32_t api_index[CT_API_COUNT]; /* in the section, plus one; 0: it is not there */
 };
 
 static struct image image;
 
+/* 0: this process has none of them. */
 static const uint32_t element_bytes[SECTIONS + 1] = {
     [CT_SECTION_STRINGS] = 1,
     [CT_SECTION_PROCESS] = sizeof(struct ct_file_process),
@@ -40,6 +44,9 @@ static const uint32_t element_bytes[SECTIONS + 1] = {
     [CT_SECTION_ACTIVITIES] = sizeof(struct ct_file_activity),
     [CT_SECTION_GAPS] = sizeof(struct ct_file_gap),
     [CT_SECTION_TRANSFERS] = sizeof(struct ct_file_transfer),
+    [CT_SECTION_THREADS] = sizeof(struct ct_file_thread),
+    [CT_SECTION_RANGES] = sizeof(struct ct_file_range),
+    [CT_SECTION_CELLS] = sizeof(struct ct_file_cell),
     [CT_SECTION_MEMORY] = sizeof(struct ct_file_memory),
     [CT_SECTION_BLOCKS] = sizeof(struct ct_file_block),
 };
@@ -246,6 +253,7 @@ static void add_api(uint32_t id)
         .timed = t.timed,
     };
     append(CT_SECTION_APIS, &f, sizeof(f));
+    image.api_index[id] = count(CT_SECTION_APIS);
 }
 
 /* From the start of the process, which is a moment before the clocks are tied. */
@@ -348,6 +356,113 @@ static void add_note(const struct ct_note *n)
     append(CT_SECTION_NOTES, &f, sizeof(f));
 }
 
+static uint64_t get(_Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* What is above has a lower number, and so has its place. */
+static void add_range(struct ct_ranges *r, uint32_t node, uint32_t thread)
+{
+    struct ct_range_node *n = ct_range_node(r, node);
+    struct ct_range_sums *s = ct_range_sums(r, node);
+    uint64_t ended = get(&n->count), opened = get(&n->opened), min = get(&n->min_ticks);
+    uint64_t most_ns = ct_ticks_to_ns(get(&n->max_ticks));
+    uint32_t bucket_first = count(CT_SECTION_BUCKETS);
+    uint32_t bucket_count = add_buckets(s->buckets, 0, CT_HIST_BUCKETS - 1);
+    struct ct_file_range f = {
+        .parent = n->parent ? ct_range_sums(r, n->parent)->index + 1 : 0,
+        .thread = thread,
+        .domain = add_string(ct_range_domain_name(n->domain)),
+        .name = add_string(n->text),
+        .style = n->style,
+        .color = n->color,
+        .count = ended,
+        .unclosed = opened > ended ? opened - ended : 0,
+        .total_ns = ct_ticks_to_ns(get(&n->total_ticks)),
+        .min_ns = ct_min(ct_ticks_to_ns(min), most_ns),
+        .max_ns = most_ns,
+        .sampled = s->sampled,
+        .square_ns2 = s->square_ns2,
+        .bucket_first = bucket_first,
+        .bucket_count = bucket_count,
+    };
+    s->index = count(CT_SECTION_RANGES);
+    append(CT_SECTION_RANGES, &f, sizeof(f));
+}
+
+/* A tree that grows meanwhile has calls of ranges that are not there yet. */
+static void add_range_calls(struct ct_ranges *r, uint32_t nodes)
+{
+    struct ct_range_call *calls = ct_range_calls(r);
+    for (uint32_t i = 0; i < CT_RANGE_CALLS; i++) {
+        uint64_t key = atomic_load_explicit(&calls[i].key, memory_order_acquire) - 1;
+        uint32_t node = (uint32_t)(key >> 32), api = (uint32_t)key;
+        if (key == UINT64_MAX || node >= nodes || !image.api_index[api] || !get(&calls[i].calls))
+            continue;
+        struct ct_file_cell f = {
+            .range = ct_range_sums(r, node)->index,
+            .section = CT_SECTION_APIS,
+            .index = image.api_index[api] - 1,
+            .count = get(&calls[i].calls),
+            .total_ns = ct_ticks_to_ns(get(&calls[i].total_ticks)),
+            .min_ns = ct_ticks_to_ns(get(&calls[i].min_ticks)),
+            .max_ns = ct_ticks_to_ns(get(&calls[i].max_ticks)),
+        };
+        append(CT_SECTION_CELLS, &f, sizeof(f));
+    }
+}
+
+static void add_ranges(struct ct_thread *t)
+{
+    struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_acquire);
+    uint32_t nodes = r ? ct_range_nodes(r) : 0, thread = count(CT_SECTION_THREADS);
+    const char *name;
+    if (nodes < 2)
+        return;
+    struct ct_file_thread f = ct_range_thread(r, &name);
+    f.name = add_string(name);
+    append(CT_SECTION_THREADS, &f, sizeof(f));
+    for (uint32_t node = 1; node < nodes; node++)
+        add_range(r, node, thread);
+    add_range_calls(r, nodes);
+}
+
+static void add_range_cell(const struct ct_range_cell *c)
+{
+    struct ct_file_cell f = {
+        .range = ct_range_sums(c->ranges, ct_range_node_of(c->range))->index,
+        .section = CT_SECTION_ROWS,
+        .index = c->row,
+        .count = c->count,
+        .total_ns = c->total_ns,
+        .min_ns = c->min_ns,
+        .max_ns = c->max_ns,
+        .square_ns2 = c->square_ns2,
+    };
+    append(CT_SECTION_CELLS, &f, sizeof(f));
+}
+
+static void add_all_ranges(void)
+{
+    static const char *const losses[] = {
+#define X(id, text) text,
+        CT_RANGE_LOSSES(X)
+#undef X
+    };
+    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
+        add_ranges(t);
+    for (uint32_t i = 0; i < ct_range_cells(); i++)
+        add_range_cell(ct_range_cell(i));
+    for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++) {
+        struct ct_file_note f = {.kind = CT_NOTE_WARNING, .count = ct_range_lost(i)};
+        if (!f.count)
+            continue;
+        f.text = add_string(losses[i]);
+        append(CT_SECTION_NOTES, &f, sizeof(f));
+    }
+}
+
 static void fill(const struct ct_process_info *process, bool finished)
 {
     add_string("");
@@ -374,6 +489,7 @@ static void fill(const struct ct_process_info *process, bool finished)
         add_nodes(ct_graph(i));
     for (uint32_t i = 0; i < ct_notes_count(); i++)
         add_note(ct_note_at(i));
+    add_all_ranges();
 }
 
 static void pad(struct ct_buffer *b)
@@ -416,6 +532,7 @@ bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, b
 {
     for (uint32_t type = 1; type <= SECTIONS; type++)
         image.section[type].len_bytes = 0;
+    __builtin_memset(image.api_index, 0, sizeof(image.api_index));
     image.out_of_memory = false;
     fill(process, finished);
     return !image.out_of_memory && join(out);

@@ -30,6 +30,7 @@ static void end(void *state)
         t->defaults[i].context = 0;
     }
     ct_contexts_take_back(t->events);
+    ct_range_thread_ends(t);
     ct_thread_current = NULL;
     atomic_store_explicit(&t->state, CT_THREAD_ENDED, memory_order_release);
 }
@@ -115,13 +116,25 @@ static void add_sample(struct ct_thread *t, uint32_t api, uint32_t shift, uint64
     ct_ring_publish(&t->sample_ring);
 }
 
+/* In a range, or with a budget. */
+static CT_COLD void count_further(struct ct_thread *t, uint32_t api, uint64_t ticks,
+                                  uint64_t done_ticks)
+{
+    uint32_t range = ct_thread_range(t);
+    if (range)
+        ct_range_count_call(t, range, api, ticks, t->api[api].shift);
+    if (atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed))
+        ct_api_draw(&t->api[api], done_ticks, &t->sampler.random);
+}
+
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                            uint64_t done_ticks)
 {
     struct ct_api_count *c = &t->api[api];
     uint64_t ticks = ct_ticks_between(call_ticks, done_ticks);
+    uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed);
     ct_api_add(c, ticks);
     add_sample(t, api, c->shift, ticks);
-    if (ct_unlikely(atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed)))
-        ct_api_draw(c, done_ticks, &t->sampler.random);
+    if (ct_unlikely(range | atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed)))
+        count_further(t, api, ticks, done_ticks);
 }

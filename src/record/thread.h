@@ -17,6 +17,7 @@
 #include "record/context.h"
 #include "record/op.h"
 #include "record/pass.h"
+#include "record/range.h"
 #include "record/sample.h"
 #include "record/tally.h"
 
@@ -46,6 +47,8 @@ struct ct_thread {
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
     uint64_t waited_ticks;  /* when it last came back from a call that waits for the GPU; 0 */
     uint64_t correlation;   /* of the call that is being made, or comes next; 0: no trace */
+    _Atomic uint32_t range; /* the last one open, or CT_RANGE_STALE; 0: there is none */
+    struct ct_ranges *_Atomic ranges; /* NULL: there never was one */
     struct ct_call_log *_Atomic log; /* NULL: there is no trace */
     _Atomic uint64_t off_operations; /* while recording was off */
     struct {
@@ -86,6 +89,13 @@ static inline struct ct_event_cache *ct_thread_events(struct ct_thread *t,
                                                       const struct ct_context *c)
 {
     return &t->events[ct_context_index(c)];
+}
+
+/* The range that an operation belongs to; 0: none. */
+static inline uint32_t ct_thread_range(struct ct_thread *t)
+{
+    uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed);
+    return ct_unlikely(range == CT_RANGE_STALE) ? ct_range_renew(t) : range;
 }
 
 /* One that was timed. A full ring of samples costs the histogram a sample, not the counters. */

@@ -86,6 +86,16 @@ static void fill_spreads(struct ct_build *b)
     ct_build_add(b, CT_SECTION_SPREADS, &spread);
 }
 
+static void fill_ranges(struct ct_build *b)
+{
+    struct ct_file_thread thread = {7, ct_build_text(b, "main"), 1};
+    struct ct_file_range range = {.name = ct_build_text(b, "step"), .count = 2};
+    struct ct_file_cell cell = {.section = CT_SECTION_ROWS, .count = 3};
+    ct_build_add(b, CT_SECTION_THREADS, &thread);
+    ct_build_add(b, CT_SECTION_RANGES, &range);
+    ct_build_add(b, CT_SECTION_CELLS, &cell);
+}
+
 static void fill(struct ct_build *b)
 {
     uint64_t calls[] = {100, 200};
@@ -103,6 +113,7 @@ static void fill(struct ct_build *b)
     note.text = ct_build_text(b, "cuNewThing");
     ct_build_add(b, CT_SECTION_NOTES, &note);
     fill_spreads(b);
+    fill_ranges(b);
 }
 
 static void set_up(void)
@@ -317,6 +328,18 @@ static const struct {
     FIELD(BLOCKS, ct_file_block, kind, CT_ALLOCATION_COUNT, "block is of no known device or kind"),
     FIELD(PROCESSES, ct_file_process, command, 100000, "text of a process"),
     FIELD(PROCESSES, ct_file_process, host, UINT32_MAX, "text of a process"),
+    FIELD(THREADS, ct_file_thread, name, 100000, "name of a thread"),
+    FIELD(RANGES, ct_file_range, parent, 1, "no known range or thread"),
+    FIELD(RANGES, ct_file_range, thread, 1, "no known range or thread"),
+    FIELD(RANGES, ct_file_range, style, CT_RANGE_STYLE_COUNT, "no known style"),
+    FIELD(RANGES, ct_file_range, name, 100000, "text of a range"),
+    FIELD(RANGES, ct_file_range, domain, 100000, "text of a range"),
+    FIELD(RANGES, ct_file_range, bucket_first, UINT32_MAX, "histogram of a range"),
+    FIELD(RANGES, ct_file_range, square_ns2, 0x7ff8000000000000, "not a number"),
+    FIELD(CELLS, ct_file_cell, range, 1, "a cell is of no"),
+    FIELD(CELLS, ct_file_cell, section, CT_SECTION_NODES, "a cell is of no"),
+    FIELD(CELLS, ct_file_cell, index, 100, "a cell is of no"),
+    FIELD(CELLS, ct_file_cell, square_ns2, 0xbff0000000000000, "not a number"),
     FIELD(SPREADS, ct_file_spread, section, CT_SECTION_NODES, "of nothing"),
     FIELD(SPREADS, ct_file_spread, index, 1, "of nothing"),
     FIELD(SPREADS, ct_file_spread, least, 2, "no known process"),

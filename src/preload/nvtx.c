@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NVTX. Its functions are in the program's own code, from NVIDIA's headers: at its first call each
+ * copy of them loads the library that NVTX_INJECTION64_PATH names and has it put its functions into
+ * a table. So the variable is made to name this library when it is preloaded. Another that it named
+ * is loaded in its place, called first, and all is passed on to it.
+ *
+ * A process that inherits the variable and is not profiled gets what it would have had without.
+ */
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExt.h>
+
+#include "base/elf.h"
+#include "base/intern.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "preload/init.h"
+#include "preload/real_dlsym.h"
+#include "preload/wrap.h"
+#include "record/range.h"
+
+#define PATH_VARIABLE "NVTX_INJECTION64_PATH="
+#define NEXT_VARIABLE "CUTRACE_NVTX_NEXT=" /* what it named before */
+#define ENTRY "InitializeInjectionNvtx2"
+#define HANDLE_BITS 12
+
+static char path_entry[sizeof(PATH_VARIABLE) + 2 * PATH_MAX] = PATH_VARIABLE;
+static char next_entry[sizeof(NEXT_VARIABLE) + PATH_MAX] = NEXT_VARIABLE;
+
+CT_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
+
+/* ---- the variable ---- */
+
+struct places {
+    bool ours, libc;
+};
+
+static bool is_us_or_libc(const struct ct_object *o, void *arg)
+{
+    struct places *p = arg;
+    p->ours = ct_object_has(o, (const void *)(uintptr_t)is_us_or_libc);
+    p->libc = ct_object_has(o, (const void *)(uintptr_t)gnu_get_libc_version);
+    return p->ours || p->libc;
+}
+
+/* Loaded by name, as by NVTX in a process that is not profiled, this library comes after libc. */
+static bool is_preloaded(void)
+{
+    struct places p = {0};
+    ct_objects_visit(is_us_or_libc, &p);
+    return p.ours && !getauxval(AT_SECURE);
+}
+
+static bool find_own_path(struct ct_text *t)
+{
+    struct ct_object o;
+    char cwd[PATH_MAX];
+    if (!ct_object_of(path_entry, &o) || !o.name || !*o.name)
+        return false;
+    if (*o.name != '/') {
+        if (!getcwd(cwd, sizeof(cwd)) || *cwd != '/')
+            return false;
+        ct_text_add(t, cwd);
+        ct_text_add_char(t, '/');
+    }
+    ct_text_add(t, o.name);
+    return !ct_text_full(t);
+}
+
+/* An environment of ours, as setenv() takes memory from the heap: without what is replaced. */
+static bool replace_environment(void)
+{
+    size_t n = 0, kept = 0;
+    while (environ && environ[n])
+        n++;
+    char **made = ct_map((n + 3) * sizeof(*made));
+    if (!made)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!ct_starts_with(environ[i], PATH_VARIABLE) &&
+            !ct_starts_with(environ[i], NEXT_VARIABLE))
+            made[kept++] = environ[i];
+    made[kept++] = path_entry;
+    if (next_entry[sizeof(NEXT_VARIABLE) - 1])
+        made[kept++] = next_entry;
+    environ = made;
+    return true;
+}
+
+/* One that names us is a parent's, whose next one stays. */
+__attribute__((constructor)) static void offer(void)
+{
+#ifdef CT_NOP
+    return;
+#endif
+    struct ct_text path = ct_text_in(path_entry + sizeof(PATH_VARIABLE) - 1, 2 * PATH_MAX);
+    struct ct_text next = ct_text_in(next_entry + sizeof(NEXT_VARIABLE) - 1, PATH_MAX);
+    const char *before = getenv("NVTX_INJECTION64_PATH");
+    if (!is_preloaded() || !find_own_path(&path))
+        return;
+    if (before && ct_streq(before, path_entry + sizeof(PATH_VARIABLE) - 1))
+        return;
+    if (before)
+        ct_text_add(&next, before);
+    if (!ct_text_full(&next))
+        replace_environment();
+}
+
+/* ---- handles ---- */
+
+/*
+ * A string's handle is its copy, a domain's a place in this array; with another injection they are
+ * that one's, and these tables say what they mean.
+ */
+static const char domain_handles[CT_RANGE_DOMAINS];
+static struct ct_table domains_of_next, strings_of_next;
+static bool has_next;
+
+static uint32_t domain_of(nvtxDomainHandle_t handle)
+{
+    const char *h = (const char *)handle;
+    uint64_t domain;
+    if (!h)
+        return 0;
+    if ((uintptr_t)h - (uintptr_t)domain_handles < CT_RANGE_DOMAINS)
+        return (uint32_t)(h - domain_handles);
+    if (has_next && ct_table_find(&domains_of_next, (uintptr_t)h, &domain))
+        return (uint32_t)domain;
+    return CT_RANGE_DOMAINS - 1;
+}
+
+static const char *string_of(nvtxStringHandle_t handle)
+{
+    uint64_t text;
+    if (!has_next)
+        return (const char *)handle;
+    if (handle && ct_table_find(&strings_of_next, (uintptr_t)handle, &text))
+        return (const char *)(uintptr_t)text;
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+/* PyTorch numbers what it does (emit_nvtx): the name is what is before the numbers. */
+static uint32_t name_bytes(const char *s)
+{
+    uint32_t n = 0;
+    while (n < CT_RANGE_NAME_BYTES && s[n] &&
+           !(s[n] == ',' &&
+             (ct_starts_with(s + n, ", seq = ") || ct_starts_with(s + n, ", op_id = "))))
+        n++;
+    return n;
+}
+
+static void add_utf8(struct ct_text *t, uint32_t c)
+{
+    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    if (c < 0x80) {
+        ct_text_add_char(t, (char)c);
+        return;
+    }
+    unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    ct_text_add_char(t, (char)(lead[more] | c >> 6 * more));
+    while (more--)
+        ct_text_add_char(t, (char)(0x80 | (c >> 6 * more & 0x3f)));
+}
+
+static const char *utf8(char *to, const wchar_t *from)
+{
+    struct ct_text t = ct_text_in(to, CT_RANGE_NAME_BYTES);
+    for (; from && *from && t.len < CT_RANGE_NAME_BYTES - 5; from++)
+        add_utf8(&t, (uint32_t)*from);
+    return to;
+}
+
+static struct ct_range_label label_of(uint32_t domain, const char *text, uint32_t color)
+{
+    if (!text || !*text)
+        text = "<unnamed>";
+    return (struct ct_range_label){text, name_bytes(text), domain, color};
+}
+
+static struct ct_range_label label_of_event(uint32_t domain, const nvtxEventAttributes_t *a,
+                                            char *room)
+{
+    const char *text = NULL;
+    if (!a || a->size < offsetof(nvtxEventAttributes_t, message) + sizeof(a->message))
+        return label_of(domain, NULL, 0);
+    if (a->messageType == NVTX_MESSAGE_TYPE_ASCII)
+        text = a->message.ascii;
+    else if (a->messageType == NVTX_MESSAGE_TYPE_UNICODE)
+        text = utf8(room, a->message.unicode);
+    else if (a->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
+        text = string_of(a->message.registered);
+    return label_of(domain, text, a->colorType == NVTX_COLOR_ARGB ? a->color : 0);
+}
+
+/* ---- what NVTX calls ---- */
+
+/* clang-format off */
+#define CALLBACKS(X)                                                                               \
+    X(CORE, MarkEx) X(CORE, MarkA) X(CORE, MarkW)                                                  \
+    X(CORE, RangeStartEx) X(CORE, RangeStartA) X(CORE, RangeStartW) X(CORE, RangeEnd)              \
+    X(CORE, RangePushEx) X(CORE, RangePushA) X(CORE, RangePushW) X(CORE, RangePop)                 \
+    X(CORE, NameOsThreadA) X(CORE, NameOsThreadW)                                                  \
+    X(CORE2, DomainMarkEx) X(CORE2, DomainRangeStartEx) X(CORE2, DomainRangeEnd)                   \
+    X(CORE2, DomainRangePushEx) X(CORE2, DomainRangePop)                                           \
+    X(CORE2, DomainRegisterStringA) X(CORE2, DomainRegisterStringW)                                \
+    X(CORE2, DomainCreateA) X(CORE2, DomainCreateW)
+/* clang-format on */
+
+/* Of the other injection; NULL: there is none, or it does not want to know. */
+static struct {
+#define X(module, name) nvtx##name##_impl_fntype name;
+    CALLBACKS(X)
+#undef X
+} next;
+
+#define PASS(name, ...)                                                                            \
+    do {                                                                                           \
+        if (ct_unlikely(next.name != NULL))                                                        \
+            next.name(__VA_ARGS__);                                                                \
+    } while (0)
+#define PASS_OR(otherwise, name, ...)                                                              \
+    (ct_unlikely(next.name != NULL) ? next.name(__VA_ARGS__) : (otherwise))
+
+static void mark(struct ct_range_label l)
+{
+    struct ct_thread *t = ct_wrap_enter();
+    if (t)
+        ct_range_mark(t, &l);
+}
+
+static int push(struct ct_range_label l)
+{
+    struct ct_thread *t = ct_wrap_enter();
+    return t ? ct_range_push(t, &l) : NVTX_NO_PUSH_POP_TRACKING;
+}
+
+static int pop(uint32_t domain)
+{
+    struct ct_thread *t = ct_wrap_enter();
+    return t ? ct_range_pop(t, domain) : NVTX_NO_PUSH_POP_TRACKING;
+}
+
+/* Its numbers start where no other injection's are likely to; a range of its has our number, too.
+ */
+static struct ct_table ids_of_next;
+
+static nvtxRangeId_t start(struct ct_range_label l)
+{
+    struct ct_thread *t = ct_wrap_enter();
+    return t ? ct_range_start(t, &l) : 0;
+}
+
+static nvtxRangeId_t started(nvtxRangeId_t ours, nvtxRangeId_t theirs)
+{
+    if (!theirs)
+        return ours;
+    ct_table_put(&ids_of_next, theirs, ours);
+    return theirs;
+}
+
+static void end(nvtxRangeId_t id)
+{
+    uint64_t ours = id;
+    struct ct_thread *t = ct_wrap_enter();
+    if (!t || (has_next && id && !ct_table_find(&ids_of_next, id, &ours)))
+        return;
+    ct_range_end(t, ours);
+}
+
+static void NVTX_API on_MarkEx(const nvtxEventAttributes_t *a)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    PASS(MarkEx, a);
+    mark(label_of_event(0, a, room));
+}
+
+static void NVTX_API on_MarkA(const char *message)
+{
+    PASS(MarkA, message);
+    mark(label_of(0, message, 0));
+}
+
+static void NVTX_API on_MarkW(const wchar_t *message)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    PASS(MarkW, message);
+    mark(label_of(0, utf8(room, message), 0));
+}
+
+static nvtxRangeId_t NVTX_API on_RangeStartEx(const nvtxEventAttributes_t *a)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    nvtxRangeId_t theirs = PASS_OR(0, RangeStartEx, a);
+    return started(start(label_of_event(0, a, room)), theirs);
+}
+
+static nvtxRangeId_t NVTX_API on_RangeStartA(const char *message)
+{
+    nvtxRangeId_t theirs = PASS_OR(0, RangeStartA, message);
+    return started(start(label_of(0, message, 0)), theirs);
+}
+
+static nvtxRangeId_t NVTX_API on_RangeStartW(const wchar_t *message)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    nvtxRangeId_t theirs = PASS_OR(0, RangeStartW, message);
+    return started(start(label_of(0, utf8(room, message), 0)), theirs);
+}
+
+static void NVTX_API on_RangeEnd(nvtxRangeId_t id)
+{
+    end(id);
+    PASS(RangeEnd, id);
+}
+
+static int NVTX_API on_RangePushEx(const nvtxEventAttributes_t *a)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    int level = push(label_of_event(0, a, room));
+    return PASS_OR(level, RangePushEx, a);
+}
+
+static int NVTX_API on_RangePushA(const char *message)
+{
+    int level = push(label_of(0, message, 0));
+    return PASS_OR(level, RangePushA, message);
+}
+
+static int NVTX_API on_RangePushW(const wchar_t *message)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    int level = push(label_of(0, utf8(room, message), 0));
+    return PASS_OR(level, RangePushW, message);
+}
+
+static int NVTX_API on_RangePop(void)
+{
+    int level = pop(0);
+    return PASS_OR(level, RangePop);
+}
+
+static void name_thread(uint32_t tid, const char *name)
+{
+    if (name && *name && ct_wrap_enter())
+        ct_range_name_thread(tid, name, ct_strnlen(name, CT_RANGE_NAME_BYTES));
+}
+
+static void NVTX_API on_NameOsThreadA(uint32_t tid, const char *name)
+{
+    PASS(NameOsThreadA, tid, name);
+    name_thread(tid, name);
+}
+
+static void NVTX_API on_NameOsThreadW(uint32_t tid, const wchar_t *name)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    PASS(NameOsThreadW, tid, name);
+    name_thread(tid, utf8(room, name));
+}
+
+static void NVTX_API on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    PASS(DomainMarkEx, domain, a);
+    mark(label_of_event(domain_of(domain), a, room));
+}
+
+static nvtxRangeId_t NVTX_API on_DomainRangeStartEx(nvtxDomainHandle_t domain,
+                                                    const nvtxEventAttributes_t *a)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    nvtxRangeId_t theirs = PASS_OR(0, DomainRangeStartEx, domain, a);
+    return started(start(label_of_event(domain_of(domain), a, room)), theirs);
+}
+
+static void NVTX_API on_DomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id)
+{
+    end(id);
+    PASS(DomainRangeEnd, domain, id);
+}
+
+static int NVTX_API on_DomainRangePushEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    int level = push(label_of_event(domain_of(domain), a, room));
+    return PASS_OR(level, DomainRangePushEx, domain, a);
+}
+
+static int NVTX_API on_DomainRangePop(nvtxDomainHandle_t domain)
+{
+    int level = pop(domain_of(domain));
+    return PASS_OR(level, DomainRangePop, domain);
+}
+
+static nvtxStringHandle_t registered(const char *string, nvtxStringHandle_t theirs)
+{
+    const char *copy = string ? ct_intern(string, ct_strnlen(string, CT_RANGE_NAME_BYTES)) : NULL;
+    if (!theirs)
+        return (nvtxStringHandle_t)(uintptr_t)copy;
+    if (copy)
+        ct_table_put(&strings_of_next, (uintptr_t)theirs, (uintptr_t)copy);
+    return theirs;
+}
+
+static nvtxStringHandle_t NVTX_API on_DomainRegisterStringA(nvtxDomainHandle_t domain,
+                                                            const char *string)
+{
+    return registered(string, PASS_OR(NULL, DomainRegisterStringA, domain, string));
+}
+
+static nvtxStringHandle_t NVTX_API on_DomainRegisterStringW(nvtxDomainHandle_t domain,
+                                                            const wchar_t *string)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    return registered(utf8(room, string), PASS_OR(NULL, DomainRegisterStringW, domain, string));
+}
+
+static nvtxDomainHandle_t created(const char *name, nvtxDomainHandle_t theirs)
+{
+    uint32_t domain =
+        name && *name ? ct_range_domain(name, ct_strnlen(name, CT_RANGE_NAME_BYTES)) : 0;
+    if (!theirs)
+        return (nvtxDomainHandle_t)(uintptr_t)&domain_handles[domain];
+    ct_table_put(&domains_of_next, (uintptr_t)theirs, domain);
+    return theirs;
+}
+
+static nvtxDomainHandle_t NVTX_API on_DomainCreateA(const char *name)
+{
+    return created(name, PASS_OR(NULL, DomainCreateA, name));
+}
+
+static nvtxDomainHandle_t NVTX_API on_DomainCreateW(const wchar_t *name)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    return created(utf8(room, name), PASS_OR(NULL, DomainCreateW, name));
+}
+
+/* ---- the injection ---- */
+
+/* What the variable named before us, once for all copies of NVTX in the process. */
+static NvtxInitializeInjectionNvtxFunc_t find_next(void)
+{
+    const char *path = getenv("CUTRACE_NVTX_NEXT");
+    void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
+    if (!library)
+        return NULL;
+    ct_real_dlsym_find();
+    NvtxInitializeInjectionNvtxFunc_t f =
+        (NvtxInitializeInjectionNvtxFunc_t)(uintptr_t)ct_real_dlsym(library, ENTRY);
+    return f == InitializeInjectionNvtx2 ? NULL : f;
+}
+
+struct module {
+    NvtxFunctionTable table;
+    unsigned size;
+};
+
+static bool find_module(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule id,
+                        struct module *m)
+{
+    return callbacks->GetModuleFunctionTable(id, &m->table, &m->size) && m->table;
+}
+
+/* A place that the other injection has filled holds another function than before. */
+static void put(const struct module *m, unsigned id, NvtxFunctionPointer before,
+                NvtxFunctionPointer ours, NvtxFunctionPointer *theirs)
+{
+    if (id >= m->size || !m->table[id])
+        return;
+    if (has_next && *m->table[id] != before && *m->table[id] != ours)
+        *theirs = *m->table[id];
+    *m->table[id] = ours;
+}
+
+static NvtxFunctionPointer value(const struct module *m, unsigned id)
+{
+    return id < m->size && m->table[id] ? *m->table[id] : NULL;
+}
+
+static bool start_next(NvtxInitializeInjectionNvtxFunc_t f, NvtxGetExportTableFunc_t get)
+{
+    bool tables = has_next || (ct_table_init(&domains_of_next, HANDLE_BITS) &&
+                               ct_table_init(&strings_of_next, HANDLE_BITS + 4) &&
+                               ct_table_init(&ids_of_next, HANDLE_BITS));
+    return tables && f(get);
+}
+
+static int attach(NvtxGetExportTableFunc_t get, NvtxInitializeInjectionNvtxFunc_t chained)
+{
+    const NvtxExportTableCallbacks *callbacks = get(NVTX_ETID_CALLBACKS);
+    struct module CORE, CORE2;
+    if (!callbacks || callbacks->struct_size < sizeof(*callbacks) ||
+        !find_module(callbacks, NVTX_CB_MODULE_CORE, &CORE) ||
+        !find_module(callbacks, NVTX_CB_MODULE_CORE2, &CORE2))
+        return 0;
+    struct {
+#define X(module, name) NvtxFunctionPointer name;
+        CALLBACKS(X)
+#undef X
+    } before = {
+#define X(module, name) .name = value(&module, NVTX_CBID_##module##_##name),
+        CALLBACKS(X)
+#undef X
+    };
+    if (chained && start_next(chained, get))
+        has_next = true;
+#define X(module, name)                                                                            \
+    put(&module, NVTX_CBID_##module##_##name, before.name, (NvtxFunctionPointer)on_##name,         \
+        (NvtxFunctionPointer *)&next.name);
+    CALLBACKS(X)
+#undef X
+    return 1;
+}
+
+/* Called for each copy of NVTX, perhaps by several threads at once. */
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
+{
+    static struct ct_spin lock;
+    NvtxInitializeInjectionNvtxFunc_t chained = find_next();
+    bool profiled = is_preloaded();
+    if (profiled && !ct_is_on())
+        ct_arm();
+    if (!profiled || atomic_load(&ct_state) == CT_OFF)
+        return chained ? chained(get_export_table) : 0;
+    ct_spin_lock(&lock);
+    int attached = attach(get_export_table, chained);
+    ct_spin_unlock(&lock);
+    return attached;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* NVTX: what programs mark is in the profile, and another injection gets all of it as well. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage.h"
+
+#define RANGER stage_path_of("tests/e2e/nvtx/ranger")
+
+static struct stage_run play(const char *part, const char *one, const char *two)
+{
+    const char *ranger = strdup(RANGER);
+    return PLAY(.program = ranger, .argv = {part}, .env = {one, two});
+}
+
+static char *witness(void)
+{
+    char text[4200];
+    snprintf(text, sizeof(text), "NVTX_INJECTION64_PATH=%s",
+             stage_path_of("tests/e2e/nvtx/witness.so"));
+    return strdup(text);
+}
+
+static const char *text_of(const struct ct_summary *s, uint32_t text)
+{
+    return ct_summary_text(s, text);
+}
+
+/* All of a name added up. */
+static struct ct_file_range range_of(const struct ct_summary *s, const char *name)
+{
+    struct ct_file_range sum = {0};
+    for (size_t i = 0; i < s->ranges_count; i++) {
+        const struct ct_file_range *r = &s->ranges[i];
+        if (strcmp(text_of(s, r->name), name))
+            continue;
+        sum.count += r->count;
+        sum.unclosed += r->unclosed;
+        sum.total_ns += r->total_ns;
+        sum.style = r->style;
+        sum.domain = r->domain;
+        sum.color = r->color;
+        sum.thread = r->thread;
+        ck_assert_uint_le(r->min_ns * r->count, r->total_ns);
+        ck_assert_uint_le(r->total_ns, r->max_ns * r->count);
+    }
+    return sum;
+}
+
+static bool is_in(const struct ct_summary *s, uint32_t range, const char *name)
+{
+    for (uint32_t at = range + 1; at; at = s->ranges[at - 1].parent)
+        if (!strcmp(text_of(s, s->ranges[at - 1].name), name))
+            return true;
+    return false;
+}
+
+/* Operations or calls in ranges of that name, and what is in these. */
+static uint64_t count_in(const struct ct_summary *s, const char *name, uint32_t section)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->cells_count; i++)
+        if (s->cells[i].section == section && is_in(s, s->cells[i].range, name))
+            n += s->cells[i].count;
+    return n;
+}
+
+static void check_count(const struct ct_summary *s, const char *name, uint64_t count, uint64_t sets)
+{
+    ck_assert_uint_eq(range_of(s, name).count, count);
+    ck_assert_uint_eq(count_in(s, name, CT_SECTION_ROWS), sets);
+    ck_assert_uint_eq(count_in(s, name, CT_SECTION_APIS), sets);
+}
+
+static void check_nest(const char *path)
+{
+    struct ct_summary s;
+    stage_profile(&s, path);
+    check_count(&s, "step", 3, 9);
+    check_count(&s, "fwd", 3, 3);
+    check_count(&s, "bwd", 3, 6);
+    check_count(&s, "outlives", 3, 3);
+    ck_assert_uint_eq(range_of(&s, "instant").count, 3);
+    ck_assert_uint_eq(range_of(&s, "instant").style, CT_RANGE_MARK);
+    ck_assert_uint_eq(range_of(&s, "outlives").style, CT_RANGE_START_END);
+    ck_assert_str_eq(text_of(&s, range_of(&s, "bwd").domain), "mydomain");
+    ck_assert_uint_eq(range_of(&s, "bwd").color, 0xff00ff00);
+    ck_assert_uint_eq(s.threads_count, 1);
+    ck_assert_str_eq(text_of(&s, s.threads[0].name), "main");
+    ct_summary_free(&s);
+}
+
+START_TEST(ranges_are_recorded)
+{
+    struct stage_run r = play("nest", _i ? "NVTX_INJECTION64_PATH=" : NULL, NULL);
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_nonnull(strstr(r.out, "push step 0\npush fwd 1\npop fwd 1\npush bwd 0\npop bwd "
+                                        "0\npop step 0\n"));
+    check_nest("summary.bin");
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(another_injection_gets_all)
+{
+    char *path = witness();
+    const char *ranger = strdup(RANGER);
+    struct stage_run bare = PLAY(.program = ranger, .argv = {"nest"}, .env = {path}, .bare = true);
+    struct stage_run r = play("nest", path, NULL);
+    ck_assert_int_eq(bare.status, 0);
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_nonnull(strstr(r.out, "witness: push registered\n"));
+    ck_assert_str_eq(r.out, bare.out);
+    check_nest("summary.bin");
+    stage_drop(&bare);
+    stage_drop(&r);
+}
+END_TEST
+
+/* A child without the library gets what it would have had if nobody had it. */
+START_TEST(children_that_are_not_profiled)
+{
+    static const char *const parts[] = {"bare", "child"};
+    char *paths[] = {strdup("CUTRACE_LOG=1"), witness()};
+    const char *children = _i ? "CUTRACE_CHILDREN=off" : NULL;
+    for (int i = 0; i < 2; i++) {
+        const char *ranger = strdup(RANGER);
+        struct stage_run bare =
+            PLAY(.program = ranger, .argv = {parts[_i]}, .env = {paths[i]}, .bare = true);
+        struct stage_run r = play(parts[_i], paths[i], children);
+        ck_assert_int_eq(r.status, 0);
+        ck_assert_str_eq(r.out, bare.out);
+        ck_assert_uint_eq(stage_profiles(), _i ? 1 : 0);
+        stage_drop(&bare);
+        stage_drop(&r);
+    }
+}
+END_TEST
+
+START_TEST(children_that_are_profiled)
+{
+    struct stage_run r = play("child", witness(), NULL);
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_uint_eq(stage_profiles(), 2);
+    ck_assert_ptr_nonnull(strstr(r.out, "witness: push registered\n"));
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(names_and_ends)
+{
+    struct ct_summary s;
+    struct stage_run r = play("names", NULL, NULL);
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(range_of(&s, "w\303\244hle \342\202\254 \360\237\230\200").count, 1);
+    ck_assert_uint_eq(range_of(&s, "aten::add").count, 10);
+    ck_assert_uint_eq(range_of(&s, "open").count, 0);
+    ck_assert_uint_eq(range_of(&s, "open").unclosed, 1);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+static uint64_t noted(const struct ct_summary *s, const char *words)
+{
+    for (size_t i = 0; i < s->notes_count; i++)
+        if (strstr(text_of(s, s->notes[i].text), words))
+            return s->notes[i].count;
+    return 0;
+}
+
+START_TEST(what_finds_no_room_is_counted)
+{
+    struct ct_summary s;
+    struct stage_run r = play("much", NULL, NULL);
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(range_of(&s, "deep").count + noted(&s, "more were open"), 200);
+    ck_assert_uint_eq(count_in(&s, "deep", CT_SECTION_ROWS), 1);
+    check_count(&s, "after", 1, 1);
+    uint64_t named = 0;
+    for (size_t i = 0; i < s.ranges_count; i++)
+        if (!strncmp(text_of(&s, s.ranges[i].name), "name ", 5))
+            named += s.ranges[i].count;
+    ck_assert_uint_eq(named + noted(&s, "different names"), 6000);
+    ck_assert_uint_gt(named, 4000);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(several_threads)
+{
+    struct ct_summary s;
+    struct stage_run r = play("threads", NULL, NULL);
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    check_count(&s, "handed over", 1, 1);
+    check_count(&s, "thread", 1, 2);
+    ck_assert_uint_ne(range_of(&s, "handed over").thread, range_of(&s, "thread").thread);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("nvtx");
+    tcase_add_checked_fixture(tests, stage_open, stage_close);
+    tcase_add_loop_test(tests, ranges_are_recorded, 0, 2);
+    tcase_add_test(tests, another_injection_gets_all);
+    tcase_add_loop_test(tests, children_that_are_not_profiled, 0, 2);
+    tcase_add_test(tests, children_that_are_profiled);
+    tcase_add_test(tests, names_and_ends);
+    tcase_add_test(tests, what_finds_no_room_is_counted);
+    tcase_add_test(tests, several_threads);
+    return stage_main("nvtx_ranges", tests);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Marks ranges as programs do, and prints what NVTX answers: ranger PART [PROGRAM ARGUMENT...] */
+#include <cuda.h>
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        if (call) {                                                                                \
+            printf("failed: %s\n", #call);                                                         \
+            exit(3);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static CUdeviceptr memory;
+static CUcontext context;
+
+static void begin(void)
+{
+    CUdevice device;
+    MUST(cuInit(0));
+    MUST(cuDeviceGet(&device, 0));
+    MUST(cuDevicePrimaryCtxRetain(&context, device));
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuMemAlloc(&memory, 4096));
+}
+
+static void work(int n)
+{
+    while (n--)
+        MUST(cuMemsetD8(memory, 0, 4096));
+}
+
+/* step, in it fwd and bwd of another domain, a mark, and a range that outlives step */
+static void nest(void)
+{
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("mydomain");
+    nvtxEventAttributes_t a = {
+        .version = NVTX_VERSION,
+        .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+        .colorType = NVTX_COLOR_ARGB,
+        .color = 0xff00ff00,
+        .messageType = NVTX_MESSAGE_TYPE_REGISTERED,
+        .message.registered = nvtxDomainRegisterStringA(domain, "bwd"),
+    };
+    nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "main");
+    for (int i = 0; i < 3; i++) {
+        printf("push step %d\n", nvtxRangePushA("step"));
+        printf("push fwd %d\n", nvtxRangePushA("fwd"));
+        work(1);
+        printf("pop fwd %d\n", nvtxRangePop());
+        printf("push bwd %d\n", nvtxDomainRangePushEx(domain, &a));
+        work(2);
+        printf("pop bwd %d\n", nvtxDomainRangePop(domain));
+        nvtxMarkA("instant");
+        nvtxRangeId_t id = nvtxRangeStartA("outlives");
+        printf("pop step %d\n", nvtxRangePop());
+        work(1);
+        nvtxRangeEnd(id);
+    }
+    work(5);
+    nvtxDomainDestroy(domain);
+}
+
+/* Names in wide characters, as PyTorch numbers them, and one that stays open. */
+static void names(void)
+{
+    nvtxRangePushW(L"w\u00e4hle \u20ac \U0001f600");
+    nvtxRangePop();
+    for (int i = 0; i < 10; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "aten::add, seq = %d, op_id = %d", i, 2 * i);
+        nvtxRangePushA(name);
+        nvtxRangePop();
+    }
+    nvtxRangePop(); /* of nothing */
+    nvtxRangePushA("open");
+}
+
+/* More open than fit, then all closed again; and more names than fit. */
+static void much(void)
+{
+    for (int i = 0; i < 200; i++)
+        nvtxRangePushA("deep");
+    work(1);
+    for (int i = 0; i < 200; i++)
+        nvtxRangePop();
+    nvtxRangePushA("after");
+    work(1);
+    nvtxRangePop();
+    for (int i = 0; i < 6000; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "name %d", i);
+        nvtxRangePushA(name);
+        nvtxRangePop();
+    }
+}
+
+static void *end_it(void *id)
+{
+    nvtxRangeEnd(*(nvtxRangeId_t *)id);
+    return NULL;
+}
+
+static void *other(void *unused)
+{
+    MUST(cuCtxSetCurrent(context));
+    nvtxRangePushA("thread");
+    work(2);
+    nvtxRangePop();
+    return unused;
+}
+
+/* A range that another thread ends, and one of another thread. */
+static void threads(void)
+{
+    pthread_t t;
+    nvtxRangeId_t id = nvtxRangeStartA("handed over");
+    work(1);
+    MUST(pthread_create(&t, NULL, end_it, &id));
+    MUST(pthread_join(t, NULL));
+    work(3);
+    MUST(pthread_create(&t, NULL, other, NULL));
+    MUST(pthread_join(t, NULL));
+}
+
+static int run(char **argv, char *unset)
+{
+    int status;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) {
+        if (unset)
+            unsetenv(unset);
+        execv(argv[0], argv);
+        _exit(127);
+    }
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *part = argc > 1 ? argv[1] : "";
+    if (!strcmp(part, "bare"))
+        return run((char *[]){argv[0], "nest", NULL}, "LD_PRELOAD");
+    begin();
+    if (!strcmp(part, "child")) {
+        nvtxRangePushA("parent");
+        nvtxRangePop();
+        return run((char *[]){argv[0], "nest", NULL}, NULL);
+    }
+    if (!strcmp(part, "nest"))
+        nest();
+    else if (!strcmp(part, "names"))
+        names();
+    else if (!strcmp(part, "much"))
+        much();
+    else if (!strcmp(part, "threads"))
+        threads();
+    else
+        return 2;
+    return 0;
+}
