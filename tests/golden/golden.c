@@ -32,6 +32,8 @@ static const struct golden {
     {"apionly", "", "apionly.summary.txt"},
     {"multi", "", "multi.summary.txt"},
     {"multi", "--print-summary-per-gpu", "multi.per-gpu.txt"},
+    {"nvtx", "", "nvtx.summary.txt"},
+    {"nvtx_empty", "", "nvtx-empty.summary.txt"},
 };
 
 /* Of traces, which have nothing of ours below. */

@@ -434,10 +434,69 @@ static void fill_allocated(struct ct_build *b)
         ct_build_add(b, CT_SECTION_BLOCKS, &blocks[i]);
 }
 
+static uint32_t add_range(struct ct_build *b, uint32_t parent, const char *domain, const char *name,
+                          uint64_t count, uint64_t total_ns, uint64_t each_ns)
+{
+    struct ct_file_range r = {.parent = parent,
+                              .domain = *domain ? ct_build_text(b, domain) : 0,
+                              .name = ct_build_text(b, name),
+                              .count = count,
+                              .total_ns = total_ns,
+                              .min_ns = each_ns,
+                              .max_ns = each_ns};
+    return ct_build_add(b, CT_SECTION_RANGES, &r) + 1;
+}
+
+static void add_cell(struct ct_build *b, uint32_t range, uint32_t section, uint32_t index,
+                     uint64_t count, uint64_t each_ns)
+{
+    struct ct_file_cell c = {.range = range - 1,
+                             .section = section,
+                             .index = index,
+                             .count = count,
+                             .total_ns = count * each_ns,
+                             .min_ns = each_ns,
+                             .max_ns = each_ns,
+                             .square_ns2 = (double)count * (double)each_ns * (double)each_ns};
+    ct_build_add(b, CT_SECTION_CELLS, &c);
+}
+
+/* Three times step, and in it fwd and of a domain of its own bwd. */
+static void fill_nvtx(struct ct_build *b)
+{
+    struct ct_file_thread thread = {4242, ct_build_text(b, "main"), 1};
+    KERNEL(b, 0, "_Z3bwdPf", 2000000, 2000000, 2000000);
+    KERNEL(b, 0, "_Z3fwdPf", 1000000, 1000000, 1000000);
+    COPY(b, 0, DTOH, 1500, 1500, 1500);
+    API(b, "cudaLaunchKernel", 5000, 5000, 5000, 5000, 5000, 5000);
+    API(b, "cudaMemcpy", 7000, 7000, 7000);
+    ct_build_add(b, CT_SECTION_THREADS, &thread);
+    uint32_t step = add_range(b, 0, "", "step", 3, 27000000, 9000000);
+    uint32_t fwd = add_range(b, step, "", "fwd", 3, 11999700, 3999900);
+    uint32_t bwd = add_range(b, step, "mydomain", "bwd", 3, 11700000, 3900000);
+    add_cell(b, bwd, CT_SECTION_ROWS, 0, 3, 2000000);
+    add_cell(b, fwd, CT_SECTION_ROWS, 1, 3, 1000000);
+    add_cell(b, step, CT_SECTION_ROWS, 2, 3, 1500);
+    add_cell(b, bwd, CT_SECTION_APIS, 0, 3, 5000);
+    add_cell(b, fwd, CT_SECTION_APIS, 0, 3, 5000);
+    add_cell(b, step, CT_SECTION_APIS, 1, 3, 7000);
+}
+
+static void fill_nvtx_empty(struct ct_build *b)
+{
+    struct ct_file_thread thread = {4242, 0, 1};
+    struct ct_file_range unclosed = {.name = ct_build_text(b, "unclosed"), .unclosed = 1};
+    KERNEL(b, 0, "_Z1fv", 10);
+    API(b, "cudaLaunchKernel", 10);
+    ct_build_add(b, CT_SECTION_THREADS, &thread);
+    add_range(b, 0, "", "empty range", 1, 1000, 1000);
+    ct_build_add(b, CT_SECTION_RANGES, &unclosed);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
-    X(hostile) X(merged) X(moved) X(families) X(allocated)
+    X(hostile) X(merged) X(moved) X(families) X(allocated) X(nvtx) X(nvtx_empty)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -172,6 +172,25 @@ static void put_activity(struct encoder *e)
     put_all(e, CT_READ_TRANSFERS, a->transfers, a->transfer_keys.count);
 }
 
+static void put_ranges(struct encoder *e)
+{
+    const struct ct_merged_ranges *r = &e->m->ranges;
+    for (uint32_t i = 0; i < r->thread_keys.count; i++) {
+        struct ct_file_thread f = r->threads[i];
+        f.name = text(e, f.name);
+        put(e, CT_READ_THREADS, &f);
+    }
+    for (uint32_t i = 0; i < r->range_keys.count; i++) {
+        struct ct_file_range f = r->ranges[i];
+        f.domain = text(e, f.domain);
+        f.name = text(e, f.name);
+        f.bucket_first = put_hist(e, &r->hists[i]);
+        f.bucket_count = (uint32_t)r->hists[i].count;
+        put(e, CT_READ_RANGES, &f);
+    }
+    put_all(e, CT_READ_CELLS, r->cells, r->cell_keys.count);
+}
+
 static void *join(struct encoder *e, size_t *bytes)
 {
     struct ct_file_payload head = {SECTIONS, sizeof(struct ct_file_section)};
@@ -209,5 +228,6 @@ void *ct_encode(const struct ct_merged *m, size_t *bytes)
     put_activity(&e);
     put_all(&e, CT_READ_MEMORY, m->allocated.memory, m->allocated.memory_keys.count);
     put_all(&e, CT_READ_BLOCKS, m->allocated.blocks, m->allocated.block_keys.count);
+    put_ranges(&e);
     return join(&e, bytes);
 }

@@ -444,6 +444,7 @@ void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
     add_notes(m, s);
     ct_activity_add(&m->activity, s, m->device_map, m->row_map);
     ct_allocated_add(&m->allocated, s, m->device_map);
+    ct_ranges_add(m, s);
     if (m->details && m->devices_as == CT_DEVICES_EACH)
         add_streams(m, s);
     ct_spread_add(m, s);
@@ -481,5 +482,6 @@ void ct_merge_free(struct ct_merged *m)
         free(arrays[i]);
     ct_activity_free(&m->activity);
     ct_allocated_free(&m->allocated);
+    ct_ranges_free(&m->ranges);
     memset(m, 0, sizeof(*m));
 }

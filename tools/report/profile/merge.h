@@ -15,6 +15,7 @@
 #include "report/profile/activity.h"
 #include "report/profile/allocated.h"
 #include "report/profile/intern.h"
+#include "report/profile/ranges.h"
 
 #define CT_MERGE_NONE UINT32_MAX
 
@@ -101,6 +102,7 @@ struct ct_merged {
     size_t totals_size;
     struct ct_merged_activity activity;
     struct ct_merged_allocated allocated;
+    struct ct_merged_ranges ranges;
     struct ct_file_stream *streams;
     size_t stream_count;
     size_t streams_size;

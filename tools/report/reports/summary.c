@@ -8,6 +8,7 @@
 #include "report/profile/view.h"
 #include "report/reports/advice.h"
 #include "report/reports/details.h"
+#include "report/reports/nvtx.h"
 #include "report/reports/truth.h"
 #include "report/sinks/csv_text.h"
 #include "report/sinks/nvprof.h"
@@ -79,7 +80,7 @@ static const struct ct_column columns[CT_SUMMARY_COLUMNS] = {
     [CT_SUMMARY_NAMES] = {"names", "Names", CT_CELL_COUNT, CT_FOLD_SUM, 0},
 };
 
-static const struct ct_relation relation = {"summary", "Summary", columns, CT_SUMMARY_NAMES};
+const struct ct_relation ct_summary_relation = {"summary", "Summary", columns, CT_SUMMARY_NAMES};
 static const struct ct_relation groups = {"summary", "Summary", columns, CT_SUMMARY_COLUMNS};
 
 static void put_section(struct ct_sink *sink, const char *type, const struct ct_view *v)
@@ -110,7 +111,7 @@ static void put_summary(const struct ct_input *in, struct ct_sink *sink, const s
 {
     struct ct_view apis;
     ct_view_apis(&apis, in->m);
-    ct_sink_begin(sink, in->o->grouped ? &groups : &relation);
+    ct_sink_begin(sink, in->o->grouped ? &groups : &ct_summary_relation);
     put_section(sink, CT_SUMMARY_GPU, gpu);
     if (in->device == CT_VIEW_ALL_DEVICES)
         put_section(sink, CT_SUMMARY_API, &apis);
@@ -191,6 +192,8 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
         print_devices(&r);
     else
         print_table(&r, CT_VIEW_ALL_DEVICES, &gpu);
+    if (o->per != CT_PER_GPU)
+        ct_nvtx_print(out, r.prefix, in);
     begin_text(&r);
     if (!o->csv)
         putc('\n', out);

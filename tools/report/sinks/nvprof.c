@@ -15,13 +15,14 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     struct ct_nvprof *n = &((struct sink *)sink)->n;
     ct_kept_begin(&n->rows, relation);
     ct_string_clear(&n->notes);
-    n->gpu_count = n->uncertain = 0;
+    n->range_count = n->gpu_count = n->uncertain = 0;
 }
 
 static void row(struct ct_sink *sink, const struct ct_cell *cells)
 {
     struct ct_nvprof *n = &((struct sink *)sink)->n;
     ct_kept_add(&n->rows, cells);
+    n->range_count += !strcmp(cells[CT_SUMMARY_TYPE].text, CT_SUMMARY_RANGE);
     n->gpu_count += !strcmp(cells[CT_SUMMARY_TYPE].text, CT_SUMMARY_GPU);
     n->uncertain += cells[CT_SUMMARY_AVG].doubtful;
 }

@@ -25,6 +25,9 @@ enum ct_summary_column {
 
 #define CT_SUMMARY_GPU "GPU activities"
 #define CT_SUMMARY_API "API calls"
+#define CT_SUMMARY_RANGE "Range:" /* first, of the tables of ranges alone */
+
+extern const struct ct_relation ct_summary_relation;
 
 struct ct_nvprof {
     FILE *out;
@@ -34,8 +37,9 @@ struct ct_nvprof {
     bool color;
     bool apis; /* calls belong to this table */
     struct ct_kept rows;
-    size_t gpu_count; /* the first rows; the others are calls */
-    size_t uncertain; /* rows whose average is less than twice what it may be wrong by */
+    size_t range_count; /* the first rows, */
+    size_t gpu_count;   /* the next ones; the others are calls */
+    size_t uncertain;   /* rows whose average is less than twice what it may be wrong by */
     struct ct_string notes;
 };
 

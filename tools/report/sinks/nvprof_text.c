@@ -79,7 +79,8 @@ void ct_nvprof_text(const struct ct_nvprof *n)
 {
     enum ct_unit each[CT_SUMMARY_COLUMNS], *units = n->unit == CT_UNIT_AUTO ? NULL : each;
     ct_nvprof_units(each, n);
-    if (!n->gpu_count)
+    size_t apis = n->range_count + n->gpu_count;
+    if (!n->gpu_count && !n->range_count)
         fputs("No kernels were profiled.\n", n->out);
     if (n->rows.count) {
         fprintf(n->out, "%s" CELLS "  %4s%s\n", n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)",
@@ -87,10 +88,14 @@ void ct_nvprof_text(const struct ct_nvprof *n)
         if (units)
             print_units(n->out, units);
     }
-    print_section(n, CT_SUMMARY_GPU ":", 0, n->gpu_count, units);
-    print_section(n, CT_SUMMARY_API ":", n->gpu_count, n->rows.count, units);
-    if (n->apis && n->gpu_count == n->rows.count)
-        fputs("No API activities were profiled.\n", n->out);
+    print_section(n, CT_SUMMARY_RANGE, 0, n->range_count, units);
+    if (!n->gpu_count && n->range_count)
+        fputs("No kernels were profiled in this range.\n", n->out);
+    print_section(n, CT_SUMMARY_GPU ":", n->range_count, apis, units);
+    print_section(n, CT_SUMMARY_API ":", apis, n->rows.count, units);
+    if (n->apis && apis == n->rows.count)
+        fprintf(n->out, "No API activities were profiled%s.\n",
+                n->range_count ? " in this range" : "");
     if (n->uncertain)
         fprintf(n->out, "%s~: Avg is less than twice what it may be wrong by (see --details)\n",
                 n->prefix);
