@@ -495,7 +495,7 @@ static void fill(const struct ct_process_info *process, bool finished)
 static void pad(struct ct_buffer *b)
 {
     size_t rest = -b->len_bytes % 8;
-    void *p = ct_buffer_add(b, rest);
+    void *p = rest ? ct_buffer_add(b, rest) : NULL; /* an empty section takes no memory */
     if (p)
         __builtin_memset(p, 0, rest);
 }
