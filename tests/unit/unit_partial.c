@@ -94,6 +94,7 @@ static int interrupt(int number)
 START_TEST(a_signal_removes_it_and_ends_the_program)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+    signal(signals[_i], SIG_DFL); /* who started the tests may have it ignored */
     int status = interrupt(signals[_i]);
     ck_assert(WIFSIGNALED(status));
     ck_assert_int_eq(WTERMSIG(status), signals[_i]);
