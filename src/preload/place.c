@@ -21,33 +21,50 @@ static const uint8_t directions[3][3] = {
 
 enum ct_direction ct_direction_of(struct ct_way way)
 {
-    return (enum ct_direction)directions[places[way.from]][places[way.to]];
+    return way.peers ? CT_PTOP : (enum ct_direction)directions[places[way.from]][places[way.to]];
 }
 
-/* Both answers in one question; for memory it does not know the driver says zero to both. */
-static CUresult ask(CUdeviceptr p, unsigned *type, unsigned *managed)
+struct answer {
+    enum ct_memory memory;
+    int device;
+};
+
+/* All answers to one question; for memory it does not know the driver says zero to each. */
+static CUresult ask(CUdeviceptr p, unsigned *type, unsigned *managed, int *device)
 {
-    CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                  CU_POINTER_ATTRIBUTE_IS_MANAGED};
-    void *answers[] = {type, managed};
-    return CT_REAL(cuPointerGetAttributes)(2, what, answers, p);
+    CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *answers[] = {type, managed, device};
+    return CT_REAL(cuPointerGetAttributes)(3, what, answers, p);
+}
+
+static struct answer look(CUdeviceptr p)
+{
+    struct answer a = {CT_MEMORY_UNKNOWN, 0};
+    unsigned type = 0, managed = 0;
+    CUstreamCaptureMode mode;
+    if (!ct_recording() || !CT_HAS(cuPointerGetAttributes) || !ct_relaxed_enter(&mode))
+        return a;
+    CUresult r = ask(p, &type, &managed, &a.device);
+    ct_relaxed_leave(mode);
+    if (r == CUDA_SUCCESS)
+        a.memory = managed                        ? CT_MEMORY_MANAGED
+                   : type == CU_MEMORYTYPE_DEVICE ? CT_MEMORY_DEVICE
+                   : type == CU_MEMORYTYPE_HOST   ? CT_MEMORY_PINNED
+                                                  : CT_MEMORY_PAGEABLE;
+    return a;
 }
 
 enum ct_memory ct_memory_at(CUdeviceptr p)
 {
-    unsigned type = 0, managed = 0;
-    CUstreamCaptureMode mode;
-    if (!ct_recording() || !CT_HAS(cuPointerGetAttributes) || !ct_relaxed_enter(&mode))
-        return CT_MEMORY_UNKNOWN;
-    CUresult r = ask(p, &type, &managed);
-    ct_relaxed_leave(mode);
-    if (r != CUDA_SUCCESS)
-        return CT_MEMORY_UNKNOWN;
-    if (managed)
-        return CT_MEMORY_MANAGED;
-    return type == CU_MEMORYTYPE_DEVICE ? CT_MEMORY_DEVICE
-           : type == CU_MEMORYTYPE_HOST ? CT_MEMORY_PINNED
-                                        : CT_MEMORY_PAGEABLE;
+    return look(p).memory;
+}
+
+struct ct_way ct_way_between(CUdeviceptr from, CUdeviceptr to)
+{
+    struct answer a = look(from), b = look(to);
+    bool both = a.memory == CT_MEMORY_DEVICE && b.memory == CT_MEMORY_DEVICE;
+    return (struct ct_way){a.memory, b.memory, both && a.device != b.device};
 }
 
 enum ct_memory ct_memory_of_host(const void *p)

@@ -11,11 +11,14 @@
 struct ct_way {
     enum ct_memory from;
     enum ct_memory to;
+    bool peers; /* of two devices */
 };
 
 /* Asks the driver; memory it does not know is the program's own. */
 enum ct_memory ct_memory_at(CUdeviceptr p);
-/* The same where the call says it is the host's. */
+/* Both ends, where the call says nothing of them. */
+struct ct_way ct_way_between(CUdeviceptr from, CUdeviceptr to);
+/* Of one end, where the call says it is the host's. */
 enum ct_memory ct_memory_of_host(const void *p);
 
 /* Of a call that says what it is. */

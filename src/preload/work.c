@@ -62,13 +62,13 @@ static struct ct_work copy(CUstream null_stream, enum ct_direction direction, st
 
 /* Where the direction says all, which of the host's memory it does not. */
 static const struct ct_way ways[CT_DIRECTION_COUNT] = {
-    [CT_HTOA] = {CT_MEMORY_UNKNOWN, CT_MEMORY_ARRAY},
-    [CT_ATOH] = {CT_MEMORY_ARRAY, CT_MEMORY_UNKNOWN},
-    [CT_ATOA] = {CT_MEMORY_ARRAY, CT_MEMORY_ARRAY},
-    [CT_ATOD] = {CT_MEMORY_ARRAY, CT_MEMORY_DEVICE},
-    [CT_DTOA] = {CT_MEMORY_DEVICE, CT_MEMORY_ARRAY},
-    [CT_DTOD] = {CT_MEMORY_DEVICE, CT_MEMORY_DEVICE},
-    [CT_PTOP] = {CT_MEMORY_DEVICE, CT_MEMORY_DEVICE},
+    [CT_HTOA] = {CT_MEMORY_UNKNOWN, CT_MEMORY_ARRAY, false},
+    [CT_ATOH] = {CT_MEMORY_ARRAY, CT_MEMORY_UNKNOWN, false},
+    [CT_ATOA] = {CT_MEMORY_ARRAY, CT_MEMORY_ARRAY, false},
+    [CT_ATOD] = {CT_MEMORY_ARRAY, CT_MEMORY_DEVICE, false},
+    [CT_DTOA] = {CT_MEMORY_DEVICE, CT_MEMORY_ARRAY, false},
+    [CT_DTOD] = {CT_MEMORY_DEVICE, CT_MEMORY_DEVICE, false},
+    [CT_PTOP] = {CT_MEMORY_DEVICE, CT_MEMORY_DEVICE, false},
 };
 
 struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
@@ -94,8 +94,7 @@ static struct ct_work copy_way(CUstream null_stream, struct ct_way way, size_t b
 struct ct_work ct_work_copy_any(CUstream null_stream, CUdeviceptr to, CUdeviceptr from,
                                 size_t bytes, CUstream stream)
 {
-    return copy_way(null_stream, (struct ct_way){ct_memory_at(from), ct_memory_at(to)}, bytes,
-                    stream);
+    return copy_way(null_stream, ct_way_between(from, to), bytes, stream);
 }
 
 struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext from, size_t bytes,
@@ -108,7 +107,8 @@ struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext f
 #define COPY_BETWEEN(p, null_stream, bytes, stream)                                                \
     (p ? copy_way(null_stream,                                                                     \
                   (struct ct_way){ct_memory_of_type(p->srcMemoryType, p->srcHost, p->srcDevice),   \
-                                  ct_memory_of_type(p->dstMemoryType, p->dstHost, p->dstDevice)},  \
+                                  ct_memory_of_type(p->dstMemoryType, p->dstHost, p->dstDevice),   \
+                                  false},                                                          \
                   bytes, stream)                                                                   \
        : (struct ct_work){0})
 
@@ -234,7 +234,7 @@ void ct_batch_open(struct ct_multi *m, CUstream null_stream, const CUdeviceptr *
 {
     batch_start(m, null_stream, stream);
     for (size_t i = 0; to && from && bytes && i < count; i++)
-        batch_add(m, (struct ct_way){ct_memory_at(from[i]), ct_memory_at(to[i])}, bytes[i]);
+        batch_add(m, ct_way_between(from[i], to[i]), bytes[i]);
     batch_open(m, t);
 }
 
@@ -250,9 +250,10 @@ void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
     batch_start(m, null_stream, stream);
     for (size_t i = 0; ops && i < count; i++) {
         const CUextent3D *e = &ops[i].extent;
-        batch_add(m,
-                  (struct ct_way){memory_of_operand(&ops[i].src), memory_of_operand(&ops[i].dst)},
-                  (uint64_t)e->width * e->height * e->depth);
+        batch_add(
+            m,
+            (struct ct_way){memory_of_operand(&ops[i].src), memory_of_operand(&ops[i].dst), false},
+            (uint64_t)e->width * e->height * e->depth);
     }
     batch_open(m, t);
 }

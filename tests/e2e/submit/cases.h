@@ -19,7 +19,7 @@
     CASE(cuLaunchCooperativeKernelMultiDevice, "kernel", "beta", (&multi, 1, 0)) \
     CASE(cuGraphLaunch, "graph", "graph", (graph, stream)) \
     \
-    CASE(cuMemcpy, "copy", "HtoD", (device, (CUdeviceptr)(uintptr_t)host, 4096)) \
+    CASE(cuMemcpy, "copy", "PtoP", (far, device, 4096)) \
     CASE(cuMemcpyAsync, "copy", "DtoD", (other, device, 4096, stream)) \
     CASE(cuMemcpyHtoD_v2, "copy", "HtoD", (device, host, 8192)) \
     CASE(cuMemcpyHtoDAsync_v2, "copy", "HtoD", (device, host, 100, stream)) \

@@ -25,6 +25,14 @@ static struct {
     cudaStream_t stream;
 } side[2];
 
+static void synchronise()
+{
+    for (int d = 0; d < 2; d++) {
+        RT(cudaSetDevice(d));
+        RT(cudaDeviceSynchronize());
+    }
+}
+
 static void exchange(int from, int round)
 {
     int to = 1 - from;
@@ -38,6 +46,7 @@ static void exchange(int from, int round)
     RT(cudaMemcpyAsync(side[from].data, side[to].data, BYTES, cudaMemcpyDefault, side[to].stream));
     RT(cudaStreamSynchronize(side[to].stream));
     RT(cudaMemcpyPeer(side[to].data, to, side[from].data, from, BYTES));
+    synchronise(); /* of streams that do not wait for the legacy one it is not ahead */
 }
 
 static void peer_access(bool on)

@@ -40,11 +40,20 @@ static struct sim_rect line(uintptr_t to, uintptr_t from, size_t bytes)
 
 /* ---- linear ---- */
 
+static bool are_peers(uintptr_t to, uintptr_t from)
+{
+    const struct sim_block *t = sim_block_of(to), *f = sim_block_of(from);
+    return t && f && t->place == SIM_DEVICE && f->place == SIM_DEVICE &&
+           t->context->device != f->context->device;
+}
+
 CUresult sim_copy_line(uintptr_t to, uintptr_t from, size_t bytes, struct sim_work *out)
 {
     if (bytes && (!to || !from))
         return CUDA_ERROR_INVALID_VALUE;
-    *out = copy_work(direction(letter_of(from), letter_of(to)), line(to, from, bytes));
+    const char *name =
+        are_peers(to, from) ? sim_intern("PtoP") : direction(letter_of(from), letter_of(to));
+    *out = copy_work(name, line(to, from, bytes));
     return CUDA_SUCCESS;
 }
 
