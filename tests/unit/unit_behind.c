@@ -75,7 +75,7 @@ END_TEST
 /* Whether the disk is full at once, or while the stream is filled. */
 START_TEST(a_full_disk_is_said)
 {
-    for (int count = 1; count <= LINES; count *= LINES) {
+    for (long count = 1; count <= LINES; count *= LINES) {
         int fd = open("/dev/full", O_WRONLY);
         if (fd < 0)
             return;

@@ -52,7 +52,9 @@ static void add_row(struct top *t, const struct ct_line *line, const struct top 
         .min_ns = line->timed ? line->min_ns : 0,
         .max_ns = line->timed ? line->max_ns : 0,
     };
-    const struct top_row *b = bsearch(&r, before->rows, before->count, sizeof(r), by_identity);
+    const struct top_row *b = NULL;
+    if (before->count)
+        b = bsearch(&r, before->rows, before->count, sizeof(r), by_identity);
     r.last_ns = grown(r.total_ns, b ? b->total_ns : 0);
     r.last_calls = grown(r.calls, b ? b->calls : 0);
     t->rows = ct_memory_grow(t->rows, &t->size, t->count + 1, sizeof(r));
@@ -84,7 +86,8 @@ static void add_profile(struct top *t, const struct ct_summary *s)
     struct ct_view v;
     struct ct_view_options o = {.demangle = true};
     struct top before = *t;
-    qsort(before.rows, before.count, sizeof(*before.rows), by_identity);
+    if (before.count)
+        qsort(before.rows, before.count, sizeof(*before.rows), by_identity);
     t->rows = NULL;
     t->count = t->size = 0;
     ct_merge_add(&m, s);

@@ -70,7 +70,8 @@ void ct_string_free(struct ct_string *s)
 
 void ct_string_write(struct ct_string *s, FILE *out)
 {
-    fwrite(s->data, 1, s->len, out);
+    if (s->len)
+        fwrite(s->data, 1, s->len, out);
     ct_string_clear(s);
 }
 
