@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares cutrace's profile of a program with CUPTI's records of it.
 
-    compare.py [--all-timed] [--without-graphs] --cutrace FILE... --cupti FILE...
+    compare.py [--all-timed] [--without-graphs] [--staged-peers] --cutrace FILE... --cupti FILE...
 
 Prints every difference in names, counts and bytes, one a line, then facts that are no difference
 (lines that start with #), then a last line: SAME or DIFFERENT, numbers, and the ratio of the sums
@@ -10,6 +10,7 @@ of kernel time. Exit status 0, 1 when something differs, 2 when a file is missin
 
 With --all-timed a kernel without a duration is a difference. With --without-graphs the kernels of
 graphs are not compared: what conditional nodes run, and what a kernel launches, the GPU alone knows.
+With --staged-peers both halves of a copy to a peer that goes through the host are one copy.
 
 cutrace shows a graph as one row and lists the kernels in it; CUPTI lists each node's run. So the
 kernels of graphs are compared as kernels in the graph times its launches. Copies and sets inside
@@ -184,6 +185,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--all-timed", action="store_true")
     parser.add_argument("--without-graphs", action="store_true")
+    parser.add_argument("--staged-peers", action="store_true")
     parser.add_argument("--cutrace", nargs="*", default=[])
     parser.add_argument("--cupti", nargs="*", default=[])
     options = parser.parse_args()
@@ -199,7 +201,8 @@ def main():
     if options.without_graphs:
         forget_graphs(truth)
         forget_graphs(ours)
-    join_halves(truth, ours)
+    if options.staged_peers:
+        join_halves(truth, ours)
     found = list(differences(truth, ours)) + (list(untimed(ours)) if options.all_timed else [])
     for line in found:
         print(line)
