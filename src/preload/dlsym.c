@@ -58,8 +58,10 @@ ENTRY(dlvsym, "x3");
 
 static const struct ct_answer jump = {NULL, 0};
 
-static bool is_cuda_name(const char *n)
+static bool is_vendor_name(const char *n)
 {
+    if (n[0] == 'n' && n[1] == 'c' && n[2] == 'c' && n[3] == 'l')
+        return true;
     if (n[0] == '_' && n[1] == '_')
         n += 2;
     if (n[0] != 'c' || n[1] != 'u')
@@ -96,14 +98,14 @@ struct ct_answer ct_dlsym_answer(void *handle, const char *name, void *caller)
 {
     if (ct_unlikely(!__atomic_load_n(&ct_real_dlsym, __ATOMIC_ACQUIRE)))
         ct_real_dlsym_find();
-    return is_cuda_name(name) ? ct_lookup(handle, name, NULL, caller) : jump;
+    return is_vendor_name(name) ? ct_lookup(handle, name, NULL, caller) : jump;
 }
 
 struct ct_answer ct_dlvsym_answer(void *handle, const char *name, const char *version, void *caller)
 {
     if (ct_unlikely(!__atomic_load_n(&ct_real_dlsym, __ATOMIC_ACQUIRE)))
         ct_real_dlsym_find();
-    return is_cuda_name(name) ? ct_lookup(handle, name, version, caller) : jump;
+    return is_vendor_name(name) ? ct_lookup(handle, name, version, caller) : jump;
 }
 
 void *ct_real_dlsym_next(const char *name)

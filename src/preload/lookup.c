@@ -5,6 +5,7 @@
 
 #include "cuda/api.h"
 #include "preload/driver.h"
+#include "preload/nccl.h"
 #include "preload/real_dlsym.h"
 #include "preload/runtime.h"
 
@@ -32,12 +33,24 @@ static void *ask_scope_of(void *caller, const char *name, const char *version)
     return p;
 }
 
-static void *own_export(uint32_t id)
+/* What a name is to us. */
+struct subject {
+    void *own; /* our export of that name; NULL: none */
+    bool (*claim)(
+        const void *address); /* whether an address is one to substitute; NULL: the driver's */
+};
+
+static struct subject subject_of(const char *name)
 {
-    return id == CT_API_NONE ? NULL
-           : id < CT_RUNTIME_FIRST
-               ? (void *)(uintptr_t)ct_driver_wrappers[id]
-               : (void *)(uintptr_t)ct_runtime_wrappers[id - CT_RUNTIME_FIRST];
+    uint32_t nccl = ct_nccl_find(name), id = ct_api_find(name);
+    if (nccl < CT_NCCL_COUNT)
+        return (struct subject){(void *)(uintptr_t)ct_nccl_wrapper(nccl), ct_nccl_claim};
+    if (id == CT_API_NONE)
+        return (struct subject){NULL, NULL};
+    if (id < CT_RUNTIME_FIRST)
+        return (struct subject){(void *)(uintptr_t)ct_driver_wrappers[id], NULL};
+    return (struct subject){(void *)(uintptr_t)ct_runtime_wrappers[id - CT_RUNTIME_FIRST],
+                            ct_runtime_claim};
 }
 
 /*
@@ -52,10 +65,10 @@ static void *look_behind(void *handle, const char *name, const char *version, vo
     return p;
 }
 
-static void *substitute(uint32_t id, const char *name, void *address)
+static void *substitute(const struct subject *s, const char *name, void *address)
 {
-    if (id != CT_API_NONE && id >= CT_RUNTIME_FIRST)
-        return ct_runtime_claim(address) ? own_export(id) : address;
+    if (s->claim)
+        return s->claim(address) ? s->own : address;
     if (!ct_driver_claim(address))
         return address;
     return ct_driver_substitute(name, address);
@@ -87,15 +100,15 @@ static struct ct_answer look_next(const char *name, const char *version, void *c
 
 struct ct_answer ct_lookup(void *handle, const char *name, const char *version, void *caller)
 {
-    uint32_t id = ct_api_find(name);
-    if (id == CT_API_NONE && (handle == RTLD_NEXT || !ct_api_looks_like_work(name)))
+    struct subject s = subject_of(name);
+    if (!s.own && (handle == RTLD_NEXT || !ct_api_looks_like_work(name)))
         return (struct ct_answer){NULL, 0};
     if (handle == RTLD_NEXT)
         return look_next(name, version, caller);
-    if (id == CT_API_NONE && handle == RTLD_DEFAULT)
+    if (!s.own && handle == RTLD_DEFAULT)
         return (struct ct_answer){NULL, 0};
-    void *p = handle == RTLD_DEFAULT ? own_export(id) : ask(handle, name, version);
-    if (p && p == own_export(id))
+    void *p = handle == RTLD_DEFAULT ? s.own : ask(handle, name, version);
+    if (p && p == s.own)
         p = look_behind(handle, name, version, caller);
-    return give(p ? substitute(id, name, p) : NULL);
+    return give(p ? substitute(&s, name, p) : NULL);
 }
