@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/profile/moved.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/profile/merge.h"
+
+static void add(uint64_t *to, uint64_t more)
+{
+    *to = ct_merge_sum(*to, more);
+}
+
+/* The least and the most of two; `first`: there is nothing in them yet. */
+static void widen(uint64_t *least, uint64_t *most, bool first, uint64_t low, uint64_t high)
+{
+    *least = first || low < *least ? low : *least;
+    *most = first || high > *most ? high : *most;
+}
+
+static void add_moved(struct ct_file_unified *to, const struct ct_file_unified *from)
+{
+    if (from->bytes)
+        widen(&to->min_bytes, &to->max_bytes, !to->bytes, from->min_bytes, from->max_bytes);
+    if (from->timed)
+        widen(&to->min_ns, &to->max_ns, !to->timed, from->min_ns, from->max_ns);
+    if (from->count)
+        widen(&to->first_address, &to->last_address, !to->count, from->first_address,
+              from->last_address);
+    add(&to->count, from->count);
+    add(&to->faults, from->faults);
+    add(&to->bytes, from->bytes);
+    for (int i = 0; i < CT_FILE_UNIFIED_CAUSES; i++)
+        add(&to->cause_bytes[i], from->cause_bytes[i]);
+    add(&to->timed, from->timed);
+    add(&to->total_ns, from->total_ns);
+}
+
+void ct_moved_add(struct ct_merged_moved *m, const struct ct_summary *s, const uint32_t *device_map)
+{
+    for (size_t i = 0; i < s->unified_count; i++) {
+        const struct ct_file_unified *from = &s->unified[i];
+        uint32_t device = from->kind == CT_UNIFIED_CPU_FAULTS ? 0 : device_map[from->device];
+        uint32_t key[] = {device, from->kind}, at = ct_intern_add(&m->keys, key, sizeof(key));
+        m->moved = ct_memory_grow(m->moved, &m->size, (size_t)at + 1, sizeof(*m->moved));
+        m->moved[at].device = device;
+        m->moved[at].kind = from->kind;
+        add_moved(&m->moved[at], from);
+    }
+}
+
+const struct ct_file_unified *ct_moved_find(const struct ct_merged_moved *m, uint32_t device,
+                                            enum ct_unified kind)
+{
+    for (uint32_t i = 0; i < m->keys.count; i++)
+        if (m->moved[i].device == device && m->moved[i].kind == (uint32_t)kind)
+            return &m->moved[i];
+    return NULL;
+}
+
+void ct_moved_free(struct ct_merged_moved *m)
+{
+    ct_intern_free(&m->keys);
+    free(m->moved);
+    memset(m, 0, sizeof(*m));
+}
