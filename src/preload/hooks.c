@@ -9,6 +9,7 @@
 #include "record/drain.h"
 #include "record/graph.h"
 #include "record/kernel.h"
+#include "record/replica.h"
 #include "record/stream.h"
 
 static bool failed(const struct ct_hook *h)
@@ -139,6 +140,7 @@ void ct_hook_module_gone(const struct ct_hook *h)
 {
     (void)h;
     ct_kernels_unloaded();
+    ct_replicas_unloaded();
 }
 
 void ct_hook_function_named(const struct ct_hook *h, CUfunction *f, const char *name)
@@ -198,8 +200,30 @@ void ct_hook_capture_begins(const struct ct_hook *h, CUstream s)
 
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)
 {
-    if (!failed(h) && exec)
-        ct_graph_instantiated(*exec, graph);
+    if (failed(h) || !exec)
+        return;
+    ct_graph_instantiated(*exec, graph);
+    ct_replica_offer(*exec, graph);
+}
+
+/* What a failed update leaves is not known well enough. */
+void ct_hook_graph_updated(const struct ct_hook *h, CUgraphExec exec, CUgraph graph)
+{
+    ct_replica_changed(exec);
+    if (!failed(h))
+        ct_graph_instantiated(exec, graph);
+}
+
+void ct_hook_graph_changed(const struct ct_hook *h, CUgraphExec exec)
+{
+    (void)h;
+    ct_replica_changed(exec);
+}
+
+void ct_hook_graph_exec_gone(const struct ct_hook *h, CUgraphExec exec)
+{
+    (void)h;
+    ct_replica_gone(exec);
 }
 
 /* An upload is work in a stream that no bracket is around. */
@@ -214,6 +238,7 @@ void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec,
 void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                             CUfunction f)
 {
+    ct_replica_changed(exec);
     if (!failed(h) && f)
         ct_graph_node_set(exec, node, f);
 }
@@ -221,6 +246,7 @@ void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNo
 void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                              CUgraph child)
 {
+    ct_replica_changed(exec);
     if (!failed(h))
         ct_graph_child_set(exec, node, child);
 }
@@ -228,6 +254,7 @@ void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphN
 void ct_hook_graph_node_params(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                                const CUgraphNodeParams *p)
 {
+    ct_replica_changed(exec);
     if (p && p->type == CU_GRAPH_NODE_TYPE_KERNEL)
         ct_hook_graph_node_set(h, exec, node,
                                p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern);
@@ -238,6 +265,7 @@ void ct_hook_graph_node_params(const struct ct_hook *h, CUgraphExec exec, CUgrap
 void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                                  unsigned on)
 {
+    ct_replica_changed(exec);
     if (!failed(h))
         ct_graph_node_switched(exec, node, on != 0);
 }
@@ -245,11 +273,11 @@ void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgr
 void ct_hook_profiler_start(const struct ct_hook *h)
 {
     (void)h;
-    ct_recording_set(true);
+    ct_drain_record(true);
 }
 
 void ct_hook_profiler_stop(const struct ct_hook *h)
 {
     (void)h;
-    ct_recording_set(false);
+    ct_drain_record(false);
 }

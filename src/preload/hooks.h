@@ -36,6 +36,9 @@ void ct_hook_capture_begins(const struct ct_hook *h, CUstream s);
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph);
 void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph,
                                      const CUDA_GRAPH_INSTANTIATE_PARAMS *p);
+void ct_hook_graph_updated(const struct ct_hook *h, CUgraphExec exec, CUgraph graph);
+void ct_hook_graph_changed(const struct ct_hook *h, CUgraphExec exec);
+void ct_hook_graph_exec_gone(const struct ct_hook *h, CUgraphExec exec);
 void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                             CUfunction f);
 void ct_hook_graph_node_params(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,

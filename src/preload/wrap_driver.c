@@ -8,6 +8,7 @@
 #include "preload/hooks.h"
 #include "preload/work.h"
 #include "preload/wrap.h"
+#include "record/replica.h"
 
 /* Only functions the program is linked with come here before the driver was found. */
 static CT_COLD ct_function find_real(uint32_t id)
@@ -92,22 +93,27 @@ static inline bool is_failure(CUresult r)
 #define SECOND_(first, second, ...) second
 #define SECOND(...) SECOND_(__VA_ARGS__)
 
+/* And what comes instead of the real call: of graphs perhaps another one's launch, see replica.h. */
+#define INSTEAD_GRAPH(exec, stream) , (ct_replica_launch(&ct_b, &ct_w) ? CUDA_SUCCESS : ct_f(exec, stream))
+#define UNSEEN_GRAPH(exec, stream) \
+    , (ct_replica_unseen_launch(exec, ct_stream_meant(ct_null, stream)), ct_f(exec, stream))
+
 #define FULL(fn, null_stream, kind, ...) \
     CT_INLINE CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
     { \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
         if (ct_unlikely(!ct_f) && !(ct_f = (__typeof__(ct_f))find_real(CT_ID_##fn))) \
             return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND; \
+        const CUstream ct_null __attribute__((unused)) = null_stream; \
         struct ct_thread *ct_t = ct_wrap_enter(); \
         if (ct_unlikely(!ct_t || ct_t->driver_depth)) \
-            return ct_f(CT_ARGS(__VA_ARGS__)); \
-        const CUstream ct_null __attribute__((unused)) = null_stream; \
+            return SECOND(UNSEEN_##kind, ct_f(CT_ARGS(__VA_ARGS__)), ); \
         ct_t->driver_depth++; \
         const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
         bool ct_clock = ct_due; \
         OPEN_##kind \
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
-        const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
+        const CUresult ct_r = SECOND(INSTEAD_##kind, ct_f(CT_ARGS(__VA_ARGS__)), ); \
         const uint64_t ct_t1 = ct_clock ? ct_ticks() : 0; \
         CLOSE_##kind \
         ct_t->driver_depth--; \

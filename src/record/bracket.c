@@ -10,6 +10,7 @@
 #include "record/graph.h"
 #include "record/kernel.h"
 #include "record/pass.h"
+#include "record/replica.h"
 #include "record/row.h"
 #include "record/wanted.h"
 
@@ -255,6 +256,15 @@ static void record_start(struct ct_bracket *b)
     b->state = CT_BRACKET_OPEN;
 }
 
+/* What would be timed as a whole may be timed kernel by kernel instead. */
+static bool is_replayed(struct ct_bracket *b, const struct ct_work *w)
+{
+    if (ct_likely(w->kind != CT_ROW_GRAPH) || !ct_replica_is_due(w->graph, b->stream))
+        return false;
+    lose(b, CT_LOSS_INSIDE);
+    return true;
+}
+
 /* With a budget, what this costs is measured now and then. */
 static bool is_measured(struct ct_thread *t)
 {
@@ -297,7 +307,7 @@ static void open_in_stream(struct ct_bracket *b, const struct ct_work *w, bool a
     b->context = ct_context(b->stream->context);
     b->row = find_row(b, w);
     b->turns = ct_stream_take_turn(b->stream);
-    if (!is_unwanted(b, w) && (asked || !is_untouchable(b, w->stream)))
+    if (!is_unwanted(b, w) && (asked || !is_untouchable(b, w->stream)) && !is_replayed(b, w))
         record_start(b);
 }
 
@@ -352,12 +362,20 @@ static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
     return ct_row_get(w->kind, w->detail, device, NULL);
 }
 
+/* Only kernels: to connect its ranks NCCL copies and sets. */
+static bool is_of_nccl(const struct ct_bracket *b, const struct ct_work *w)
+{
+    return ct_unlikely(b->thread->nccl_depth) && w->kind == CT_ROW_KERNEL;
+}
+
 /* Those that were sampled out are counted in their cells as well. */
 static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
 {
     ct_tally_lose(&b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
     if (b->stream)
         ct_stream_untimed(b->stream, w->operations);
+    if (is_of_nccl(b, w))
+        ct_collective_untimed(b->thread, w->stream, b->loss == CT_LOSS_CAPTURED);
 }
 
 /*
@@ -420,6 +438,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .cell = b->choice.cell,
         .weight = b->choice.weight,
         .range = range,
+        .batch = is_of_nccl(b, w) ? ct_collective_launched(b->thread, w->stream) : 0,
     };
     ct_ring_publish(&b->thread->op_ring);
 }

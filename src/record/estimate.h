@@ -29,6 +29,11 @@ struct ct_calibration {
     uint32_t idle_uncertainty_ns; /* the same in an idle stream */
     uint32_t copy_floor_ns;       /* shortest bracket of a 4-byte copy to the device; 0: unknown */
     uint32_t set_floor_ns;        /* shortest bracket of a 4-byte set; 0: unknown */
+    uint32_t bias_node_ns;   /* event node to event node minus duration, in a graph; 0: unknown */
+    uint32_t spread_node_ns; /* a process's may be so much more or less */
+    uint32_t gap_node_ns;    /* from kernel to kernel in a graph without event nodes */
+    uint32_t doubt_node_ns;  /* what a duration in a graph may be wrong by, its bias measured */
+    uint32_t beside_node_ns; /* and so much more with other nodes at work beside the kernel */
 };
 
 /* The engines of a GPU that take a stream's operations. */
@@ -46,8 +51,8 @@ static inline bool ct_tells_host(const struct ct_calibration *c)
 }
 
 /*
- * What a record takes on the GPU, of an H200: an operation ends so long before its stop stamp, and a
- * stamp is so long after the moment at which the GPU was told of it, at least.
+ * What a record takes on the GPU, of an H200: an operation ends so long before its stop stamp, and
+ * a stamp is so long after the moment at which the GPU was told of it, at least.
  */
 #define CT_RECORD_NS 1280
 
@@ -115,6 +120,20 @@ struct ct_prior {
 const struct ct_calibration *ct_calibration_of(const char *device_name);
 
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t);
+
+/* What two event nodes have more than the kernel between them. */
+struct ct_node_bias {
+    uint64_t bias_ns;
+    uint64_t doubt_ns; /* either way */
+};
+
+/*
+ * `added_ns`: what event nodes have added to graphs that were launched without them as well. Their
+ * way leads through `least` to `most` kernels. No kernels, or too few of them for certain: the
+ * device's figure serves.
+ */
+struct ct_node_bias ct_estimate_node_bias(const struct ct_calibration *c, int64_t added_ns,
+                                          uint64_t least, uint64_t most);
 
 /*
  * Where there are only bounds, the mean of the row's clean operations tells where in between. Clean

@@ -9,7 +9,7 @@
 #define BATCH 32
 
 /* So many packs make a pool at least: as many threads can have one in hand. */
-#define PACKS_LEAST 512
+#define PACKS_LEAST 128
 
 bool ct_events_init(struct ct_event_pool *pool, uint32_t limit)
 {
@@ -113,13 +113,19 @@ static uint32_t extend(struct ct_event_pool *pool, uint32_t n)
     return made;
 }
 
+/* Looked at first: with all events in use, each launch comes here. */
+static bool is_exhausted(const struct ct_event_pool *pool, uint32_t n)
+{
+    return atomic_load_explicit(&pool->made, memory_order_relaxed) + n > pool->limit;
+}
+
 /* An event belongs to the context that is current when it is made. */
 static CT_COLD uint32_t make(struct ct_context *c, struct ct_event_cache *cache)
 {
     CUcontext before;
     uint32_t taken = CT_EVENT_NONE;
     CUstreamCaptureMode mode;
-    if (!ct_relaxed_enter(&mode))
+    if (is_exhausted(&c->pool, BATCH) || !ct_relaxed_enter(&mode))
         return CT_EVENT_NONE;
     if (ct_context_enter(c, &before)) {
         uint32_t first = extend(&c->pool, BATCH);

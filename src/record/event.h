@@ -20,7 +20,7 @@ struct ct_context;
 
 #define CT_EVENT_BITS 20 /* of an index */
 #define CT_EVENTS_MOST ((uint32_t)1 << CT_EVENT_BITS)
-#define CT_PACK_EVENTS 30
+#define CT_PACK_EVENTS 126
 
 struct ct_event_pack {
     _Atomic uint32_t next; /* index + 1 of the pack below this one */

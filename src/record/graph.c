@@ -13,7 +13,6 @@
 #include "record/kernel.h"
 #include "record/row.h"
 
-#define CHILD_DEPTH 8
 #define UNKNOWN UINT32_MAX /* of an executable graph that could not be read */
 
 struct graphs {
@@ -87,38 +86,31 @@ static const char *original_name(CUgraphNode node)
     return ct_kernel_name(p.func ? p.func : (CUfunction)p.kern);
 }
 
-/* NULL: it is no child graph's. */
-static CUgraph child_of(CUgraphNode node)
+CUgraph ct_graph_child(CUgraphNode node)
 {
     CUgraph child;
     if (!CT_HAS(cuGraphChildGraphNodeGetGraph) ||
-        CT_REAL(cuGraphChildGraphNodeGetGraph)(node, &child) != CUDA_SUCCESS)
+        CT_ASK(cuGraphChildGraphNodeGetGraph, node, &child) != CUDA_SUCCESS)
         return NULL;
     return child;
 }
 
-struct nodes {
-    CUgraphNode *node;
-    size_t count, bytes;
-};
-
-static void nodes_free(struct nodes *n)
+void ct_graph_nodes_free(struct ct_graph_nodes *n)
 {
     ct_unmap(n->node, n->bytes);
 }
 
-/* False: there are none, or they cannot be had. */
-static bool nodes_of(CUgraph graph, struct nodes *n)
+bool ct_graph_nodes_of(CUgraph graph, struct ct_graph_nodes *n)
 {
     n->count = 0;
-    if (CT_REAL(cuGraphGetNodes)(graph, NULL, &n->count) != CUDA_SUCCESS || !n->count)
+    if (CT_ASK(cuGraphGetNodes, graph, NULL, &n->count) != CUDA_SUCCESS || !n->count)
         return false;
     n->bytes = n->count * sizeof(*n->node);
     n->node = ct_map(n->bytes);
-    if (n->node && CT_REAL(cuGraphGetNodes)(graph, n->node, &n->count) == CUDA_SUCCESS)
+    if (n->node && CT_ASK(cuGraphGetNodes, graph, n->node, &n->count) == CUDA_SUCCESS)
         return true;
     if (n->node)
-        nodes_free(n);
+        ct_graph_nodes_free(n);
     return false;
 }
 
@@ -136,7 +128,7 @@ static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
         if (name)
             add_kernel(g, name);
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
-        CUgraph child = child_of(node);
+        CUgraph child = ct_graph_child(node);
         if (child)
             add_nodes(g, child, depth + 1);
     }
@@ -144,12 +136,12 @@ static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
 
 static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth)
 {
-    struct nodes n;
-    if (depth > CHILD_DEPTH || !nodes_of(graph, &n))
+    struct ct_graph_nodes n;
+    if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(graph, &n))
         return;
     for (size_t i = 0; i < n.count; i++)
         add_node(g, n.node[i], depth);
-    nodes_free(&n);
+    ct_graph_nodes_free(&n);
 }
 
 /* Names become ours: the program's may go with their module. */
@@ -317,7 +309,7 @@ static void rename_nodes(struct change *c, CUgraph from, CUgraph to, unsigned de
 
 static void rename_pair(struct change *c, CUgraphNode from, CUgraphNode to, unsigned depth)
 {
-    CUgraph child = child_of(from), other = child_of(to);
+    CUgraph child = ct_graph_child(from), other = ct_graph_child(to);
     if (child && other)
         rename_nodes(c, child, other, depth + 1);
     else
@@ -327,15 +319,15 @@ static void rename_pair(struct change *c, CUgraphNode from, CUgraphNode to, unsi
 /* The driver wants the nodes of both in the same order. */
 static void rename_nodes(struct change *c, CUgraph from, CUgraph to, unsigned depth)
 {
-    struct nodes old, new;
-    if (depth > CHILD_DEPTH || !nodes_of(from, &old))
+    struct ct_graph_nodes old, new;
+    if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(from, &old))
         return;
-    if (nodes_of(to, &new)) {
+    if (ct_graph_nodes_of(to, &new)) {
         for (size_t i = 0; i < ct_min(old.count, new.count); i++)
             rename_pair(c, old.node[i], new.node[i], depth);
-        nodes_free(&new);
+        ct_graph_nodes_free(&new);
     }
-    nodes_free(&old);
+    ct_graph_nodes_free(&old);
 }
 
 void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
@@ -343,7 +335,7 @@ void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
     struct change c;
     if (!begin_change(&c, exec))
         return;
-    CUgraph original = child_of(node);
+    CUgraph original = ct_graph_child(node);
     if (original)
         rename_nodes(&c, original, child, 0);
     end_change(&c);

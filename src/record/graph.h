@@ -11,6 +11,7 @@
 
 #define CT_GRAPHS 4096
 #define CT_GRAPH_KERNELS 256 /* kinds of kernels remembered of a graph */
+#define CT_GRAPH_DEPTH 8     /* of child graphs within each other that are looked into */
 
 struct ct_graph_kernel {
     const char *name; /* interned */
@@ -44,6 +45,17 @@ void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f);
 /* Or has replaced a child graph in it, or switched a node of it on or off. */
 void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child);
 void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
+
+/* The nodes of a graph, which is only read. False: there are none, or they cannot be had. */
+struct ct_graph_nodes {
+    CUgraphNode *node;
+    size_t count, bytes;
+};
+bool ct_graph_nodes_of(CUgraph graph, struct ct_graph_nodes *n);
+void ct_graph_nodes_free(struct ct_graph_nodes *n);
+
+/* The graph in a child graph's node; NULL: it is no such node. */
+CUgraph ct_graph_child(CUgraphNode node);
 
 /* The row for launches of an executable graph. */
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device);

@@ -36,6 +36,7 @@ typedef int actor_fn(int argc, char **argv);
     X("capture-race", capture_race)                                                                \
     X("conditions", conditions)                                                                    \
     X("updates", updates)                                                                          \
+    X("replica", replica)                                                                          \
     X("devices", devices)                                                                          \
     X("green", green)                                                                              \
     X("depth", depth)                                                                              \

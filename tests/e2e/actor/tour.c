@@ -214,6 +214,20 @@ static void set_node(CUgraphExec exec, CUgraph g)
     TELL(cuGraphExecKernelNodeSetParams(exec, node, &p));
 }
 
+/* Long enough for cutrace to make its own of a graph, be done with a launch of it, or end it. */
+#define LOOK_MS 60
+
+/* Behind a gate it runs in one stream, and is launched in another, which waits for that. */
+static void launch_in_two(CUgraphExec exec)
+{
+    static atomic_int gate;
+    RUN(KERNEL, actor_launch_with(t.gated, t.s, (uint64_t)(uintptr_t)&gate));
+    RUN(GRAPH, cuGraphLaunch(exec, t.s));
+    RUN(GRAPH, cuGraphLaunch(exec, CU_STREAM_PER_THREAD));
+    atomic_store(&gate, 1);
+    TELL(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+}
+
 static void graphs(void)
 {
     CUgraphExec exec = NULL;
@@ -223,9 +237,15 @@ static void graphs(void)
     TELL(cuGraphInstantiate(&exec, g, 0));
     for (int i = 0; i < 3; i++)
         RUN(GRAPH, cuGraphLaunch(exec, t.s));
+    actor_sleep_ms(LOOK_MS);
+    RUN(GRAPH, cuGraphLaunch(exec, t.s));
+    actor_sleep_ms(LOOK_MS);
+    launch_in_two(exec);
+    actor_sleep_ms(LOOK_MS);
     set_node(exec, g);
     RUN(GRAPH, cuGraphLaunch(exec, t.s));
     TELL(cuStreamSynchronize(t.s));
+    actor_sleep_ms(LOOK_MS);
     TELL(cuGraphExecDestroy(exec));
     TELL(cuGraphDestroy(g));
     tell_thread("graphs");

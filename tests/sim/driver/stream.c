@@ -2,6 +2,7 @@
 /* Streams: handles, lifetimes and what they say about themselves. */
 #include "driver/model.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 static uint64_t last_id;
@@ -41,14 +42,51 @@ void sim_stream_end(CUstream s)
     sim_give(SIM_STREAM, s);
 }
 
+/* When what was given to it is done. */
+static void doom(CUstream s)
+{
+    s->doomed = true;
+    if (!s->first)
+        sim_stream_end(s);
+}
+
+static bool doom_if_own(void *object, void *unused)
+{
+    CUstream s = object;
+    (void)unused;
+    if (s->kind == SIM_STREAM_PER_THREAD && s->thread == sim_self.id && !s->doomed && !s->capture)
+        doom(s);
+    return false;
+}
+
+static pthread_key_t own_key;
+
+/* A thread's own streams go with it. */
+static void end_own(void *unused)
+{
+    (void)unused;
+    sim_lock();
+    sim_each(SIM_STREAM, doom_if_own, NULL);
+    sim_unlock();
+}
+
+static void make_own_key(void)
+{
+    pthread_key_create(&own_key, end_own);
+}
+
 static CUstream per_thread(CUcontext c)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     for (CUstream s = c->streams; s; s = s->next)
         if (s->kind == SIM_STREAM_PER_THREAD && s->thread == sim_self.id)
             return s;
     CUstream s = sim_stream_new(c, SIM_STREAM_PER_THREAD, CU_STREAM_DEFAULT, 0);
-    if (s)
-        s->thread = sim_self.id;
+    if (!s)
+        return NULL;
+    s->thread = sim_self.id;
+    pthread_once(&once, make_own_key);
+    pthread_setspecific(own_key, &sim_self);
     return s;
 }
 
@@ -102,9 +140,7 @@ CUresult sim_cuStreamDestroy_v2(CUstream handle)
     CUresult r = sim_stream_of(handle, &s);
     if (r != CUDA_SUCCESS)
         return r;
-    s->doomed = true;
-    if (!s->first)
-        sim_stream_end(s);
+    doom(s);
     return CUDA_SUCCESS;
 }
 

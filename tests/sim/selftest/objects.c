@@ -123,6 +123,29 @@ START_TEST(the_last_release_ends_a_primary_context)
 }
 END_TEST
 
+static void use_own_stream(void *function)
+{
+    OK(self_launch(function, CU_STREAM_PER_THREAD));
+}
+
+static CUstream stream_for_a_moment(void)
+{
+    CUstream s = self_stream(0);
+    OK(cuStreamDestroy(s));
+    return s;
+}
+
+/* And when what was in it is done, its handle comes back. */
+START_TEST(a_threads_own_stream_ends_with_it)
+{
+    self_begin();
+    CUstream before = stream_for_a_moment();
+    self_in_thread(use_own_stream, self_function("kernel"));
+    OK(cuCtxSynchronize());
+    ck_assert_ptr_eq(stream_for_a_moment(), before);
+}
+END_TEST
+
 static void CUDA_CB open_later(void *gate)
 {
     usleep(20000);
@@ -321,6 +344,7 @@ TCase *self_objects(void)
     tcase_add_test(t, the_last_release_ends_a_primary_context);
     tcase_add_test(t, a_context_goes_with_all_it_has);
     tcase_add_test(t, a_green_context_is_in_the_primary_one);
+    tcase_add_test(t, a_threads_own_stream_ends_with_it);
     tcase_add_test(t, streams_tell_of_themselves);
     tcase_add_test(t, functions_are_found_by_name);
     tcase_add_test(t, a_kernel_is_no_function);

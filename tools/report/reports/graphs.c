@@ -14,15 +14,37 @@ static const struct ct_column columns[CT_FIGURES + OWN] = {
 
 static const struct ct_relation relation = {"graphs", "Graphs", columns, CT_FIGURES + OWN};
 
-static const struct ct_column kernel_columns[] = {
-    {"graph", "Graph", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
-    {"nodes", "Nodes", CT_CELL_COUNT, CT_FOLD_SUM, 0},
-    {"runs", "Runs", CT_CELL_COUNT, CT_FOLD_SUM, 0},
-    {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
+enum {
+    KERNEL_GRAPH,
+    KERNEL_NODES,
+    KERNEL_RUNS,
+    KERNEL_TIMED,
+    KERNEL_TOTAL,
+    KERNEL_AVG,
+    KERNEL_DOUBT,
+    KERNEL_MIN,
+    KERNEL_MAX,
+    KERNEL_NAME,
+    KERNEL_COLUMNS,
+};
+
+/* Times are a part of the graph's: the total is that of all runs, as long as those timed. */
+static const struct ct_column kernel_columns[KERNEL_COLUMNS] = {
+    [KERNEL_GRAPH] = {"graph", "Graph", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
+    [KERNEL_NODES] = {"nodes", "Nodes", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    [KERNEL_RUNS] = {"runs", "Runs", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    [KERNEL_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM, CT_OPTIONAL(3) | CT_QUIET},
+    [KERNEL_TOTAL] = {"total_ns", "Time", CT_CELL_TIME_NS, CT_FOLD_SUM, CT_OPTIONAL(2)},
+    [KERNEL_AVG] = {"avg_ns", "Avg", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(1)},
+    [KERNEL_DOUBT] = {"uncertainty_ns", "+-", CT_CELL_TIME_NS, CT_FOLD_NONE,
+                      CT_OPTIONAL(4) | CT_QUIET},
+    [KERNEL_MIN] = {"min_ns", "Min", CT_CELL_TIME_NS, CT_FOLD_LEAST, CT_OPTIONAL(5)},
+    [KERNEL_MAX] = {"max_ns", "Max", CT_CELL_TIME_NS, CT_FOLD_MOST, CT_OPTIONAL(5)},
+    [KERNEL_NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 
 static const struct ct_relation kernel_relation = {"graph_kernels", "Kernels in graphs",
-                                                   kernel_columns, 4};
+                                                   kernel_columns, KERNEL_COLUMNS};
 
 static void put(struct ct_cell *own, const struct ct_line *line, const char *gpus, bool raw)
 {
@@ -32,17 +54,37 @@ static void put(struct ct_cell *own, const struct ct_line *line, const char *gpu
     own[NAME] = ct_cell_text(line->name);
 }
 
+static void put_times(struct ct_cell *cells, const struct ct_file_node *node, uint64_t runs,
+                      bool raw)
+{
+    uint64_t total_ns = raw ? node->raw_total_ns : node->total_ns;
+    uint64_t avg_ns = total_ns / node->timed, doubt_ns = raw ? 0 : node->doubt_ns;
+    cells[KERNEL_TIMED] = ct_cell_count(node->timed);
+    cells[KERNEL_TOTAL] = ct_cell_count(ct_merge_product(avg_ns, runs));
+    cells[KERNEL_AVG] = ct_cell_count(avg_ns);
+    cells[KERNEL_AVG].doubtful = ct_view_uncertain(total_ns, doubt_ns);
+    cells[KERNEL_DOUBT] = ct_cell_count(doubt_ns / node->timed);
+    if (raw)
+        return;
+    cells[KERNEL_MIN] = ct_cell_count(node->min_ns);
+    cells[KERNEL_MAX] = ct_cell_count(node->max_ns);
+}
+
 static void put_kernels(struct ct_sink *sink, const struct ct_input *in,
                         const struct ct_line *graph)
 {
     struct ct_string name = {0};
     for (size_t i = 0; i < ct_merge_content_count(in->m, graph->content); i++) {
-        struct ct_file_node node = ct_merge_content(in->m, graph->content, i);
+        struct ct_file_node node = ct_merge_node(in->m, graph->row, i);
         uint64_t runs = ct_merge_product(node.count, graph->calls);
+        struct ct_cell cells[KERNEL_COLUMNS] = {[KERNEL_GRAPH] = ct_cell_text(graph->name),
+                                                [KERNEL_NODES] = ct_cell_count(node.count),
+                                                [KERNEL_RUNS] = ct_cell_count(runs)};
         ct_string_clear(&name);
         ct_name_kernel(&name, ct_merge_name(in->m, node.name), !in->o->mangled);
-        struct ct_cell cells[] = {ct_cell_text(graph->name), ct_cell_count(node.count),
-                                  ct_cell_count(runs), ct_cell_text(name.data)};
+        cells[KERNEL_NAME] = ct_cell_text(name.data);
+        if (node.timed)
+            put_times(cells, &node, runs, in->o->raw);
         ct_sink_row(sink, cells);
     }
     ct_string_free(&name);

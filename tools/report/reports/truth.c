@@ -233,33 +233,56 @@ void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
     print_not_wrapped(out, prefix, m);
 }
 
+/* Of a run, and of all of them, which is a part of the graph's time. */
+static void print_node_times(FILE *out, const struct ct_file_node *node, uint64_t runs, bool raw)
+{
+    char avg[CT_UNITS_BYTES] = "-", all[CT_UNITS_BYTES] = "-";
+    uint64_t total_ns = raw ? node->raw_total_ns : node->total_ns;
+    if (node->timed) {
+        bool doubtful = !raw && ct_view_uncertain(total_ns, node->doubt_ns);
+        *avg = '~';
+        ct_units_time(avg + doubtful, total_ns / node->timed, 8);
+        ct_units_time(all, ct_merge_product(total_ns / node->timed, runs), 8);
+    }
+    fprintf(out, "%9s  %9s  ", all, avg);
+}
+
 static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_line *graph,
-                        bool demangle)
+                        bool times, const struct ct_view_options *o)
 {
     struct ct_string name = {0};
     fprintf(out, "%s, launched %llu time%s:\n", graph->name, (unsigned long long)graph->calls,
             plural(graph->calls));
     for (size_t i = 0; i < ct_merge_content_count(m, graph->content); i++) {
-        struct ct_file_node node = ct_merge_content(m, graph->content, i);
+        struct ct_file_node node = ct_merge_node(m, graph->row, i);
+        uint64_t runs = ct_merge_product(node.count, graph->calls);
         ct_string_clear(&name);
-        ct_name_kernel(&name, ct_merge_name(m, node.name), demangle);
-        fprintf(out, "%10llu  %10llu  %s\n", (unsigned long long)node.count,
-                (unsigned long long)ct_merge_product(node.count, graph->calls), name.data);
+        ct_name_kernel(&name, ct_merge_name(m, node.name), o->demangle);
+        fprintf(out, "%10llu  %10llu  ", (unsigned long long)node.count, (unsigned long long)runs);
+        if (times)
+            print_node_times(out, &node, runs, o->raw);
+        fprintf(out, "%s\n", name.data);
     }
     ct_string_free(&name);
+}
+
+static bool is_graph(const struct ct_line *line)
+{
+    return line->kind == CT_ROW_GRAPH && line->content != CT_MERGE_NONE;
 }
 
 void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
                      const struct ct_view *gpu, const struct ct_view_options *o)
 {
-    bool heading = false;
+    bool any = false, times = false;
     for (size_t i = 0; i < gpu->count; i++) {
-        if (gpu->lines[i].kind != CT_ROW_GRAPH || gpu->lines[i].content == CT_MERGE_NONE)
-            continue;
-        if (!heading)
-            fprintf(out, "\n%sKernels in graphs:\n%10s  %10s  %s\n", prefix, "Nodes", "Runs",
-                    "Name");
-        heading = true;
-        print_graph(out, m, &gpu->lines[i], o->demangle);
+        any |= is_graph(&gpu->lines[i]);
+        times |= is_graph(&gpu->lines[i]) && gpu->lines[i].row->nodes;
     }
+    if (any)
+        fprintf(out, "\n%sKernels in graphs:\n%10s  %10s  %sName\n", prefix, "Nodes", "Runs",
+                times ? "     Time        Avg  " : "");
+    for (size_t i = 0; i < gpu->count; i++)
+        if (is_graph(&gpu->lines[i]))
+            print_graph(out, m, &gpu->lines[i], times, o);
 }

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs that are launched often enough for cutrace to time the kernels in them, and what programs
+ * do with such graphs meanwhile. Argument 1 says what.
+ */
+#include "actor.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cudasim.h"
+#include "graph_dump.h"
+
+#define COPIED 1024
+#define ROUNDS 40
+#define PAUSE_MS 20
+
+static struct {
+    CUcontext context;
+    CUstream s, other;
+    CUdeviceptr p;
+    unsigned char host[COPIED];
+    CUgraph g;
+    CUgraphExec exec;
+} x;
+
+static void say_truth(const char *kernel)
+{
+    struct cudasim_truth t = {0};
+    cudasim_truth_fn *truth = (cudasim_truth_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "cudasim_truth");
+    if (truth)
+        truth("graphkernel", kernel, &t);
+    printf("ran %s %lu, %lu ns\n", kernel, (unsigned long)t.count, (unsigned long)t.total_ns);
+}
+
+/* a, then b beside c and a set, then d twice and a copy */
+static CUgraph capture(void)
+{
+    CUevent forked, joined;
+    CUgraph g;
+    CUfunction a = actor_function_in(x.context, "a"), b = actor_function_in(x.context, "b"),
+               c = actor_function_in(x.context, "c"), d = actor_function_in(x.context, "d");
+    MUST(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
+    MUST(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
+    MUST(cuStreamBeginCapture(x.s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    MUST(actor_launch(a, x.s));
+    MUST(cuEventRecord(forked, x.s));
+    MUST(cuStreamWaitEvent(x.other, forked, 0));
+    MUST(actor_launch(b, x.other));
+    MUST(cuEventRecord(joined, x.other));
+    MUST(actor_launch(c, x.s));
+    MUST(cuMemsetD8Async(x.p, 7, COPIED, x.s));
+    MUST(cuStreamWaitEvent(x.s, joined, 0));
+    MUST(actor_launch(d, x.s));
+    MUST(actor_launch(d, x.s));
+    MUST(cuMemcpyDtoHAsync(x.host, x.p, COPIED, x.s));
+    MUST(cuStreamEndCapture(x.s, &g));
+    return g;
+}
+
+static void begin(void)
+{
+    x.context = actor_begin();
+    x.s = actor_stream();
+    x.other = actor_stream();
+    MUST(cuMemAlloc(&x.p, COPIED));
+    x.g = capture();
+    graph_print("graph", x.g);
+    MUST(cuGraphInstantiate(&x.exec, x.g, 0));
+}
+
+/* As the graph left it: the program sees to it that nothing is left of the launch before. */
+static void launch_in(CUstream s)
+{
+    memset(x.host, 0, COPIED);
+    MUST(cuGraphLaunch(x.exec, s));
+}
+
+static void check_in(CUstream s)
+{
+    MUST(cuStreamSynchronize(s));
+    if (x.host[0] != 7 || x.host[COPIED - 1] != 7)
+        printf("wrong\n");
+}
+
+static void warm_up(void)
+{
+    for (int i = 0; i < 3; i++)
+        launch_in(x.s);
+    check_in(x.s);
+    actor_sleep_ms(3 * PAUSE_MS);
+}
+
+/* Slowly enough for each to be read before the next. */
+static void launch_many(int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        launch_in(x.s);
+        check_in(x.s);
+        actor_sleep_ms(PAUSE_MS);
+    }
+}
+
+static int finish(void)
+{
+    MUST(cuCtxSynchronize());
+    if (x.g)
+        graph_print("graph", x.g);
+    for (const char *name = "abcde"; *name; name++)
+        say_truth((char[]){*name, '\0'});
+    return 0;
+}
+
+/* ---- what programs do ---- */
+
+static void plain(void)
+{
+    warm_up();
+    launch_many(ROUNDS);
+}
+
+/* As PyTorch does it: the graph goes as soon as it is instantiated. */
+static void gone(void)
+{
+    MUST(cuGraphDestroy(x.g));
+    x.g = NULL;
+    warm_up();
+    launch_many(ROUNDS);
+}
+
+/* Each launch in another stream than the one before, or two in a row; none is waited for. */
+static void streams(void)
+{
+    static const int order[] = {0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 1};
+    CUstream stream[] = {x.s, x.other};
+    warm_up();
+    for (int round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+            launch_in(stream[order[i]]);
+        check_in(x.other);
+        check_in(x.s);
+        actor_sleep_ms(PAUSE_MS);
+    }
+}
+
+static CUgraphNode first_kernel(void)
+{
+    CUgraphNode nodes[16];
+    size_t n = 16;
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    MUST(cuGraphGetNodes(x.g, nodes, &n));
+    for (size_t i = 0; i < n; i++) {
+        MUST(cuGraphNodeGetType(nodes[i], &type));
+        if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+            return nodes[i];
+    }
+    return NULL;
+}
+
+/* From then on another kernel runs, and it runs in each launch. */
+static void changed(void)
+{
+    uint64_t argument = 0;
+    void *arguments[] = {&argument};
+    CUDA_KERNEL_NODE_PARAMS p = {.func = actor_function("e"),
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 32,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = arguments};
+    warm_up();
+    launch_many(15);
+    launch_in(x.s);
+    actor_say("set", cuGraphExecKernelNodeSetParams(x.exec, first_kernel(), &p));
+    launch_in(x.other);
+    check_in(x.other);
+    launch_many(10);
+    actor_say("off", cuGraphNodeSetEnabled(x.exec, first_kernel(), 0));
+    launch_many(2);
+    CUgraphExecUpdateResultInfo info;
+    actor_say("update", cuGraphExecUpdate(x.exec, x.g, &info));
+    launch_many(2);
+}
+
+/* Executable graphs come and go faster than anybody can look at them. */
+static void churn(void)
+{
+    for (int i = 0; i < 300; i++) {
+        for (int k = 0; k < 3; k++)
+            launch_in(x.s);
+        if (i % 50 == 0)
+            launch_many(3);
+        MUST(cuGraphExecDestroy(x.exec));
+        MUST(cuGraphInstantiate(&x.exec, x.g, 0));
+    }
+    check_in(x.s);
+    launch_many(20);
+}
+
+/* Memory nodes forbid it. */
+static void memory(void)
+{
+    CUdeviceptr p;
+    CUfunction a = actor_function_in(x.context, "a");
+    MUST(cuGraphExecDestroy(x.exec));
+    MUST(cuGraphDestroy(x.g));
+    MUST(cuStreamBeginCapture(x.s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    MUST(cuMemAllocAsync(&p, COPIED, x.s));
+    MUST(actor_launch(a, x.s));
+    MUST(cuMemFreeAsync(p, x.s));
+    MUST(cuStreamEndCapture(x.s, &x.g));
+    MUST(cuGraphInstantiate(&x.exec, x.g, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    for (int i = 0; i < 20; i++) {
+        MUST(cuGraphLaunch(x.exec, x.s));
+        actor_sleep_ms(5);
+    }
+}
+
+/* The context goes while it runs, and another one comes. */
+static void reset(void)
+{
+    for (int i = 0; i < 5; i++) {
+        warm_up();
+        launch_many(4);
+        launch_in(x.s);
+        MUST(cuDevicePrimaryCtxReset(0));
+        x.g = NULL;
+        if (i < 4)
+            begin();
+    }
+    begin();
+}
+
+/* While recording is off, launches are nobody's. */
+static void off(void)
+{
+    warm_up();
+    launch_many(5);
+    launch_in(x.s);
+    MUST(cuProfilerStop());
+    launch_in(x.other);
+    launch_in(x.s);
+    check_in(x.other);
+    launch_many(3);
+    MUST(cuProfilerStart());
+    launch_many(10);
+}
+
+/* A launch into a capture is a node of the program's graph, whatever runs. */
+static void captured(void)
+{
+    CUgraph g;
+    warm_up();
+    launch_many(3);
+    launch_in(x.s);
+    for (int i = 0; i < 10; i++) {
+        MUST(cuStreamBeginCapture(x.other, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        MUST(cuGraphLaunch(x.exec, x.other));
+        MUST(cuStreamEndCapture(x.other, &g));
+        graph_print("captured", g);
+        MUST(cuGraphDestroy(g));
+        launch_many(2);
+    }
+}
+
+static void child(void)
+{
+    CUgraph g;
+    CUgraphNode node;
+    MUST(cuGraphExecDestroy(x.exec));
+    MUST(cuGraphCreate(&g, 0));
+    MUST(cuGraphAddChildGraphNode(&node, g, NULL, 0, x.g));
+    MUST(cuGraphDestroy(x.g));
+    x.g = g;
+    MUST(cuGraphInstantiate(&x.exec, x.g, 0));
+    warm_up();
+    launch_many(ROUNDS);
+}
+
+static const struct {
+    const char *name;
+    void (*play)(void);
+} kinds[] = {{"plain", plain},       {"gone", gone},     {"streams", streams}, {"changed", changed},
+             {"churn", churn},       {"memory", memory}, {"reset", reset},     {"off", off},
+             {"captured", captured}, {"child", child}};
+
+int actor_replica(int argc, char **argv)
+{
+    const char *kind = actor_word(argc, argv, 1, "plain");
+    begin();
+    for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (!strcmp(kind, kinds[i].name))
+            kinds[i].play();
+    return finish();
+}

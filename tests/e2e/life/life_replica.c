@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernels in graphs are timed by replicas of these: the program's results, its graph, what its
+ * kernels do and how often are what they are without, the times are the device's own, and where
+ * there can be none the profile says why.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage.h"
+
+#define EACH "CUTRACE_GRAPH_NODES=1" /* wherever it can be */
+#define FEWEST 4                     /* runs of each kernel that a test wants */
+#define KERNELS "CUDASIM_KERNELS=a=5000,b=9000,c=700,d=2000,e=3000"
+
+struct node_sum {
+    uint64_t timed, total_ns, min_ns, max_ns;
+};
+
+static struct node_sum nodes_of(const struct ct_summary *s, const char *kernel)
+{
+    struct node_sum sum = {.min_ns = UINT64_MAX};
+    for (size_t i = 0; i < s->nodes_count; i++) {
+        const struct ct_file_node *n = &s->nodes[i];
+        if (!n->timed || (kernel && strcmp(ct_summary_text(s, n->name), kernel)))
+            continue;
+        sum.timed += n->timed;
+        sum.total_ns += n->total_ns;
+        sum.min_ns = n->min_ns < sum.min_ns ? n->min_ns : sum.min_ns;
+        sum.max_ns = n->max_ns > sum.max_ns ? n->max_ns : sum.max_ns;
+    }
+    return sum;
+}
+
+/* The stamps of the simulated device are floats of milliseconds. */
+static void check_node(const struct ct_summary *s, const char *kernel, uint64_t ns)
+{
+    struct node_sum sum = nodes_of(s, kernel);
+    ck_assert_uint_ge(sum.timed, FEWEST);
+    ck_assert_uint_ge(sum.min_ns, ns - 1);
+    ck_assert_uint_le(sum.max_ns, ns + 1);
+    ck_assert_uint_le(sum.total_ns, sum.timed * (ns + 1));
+}
+
+static uint64_t noted(const struct ct_summary *s, const char *words)
+{
+    for (size_t i = 0; i < s->notes_count; i++)
+        if (strstr(ct_summary_text(s, s->notes[i].text), words))
+            return s->notes[i].count;
+    return 0;
+}
+
+/* Whether the drain thread, on a machine that is busy with others, has come to read enough. */
+static bool is_enough(void)
+{
+    struct ct_summary s;
+    stage_profile(&s, "summary.bin");
+    bool enough = nodes_of(&s, "a").timed >= FEWEST;
+    ct_summary_free(&s);
+    return enough;
+}
+
+/* With what is otherwise the same, and with each timed launch a replica's. */
+static void play_with(struct ct_summary *s, const char *kind, const char *option, bool timed)
+{
+    struct stage_run r;
+    struct stage_scene scene = {.argv = {"replica", kind}, .env = {option, KERNELS}};
+    stage_compare(scene);
+    STAGE_UNTIL(!timed || is_enough(), r, stage_play(&scene));
+    ck_assert_msg(r.status == 0 && !strstr(r.out, "wrong"), "%.400s%.900s", r.out, r.err);
+    stage_profile(s, "summary.bin");
+    stage_drop(&r);
+}
+
+static void play(struct ct_summary *s, const char *kind)
+{
+    play_with(s, kind, EACH, strcmp(kind, "memory") != 0);
+}
+
+static void check_nodes(const struct ct_summary *s)
+{
+    check_node(s, "a", 5000);
+    check_node(s, "b", 9000);
+    check_node(s, "c", 700);
+    check_node(s, "d", 2000);
+}
+
+START_TEST(times_are_the_devices)
+{
+    static const char *const kinds[] = {"plain", "gone", "child", "off", "captured", "churn"};
+    struct ct_summary s;
+    play(&s, kinds[_i]);
+    check_nodes(&s);
+    struct stage_sum graph = stage_rows(&s, CT_ROW_GRAPH, NULL);
+    ck_assert_uint_ge(graph.by_loss[CT_LOSS_INSIDE], FEWEST);
+    ck_assert_uint_eq(graph.lost, graph.by_loss[CT_LOSS_INSIDE]);
+    ck_assert_uint_eq(nodes_of(&s, "d").timed, 2 * graph.by_loss[CT_LOSS_INSIDE]);
+    ck_assert_uint_eq(nodes_of(&s, "a").timed, graph.by_loss[CT_LOSS_INSIDE]);
+    ct_summary_free(&s);
+}
+END_TEST
+
+/* First ones, and few later: the graph itself has times of its own in between. */
+START_TEST(some_launches_only)
+{
+    struct ct_summary s;
+    play_with(&s, "plain", "CUTRACE_GRAPH_NODES=on", true);
+    check_nodes(&s);
+    struct stage_sum graph = stage_rows(&s, CT_ROW_GRAPH, NULL);
+    ck_assert_uint_eq(graph.timed + graph.lost, 43);
+    ck_assert_uint_ge(graph.timed, 24);
+    ck_assert_uint_ge(graph.by_loss[CT_LOSS_INSIDE], FEWEST);
+    ct_summary_free(&s);
+}
+END_TEST
+
+/* At a hundredth of a percent they are 0.3 s apart, at least; each would be one in two. */
+START_TEST(a_budget_is_kept)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"replica", "plain"},
+                              .env = {"CUTRACE_GRAPH_NODES=on", "CUTRACE_BUDGET=0.01%", KERNELS});
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_le(stage_rows(&s, CT_ROW_GRAPH, NULL).by_loss[CT_LOSS_INSIDE],
+                      1 + (unsigned)(r.seconds / 0.3));
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(streams_change)
+{
+    struct ct_summary s;
+    play(&s, "streams");
+    check_nodes(&s);
+    ct_summary_free(&s);
+}
+END_TEST
+
+START_TEST(changed_graphs_have_no_more)
+{
+    struct ct_summary s;
+    play(&s, "changed");
+    check_nodes(&s);
+    ck_assert_uint_eq(nodes_of(&s, "e").timed, 0);
+    ck_assert_uint_eq(noted(&s, "they were changed"), 1);
+    ct_summary_free(&s);
+}
+END_TEST
+
+START_TEST(contexts_go)
+{
+    struct ct_summary s;
+    play(&s, "reset");
+    check_nodes(&s);
+    ct_summary_free(&s);
+}
+END_TEST
+
+START_TEST(the_profile_says_why_not)
+{
+    struct ct_summary s;
+    play(&s, "memory");
+    ck_assert_uint_eq(nodes_of(&s, NULL).timed, 0);
+    ck_assert_uint_eq(noted(&s, "they allocate or free memory"), 1);
+    ct_summary_free(&s);
+}
+END_TEST
+
+START_TEST(conditions_are_left_alone)
+{
+    struct ct_summary s;
+    struct stage_scene scene = {.argv = {"conditions"}, .env = {EACH}};
+    stage_compare(scene);
+    struct stage_run r = stage_play(&scene);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(noted(&s, "they have conditional nodes"), 1);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(too_few_events)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"replica", "churn"},
+                              .env = {EACH, KERNELS, "CUTRACE_EVENTS=64", "CUTRACE_LOG=0"});
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+/* Off unless it is asked for. */
+START_TEST(nothing_without_the_option)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"replica", "plain"}, .env = {"CUDASIM_LOG=log"});
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(nodes_of(&s, NULL).timed, 0);
+    CHECK_TIMED(stage_rows(&s, CT_ROW_GRAPH, NULL), 43);
+    char *log = stage_read("log");
+    ck_assert_ptr_null(strstr(log, "cuGraphClone"));
+    free(log);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("replica");
+    tcase_add_loop_test(t, times_are_the_devices, 0, 6);
+    tcase_add_test(t, some_launches_only);
+    tcase_add_test(t, a_budget_is_kept);
+    tcase_add_test(t, streams_change);
+    tcase_add_test(t, changed_graphs_have_no_more);
+    tcase_add_test(t, contexts_go);
+    tcase_add_test(t, the_profile_says_why_not);
+    tcase_add_test(t, conditions_are_left_alone);
+    tcase_add_test(t, too_few_events);
+    tcase_add_test(t, nothing_without_the_option);
+    return stage_main("life_replica", t);
+}

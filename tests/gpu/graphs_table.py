@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""graphs_table.py DIR: the tables of check-gpu-graphs.
+
+Reads the programs (name|...) from stdin, and from DIR what the runs left: NAME.MODE.REPEAT.out,
+NAME.nodes.REPEAT.*.bin and NAME.cupti.REPEAT.tsv.*. Exit status 0, 1 when a bound is missed, 77
+without any row.
+"""
+import glob
+import statistics
+import sys
+
+import accuracy_table
+import compare
+
+LEAST_RUNS = 100
+KNOWN = "spin_only"  # a kernel that is no like others: see check-gpu-graphs
+MODES = ["plain", "cutrace", "nodes", "cupti", "nsys-nodes"]
+
+
+class Kernel:
+    """One kernel in the graphs of one program: means in us, one for each repeat."""
+
+    def __init__(self, program, name):
+        self.program, self.name = program, name
+        self.truth, self.ours, self.raw, self.doubt, self.runs, self.timed = [], [], [], [], [], []
+
+    def add_ours(self, side, key):
+        timed = side.timed[key]
+        self.timed.append(timed)
+        self.ours.append(side.total_ns[key] / timed / 1e3)
+        self.raw.append(side.raw_ns[key] / timed / 1e3)
+        self.doubt.append(side.doubt_ns[key] / timed / 1e3)
+
+    @property
+    def mean(self):
+        return statistics.median(self.truth)
+
+    @property
+    def error(self):
+        return statistics.median(self.ours) - self.mean
+
+    @property
+    def raw_error(self):
+        return statistics.median(self.raw) - self.mean
+
+    def is_known(self):
+        return KNOWN in self.name
+
+    def good(self):
+        return abs(self.error) <= max(0.05 * self.mean, 0.5)
+
+    def cells(self, names):
+        return [self.program, accuracy_table.short(names[self.name]),
+                "%d" % statistics.median(self.runs), "%d" % statistics.median(self.timed),
+                "%.3f" % self.mean, "%.3f" % statistics.median(self.ours),
+                "%+.3f" % self.error, accuracy_table.percent(self.error, self.mean),
+                "%.3f" % statistics.median(self.doubt), "%+.3f" % self.raw_error,
+                "known" if self.is_known() else "ok" if self.good() else "MISS"]
+
+
+HEAD = ["program", "kernel", "runs", "timed", "CUPTI us", "cutrace us", "error us", "error",
+        "doubt us", "raw error us", "verdict"]
+
+
+def kernels_of(program, directory):
+    kernels = {}
+    for side in accuracy_table.sides(directory, program, "cupti", "", compare.read_cupti):
+        for key in side.count:
+            if key[0] == "graph_kernel":
+                kernel = kernels.setdefault(key[1], Kernel(program, key[1]))
+                kernel.truth.append(side.mean_us(key))
+                kernel.runs.append(side.count[key])
+    for side in accuracy_table.sides(directory, program, "nodes", ".bin", compare.read_cutrace):
+        for fact, count in sorted(side.facts.items()):
+            if "graph" in fact or "Graph" in fact:
+                print("# %s: %s: %d" % (program, fact, count))
+        for key in side.count:
+            if key[0] == "graph_kernel" and key[1] in kernels and side.timed[key]:
+                kernels[key[1]].add_ours(side, key)
+    return list(kernels.values())
+
+
+class Output:
+    """What the runs of a program in one mode have printed."""
+
+    def __init__(self, directory, program, mode):
+        self.results, self.launch_us, self.changed_us = set(), [], []
+        for path in glob.glob("%s/%s.%s.*.out" % (glob.escape(directory), program, mode)):
+            for line in open(path, errors="replace"):
+                words = line.split()
+                if words[:1] == ["result"]:
+                    self.results.add(" ".join(words[1:]))
+                elif words[:2] == ["figure", "launch"]:
+                    self.launch_us.append(float(words[2]))
+                elif words[:2] == ["figure", "changed"]:
+                    self.changed_us.append(float(words[2]))
+
+    @property
+    def median(self):
+        return statistics.median(self.launch_us) if self.launch_us else None
+
+    @property
+    def ratio(self):
+        """To launches of an executable graph that has no replica, in the same process."""
+        ratios = [a / b for a, b in zip(self.launch_us, self.changed_us) if b]
+        return statistics.median(ratios) if ratios else None
+
+
+def cost_cells(program, outputs):
+    plain = outputs["plain"].median
+    cells = [program]
+    for mode in MODES:
+        us, ratio = outputs[mode].median, outputs[mode].ratio
+        text = "-" if us is None else "%.3f" % us
+        text += " (%.3f)" % (us / plain) if us and plain else ""
+        cells.append(text + (" [%.3f]" % ratio if ratio else ""))
+    return cells
+
+
+def cost_is_good(outputs):
+    """Where there is no such executable graph there is nothing to judge."""
+    ratio, without = outputs["nodes"].ratio, outputs["cutrace"].ratio
+    return ratio is None or without is None or ratio <= 1.01 * max(without, 1)
+
+
+def results_are_same(outputs):
+    return bool(outputs["nodes"].results) and outputs["nodes"].results == outputs["plain"].results \
+        and len(outputs["plain"].results) == 1
+
+
+def show_bias(kernels):
+    """The constant that would suit best: the median of what raw times have too much."""
+    errors = sorted(kernel.raw_error for kernel in kernels if not kernel.is_known())
+    print("\nraw time less CUPTI's: median %.3f us, from %.3f to %.3f" % (
+        statistics.median(errors), errors[0], errors[-1]))
+
+
+def main():
+    directory = sys.argv[1]
+    kernels, costs, dear, different, untimed = [], [], [], [], 0
+    for program in [line.split("|")[0].strip() for line in sys.stdin]:
+        found = kernels_of(program, directory)
+        untimed += sum(not kernel.ours for kernel in found)
+        kernels += sorted((kernel for kernel in found
+                           if kernel.ours and statistics.median(kernel.timed) >= LEAST_RUNS),
+                          key=lambda kernel: kernel.mean)
+        outputs = {mode: Output(directory, program, mode) for mode in MODES}
+        costs.append(cost_cells(program, outputs))
+        if not cost_is_good(outputs):
+            dear.append(program)
+        if not results_are_same(outputs):
+            different.append(program)
+            print("results of %s: plain %s, with times of nodes %s" % (
+                program, sorted(outputs["plain"].results), sorted(outputs["nodes"].results)))
+    if kernels:
+        names = accuracy_table.demangled(sorted({kernel.name for kernel in kernels}))
+        print("== means of kernels in graphs: 5 % or 0.5 us of CUPTI's; medians of the repeats")
+        accuracy_table.show([HEAD] + [kernel.cells(names) for kernel in kernels])
+        show_bias(kernels)
+    print("\n== the host's time of a launch, us, and its ratio to the program alone; medians. In brackets that "
+          "to an executable graph without a replica in the same process")
+    accuracy_table.show([["program"] + MODES] + costs)
+    kernels = [kernel for kernel in kernels if not kernel.is_known()]
+    missed = sum(not kernel.good() for kernel in kernels)
+    print("\ngraphs: %d kernels with %d timed runs or more: %d within the bound, %d missed; kernels "
+          "without a time: %d; programs with other results: %d; with launches that cost more: %d" % (
+              len(kernels), LEAST_RUNS, len(kernels) - missed, missed, untimed, len(different),
+              len(dear)))
+    if not kernels:
+        return 77
+    return 1 if missed or untimed or different or dear else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

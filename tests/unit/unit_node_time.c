@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* What event nodes add to kernels in graphs, told by graphs that are launched with and without. */
+#include "case_main.h"
+#include "fake_driver.h"
+#include "record/context.h"
+#include "record/node_time.h"
+#include "record/row.h"
+
+#define KERNELS 20
+#define LAUNCHES 16
+#define WITHOUT_NS 100000
+#define ADDED_NS 2500 /* to each kernel */
+
+static const struct ct_calibration figures = {.source = CT_CALIBRATION_TABLE,
+                                              .bias_node_ns = 3350,
+                                              .spread_node_ns = 1000,
+                                              .gap_node_ns = 275,
+                                              .doubt_node_ns = 400};
+static const struct ct_calibration none = {.source = CT_CALIBRATION_NONE};
+static char context[1];
+
+static CUresult fake_current(CUcontext *out)
+{
+    *out = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+static void set_up(void)
+{
+    fake_context(fake_current);
+    ck_assert(ct_contexts_init());
+    ck_assert(ct_rows_init());
+    ck_assert(ct_node_times_init());
+    ck_assert_uint_eq(ct_device_current(), 0);
+    ct_device_calibrated(0, &figures);
+}
+
+static uint32_t graph_of(const char *name)
+{
+    return ct_row_get(CT_ROW_GRAPH, 0, 0, name);
+}
+
+static void launch(uint32_t row, int times, uint64_t ns)
+{
+    struct ct_op op = {.row = row, .operations = 1, .weight = 1};
+    for (int i = 0; i < times; i++)
+        ct_row_add(ct_row(row), &op, ns, ns, 0);
+}
+
+static void replay(uint32_t row, int times, uint64_t ns, uint64_t alone, uint64_t beside)
+{
+    for (int i = 0; i < times; i++)
+        ct_node_time_add_graph(row, ns, alone, beside);
+}
+
+static void expect(uint32_t row, uint64_t bias_ns, uint64_t doubt_ns)
+{
+    ct_node_times_settle();
+    struct ct_node_bias b = ct_node_bias_of(row);
+    ck_assert_uint_le(b.bias_ns, bias_ns + 30); /* a duration's bucket */
+    ck_assert_uint_ge(b.bias_ns, bias_ns - 30);
+    ck_assert_uint_eq(b.doubt_ns, doubt_ns);
+}
+
+START_TEST(one_behind_the_other)
+{
+    uint32_t row = graph_of("chain");
+    launch(row, LAUNCHES, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, KERNELS, 0);
+    expect(row, ADDED_NS + figures.gap_node_ns, figures.doubt_node_ns);
+}
+END_TEST
+
+START_TEST(launches_that_waited_do_not_count)
+{
+    uint32_t row = graph_of("chain");
+    launch(row, LAUNCHES / 2 - 1, 10 * WITHOUT_NS);
+    launch(row, LAUNCHES / 2 + 1, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, KERNELS, 0);
+    expect(row, ADDED_NS + figures.gap_node_ns, figures.doubt_node_ns);
+}
+END_TEST
+
+/* The way leads through one of the two, or through both if they wait for each other. */
+START_TEST(some_are_beside_others)
+{
+    uint32_t row = graph_of("fork");
+    launch(row, LAUNCHES, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, KERNELS - 2, 2);
+    ct_node_times_settle();
+    struct ct_node_bias b = ct_node_bias_of(row);
+    uint64_t most_ns = ADDED_NS * KERNELS / (KERNELS - 2);
+    ck_assert_uint_ge(b.bias_ns + b.doubt_ns, most_ns + figures.gap_node_ns);
+    ck_assert_uint_le(b.bias_ns - b.doubt_ns, ADDED_NS + figures.gap_node_ns);
+    ck_assert_uint_gt(b.doubt_ns, figures.doubt_node_ns);
+}
+END_TEST
+
+START_TEST(most_are_beside_others)
+{
+    uint32_t row = graph_of("fork");
+    launch(row, LAUNCHES, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, 2, KERNELS - 2);
+    expect(row, figures.bias_node_ns, figures.spread_node_ns);
+}
+END_TEST
+
+START_TEST(another_graph_tells_it)
+{
+    uint32_t row = graph_of("chain"), other = graph_of("begins with a copy");
+    expect(other, figures.bias_node_ns, figures.spread_node_ns);
+    launch(row, LAUNCHES, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, KERNELS, 0);
+    launch(other, LAUNCHES, WITHOUT_NS);
+    expect(other, ADDED_NS + figures.gap_node_ns, figures.doubt_node_ns);
+}
+END_TEST
+
+START_TEST(too_few_tell_nothing)
+{
+    uint32_t row = graph_of("chain");
+    launch(row, 7, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, KERNELS, 0);
+    expect(row, figures.bias_node_ns, figures.spread_node_ns);
+    launch(row, 1, WITHOUT_NS);
+    expect(row, ADDED_NS + figures.gap_node_ns, figures.doubt_node_ns);
+    row = graph_of("seldom");
+    launch(row, LAUNCHES, WITHOUT_NS);
+    replay(row, 7, 2 * WITHOUT_NS, KERNELS, 0);
+    expect(row, ADDED_NS + figures.gap_node_ns, figures.doubt_node_ns);
+}
+END_TEST
+
+START_TEST(less_than_nothing_is_added)
+{
+    uint32_t row = graph_of("chain");
+    launch(row, LAUNCHES, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS / 2, KERNELS, 0);
+    ct_node_times_settle();
+    ck_assert_uint_eq(ct_node_bias_of(row).bias_ns, figures.gap_node_ns);
+}
+END_TEST
+
+/* Raw times, with what their doubt is; what is measured here serves there, too. */
+START_TEST(a_device_that_nobody_knows)
+{
+    uint32_t row = graph_of("chain");
+    ct_device_calibrated(0, &none);
+    ct_node_times_settle();
+    ck_assert_uint_eq(ct_node_bias_of(row).bias_ns, 0);
+    ck_assert_uint_ge(ct_node_bias_of(row).doubt_ns, 2000);
+    launch(row, LAUNCHES, WITHOUT_NS);
+    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, KERNELS, 0);
+    expect(row, ADDED_NS, 700);
+}
+END_TEST
+
+START_TEST(a_device_that_could_not_be_asked)
+{
+    uint32_t row = graph_of("chain");
+    ct_device_calibrated(0, NULL);
+    ck_assert_uint_eq(ct_node_bias_of(row).bias_ns, 0);
+    ck_assert_uint_ge(ct_node_bias_of(row).doubt_ns, 2000);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("node times");
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_test(t, one_behind_the_other);
+    tcase_add_test(t, launches_that_waited_do_not_count);
+    tcase_add_test(t, some_are_beside_others);
+    tcase_add_test(t, most_are_beside_others);
+    tcase_add_test(t, another_graph_tells_it);
+    tcase_add_test(t, too_few_tell_nothing);
+    tcase_add_test(t, less_than_nothing_is_added);
+    tcase_add_test(t, a_device_that_nobody_knows);
+    tcase_add_test(t, a_device_that_could_not_be_asked);
+    return ct_case_main("unit_node_time", t);
+}
