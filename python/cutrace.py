@@ -10,7 +10,7 @@
         print(kernel.name, kernel.calls, kernel.total_ns)
 
 One file, which needs nothing but the standard library. In a process without libcutrace.so preloaded
-`available` is False: pause(), resume() and profile() do nothing then, flush() does nothing, and
+`available` is False: pause(), resume(), profile() and range() do nothing then, flush() does nothing, and
 there are no statistics. All functions may be called from any thread. include/cutrace/cutrace.h
 describes what is behind them.
 """
@@ -21,6 +21,7 @@ import ctypes
 import errno
 import os
 
+# But for range(), which would hide Python's own.
 __all__ = ["Kernel", "available", "flush", "is_recording", "pause", "profile", "resume", "stats"]
 
 
@@ -64,6 +65,8 @@ _arguments = {
     "resume": [],
     "is_recording": [],
     "flush": [ctypes.c_uint],
+    "range_push": [ctypes.c_char_p],
+    "range_pop": [],
     "kernel": [ctypes.c_char_p, ctypes.POINTER(_Kernel), ctypes.c_size_t],
     "next_kernel": [
         ctypes.POINTER(ctypes.c_uint32),
@@ -154,3 +157,16 @@ def profile():
     finally:
         if not before:
             pause()
+
+
+@contextlib.contextmanager
+def range(name):
+    """A range of the calling thread: how long it took, and what was called and ran on the GPU in
+    it. It is in the same tables and timelines as those of torch.cuda.nvtx, in the domain "cutrace".
+    Also a decorator of functions."""
+    pushed = available and _call("range_push", os.fsencode(name)) == 0
+    try:
+        yield
+    finally:
+        if pushed:
+            _call("range_pop")

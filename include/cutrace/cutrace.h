@@ -51,6 +51,9 @@ int cutrace_v1_kernel(const char *name, struct cutrace_kernel *k, size_t size)
 int cutrace_v1_next_kernel(uint32_t *cursor, struct cutrace_kernel *k, size_t size)
     __attribute__((weak));
 
+int cutrace_v1_range_push(const char *name) __attribute__((weak));
+int cutrace_v1_range_pop(void) __attribute__((weak));
+
 /*
  * The address of a weak function, through the global offset table: as a constant, as compilers have
  * it in programs that are not position-independent, the linker would make it 0 for good.
@@ -123,6 +126,22 @@ static inline int cutrace_kernel(const char *name, struct cutrace_kernel *k)
 static inline int cutrace_next_kernel(uint32_t *cursor, struct cutrace_kernel *k)
 {
     CUTRACE_CALL(cutrace_v1_next_kernel, cursor, k, sizeof(*k));
+}
+
+/*
+ * A range of the calling thread, from here to the cutrace_range_pop() that belongs to it: how long it
+ * took, what was called and what ran on the GPU in it, in the same tables and timelines as those of
+ * NVTX, in a domain of its own, "cutrace". They nest, and in those of NVTX. Up to 1,023 bytes of the
+ * name count, and are copied. EINVAL: it is empty. ENOENT: none is open.
+ */
+static inline int cutrace_range_push(const char *name)
+{
+    CUTRACE_CALL(cutrace_v1_range_push, name);
+}
+
+static inline int cutrace_range_pop(void)
+{
+    CUTRACE_CALL(cutrace_v1_range_pop);
 }
 
 #ifdef __cplusplus

@@ -8,9 +8,11 @@
 #include "cutrace/cutrace.h"
 #include "preload/init.h"
 #include "preload/profile.h"
+#include "preload/wrap.h"
 #include "record/bracket.h"
 #include "record/context.h"
 #include "record/drain.h"
+#include "record/range.h"
 #include "record/row.h"
 
 /* A program's first call may be one of these, before any of CUDA's, or beside it. */
@@ -27,7 +29,7 @@ static int set_recording(bool on)
 {
     if (!is_on())
         return ECANCELED;
-    ct_recording_set(on);
+    ct_drain_record(on);
     return 0;
 }
 
@@ -54,6 +56,43 @@ CT_EXPORT int cutrace_v1_flush(unsigned timeout_ms)
     int error = ct_drain_flush((uint64_t)timeout_ms * 1000000u);
     errno = saved_errno;
     return error ? error : ct_profile_is_kept() ? 0 : EIO;
+}
+
+/* ---- ranges ---- */
+
+/* A domain of its own: what NVTX answers a program about those of NVTX stays as it is. */
+#define DOMAIN "cutrace"
+
+/* The thread's state and errno, which making it may change; NULL: nothing is recorded here. */
+static struct ct_thread *enter(int *saved_errno)
+{
+    *saved_errno = errno;
+    return is_on() ? ct_wrap_enter() : NULL;
+}
+
+CT_EXPORT int cutrace_v1_range_push(const char *name)
+{
+    int saved_errno;
+    if (!name || !*name)
+        return EINVAL;
+    struct ct_thread *t = enter(&saved_errno);
+    if (t)
+        ct_range_push(t, &(struct ct_range_label){
+                             .text = name,
+                             .bytes = (uint32_t)ct_strnlen(name, CT_RANGE_NAME_BYTES - 1),
+                             .domain = ct_range_domain(DOMAIN, sizeof(DOMAIN) - 1),
+                         });
+    errno = saved_errno;
+    return t ? 0 : ECANCELED;
+}
+
+CT_EXPORT int cutrace_v1_range_pop(void)
+{
+    int saved_errno;
+    struct ct_thread *t = enter(&saved_errno);
+    int level = t ? ct_range_pop(t, ct_range_domain(DOMAIN, sizeof(DOMAIN) - 1)) : 0;
+    errno = saved_errno;
+    return !t ? ECANCELED : level < 0 ? ENOENT : 0;
 }
 
 /* ---- statistics ---- */

@@ -164,7 +164,7 @@ static void obey(struct visitor *v, uint32_t command)
     switch (command) {
     case CT_CTL_START:
     case CT_CTL_STOP:
-        ct_recording_set(command == CT_CTL_START);
+        ct_drain_record(command == CT_CTL_START);
         answer(v, 0);
         break;
     case CT_CTL_FLUSH:

@@ -2,117 +2,34 @@
 /*
  * NVTX. Its functions are in the program's own code, from NVIDIA's headers: at its first call each
  * copy of them loads the library that NVTX_INJECTION64_PATH names and has it put its functions into
- * a table. So the variable is made to name this library when it is preloaded. Another that it named
- * is loaded in its place, called first, and all is passed on to it.
- *
- * A process that inherits the variable and is not profiled gets what it would have had without.
+ * a table. Another that the variable named before (nvtx_variable.c) is loaded in its place, called
+ * first, and all is passed on to it.
  */
+#include "preload/nvtx.h"
+
 #include <dlfcn.h>
-#include <gnu/libc-version.h>
-#include <limits.h>
+#include <errno.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
-#include "base/elf.h"
 #include "base/intern.h"
-#include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
 #include "preload/wrap.h"
+#include "record/context.h"
+#include "record/note.h"
 #include "record/range.h"
+#include "record/stream.h"
 
-#define PATH_VARIABLE "NVTX_INJECTION64_PATH="
-#define NEXT_VARIABLE "CUTRACE_NVTX_NEXT=" /* what it named before */
 #define ENTRY "InitializeInjectionNvtx2"
 #define HANDLE_BITS 12
-
-static char path_entry[sizeof(PATH_VARIABLE) + 2 * PATH_MAX] = PATH_VARIABLE;
-static char next_entry[sizeof(NEXT_VARIABLE) + PATH_MAX] = NEXT_VARIABLE;
+#define NAMINGS 65536 /* of threads, streams and so on */
 
 CT_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
-
-/* ---- the variable ---- */
-
-struct places {
-    bool ours, libc;
-};
-
-static bool is_us_or_libc(const struct ct_object *o, void *arg)
-{
-    struct places *p = arg;
-    p->ours = ct_object_has(o, (const void *)(uintptr_t)is_us_or_libc);
-    p->libc = ct_object_has(o, (const void *)(uintptr_t)gnu_get_libc_version);
-    return p->ours || p->libc;
-}
-
-/* Loaded by name, as by NVTX in a process that is not profiled, this library comes after libc. */
-static bool is_preloaded(void)
-{
-    struct places p = {0};
-    ct_objects_visit(is_us_or_libc, &p);
-    return p.ours && !getauxval(AT_SECURE);
-}
-
-static bool find_own_path(struct ct_text *t)
-{
-    struct ct_object o;
-    char cwd[PATH_MAX];
-    if (!ct_object_of(path_entry, &o) || !o.name || !*o.name)
-        return false;
-    if (*o.name != '/') {
-        if (!getcwd(cwd, sizeof(cwd)) || *cwd != '/')
-            return false;
-        ct_text_add(t, cwd);
-        ct_text_add_char(t, '/');
-    }
-    ct_text_add(t, o.name);
-    return !ct_text_full(t);
-}
-
-/* An environment of ours, as setenv() takes memory from the heap: without what is replaced. */
-static bool replace_environment(void)
-{
-    size_t n = 0, kept = 0;
-    while (environ && environ[n])
-        n++;
-    char **made = ct_map((n + 3) * sizeof(*made));
-    if (!made)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (!ct_starts_with(environ[i], PATH_VARIABLE) &&
-            !ct_starts_with(environ[i], NEXT_VARIABLE))
-            made[kept++] = environ[i];
-    made[kept++] = path_entry;
-    if (next_entry[sizeof(NEXT_VARIABLE) - 1])
-        made[kept++] = next_entry;
-    environ = made;
-    return true;
-}
-
-/* One that names us is a parent's, whose next one stays. */
-__attribute__((constructor)) static void offer(void)
-{
-#ifdef CT_NOP
-    return;
-#endif
-    struct ct_text path = ct_text_in(path_entry + sizeof(PATH_VARIABLE) - 1, 2 * PATH_MAX);
-    struct ct_text next = ct_text_in(next_entry + sizeof(NEXT_VARIABLE) - 1, PATH_MAX);
-    const char *before = getenv("NVTX_INJECTION64_PATH");
-    if (!is_preloaded() || !find_own_path(&path))
-        return;
-    if (before && ct_streq(before, path_entry + sizeof(PATH_VARIABLE) - 1))
-        return;
-    if (before)
-        ct_text_add(&next, before);
-    if (!ct_text_full(&next))
-        replace_environment();
-}
 
 /* ---- handles ---- */
 
@@ -181,11 +98,11 @@ static const char *utf8(char *to, const wchar_t *from)
     return to;
 }
 
-static struct ct_range_label label_of(uint32_t domain, const char *text, uint32_t color)
+static struct ct_range_label label_of(uint32_t domain, const char *text)
 {
     if (!text || !*text)
         text = "<unnamed>";
-    return (struct ct_range_label){text, name_bytes(text), domain, color};
+    return (struct ct_range_label){.text = text, .bytes = name_bytes(text), .domain = domain};
 }
 
 static struct ct_range_label label_of_event(uint32_t domain, const nvtxEventAttributes_t *a,
@@ -193,14 +110,17 @@ static struct ct_range_label label_of_event(uint32_t domain, const nvtxEventAttr
 {
     const char *text = NULL;
     if (!a || a->size < offsetof(nvtxEventAttributes_t, message) + sizeof(a->message))
-        return label_of(domain, NULL, 0);
+        return label_of(domain, NULL);
     if (a->messageType == NVTX_MESSAGE_TYPE_ASCII)
         text = a->message.ascii;
     else if (a->messageType == NVTX_MESSAGE_TYPE_UNICODE)
         text = utf8(room, a->message.unicode);
     else if (a->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
         text = string_of(a->message.registered);
-    return label_of(domain, text, a->colorType == NVTX_COLOR_ARGB ? a->color : 0);
+    struct ct_range_label label = label_of(domain, text);
+    label.color = a->colorType == NVTX_COLOR_ARGB ? a->color : 0;
+    label.category = a->category;
+    return label;
 }
 
 /* ---- what NVTX calls ---- */
@@ -210,16 +130,27 @@ static struct ct_range_label label_of_event(uint32_t domain, const nvtxEventAttr
     X(CORE, MarkEx) X(CORE, MarkA) X(CORE, MarkW)                                                  \
     X(CORE, RangeStartEx) X(CORE, RangeStartA) X(CORE, RangeStartW) X(CORE, RangeEnd)              \
     X(CORE, RangePushEx) X(CORE, RangePushA) X(CORE, RangePushW) X(CORE, RangePop)                 \
-    X(CORE, NameOsThreadA) X(CORE, NameOsThreadW)                                                  \
+    X(CORE, NameOsThreadA) X(CORE, NameOsThreadW) X(CORE, NameCategoryA) X(CORE, NameCategoryW)    \
     X(CORE2, DomainMarkEx) X(CORE2, DomainRangeStartEx) X(CORE2, DomainRangeEnd)                   \
     X(CORE2, DomainRangePushEx) X(CORE2, DomainRangePop)                                           \
     X(CORE2, DomainRegisterStringA) X(CORE2, DomainRegisterStringW)                                \
-    X(CORE2, DomainCreateA) X(CORE2, DomainCreateW)
+    X(CORE2, DomainCreateA) X(CORE2, DomainCreateW)                                                \
+    X(CORE2, DomainNameCategoryA) X(CORE2, DomainNameCategoryW)                                    \
+    X(CUDA, NameCuDeviceA) X(CUDA, NameCuDeviceW) X(CUDA, NameCuContextA)                          \
+    X(CUDA, NameCuContextW) X(CUDA, NameCuStreamA) X(CUDA, NameCuStreamW)                          \
+    X(CUDART, NameCudaDeviceA) X(CUDART, NameCudaDeviceW)                                          \
+    X(CUDART, NameCudaStreamA) X(CUDART, NameCudaStreamW)
 /* clang-format on */
+
+/* Its headers have CUDA's types behind names of their own. */
+#define TYPE_CORE(name) nvtx##name##_impl_fntype
+#define TYPE_CORE2(name) nvtx##name##_impl_fntype
+#define TYPE_CUDA(name) nvtx##name##_fakeimpl_fntype
+#define TYPE_CUDART(name) nvtx##name##_fakeimpl_fntype
 
 /* Of the other injection; NULL: there is none, or it does not want to know. */
 static struct {
-#define X(module, name) nvtx##name##_impl_fntype name;
+#define X(module, name) TYPE_##module(name) name;
     CALLBACKS(X)
 #undef X
 } next;
@@ -232,22 +163,29 @@ static struct {
 #define PASS_OR(otherwise, name, ...)                                                              \
     (ct_unlikely(next.name != NULL) ? next.name(__VA_ARGS__) : (otherwise))
 
-static void mark(struct ct_range_label l)
+/* NULL: nobody wants to know, or it is a call of ours that marks itself. */
+static struct ct_thread *enter(void)
 {
     struct ct_thread *t = ct_wrap_enter();
+    return t && !t->driver_depth ? t : NULL;
+}
+
+static void mark(struct ct_range_label l)
+{
+    struct ct_thread *t = enter();
     if (t)
         ct_range_mark(t, &l);
 }
 
 static int push(struct ct_range_label l)
 {
-    struct ct_thread *t = ct_wrap_enter();
+    struct ct_thread *t = enter();
     return t ? ct_range_push(t, &l) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static int pop(uint32_t domain)
 {
-    struct ct_thread *t = ct_wrap_enter();
+    struct ct_thread *t = enter();
     return t ? ct_range_pop(t, domain) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
@@ -257,7 +195,7 @@ static struct ct_table ids_of_next;
 
 static nvtxRangeId_t start(struct ct_range_label l)
 {
-    struct ct_thread *t = ct_wrap_enter();
+    struct ct_thread *t = enter();
     return t ? ct_range_start(t, &l) : 0;
 }
 
@@ -272,7 +210,7 @@ static nvtxRangeId_t started(nvtxRangeId_t ours, nvtxRangeId_t theirs)
 static void end(nvtxRangeId_t id)
 {
     uint64_t ours = id;
-    struct ct_thread *t = ct_wrap_enter();
+    struct ct_thread *t = enter();
     if (!t || (has_next && id && !ct_table_find(&ids_of_next, id, &ours)))
         return;
     ct_range_end(t, ours);
@@ -288,14 +226,14 @@ static void NVTX_API on_MarkEx(const nvtxEventAttributes_t *a)
 static void NVTX_API on_MarkA(const char *message)
 {
     PASS(MarkA, message);
-    mark(label_of(0, message, 0));
+    mark(label_of(0, message));
 }
 
 static void NVTX_API on_MarkW(const wchar_t *message)
 {
     char room[CT_RANGE_NAME_BYTES];
     PASS(MarkW, message);
-    mark(label_of(0, utf8(room, message), 0));
+    mark(label_of(0, utf8(room, message)));
 }
 
 static nvtxRangeId_t NVTX_API on_RangeStartEx(const nvtxEventAttributes_t *a)
@@ -308,14 +246,14 @@ static nvtxRangeId_t NVTX_API on_RangeStartEx(const nvtxEventAttributes_t *a)
 static nvtxRangeId_t NVTX_API on_RangeStartA(const char *message)
 {
     nvtxRangeId_t theirs = PASS_OR(0, RangeStartA, message);
-    return started(start(label_of(0, message, 0)), theirs);
+    return started(start(label_of(0, message)), theirs);
 }
 
 static nvtxRangeId_t NVTX_API on_RangeStartW(const wchar_t *message)
 {
     char room[CT_RANGE_NAME_BYTES];
     nvtxRangeId_t theirs = PASS_OR(0, RangeStartW, message);
-    return started(start(label_of(0, utf8(room, message), 0)), theirs);
+    return started(start(label_of(0, utf8(room, message))), theirs);
 }
 
 static void NVTX_API on_RangeEnd(nvtxRangeId_t id)
@@ -333,14 +271,14 @@ static int NVTX_API on_RangePushEx(const nvtxEventAttributes_t *a)
 
 static int NVTX_API on_RangePushA(const char *message)
 {
-    int level = push(label_of(0, message, 0));
+    int level = push(label_of(0, message));
     return PASS_OR(level, RangePushA, message);
 }
 
 static int NVTX_API on_RangePushW(const wchar_t *message)
 {
     char room[CT_RANGE_NAME_BYTES];
-    int level = push(label_of(0, utf8(room, message), 0));
+    int level = push(label_of(0, utf8(room, message)));
     return PASS_OR(level, RangePushW, message);
 }
 
@@ -350,24 +288,90 @@ static int NVTX_API on_RangePop(void)
     return PASS_OR(level, RangePop);
 }
 
+/* ---- names of things ---- */
+
+/* A name's copy; NULL: it is empty, or there is no room for it. */
+static const char *keep(const char *name)
+{
+    static _Atomic uint32_t namings;
+    if (!name || !*name)
+        return NULL;
+    bool fits = atomic_fetch_add_explicit(&namings, 1, memory_order_relaxed) < NAMINGS;
+    const char *copy = fits ? ct_intern(name, ct_strnlen(name, CT_RANGE_NAME_BYTES)) : NULL;
+    if (!copy)
+        ct_note(CT_NOTE_WARNING, "Names by NVTX that are not kept: there were too many");
+    return copy;
+}
+
 static void name_thread(uint32_t tid, const char *name)
 {
-    if (name && *name && ct_wrap_enter())
-        ct_range_name_thread(tid, name, ct_strnlen(name, CT_RANGE_NAME_BYTES));
+    const char *copy = ct_wrap_enter() ? keep(name) : NULL;
+    if (copy)
+        ct_range_name_thread(tid, copy);
 }
 
-static void NVTX_API on_NameOsThreadA(uint32_t tid, const char *name)
+static void name_device(CUdevice device, const char *name)
 {
-    PASS(NameOsThreadA, tid, name);
-    name_thread(tid, name);
+    const char *copy = ct_wrap_enter() ? keep(name) : NULL;
+    if (copy)
+        ct_device_give_name(device, copy);
 }
 
-static void NVTX_API on_NameOsThreadW(uint32_t tid, const wchar_t *name)
+static void name_context(void *context, const char *name)
 {
-    char room[CT_RANGE_NAME_BYTES];
-    PASS(NameOsThreadW, tid, name);
-    name_thread(tid, utf8(room, name));
+    int saved_errno = errno;
+    const char *copy = context && ct_wrap_enter() ? keep(name) : NULL;
+    struct ct_context *c = copy ? ct_context_get((CUcontext)context) : NULL;
+    if (c)
+        atomic_store_explicit(&c->name, copy, memory_order_release);
+    errno = saved_errno;
 }
+
+static void name_stream(void *stream, const char *name)
+{
+    int saved_errno = errno;
+    struct ct_thread *t = ct_wrap_enter();
+    const char *copy = t ? keep(name) : NULL;
+    if (copy && !ct_stream_give_name(t, stream ? (CUstream)stream : CU_STREAM_LEGACY, copy))
+        ct_note(CT_NOTE_WARNING, "Names of streams that are not kept: they could not be asked");
+    errno = saved_errno;
+}
+
+static void name_category_of(uint32_t domain, uint32_t category, const char *name)
+{
+    const char *copy = ct_wrap_enter() ? keep(name) : NULL;
+    if (copy)
+        ct_range_name_category(domain, category, copy);
+}
+
+static void name_category(uint32_t category, const char *name)
+{
+    name_category_of(0, category, name);
+}
+
+/* The two forms of a function that names something. */
+#define NAMES(function, handle, give)                                                              \
+    static void NVTX_API on_##function##A(handle h, const char *name)                              \
+    {                                                                                              \
+        PASS(function##A, h, name);                                                                \
+        give(h, name);                                                                             \
+    }                                                                                              \
+    static void NVTX_API on_##function##W(handle h, const wchar_t *name)                           \
+    {                                                                                              \
+        char room[CT_RANGE_NAME_BYTES];                                                            \
+        PASS(function##W, h, name);                                                                \
+        give(h, utf8(room, name));                                                                 \
+    }
+
+NAMES(NameOsThread, uint32_t, name_thread)
+NAMES(NameCategory, uint32_t, name_category)
+NAMES(NameCuDevice, nvtx_CUdevice, name_device)
+NAMES(NameCuContext, nvtx_CUcontext, name_context)
+NAMES(NameCuStream, nvtx_CUstream, name_stream)
+NAMES(NameCudaDevice, int, name_device)
+NAMES(NameCudaStream, nvtx_cudaStream_t, name_stream)
+
+/* ---- domains ---- */
 
 static void NVTX_API on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
 {
@@ -447,12 +451,27 @@ static nvtxDomainHandle_t NVTX_API on_DomainCreateW(const wchar_t *name)
     return created(utf8(room, name), PASS_OR(NULL, DomainCreateW, name));
 }
 
+static void NVTX_API on_DomainNameCategoryA(nvtxDomainHandle_t domain, uint32_t category,
+                                            const char *name)
+{
+    PASS(DomainNameCategoryA, domain, category, name);
+    name_category_of(domain_of(domain), category, name);
+}
+
+static void NVTX_API on_DomainNameCategoryW(nvtxDomainHandle_t domain, uint32_t category,
+                                            const wchar_t *name)
+{
+    char room[CT_RANGE_NAME_BYTES];
+    PASS(DomainNameCategoryW, domain, category, name);
+    name_category_of(domain_of(domain), category, utf8(room, name));
+}
+
 /* ---- the injection ---- */
 
 /* What the variable named before us, once for all copies of NVTX in the process. */
 static NvtxInitializeInjectionNvtxFunc_t find_next(void)
 {
-    const char *path = getenv("CUTRACE_NVTX_NEXT");
+    const char *path = getenv(CT_NVTX_NEXT);
     void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
     if (!library)
         return NULL;
@@ -470,7 +489,10 @@ struct module {
 static bool find_module(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule id,
                         struct module *m)
 {
-    return callbacks->GetModuleFunctionTable(id, &m->table, &m->size) && m->table;
+    if (callbacks->GetModuleFunctionTable(id, &m->table, &m->size) && m->table)
+        return true;
+    m->size = 0;
+    return false;
 }
 
 /* A place that the other injection has filled holds another function than before. */
@@ -500,11 +522,13 @@ static bool start_next(NvtxInitializeInjectionNvtxFunc_t f, NvtxGetExportTableFu
 static int attach(NvtxGetExportTableFunc_t get, NvtxInitializeInjectionNvtxFunc_t chained)
 {
     const NvtxExportTableCallbacks *callbacks = get(NVTX_ETID_CALLBACKS);
-    struct module CORE, CORE2;
+    struct module CORE, CORE2, CUDA, CUDART;
     if (!callbacks || callbacks->struct_size < sizeof(*callbacks) ||
         !find_module(callbacks, NVTX_CB_MODULE_CORE, &CORE) ||
         !find_module(callbacks, NVTX_CB_MODULE_CORE2, &CORE2))
         return 0;
+    find_module(callbacks, NVTX_CB_MODULE_CUDA, &CUDA); /* older copies may lack it */
+    find_module(callbacks, NVTX_CB_MODULE_CUDART, &CUDART);
     struct {
 #define X(module, name) NvtxFunctionPointer name;
         CALLBACKS(X)
@@ -529,7 +553,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
 {
     static struct ct_spin lock;
     NvtxInitializeInjectionNvtxFunc_t chained = find_next();
-    bool profiled = is_preloaded();
+    bool profiled = ct_nvtx_is_preloaded();
     if (profiled && !ct_is_on())
         ct_arm();
     if (!profiled || atomic_load(&ct_state) == CT_OFF)

@@ -57,9 +57,25 @@ static bool set_BUDGET(const char *s)
     return ct_streq(s, "off") || read_percent(s, &ct_config.budget_ppm);
 }
 
+/* One launch in so many, if no number is given. */
+#define GRAPH_NODES_EVERY 100
+
+static bool set_GRAPH_NODES(const char *s)
+{
+    ct_config.graph_nodes = ct_streq(s, "on") ? GRAPH_NODES_EVERY : 0;
+    return ct_config.graph_nodes || ct_streq(s, "off") ||
+           read_number(s, 1, 1000000, &ct_config.graph_nodes);
+}
+
 static bool set_START(const char *s)
 {
     return read_on_off(s, &ct_config.start);
+}
+
+static bool set_CAPTURE(const char *s)
+{
+    ct_config.capture = ct_streq(s, "none") ? NULL : s;
+    return *s && *s != '@';
 }
 
 static bool set_KERNELS(const char *s)
@@ -122,6 +138,12 @@ static bool set_RUN(const char *s)
 {
     ct_config.run = ct_streq(s, "none") ? NULL : s;
     return *s != '\0';
+}
+
+static bool set_UNIFIED(const char *s)
+{
+    ct_config.unified = ct_streq(s, "per-process-device");
+    return ct_config.unified || ct_streq(s, "off");
 }
 
 static bool set_CONTROL(const char *s)

@@ -16,20 +16,24 @@
 #include "base/proc.h"
 #include "record/api_stats.h"
 #include "record/ask.h"
+#include "record/bracket.h"
 #include "record/calibrate.h"
 #include "record/control.h"
 #include "record/harvest.h"
 #include "record/journal.h"
 #include "record/note.h"
 #include "record/range.h"
+#include "record/replica.h"
 #include "record/thread.h"
 #include "record/tracing.h"
+#include "record/unified.h"
 
 #define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS 10000000u
 #define PASSED_LOOK_NS 5000000u
 #define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
+#define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* where the driver makes executable graphs on it */
 #define TAKE_TRIES 2000
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
@@ -87,7 +91,7 @@ static bool is_time_for_passed(void)
 
 static bool collect_threads(bool passed)
 {
-    bool any = false;
+    bool any = ct_unified_collect();
     for (struct ct_thread *t = ct_threads_first(); t; t = t->next) {
         uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
         if (state == CT_THREAD_FREE)
@@ -95,7 +99,7 @@ static bool collect_threads(bool passed)
         any |= ct_api_stats_collect(t);
         any |= ct_harvest_collect(t);
         any |= ct_tracing_collect(t);
-        any |= ct_ranges_collect(atomic_load_explicit(&t->ranges, memory_order_acquire));
+        any |= ct_ranges_collect(t);
         any |= ct_tallies_collect(&t->tallies);
         if (passed || state == CT_THREAD_ENDED)
             any |= ct_passes_collect(&t->passes);
@@ -107,12 +111,19 @@ static bool collect_threads(bool passed)
     return any;
 }
 
+/* From then on the entry may be used anew. */
+static void lose_context(struct ct_context *c)
+{
+    ct_replicas_lose_context(c);
+    ct_harvest_lose_context(c);
+}
+
 /* Contexts that went while the lock could not be had. */
 static void lose_gone(void)
 {
     struct ct_context *c;
     while ((c = ct_context_to_forget()))
-        ct_harvest_lose_context(c);
+        lose_context(c);
 }
 
 struct round {
@@ -132,6 +143,7 @@ static struct round run_round(bool passed)
     if (ct_relaxed_enter(&mode)) { /* nothing asked here may break a capture elsewhere */
         r.calibrating = ct_calibrate_step(ct_harvest_pending());
         r.harvested = ct_harvest();
+        r.changed |= ct_replicas_step();
         ct_relaxed_leave(mode);
     } else {
         r.refused = true;
@@ -153,7 +165,7 @@ static bool is_over(uint32_t p, const struct round *r)
 {
     if (p != STOPPING)
         return false;
-    return r->refused || !ct_harvest_pending() ||
+    return r->refused || (!ct_harvest_pending() && !ct_replicas_are_running()) ||
            ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
 }
 
@@ -186,10 +198,18 @@ static void finish(void)
     pthread_mutex_unlock(&round_lock);
     run_round(true);
     pthread_mutex_lock(&round_lock);
+    ct_unified_finish();
     ct_harvest_give_up();
     ct_journal_flush();
     pthread_mutex_unlock(&round_lock);
     write_profile(true);
+}
+
+static void settle(void)
+{
+    pthread_mutex_lock(&round_lock);
+    ct_unified_settle();
+    pthread_mutex_unlock(&round_lock);
 }
 
 static void flushed(uint32_t asked)
@@ -205,6 +225,8 @@ static void loop(void)
     for (;;) {
         uint32_t p = atomic_load(&phase), asked = atomic_load(&flushes_asked);
         bool flush = asked != atomic_load(&flushes_done);
+        if (flush)
+            settle();
         struct round r = run_round(flush || is_time_for_passed());
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
@@ -249,7 +271,7 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*ten
     if (pthread_attr_init(&attr))
         return false;
     ct_proc_hold();
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    pthread_attr_setstacksize(&attr, ct_replicas_are_on ? GRAPHS_STACK_BYTES : STACK_BYTES);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     atomic_store(&phase, RUNNING);
     sigfillset(&everything); /* inherited: no signal of the program is ever handled on it */
@@ -380,6 +402,21 @@ static void expect_forgetting(struct ct_context *c)
     atomic_store_explicit(&c->is_forgotten, false, memory_order_relaxed);
 }
 
+static void settle_unified(void *unused)
+{
+    (void)unused;
+    ct_unified_settle();
+}
+
+void ct_drain_record(bool on)
+{
+    int saved_errno = errno;
+    if (ct_unified_is_watched())
+        ct_drain_look(settle_unified, NULL);
+    ct_recording_set(on);
+    errno = saved_errno;
+}
+
 /* What is complete is taken, then the context's state changes, with the drain thread outside. */
 static void leave_context(struct ct_context *c, uint32_t state)
 {
@@ -391,6 +428,8 @@ static void leave_context(struct ct_context *c, uint32_t state)
         if (ct_relaxed_enter(&mode)) {
             ct_calibrate_leave(c);
             ct_harvest_context(c);
+            if (state == CT_CONTEXT_GONE)
+                ct_replicas_leave(c);
             ct_relaxed_leave(mode);
         }
         ct_contexts_flush();
@@ -400,7 +439,7 @@ static void leave_context(struct ct_context *c, uint32_t state)
     atomic_store(&c->state, state); /* seen by a drain thread that hangs when it comes back */
     ct_pass_renew();
     if (locked && state == CT_CONTEXT_GONE)
-        ct_harvest_lose_context(c);
+        lose_context(c);
     if (locked)
         pthread_mutex_unlock(&round_lock);
     errno = saved_errno;
@@ -430,7 +469,7 @@ void ct_drain_context_resume(struct ct_context *c, bool alive)
                           memory_order_release);
     ct_pass_renew();
     if (locked && !alive)
-        ct_harvest_lose_context(c);
+        lose_context(c);
     if (locked)
         pthread_mutex_unlock(&round_lock);
 }

@@ -43,6 +43,12 @@ bool ct_drain_is_flushed(uint32_t ticket);
 bool ct_drain_look(void (*look)(void *arg), void *arg);
 
 /*
+ * Any thread of the program's, and `tend`: recording goes on or off. Of managed memory, what has
+ * happened by now belongs to the time before.
+ */
+void ct_drain_record(bool on);
+
+/*
  * At exit: waits until everything has been dealt with, at most timeout_ns; counts what is left as
  * unfinished and has the profile written as finished. False: the thread did not answer.
  */

@@ -5,19 +5,20 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/hist.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
 #include "base/text.h"
 #include "record/bracket.h"
+#include "record/capture_range.h"
+#include "record/drain.h"
 #include "record/thread.h"
+#include "record/tracing.h"
 
 #define INDEX (2 * CT_RANGE_NODES)
 #define RECORDS 4096
 #define ENDED 16 /* by other threads, that the own one has not seen yet */
 #define CALL_TRIES 16
-#define NAMED_THREADS 1024
 #define BUSY UINT64_MAX
 
 struct open_range {
@@ -30,8 +31,9 @@ struct open_range {
 
 struct record {
     uint32_t node;
+    uint32_t number; /* in the trace; 0: it is pushed, or a mark */
     uint64_t start_ticks;
-    uint64_t end_ticks;
+    uint64_t end_ticks; /* 0: it begins, for the trace alone */
 };
 
 struct ct_ranges {
@@ -49,27 +51,14 @@ struct ct_ranges {
     struct ct_range_call calls[CT_RANGE_CALLS];
     struct ct_ring ring;
     struct record records[RECORDS];
+    _Atomic uint64_t dropped; /* that found no room there */
+    uint64_t dropped_taken;   /* of the drain thread */
     struct {
         _Atomic uint64_t id; /* 0: free; BUSY: being written */
         uint64_t ticks;
     } ended[ENDED];
     struct ct_range_sums sums[CT_RANGE_NODES];
 };
-
-static struct {
-    struct ct_spin lock;
-    _Atomic uint32_t count; /* without the default one */
-    const char *name[CT_RANGE_DOMAINS];
-} domains;
-
-static struct {
-    struct ct_spin lock;
-    uint32_t count;
-    struct {
-        uint32_t tid;
-        const char *name;
-    } thread[NAMED_THREADS];
-} named;
 
 /* Of the drain thread. */
 static struct {
@@ -90,82 +79,20 @@ uint64_t ct_range_lost(enum ct_range_loss loss)
     return atomic_load_explicit(&lost[loss], memory_order_relaxed);
 }
 
-/* Domains and names of threads are the program's to the end, in the child of a fork as well. */
 void ct_ranges_forget(void)
 {
     cells = NULL;
     hists = 0;
     for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++)
         atomic_store_explicit(&lost[i], 0, memory_order_relaxed);
-    ct_spin_init(&domains.lock);
-    ct_spin_init(&named.lock);
-}
-
-static uint32_t add_domain(const char *name, size_t bytes)
-{
-    uint32_t n = atomic_load_explicit(&domains.count, memory_order_relaxed);
-    for (uint32_t i = 1; i <= n; i++)
-        if (ct_same_text(domains.name[i], name, bytes))
-            return i;
-    const char *copy = n < CT_RANGE_DOMAINS - 2 ? ct_intern(name, bytes) : NULL;
-    if (!copy)
-        return CT_RANGE_DOMAINS - 1;
-    domains.name[n + 1] = copy;
-    atomic_store_explicit(&domains.count, n + 1, memory_order_release);
-    return n + 1;
-}
-
-uint32_t ct_range_domain(const char *name, size_t bytes)
-{
-    ct_spin_lock(&domains.lock);
-    uint32_t domain = add_domain(name, bytes);
-    ct_spin_unlock(&domains.lock);
-    return domain;
-}
-
-const char *ct_range_domain_name(uint32_t domain)
-{
-    if (domain == CT_RANGE_DOMAINS - 1)
-        return "(other domains)";
-    return domain ? domains.name[domain] : "";
-}
-
-static void add_thread_name(uint32_t tid, const char *name)
-{
-    uint32_t i = 0;
-    while (i < named.count && named.thread[i].tid != tid)
-        i++;
-    if (i == NAMED_THREADS)
-        return;
-    named.thread[i].tid = tid;
-    named.thread[i].name = name;
-    named.count = (uint32_t)ct_max(named.count, i + 1);
-}
-
-void ct_range_name_thread(uint32_t tid, const char *name, size_t bytes)
-{
-    const char *copy = ct_intern(name, bytes);
-    ct_spin_lock(&named.lock);
-    if (copy)
-        add_thread_name(tid, copy);
-    ct_spin_unlock(&named.lock);
-}
-
-static const char *thread_name(uint32_t tid)
-{
-    const char *name = "";
-    ct_spin_lock(&named.lock);
-    for (uint32_t i = 0; i < named.count; i++)
-        if (named.thread[i].tid == tid)
-            name = named.thread[i].name;
-    ct_spin_unlock(&named.lock);
-    return name;
+    ct_range_names_forget();
+    ct_capture_forget();
 }
 
 struct ct_file_thread ct_range_thread(struct ct_ranges *r, const char **name)
 {
     uint32_t tid = atomic_load_explicit(&r->first_tid, memory_order_relaxed);
-    *name = thread_name(tid);
+    *name = ct_range_thread_name(tid);
     return (struct ct_file_thread){
         .tid = tid, .count = atomic_load_explicit(&r->threads, memory_order_relaxed)};
 }
@@ -215,6 +142,9 @@ static uint32_t add_node(struct ct_ranges *r, uint16_t *slot, uint64_t hash, uin
     node->domain = l->domain;
     node->style = style;
     node->color = l->color;
+    node->category = l->category;
+    node->captures = style != CT_RANGE_MARK &&
+                     ct_capture_is_of(ct_range_domain_name(l->domain), l->text, l->bytes);
     *slot = (uint16_t)n;
     atomic_store_explicit(&r->nodes, n + 1, memory_order_release);
     return n;
@@ -245,7 +175,7 @@ static uint32_t last_node(const struct ct_ranges *r)
 static void show(struct ct_thread *t, struct ct_ranges *r)
 {
     uint32_t node = last_node(r);
-    uint32_t range = node ? (uint32_t)(t->number << CT_RANGE_NODE_BITS) | node : 0;
+    uint32_t range = node ? ct_range_of(t->number, node) : 0;
     if (ct_unlikely(atomic_exchange(&t->range, range) == CT_RANGE_STALE))
         ct_range_renew(t);
 }
@@ -262,6 +192,8 @@ static struct open_range *open_range(struct ct_ranges *r, uint32_t style,
         lose(CT_RANGE_LOST_MANY, 1);
         return NULL;
     }
+    if (ct_unlikely(r->node[node].captures))
+        ct_capture_opens();
     struct open_range *o = &r->open[r->depth++];
     *o = (struct open_range){.node = node, .opened_as = node, .counts = ct_recording()};
     if (o->counts)
@@ -269,22 +201,46 @@ static struct open_range *open_range(struct ct_ranges *r, uint32_t style,
     return o;
 }
 
+static bool is_traced(void)
+{
+    return atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed);
+}
+
+/* With a trace none is to be lost: the drain thread may be napping for longer than the rest lasts.
+ */
+static void put_record(struct ct_ranges *r, struct record record)
+{
+    uint32_t at;
+    if (ct_unlikely(!ct_ring_reserve(&r->ring, RECORDS, &at))) {
+        ct_count_bump(&r->dropped, 1);
+        return;
+    }
+    r->records[at] = record;
+    ct_ring_publish(&r->ring);
+    if (ct_unlikely(at % (RECORDS / 4) == 0) && is_traced())
+        ct_drain_wake();
+}
+
+/* The clock is read last, when all else that a beginning costs has been paid. */
+static void begin_range(struct ct_ranges *r, struct open_range *o)
+{
+    o->start_ticks = ct_ticks();
+    if (ct_unlikely(is_traced()) && o->counts)
+        put_record(r, (struct record){o->opened_as, (uint32_t)o->id, o->start_ticks, 0});
+}
+
 static void add_duration(struct ct_ranges *r, const struct open_range *o, uint64_t end_ticks)
 {
     struct ct_range_node *n = &r->node[o->opened_as];
     uint64_t ticks = ct_ticks_between(o->start_ticks, end_ticks);
     uint64_t min = atomic_load_explicit(&n->min_ticks, memory_order_relaxed);
-    uint32_t at;
     if (!atomic_load_explicit(&n->count, memory_order_relaxed) || ticks < min)
         atomic_store_explicit(&n->min_ticks, ticks, memory_order_relaxed);
     if (ticks > atomic_load_explicit(&n->max_ticks, memory_order_relaxed))
         atomic_store_explicit(&n->max_ticks, ticks, memory_order_relaxed);
     ct_count_bump(&n->total_ticks, ticks);
     ct_count_bump(&n->count, 1);
-    if (ct_ring_reserve(&r->ring, RECORDS, &at)) {
-        r->records[at] = (struct record){o->opened_as, o->start_ticks, end_ticks};
-        ct_ring_publish(&r->ring);
-    }
+    put_record(r, (struct record){o->opened_as, (uint32_t)o->id, o->start_ticks, end_ticks});
 }
 
 /* Those opened after it stay open: their path is another one from now on. */
@@ -292,12 +248,14 @@ static void end_range(struct ct_ranges *r, uint32_t at, uint64_t end_ticks)
 {
     if (r->open[at].counts)
         add_duration(r, &r->open[at], end_ticks);
+    if (ct_unlikely(r->node[r->open[at].opened_as].captures))
+        ct_capture_closes();
     r->depth--;
     for (uint32_t i = at; i < r->depth; i++) {
         struct open_range *o = &r->open[i];
         *o = r->open[i + 1];
         const struct ct_range_node *n = &r->node[o->node];
-        const struct ct_range_label l = {n->text, n->bytes, n->domain, n->color};
+        const struct ct_range_label l = {n->text, n->bytes, n->domain, n->color, n->category};
         uint32_t node = node_below(r, i ? r->open[i - 1].node : 0, n->style, &l);
         if (node)
             o->node = node;
@@ -335,7 +293,7 @@ CT_COLD uint32_t ct_range_renew(struct ct_thread *t)
         atomic_store(&t->range, 0); /* before the look: what is ended after it says so again */
         take_ended(r);
         node = last_node(r);
-        range = node ? (uint32_t)(t->number << CT_RANGE_NODE_BITS) | node : 0;
+        range = node ? ct_range_of(t->number, node) : 0;
     } while (atomic_exchange(&t->range, range) == CT_RANGE_STALE);
     return range;
 }
@@ -354,7 +312,7 @@ int ct_range_push(struct ct_thread *t, const struct ct_range_label *l)
     if (ct_likely(o != NULL)) {
         r->kept[l->domain]++;
         show(t, r);
-        o->start_ticks = ct_ticks();
+        begin_range(r, o);
     }
     return (int)level;
 }
@@ -395,7 +353,7 @@ uint64_t ct_range_start(struct ct_thread *t, const struct ct_range_label *l)
     if (o) {
         o->id = id;
         show(t, r);
-        o->start_ticks = ct_ticks();
+        begin_range(r, o);
     }
     return id;
 }
@@ -437,7 +395,7 @@ void ct_range_mark(struct ct_thread *t, const struct ct_range_label *l)
     struct ct_ranges *r = ranges_of(t);
     if (!r || !ct_recording())
         return;
-    uint32_t node = node_below(r, last_node(r), CT_RANGE_MARK, l), at;
+    uint32_t node = node_below(r, last_node(r), CT_RANGE_MARK, l);
     if (!node) {
         lose(CT_RANGE_LOST_MANY, 1);
         return;
@@ -445,10 +403,7 @@ void ct_range_mark(struct ct_thread *t, const struct ct_range_label *l)
     uint64_t now = ct_ticks();
     ct_count_bump(&r->node[node].opened, 1);
     ct_count_bump(&r->node[node].count, 1);
-    if (ct_ring_reserve(&r->ring, RECORDS, &at)) {
-        r->records[at] = (struct record){node, now, now};
-        ct_ring_publish(&r->ring);
-    }
+    put_record(r, (struct record){node, 0, now, now});
 }
 
 static struct ct_range_call *call_of(struct ct_ranges *r, uint64_t key)
@@ -490,6 +445,9 @@ void ct_range_thread_ends(struct ct_thread *t)
     if (!r)
         return;
     take_ended(r);
+    for (uint32_t i = 0; i < r->depth; i++)
+        if (r->node[r->open[i].opened_as].captures)
+            ct_capture_closes();
     r->depth = r->tid = 0;
     for (unsigned i = 0; i < CT_RANGE_DOMAINS; i++)
         r->level[i] = r->kept[i] = 0;
@@ -500,27 +458,46 @@ static void add_sample(struct ct_range_sums *s, uint64_t ns)
 {
     s->sampled++;
     s->square_ns2 += (double)ns * (double)ns;
-    if (!s->buckets && hists < CT_RANGE_HISTS) {
-        s->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
-        hists++;
-    }
-    if (s->buckets) {
-        uint32_t *n = &s->buckets[ct_hist_bucket(ns)];
-        *n += *n != UINT32_MAX;
-    }
+    if (!s->buckets && hists == CT_RANGE_HISTS)
+        return;
+    hists += !s->buckets;
+    ct_buckets_add(&s->buckets, ns, 1);
 }
 
-bool ct_ranges_collect(struct ct_ranges *r)
+static void trace(struct ct_thread *t, const struct record *e, bool is_mark)
 {
+    enum ct_trace_phase phase = is_mark        ? CT_TRACE_RANGE_MARKS
+                                : e->end_ticks ? CT_TRACE_RANGE_ENDS
+                                               : CT_TRACE_RANGE_BEGINS;
+    ct_tracing_add_range(t, e->node, phase, e->number,
+                         e->end_ticks ? e->end_ticks : e->start_ticks);
+}
+
+static void trace_dropped(struct ct_ranges *r)
+{
+    uint64_t dropped = atomic_load_explicit(&r->dropped, memory_order_relaxed);
+    if (ct_tracing_is_on() && dropped != r->dropped_taken)
+        ct_tracing_drop_ranges(dropped - r->dropped_taken);
+    r->dropped_taken = dropped;
+}
+
+bool ct_ranges_collect(struct ct_thread *t)
+{
+    struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_acquire);
     uint32_t first, n = r ? ct_ring_waiting(&r->ring, RECORDS, &first) : 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct record *e = &r->records[(first + i) % RECORDS];
-        if (r->node[e->node].style != CT_RANGE_MARK)
+        bool is_mark = r->node[e->node].style == CT_RANGE_MARK;
+        if (!is_mark && e->end_ticks)
             add_sample(&r->sums[e->node],
                        ct_ticks_to_ns(ct_ticks_between(e->start_ticks, e->end_ticks)));
+        if (ct_tracing_is_on())
+            trace(t, e, is_mark);
     }
     if (n)
         ct_ring_consume(&r->ring, n);
+    if (r)
+        trace_dropped(r);
     return n != 0;
 }
 

@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "base/ring.h"
 #include "cutrace/format.h"
+#include "record/buckets.h"
 
 #define CT_RANGE_DEPTH (CT_FILE_RANGE_DEPTH - 1) /* open in a thread at once; a mark is one more   \
                                                   */
@@ -34,6 +35,7 @@ struct ct_range_label {
     uint32_t bytes;
     uint32_t domain; /* of ct_range_domain() */
     uint32_t color;
+    uint32_t category; /* 0: none */
 };
 
 struct ct_range_node {
@@ -43,7 +45,9 @@ struct ct_range_node {
     uint32_t parent; /* 0: the root */
     uint32_t domain;
     uint32_t style; /* enum ct_range_style */
-    uint32_t color;
+    uint32_t color; /* of the first, as the category */
+    uint32_t category;
+    bool captures; /* see capture_range.h */
     _Atomic uint64_t opened;
     _Atomic uint64_t count; /* closed; all figures are of these */
     _Atomic uint64_t total_ticks;
@@ -55,8 +59,9 @@ struct ct_range_node {
 struct ct_range_sums {
     uint64_t sampled;
     double square_ns2;
-    uint32_t *buckets; /* CT_HIST_BUCKETS, or NULL */
+    struct ct_buckets *buckets; /* NULL: there is none */
     uint32_t index;    /* in the file that is being written */
+    uint32_t traced_in; /* the segment of the trace that knows the node's label */
 };
 
 /* Calls of one function in one range. */
@@ -90,8 +95,14 @@ struct ct_thread;
 uint32_t ct_range_domain(const char *name, size_t bytes);
 const char *ct_range_domain_name(uint32_t domain);
 
-/* What NVTX calls a thread of the system. Any thread. */
-void ct_range_name_thread(uint32_t tid, const char *name, size_t bytes);
+/* What a domain calls a category; the text lives on. Any thread. */
+void ct_range_name_category(uint32_t domain, uint32_t category, const char *name);
+const char *ct_range_category_name(uint32_t domain, uint32_t category); /* NULL: nothing */
+
+/* What NVTX calls a thread of the system; the text lives on. Any thread. */
+void ct_range_name_thread(uint32_t tid, const char *name);
+const char *ct_range_thread_name(uint32_t tid); /* NULL: nothing */
+uint32_t ct_range_namings(void);                /* so far */
 
 /*
  * In the program's thread. Push and pop return how many of the domain were open before and are open
@@ -114,11 +125,12 @@ CT_COLD void ct_range_count_call(struct ct_thread *t, uint32_t range, uint32_t a
 /* The thread ends: its state may become another's. */
 void ct_range_thread_ends(struct ct_thread *t);
 
-/* Drain thread: durations of what was closed. Whether there was anything. */
-bool ct_ranges_collect(struct ct_ranges *r);
+/* Drain thread: durations of what a thread closed, and all for the trace. Whether there was any. */
+bool ct_ranges_collect(struct ct_thread *t);
 /* Drain thread: `count` operations in a range took so long, each the same. */
 CT_COLD void ct_range_add(uint32_t range, uint32_t row, uint64_t count, uint64_t time_ns);
 void ct_ranges_forget(void);
+void ct_range_names_forget(void); /* by that */
 
 /* ---- for the profile ---- */
 
@@ -145,6 +157,11 @@ const struct ct_range_cell *ct_range_cell(uint32_t i);
 /* A range is its thread's number and its node. */
 #define CT_RANGE_NODE_BITS 12
 _Static_assert(CT_RANGE_NODES == 1 << CT_RANGE_NODE_BITS, "a node has so many bits");
+
+static inline uint32_t ct_range_of(uint64_t thread, uint32_t node)
+{
+    return (uint32_t)(thread << CT_RANGE_NODE_BITS) | node;
+}
 
 static inline uint32_t ct_range_node_of(uint32_t range)
 {

@@ -28,6 +28,12 @@ cat >with <<END
 flush: ENODATA
 pause: done, recording 0
 resume: done, recording 1
+push: EINVAL
+push: done
+push: done
+pop: done
+pop: done
+pop: ENOENT
 pause: done, recording 0
 flush: done
 loud: done
@@ -41,6 +47,12 @@ cat >without <<END
 flush: ENOSYS
 pause: ENOSYS, recording 0
 resume: ENOSYS, recording 0
+push: ENOSYS
+push: ENOSYS
+push: ENOSYS
+pop: ENOSYS
+pop: ENOSYS
+pop: ENOSYS
 pause: ENOSYS, recording 0
 flush: ENOSYS
 loud: ENOSYS
@@ -80,8 +92,8 @@ check "plugin alone" without ./fixed ./plugin.so
 check "plugin" with preloaded ./fixed ./plugin.so
 passed "from a plugin"
 
-printf '%s\n' 'pause: ENOSYS, recording 0' 'flush: ENOSYS' 'kernel: ENOSYS' 'next: ENOSYS' >nothing
-printf '%s\n' 'pause: done, recording 0' 'flush: ENODATA' 'kernel: ENOENT' 'next: ENOENT' >nocuda
+printf '%s\n' 'push: ENOSYS' 'pop: ENOSYS' 'pop: ENOSYS' 'pause: ENOSYS, recording 0' 'flush: ENOSYS' 'kernel: ENOSYS' 'next: ENOSYS' >nothing
+printf '%s\n' 'push: done' 'pop: done' 'pop: ENOENT' 'pause: done, recording 0' 'flush: ENODATA' 'kernel: ENOENT' 'next: ENOENT' >nocuda
 $cc $flags -DALONE -o alone "$client"
 check "without CUDA" nocuda preloaded ./alone
 if $cc $flags -DALONE -static -o static "$client" 2>err; then
@@ -99,12 +111,24 @@ diff with got || fail "killed"
 [ "$(grep -c 'loud\|soft' report)" = 2 ] || { fail "the flushed profile lacks kernels"; cat report; }
 passed "flushed before the end"
 
+# What ran in a range, and in those around it: instances, kernels, name.
+in_ranges() {
+    "$build/cutrace-report" nvtx_kern_sum --format csv summary.bin 2>err >report
+    cut -d, -f1,5,6,13 report | tail -n +2 | tr -d \" | sort
+}
+printf '%s\n' 'cutrace:both,1,20,loud' 'cutrace:both,1,3,soft' 'cutrace:loud ones,1,20,loud' >ranges
+in_ranges | diff ranges - || { fail "ranges"; cat report; }
+passed "ranges"
+
 python=/usr/bin/python3
 [ -x $python ] || python=$(command -v python3 || true)
 if [ "$python" ]; then
     export PYTHONPATH=$srcdir/python PYTHONDONTWRITEBYTECODE=1
     "$python" "$srcdir/tests/e2e/api/client.py" without || fail "Python without the library"
+    rm -f summary.bin
     CUTRACE_START=off preloaded "$python" "$srcdir/tests/e2e/api/client.py" with || fail "Python"
+    printf '%s\n' 'cutrace:innér,1,7,inside' 'cutrace:outer,1,12,inside' >ranges
+    in_ranges | diff ranges - || { fail "ranges from Python"; cat report; }
     passed "from Python"
 else
     echo "SKIP there is no Python here"

@@ -27,6 +27,8 @@ static const char *said(int error)
         return "ENODATA";
     case ECANCELED:
         return "ECANCELED";
+    case EINVAL:
+        return "EINVAL";
     default:
         return "?";
     }
@@ -44,10 +46,27 @@ int api_set(int on)
     return error;
 }
 
+static void push(const char *name)
+{
+    errno = 77;
+    int error = cutrace_range_push(name);
+    printf("push: %s%s\n", said(error), errno == 77 ? "" : ", errno changed");
+}
+
+static void pop(void)
+{
+    errno = 77;
+    int error = cutrace_range_pop();
+    printf("pop: %s%s\n", said(error), errno == 77 ? "" : ", errno changed");
+}
+
 #if defined(ALONE)
 
 int main(void)
 {
+    push("r");
+    pop();
+    pop();
     struct cutrace_kernel k;
     uint32_t cursor = 0;
     api_set(0);
@@ -107,8 +126,14 @@ int main(int argc, char **argv)
     must(cuModuleLoadData(&m, "image"));
     launch(m, "quiet", 10);
     set(1);
+    push("");
+    push("both");
+    push("loud ones");
     launch(m, "loud", 20);
+    pop();
     launch(m, "soft", 3);
+    pop();
+    pop();
     set(0);
     launch(m, "loud", 7);
     printf("flush: %s\n", said(cutrace_flush(30000)));

@@ -34,7 +34,10 @@ assert not cutrace.is_recording()
 launch(module, "before", 5)
 with cutrace.profile():
     assert cutrace.is_recording() == is_there
-    launch(module, "inside", 12)
+    with cutrace.range("outer"):
+        launch(module, "inside", 5)
+        with cutrace.range("inn\u00e9r"):
+            launch(module, "inside", 7)
     with cutrace.profile():
         launch(module, "deeper", 4)
     assert cutrace.is_recording() == is_there

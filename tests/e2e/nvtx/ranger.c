@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Marks ranges as programs do, and prints what NVTX answers: ranger PART [PROGRAM ARGUMENT...] */
 #include <cuda.h>
-#include <nvtx3/nvToolsExt.h>
+#include <errno.h>
+#include <nvtx3/nvToolsExtCuda.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,10 +48,13 @@ static void nest(void)
         .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
         .colorType = NVTX_COLOR_ARGB,
         .color = 0xff00ff00,
+        .category = 12,
         .messageType = NVTX_MESSAGE_TYPE_REGISTERED,
         .message.registered = nvtxDomainRegisterStringA(domain, "bwd"),
     };
     nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "main");
+    nvtxDomainNameCategoryW(domain, 12, L"gradients");
+    nvtxNameCategoryA(12, "another one's");
     for (int i = 0; i < 3; i++) {
         printf("push step %d\n", nvtxRangePushA("step"));
         printf("push fwd %d\n", nvtxRangePushA("fwd"));
@@ -83,6 +88,56 @@ static void names(void)
     nvtxRangePushA("open");
 }
 
+/* Names of what there is, some of them before it is used, and one that comes again elsewhere. */
+static void things(void)
+{
+    CUstream streams[3];
+    nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "trainer");
+    nvtxNameCudaDeviceA(0, "first");
+    nvtxNameCuDeviceW(0, L"gr\u00f6\u00dfte");
+    nvtxNameCuContextA(context, "main context");
+    for (int i = 0; i < 3; i++)
+        MUST(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    nvtxNameCuStreamA(streams[0], "early");
+    nvtxNameCuStreamA(NULL, "default");
+    nvtxNameCuStreamA(CU_STREAM_PER_THREAD, "own");
+    MUST(cuMemsetD8Async(memory, 0, 4096, streams[0]));
+    MUST(cuMemsetD8Async(memory, 0, 4096, streams[1]));
+    nvtxNameCudaStreamA(streams[1], "late");
+    nvtxNameCudaStreamW(streams[0], L"early \u20ac");
+    MUST(cuMemsetD8Async(memory, 0, 4096, streams[0]));
+    MUST(cuMemsetD8Async(memory, 0, 4096, streams[1]));
+    MUST(cuMemsetD8Async(memory, 0, 4096, CU_STREAM_PER_THREAD));
+    work(1);
+    MUST(cuStreamDestroy(streams[2]));
+    for (int i = 0; i < 8; i++) { /* the same handle, perhaps: not the same stream */
+        MUST(cuStreamCreate(&streams[2], CU_STREAM_NON_BLOCKING));
+        if (!i)
+            nvtxNameCuStreamA(streams[2], "gone");
+        MUST(cuMemsetD8Async(memory, 0, 4096, streams[2]));
+        MUST(cuStreamSynchronize(streams[2]));
+        MUST(cuStreamDestroy(streams[2]));
+    }
+}
+
+/* A stream that captures may not be asked, one that is known is. */
+static void capture(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    nvtxNameCuStreamA(stream, "captures");
+    nvtxNameCuStreamA(NULL, "default");
+    nvtxNameCuContextA(context, "main context");
+    MUST(cuStreamEndCapture(stream, &graph));
+    MUST(cuMemsetD8Async(memory, 0, 4096, stream));
+    errno = 0;
+    nvtxNameCudaStreamA(stream, "after");
+    MUST(errno);
+    MUST(cuStreamSynchronize(stream));
+}
+
 /* More open than fit, then all closed again; and more names than fit. */
 static void much(void)
 {
@@ -100,6 +155,46 @@ static void much(void)
         nvtxRangePushA(name);
         nvtxRangePop();
     }
+}
+
+static void burst(void)
+{
+    for (int i = 0; i < 200000; i++) {
+        nvtxRangePushA("burst");
+        nvtxRangePop();
+    }
+}
+
+static void *hot(void *unused)
+{
+    MUST(cuCtxSetCurrent(context));
+    nvtxRangePushA("hot");
+    work(4);
+    nvtxRangePop();
+    return unused;
+}
+
+/* A range in itself, one that another thread has as well, and one that ends with its thread. */
+static void captured(void)
+{
+    pthread_t t;
+    work(1);
+    nvtxRangePushA("hot");
+    work(2);
+    nvtxRangePushA("hot");
+    nvtxRangePop();
+    work(8);
+    nvtxRangePop();
+    work(16);
+    nvtxRangeId_t id = nvtxRangeStartA("hot");
+    MUST(pthread_create(&t, NULL, hot, NULL));
+    MUST(pthread_join(t, NULL));
+    work(32);
+    nvtxRangeEnd(id);
+    work(64);
+    MUST(pthread_create(&t, NULL, (void *(*)(void *))nvtxRangePushA, "hot"));
+    MUST(pthread_join(t, NULL));
+    work(128);
 }
 
 static void *end_it(void *id)
@@ -160,6 +255,14 @@ int main(int argc, char **argv)
         nest();
     else if (!strcmp(part, "names"))
         names();
+    else if (!strcmp(part, "things"))
+        things();
+    else if (!strcmp(part, "capture"))
+        capture();
+    else if (!strcmp(part, "burst"))
+        burst();
+    else if (!strcmp(part, "captured"))
+        captured();
     else if (!strcmp(part, "much"))
         much();
     else if (!strcmp(part, "threads"))

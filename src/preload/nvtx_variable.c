@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The variable that names what NVTX loads, NVTX_INJECTION64_PATH, is made to name this library when
+ * it is preloaded; CUTRACE_NVTX_NEXT names what it named before.
+ *
+ * A process that inherits the variable and is not profiled gets what it would have had without.
+ */
+#include "preload/nvtx.h"
+
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/elf.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define PATH_VARIABLE "NVTX_INJECTION64_PATH="
+#define NEXT_VARIABLE CT_NVTX_NEXT "="
+
+static char path_entry[sizeof(PATH_VARIABLE) + 2 * PATH_MAX] = PATH_VARIABLE;
+static char next_entry[sizeof(NEXT_VARIABLE) + PATH_MAX] = NEXT_VARIABLE;
+
+struct places {
+    bool ours, libc;
+};
+
+static bool is_us_or_libc(const struct ct_object *o, void *arg)
+{
+    struct places *p = arg;
+    p->ours = ct_object_has(o, (const void *)(uintptr_t)is_us_or_libc);
+    p->libc = ct_object_has(o, (const void *)(uintptr_t)gnu_get_libc_version);
+    return p->ours || p->libc;
+}
+
+bool ct_nvtx_is_preloaded(void)
+{
+    struct places p = {0};
+    ct_objects_visit(is_us_or_libc, &p);
+    return p.ours && !getauxval(AT_SECURE);
+}
+
+static bool find_own_path(struct ct_text *t)
+{
+    struct ct_object o;
+    char cwd[PATH_MAX];
+    if (!ct_object_of(path_entry, &o) || !o.name || !*o.name)
+        return false;
+    if (*o.name != '/') {
+        if (!getcwd(cwd, sizeof(cwd)) || *cwd != '/')
+            return false;
+        ct_text_add(t, cwd);
+        ct_text_add_char(t, '/');
+    }
+    ct_text_add(t, o.name);
+    return !ct_text_full(t);
+}
+
+/* An environment of ours, as setenv() takes memory from the heap: without what is replaced. */
+static bool replace_environment(void)
+{
+    size_t n = 0, kept = 0;
+    while (environ && environ[n])
+        n++;
+    char **made = ct_map((n + 3) * sizeof(*made));
+    if (!made)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!ct_starts_with(environ[i], PATH_VARIABLE) &&
+            !ct_starts_with(environ[i], NEXT_VARIABLE))
+            made[kept++] = environ[i];
+    made[kept++] = path_entry;
+    if (next_entry[sizeof(NEXT_VARIABLE) - 1])
+        made[kept++] = next_entry;
+    environ = made;
+    return true;
+}
+
+/* One that names us is a parent's, whose next one stays. */
+__attribute__((constructor)) static void offer(void)
+{
+#ifdef CT_NOP
+    return;
+#endif
+    struct ct_text path = ct_text_in(path_entry + sizeof(PATH_VARIABLE) - 1, 2 * PATH_MAX);
+    struct ct_text next = ct_text_in(next_entry + sizeof(NEXT_VARIABLE) - 1, PATH_MAX);
+    const char *before = getenv("NVTX_INJECTION64_PATH");
+    if (!ct_nvtx_is_preloaded() || !find_own_path(&path))
+        return;
+    if (before && ct_streq(before, path_entry + sizeof(PATH_VARIABLE) - 1))
+        return;
+    if (before)
+        ct_text_add(&next, before);
+    if (!ct_text_full(&next))
+        replace_environment();
+}

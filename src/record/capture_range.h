@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* CUTRACE_CAPTURE: recording is on while a range of that name is open, in whatever thread. */
+#ifndef CT_CAPTURE_RANGE_H
+#define CT_CAPTURE_RANGE_H
+
+#include "base/base.h"
+
+/* Whether it is a range of that name; the text need not be terminated. */
+bool ct_capture_is_of(const char *domain, const char *text, size_t bytes);
+
+/* Any thread: one more is open, one less. The first and the last of them switch recording. */
+void ct_capture_opens(void);
+void ct_capture_closes(void);
+/* In the child of a fork. */
+void ct_capture_forget(void);
+
+#endif

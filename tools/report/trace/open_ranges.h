@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ranges of a timeline that have begun and not ended: a trace has a record of each of the two.
+ * An end finds its beginning by the number if it has one, or by the label, the last one first.
+ * Where either was lost the other stands alone: such an end finds nothing, and what was pushed
+ * inside a range is over when that one is.
+ */
+#ifndef CT_REPORT_OPEN_RANGES_H
+#define CT_REPORT_OPEN_RANGES_H
+
+#include "report/trace/timeline.h"
+
+#define CT_OPEN_RANGES_MOST 256 /* of a thread: of more, which lost their ends, the oldest go */
+
+struct ct_open_range {
+    uint64_t start_ns;
+    uint64_t number; /* 0: it was pushed */
+    uint32_t label;
+    uint32_t thread;
+    uint32_t lane; /* the lowest that no other of the thread, style and domain is in, from 0 */
+    bool is_last;  /* of those that an end ends: the one that it is of */
+    int64_t own;   /* of who uses it */
+};
+
+/* All zero at first. */
+struct ct_open_ranges {
+    struct ct_open_file {
+        struct ct_open_list {
+            struct ct_open_range *at;
+            size_t count;
+            size_t size;
+        } * threads;
+        size_t size;
+    } * files;
+    size_t size;
+};
+
+/* Where a range begins; it stays there until the next call. */
+struct ct_open_range *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e);
+
+/* Where one ends: what is over by that, one at a time until is_last. False: nothing. */
+bool ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
+                        struct ct_open_range *range);
+
+/* What tells a lane from all others: of an event, and a range that begins or ends there. */
+void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_t lane);
+
+/* Those of a file that never end, one at a time, the last one of each thread first. */
+bool ct_open_ranges_left(struct ct_open_ranges *o, const struct ct_timeline_file *f,
+                         struct ct_open_range *range);
+
+void ct_open_ranges_free(struct ct_open_ranges *o);
+
+#endif
