@@ -2,7 +2,6 @@
 #include "record/api_stats.h"
 
 #include "base/clock.h"
-#include "base/hist.h"
 #include "base/mem.h"
 #include "record/thread.h"
 
@@ -45,12 +44,7 @@ static void add_sample(struct ct_api_stats *s, uint64_t ns, uint32_t stands_for)
 {
     s->sampled += stands_for;
     s->square_ns2 += (double)ns * (double)ns * stands_for;
-    if (!s->buckets)
-        s->buckets = ct_map(sizeof(uint32_t) * CT_HIST_BUCKETS);
-    if (s->buckets) {
-        uint32_t *n = &s->buckets[ct_hist_bucket(ns)];
-        *n = (uint32_t)ct_min((uint64_t)*n + stands_for, UINT32_MAX);
-    }
+    ct_buckets_add(&s->buckets, ns, stands_for);
 }
 
 bool ct_api_stats_collect(struct ct_thread *t)

@@ -5,11 +5,12 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
+#include "record/buckets.h"
 
 struct ct_api_stats {
     uint64_t sampled; /* calls that the samples stand for */
     double square_ns2;
-    uint32_t *buckets; /* CT_HIST_BUCKETS; NULL until the first sample */
+    struct ct_buckets *buckets; /* NULL until the first sample */
 };
 
 /* Counters of all threads, dead ones included. */

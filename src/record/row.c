@@ -141,21 +141,26 @@ uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char 
     return known - 1;
 }
 
-/* In the histogram an operation counts for all that it stands for. */
-static void add_bucket(uint32_t *bucket, uint64_t operations, uint32_t weight)
-{
-    *bucket = (uint32_t)ct_min(*bucket + operations * ct_max(weight, 1), UINT32_MAX);
-}
-
-static void add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations, uint32_t weight)
+/* In the histogram an operation counts for all that it stands for. False: it has none any more. */
+static bool add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations, uint32_t weight)
 {
     uint64_t each_ns = total_ns / operations;
     s->total_ns += total_ns;
     s->min_ns = ct_min(s->min_ns, each_ns);
     s->max_ns = ct_max(s->max_ns, each_ns);
     s->square_ns2 += (double)each_ns * (double)each_ns * (double)operations;
-    if (s->buckets)
-        add_bucket(&s->buckets[ct_hist_bucket(each_ns)], operations, weight);
+    return ct_buckets_add(&s->buckets, each_ns, operations * ct_max(weight, 1));
+}
+
+/* Both have a histogram or none has: they are of the same operations. */
+static void add_sums(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns)
+{
+    bool time = add_sum(&r->time, time_ns, op->operations, op->weight);
+    bool raw = add_sum(&r->raw, raw_ns, op->operations, op->weight);
+    if (ct_unlikely(!time || !raw)) {
+        ct_buckets_drop(&r->time.buckets);
+        ct_buckets_drop(&r->raw.buckets);
+    }
 }
 
 static void add_class(uint64_t *classes, uint64_t each_ns, uint64_t operations, uint32_t weight)
@@ -167,18 +172,6 @@ static void add_class(uint64_t *classes, uint64_t each_ns, uint64_t operations, 
     while (i < ct_countof(limits) && each_ns > limits[i])
         i++;
     classes[i] += operations * ct_max(weight, 1);
-}
-
-/* All or none, where memory is short: they are of the same operations. */
-static void map_buckets(struct ct_row *r)
-{
-    size_t bytes = 2 * sizeof(uint32_t) * CT_HIST_BUCKETS;
-    uint32_t *both = r->time.buckets ? NULL : ct_map(bytes + CT_CLASSES * sizeof(*r->classes));
-    if (!both)
-        return;
-    r->time.buckets = both;
-    r->raw.buckets = both + CT_HIST_BUCKETS;
-    r->classes = (uint64_t *)(void *)((char *)both + bytes);
 }
 
 static bool same_shape(const struct ct_shape *a, const struct ct_shape *b)
@@ -223,10 +216,8 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
 {
     r->timed += op->operations;
     r->doubt_ns += doubt_ns;
-    map_buckets(r);
-    add_sum(&r->time, time_ns, op->operations, op->weight);
-    add_sum(&r->raw, raw_ns, op->operations, op->weight);
-    if (ct_config_wants_metrics() && r->classes)
+    add_sums(r, op, raw_ns, time_ns);
+    if (ct_config_wants_metrics())
         add_class(r->classes, time_ns / op->operations, op->operations, op->weight);
     if (op->cell != CT_CELL_NONE)
         ct_stratum_add(ct_cell_stratum(op->cell), (double)time_ns, op->weight);

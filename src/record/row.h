@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "base/hist.h"
 #include "cutrace/format.h"
+#include "record/buckets.h"
 #include "record/estimate.h"
 #include "record/op.h"
 #include "record/stratum.h"
@@ -51,7 +51,7 @@ struct ct_sums {
     uint64_t min_ns;
     uint64_t max_ns;
     double square_ns2;
-    uint32_t *buckets; /* CT_HIST_BUCKETS; NULL until the first duration */
+    struct ct_buckets *buckets; /* NULL until the first duration */
 };
 
 struct ct_row {
@@ -75,7 +75,7 @@ struct ct_row {
     struct ct_sums time;
     struct ct_sums raw;
     struct ct_prior prior;
-    uint64_t *classes; /* CT_CLASSES: operations, or those they stand for; with metrics only */
+    uint64_t classes[CT_CLASSES]; /* operations, or those they stand for; with metrics only */
     uint64_t timed_bytes;
     struct ct_transfers *transfers; /* copies; NULL until one is timed */
     uint64_t doubt_ns;

@@ -94,7 +94,8 @@ CT_COLD struct ct_thread *ct_thread_make(void)
     if (!t)
         ct_note(CT_NOTE_WARNING, unseen);
     if (t) {
-        t->driver_depth = t->runtime_depth = 0;
+        t->driver_depth = t->runtime_depth = t->nccl_depth = 0;
+        ct_collectives_leave(t);
         t->correlation = 0;
         if (atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed))
             ct_call_log_start(t);

@@ -14,6 +14,7 @@
 #include "cuda/api.h"
 #include "record/api_count.h"
 #include "record/call_log.h"
+#include "record/collective.h"
 #include "record/context.h"
 #include "record/op.h"
 #include "record/pass.h"
@@ -45,6 +46,7 @@ struct ct_thread {
     _Alignas(CT_CACHE_LINE) uint32_t driver_depth; /* inside a driver call: what it calls itself
                                                       is not the program's */
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
+    uint32_t nccl_depth;    /* inside a call of NCCL: its kernels are that call's */
     uint64_t waited_ticks;  /* when it last came back from a call that waits for the GPU; 0 */
     uint64_t correlation;   /* of the call that is being made, or comes next; 0: no trace */
     _Atomic uint32_t range; /* the last one open, or CT_RANGE_STALE; 0: there is none */
@@ -57,6 +59,7 @@ struct ct_thread {
         uint64_t id; /* the entry may have become another stream's */
     } defaults[CT_THREAD_DEFAULTS];
     struct ct_stream *last_stream; /* NULL or the one found last */
+    struct ct_batches batches;     /* of NCCL's operations */
     struct ct_event_cache events[CT_CONTEXTS];
 
     struct ct_tallies tallies;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/buckets.h"
+
+#include "base/mem.h"
+
+#define CHUNK_BYTES ((size_t)64 * 1024)
+
+_Static_assert(CT_HIST_BUCKETS % CT_BUCKETS_PART == 0, "the last part is a whole one");
+
+static struct {
+    char *next;
+    size_t left_bytes;
+} memory;
+
+/* What a histogram is that could not be kept. */
+static struct ct_buckets none;
+
+static void *take(size_t bytes)
+{
+    if (memory.left_bytes < bytes) {
+        char *chunk = ct_map(CHUNK_BYTES);
+        if (!chunk)
+            return NULL;
+        memory.next = chunk;
+        memory.left_bytes = CHUNK_BYTES;
+    }
+    void *p = memory.next;
+    memory.next += bytes;
+    memory.left_bytes -= bytes;
+    return p;
+}
+
+static uint32_t *part_of(struct ct_buckets **b, uint32_t bucket)
+{
+    if (!*b && !(*b = take(sizeof(**b))))
+        return NULL;
+    uint32_t **part = &(*b)->part[bucket / CT_BUCKETS_PART];
+    if (!*part)
+        *part = take(CT_BUCKETS_PART * sizeof(**part));
+    return *part;
+}
+
+bool ct_buckets_add(struct ct_buckets **b, uint64_t ns, uint64_t n)
+{
+    uint32_t bucket = ct_hist_bucket(ns);
+    uint32_t *part = *b == &none ? NULL : part_of(b, bucket);
+    if (!part) {
+        ct_buckets_drop(b);
+        return false;
+    }
+    uint32_t *count = &part[bucket % CT_BUCKETS_PART];
+    *count = (uint32_t)ct_min(*count + n, UINT32_MAX);
+    return true;
+}
+
+void ct_buckets_drop(struct ct_buckets **b)
+{
+    *b = &none;
+}
+
+void ct_buckets_forget(void)
+{
+    memory.left_bytes = 0;
+}
