@@ -12,6 +12,9 @@ NEEDED = {
     'X': {'name': str, 'cat': str, 'ts': float, 'dur': float, 'pid': int, 'tid': int, 'args': dict},
     's': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'id': int},
     'f': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'id': int, 'bp': str},
+    'B': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'args': dict},
+    'E': {'ts': float, 'pid': int, 'tid': int},
+    'i': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 's': str},
     'M': {'name': str, 'pid': int, 'args': dict},
 }
 METADATA = {'process_name': 'name', 'thread_name': 'name', 'process_sort_index': 'sort_index',
@@ -83,6 +86,24 @@ def check_arrows(events, slices):
     return sum(len(both) - 1 for both in ends.values() if any(e['ph'] == 's' for e in both))
 
 
+def check_ranges(events, named):
+    """Each end has a begin on its line; and a line of ranges has nothing else."""
+    depth, last = collections.Counter(), collections.Counter()
+    for event in events:
+        if event['ph'] not in 'BEi':
+            continue
+        line = event['pid'], event['tid']
+        check(line in named, 'ranges on a line without a name', event)
+        check(event['ts'] >= last[line], 'back in time', event)
+        last[line] = event['ts']
+        depth[line] += {'B': 1, 'E': -1, 'i': 0}[event['ph']]
+        check(depth[line] >= 0, 'an end without a begin', event)
+        check(event['ph'] != 'i' or event['s'] in 'gpt', 'a mark of no known scope', event)
+    for event in events:
+        check(event['ph'] != 'X' or (event['pid'], event['tid']) not in last, 'two kinds', event)
+    return sum(event['ph'] == 'B' for event in events)
+
+
 def main():
     document = json.load(open(sys.argv[1], encoding='utf-8'), object_pairs_hook=once)
     rows = [json.loads(line) for line in open(sys.argv[2], encoding='utf-8')]
@@ -102,7 +123,8 @@ def main():
     meant = collections.Counter((r['name'], r['start_ns'], r['duration_ns'], r['correlation'])
                                 for r in rows)
     check(said == meant, 'other slices than rows', (said - meant, meant - said))
-    print('%d slices on %d lines, %d arrows' % (len(rows), len(slices), check_arrows(events, slices)))
+    print('%d slices on %d lines, %d arrows, %d ranges' % (
+        len(rows), len(slices), check_arrows(events, slices), check_ranges(events, named)))
 
 
 main()

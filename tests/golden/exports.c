@@ -120,6 +120,84 @@ START_TEST(chrome_is_json_whatever_names_are)
 }
 END_TEST
 
+/* Whether an event of metadata gives a line this name. */
+static bool has_line(const json_t *events, const char *name)
+{
+    size_t i;
+    json_t *event;
+    json_array_foreach(events, i, event)
+    {
+        const json_t *own = json_object_get(json_object_get(event, "args"), "name");
+        if (!strcmp(phase_of(event), "M") && own && !strcmp(json_string_value(own), name))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(chrome_has_names_of_the_program)
+{
+    json_t *document, *events = load_chrome("named", &document);
+    ck_assert(has_line(events, "NVIDIA H200 (0), process 4711: trainer"));
+    ck_assert(has_line(events, "stream 7 (legacy default): compute \\x1b \"1\""));
+    ck_assert(has_line(events, "stream 8: copies"));
+    json_decref(document);
+}
+END_TEST
+
+/* The ranges of a line, in brackets as they nest, marks as they are; colours behind them. */
+static void spell_ranges(const json_t *events, json_int_t line, char *text)
+{
+    size_t i;
+    json_t *event;
+    json_array_foreach(events, i, event)
+    {
+        const char *phase = phase_of(event),
+                   *cat = json_string_value(json_object_get(event, "cat"));
+        const char *color = json_string_value(json_object_get(event, "cname"));
+        if (number_of(event, "tid") != line || !cat || strcmp(cat, "range"))
+            continue;
+        if (*phase == 'E')
+            text += sprintf(text, ")");
+        else
+            text += sprintf(text, "%s%s%s%s ", *phase == 'B' ? "(" : "!",
+                            json_string_value(json_object_get(event, "name")), color ? ":" : "",
+                            color ? color : "");
+    }
+}
+
+static json_int_t line_called(const json_t *events, const char *name)
+{
+    size_t i;
+    json_t *event;
+    json_array_foreach(events, i, event)
+    {
+        const json_t *own = json_object_get(json_object_get(event, "args"), "name");
+        if (!strcmp(phase_of(event), "M") && own && !strcmp(json_string_value(own), name))
+            return number_of(event, "tid");
+    }
+    return -1;
+}
+
+START_TEST(chrome_has_ranges_in_lines)
+{
+    static const char *const lines[][2] = {
+        {"ranges of app", "(step:good (for\\x1bward ))(step:good "},
+        {"started ranges of app in io", "(transfer )"},
+        {"started ranges of app in io (2)", "(transfer )"},
+        {"ranges of app in io", "!checkpoint "},
+    };
+    json_t *document, *events = load_chrome("ranges", &document);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char text[256] = "";
+        json_int_t line = line_called(events, lines[i][0]);
+        ck_assert_msg(line >= 0, "no line is called %s", lines[i][0]);
+        spell_ranges(events, line, text);
+        ck_assert_str_eq(text, lines[i][1]);
+    }
+    json_decref(document);
+}
+END_TEST
+
 /* ---- Perfetto ---- */
 
 #if CT_WITH_PERFETTO
@@ -128,11 +206,12 @@ END_TEST
 
 struct seen {
     bool track[MOST];
+    bool has_given_name;
     bool name[MOST];
-    bool open[MOST];
+    int open[MOST]; /* slices: only ranges are in each other */
     uint64_t last_ns[MOST];
     int flow[MOST];
-    int slices;
+    int slices, ranges, marks;
 };
 
 static void check_event(struct seen *s, const PB(TracePacket) * packet)
@@ -142,9 +221,14 @@ static void check_event(struct seen *s, const PB(TracePacket) * packet)
     ck_assert_uint_ge(packet->timestamp, s->last_ns[e->track_uuid]);
     s->last_ns[e->track_uuid] = packet->timestamp;
     bool begins = e->type == PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
-    ck_assert_int_eq(s->open[e->track_uuid], !begins);
-    s->open[e->track_uuid] = begins;
-    if (!begins)
+    bool is_mark = e->type == PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT;
+    bool is_range = e->n_category_iids && e->category_iids[0] == 5;
+    ck_assert(is_range || is_mark || !begins || !s->open[e->track_uuid]);
+    s->open[e->track_uuid] += begins ? 1 : is_mark ? 0 : -1;
+    ck_assert_int_ge(s->open[e->track_uuid], 0);
+    s->marks += is_mark;
+    s->ranges += begins && is_range;
+    if (!begins || is_range)
         return;
     ck_assert(e->name_iid < MOST && s->name[e->name_iid]);
     s->slices++;
@@ -163,13 +247,14 @@ static void check_packet(struct seen *s, const PB(TracePacket) * packet)
         ck_assert(!track->has_parent_uuid || s->track[track->parent_uuid % MOST]);
         ck_assert(track->name || track->process || track->thread);
         s->track[track->uuid % MOST] = true;
+        s->has_given_name |= track->name && !strcmp(track->name, "stream 8: copies");
     }
     if (packet->track_event)
         check_event(s, packet);
 }
 
 /* What each packet refers to came before it, slices end before the next begins. */
-static struct seen check_perfetto(const char *trace)
+static struct seen check_perfetto(const char *trace, int open)
 {
     static uint8_t bytes[1 << 20];
     struct seen s = {.slices = 0};
@@ -186,13 +271,14 @@ static struct seen check_perfetto(const char *trace)
         check_packet(&s, t->packet[i]);
     perfetto__protos__trace__free_unpacked(t, NULL);
     for (int i = 0; i < MOST; i++)
-        ck_assert(!s.open[i]);
+        open -= s.open[i];
+    ck_assert_int_eq(open, 0);
     return s;
 }
 
 START_TEST(perfetto_has_lines_and_arrows)
 {
-    struct seen s = check_perfetto("pairs");
+    struct seen s = check_perfetto("pairs", 0);
     ck_assert_int_eq(s.slices, 8);
     for (int id = 1; id <= 3; id++)
         ck_assert_int_eq(s.flow[id], 2);
@@ -200,9 +286,25 @@ START_TEST(perfetto_has_lines_and_arrows)
 }
 END_TEST
 
+START_TEST(perfetto_has_ranges)
+{
+    struct seen s = check_perfetto("ranges", 1); /* that has no end */
+    ck_assert_int_eq(s.slices, 8);
+    ck_assert_int_eq(s.ranges, 5);
+    ck_assert_int_eq(s.marks, 1);
+}
+END_TEST
+
+START_TEST(perfetto_has_names_of_the_program)
+{
+    ck_assert(check_perfetto("named", 0).has_given_name);
+    ck_assert(!check_perfetto("pairs", 0).has_given_name);
+}
+END_TEST
+
 START_TEST(perfetto_is_whole_whatever_names_are)
 {
-    ck_assert_int_eq(check_perfetto("hostile").slices, 16);
+    ck_assert_int_eq(check_perfetto("hostile", 0).slices, 16);
 }
 END_TEST
 #endif
@@ -321,6 +423,37 @@ static const struct {
     {"hostile", "SELECT severity, substr(text, 16) FROM DIAGNOSTIC_EVENT",
      "2|3 operations and 0 calls found no room on their way to the trace\n"
      "2|1 operation without a duration is not there\n"},
+    /* what the program calls things */
+    {"named",
+     "SELECT d.name, c.name, s.name, s.streamId FROM TARGET_INFO_NVTX_CUDA_STREAM s"
+     " JOIN TARGET_INFO_NVTX_CUDA_CONTEXT c ON c.contextId = s.contextId"
+     " AND c.processId = s.processId JOIN TARGET_INFO_NVTX_CUDA_DEVICE d"
+     " ON d.deviceId = s.deviceId ORDER BY s.streamId",
+     "trainer|main|compute \\x1b \"1\"|7\ntrainer|main|copies|8\n"},
+    {"pairs",
+     "SELECT (SELECT COUNT(*) FROM TARGET_INFO_NVTX_CUDA_DEVICE),"
+     " (SELECT COUNT(*) FROM TARGET_INFO_NVTX_CUDA_CONTEXT),"
+     " (SELECT COUNT(*) FROM TARGET_INFO_NVTX_CUDA_STREAM)",
+     "0|0|0\n"},
+    /* ranges, by what scripts look for in them */
+    {"ranges",
+     "SELECT n.start, n.end, e.name, COALESCE(n.text, s.value), n.color, n.domainId, n.category,"
+     " n.globalTid % 0x1000000 FROM NVTX_EVENTS n LEFT JOIN StringIds s ON n.textId = s.id"
+     " JOIN ENUM_NSYS_EVENT_TYPE e ON e.id = n.eventType",
+     "0|14500|NvtxPushPopRange|step|4278222592|0|NULL|4712\n"
+     "0|NULL|NvtxCategory|model|NULL|0|7|4712\n"
+     "0|4600|NvtxPushPopRange|for\\x1bward|NULL|0|7|4712\n"
+     "3900|NULL|NvtxDomainCreate|io|NULL|2|NULL|4712\n"
+     "3900|4900|NvtxStartEndRange|transfer|NULL|2|NULL|4712\n"
+     "4700|14600|NvtxStartEndRange|transfer|NULL|2|NULL|4712\n"
+     "5000|NULL|NvtxMark|checkpoint|NULL|2|7|4712\n"
+     "15000|NULL|NvtxPushPopRange|step|4278222592|0|NULL|4712\n"},
+    {"ranges",
+     "SELECT n.text, COUNT(*), SUM(k.end - k.start) FROM NVTX_EVENTS n"
+     " JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.globalTid = n.globalTid AND r.start >= n.start"
+     " AND r.end <= n.end JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.correlationId = r.correlationId"
+     " WHERE n.eventType = 59 GROUP BY n.text ORDER BY 1",
+     "for\\x1bward|2|3500\nstep|2|3500\n"},
     {"none", "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL", "0\n"},
 };
 
@@ -330,6 +463,33 @@ START_TEST(nsys_queries_are_answered)
     make(queries[_i].trace, "sqlite");
     query(queries[_i].sql, text, sizeof(text));
     ck_assert_str_eq(text, queries[_i].answer);
+}
+END_TEST
+
+/* As the exporter's own documents have it: names become columns of the tables they belong to. */
+START_TEST(an_export_may_be_added_to)
+{
+    char text[256] = "";
+    sqlite3 *db;
+    make("pairs", "sqlite");
+    ck_assert_int_eq(sqlite3_open(EXPORT, &db), SQLITE_OK);
+    ck_assert_int_eq(
+        sqlite3_exec(db,
+                     "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN call TEXT;"
+                     "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN kernel TEXT;"
+                     "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET call ="
+                     " (SELECT value FROM StringIds WHERE id = nameId);"
+                     "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET kernel ="
+                     " (SELECT value FROM StringIds JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k"
+                     " ON k.shortName = StringIds.id AND"
+                     " k.correlationId = CUPTI_ACTIVITY_KIND_RUNTIME.correlationId);",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    query("SELECT call, kernel FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernel IS NOT NULL"
+          " ORDER BY start",
+          text, sizeof(text));
+    ck_assert_str_eq(text, "cudaLaunchKernel_v7000|vecAdd\ncudaLaunchKernel_v7000|vecAdd\n");
 }
 END_TEST
 
@@ -398,12 +558,17 @@ int main(void)
     tcase_add_checked_fixture(tests, NULL, clean);
     tcase_add_test(tests, chrome_has_lines_and_arrows);
     tcase_add_test(tests, chrome_is_json_whatever_names_are);
+    tcase_add_test(tests, chrome_has_names_of_the_program);
+    tcase_add_test(tests, chrome_has_ranges_in_lines);
 #if CT_WITH_PERFETTO
     tcase_add_test(tests, perfetto_has_lines_and_arrows);
+    tcase_add_test(tests, perfetto_has_names_of_the_program);
+    tcase_add_test(tests, perfetto_has_ranges);
     tcase_add_test(tests, perfetto_is_whole_whatever_names_are);
 #endif
 #if CT_WITH_SQLITE
     tcase_add_loop_test(tests, nsys_queries_are_answered, 0, sizeof(queries) / sizeof(queries[0]));
+    tcase_add_test(tests, an_export_may_be_added_to);
     tcase_add_test(tests, processes_with_the_same_number_are_two);
     tcase_add_test(tests, facts_of_what_could_be_read);
     tcase_add_test(tests, only_exports_are_overwritten);

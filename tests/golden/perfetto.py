@@ -54,6 +54,7 @@ class Trace:
         self.open = collections.defaultdict(list)  # slices, by track
         self.last = collections.Counter()  # time, by track
         self.slices = []
+        self.ranges = 0
         self.flows = collections.defaultdict(list)
         self.cleared = False
 
@@ -94,9 +95,13 @@ class Trace:
             category = self.find('event_categories', iid)
         name = self.find('event_names', one(event, 'name_iid'))
         found = {'name': name, 'begin': ns, 'category': category, 'track': track, 'args': args}
-        check(not self.open[track], 'a slice in a slice, of what does not nest', found)
+        if category == 'range':
+            check(all(s['category'] == 'range' for s in self.open[track]), 'two kinds', found)
+            self.ranges += 1
+        else:
+            check(not self.open[track], 'a slice in a slice, of what does not nest', found)
+            self.slices.append(found)
         self.open[track].append(found)
-        self.slices.append(found)
         for flow in event['flow_ids']:
             self.flows[flow].append(found)
 
@@ -107,6 +112,8 @@ class Trace:
         self.last[track] = ns
         if one(event, 'type') == 'TYPE_SLICE_BEGIN':
             self.begin(event, ns, track)
+        elif one(event, 'type') == 'TYPE_INSTANT':
+            self.find('event_names', one(event, 'name_iid'))
         else:
             check(one(event, 'type') == 'TYPE_SLICE_END', 'an event that is no slice', event)
             check(self.open[track], 'an end without a begin', event)
@@ -142,7 +149,8 @@ def main():
     for packet in parse(open(sys.argv[1], encoding='utf-8'))['packet']:
         trace.packet(packet)
     rows = [json.loads(line) for line in open(sys.argv[2], encoding='utf-8')]
-    check(not any(trace.open.values()), 'slices that do not end')
+    check(all(s['category'] == 'range' for t in trace.open.values() for s in t),
+          'slices that do not end')
     trace.check_flows({r['correlation'] for r in rows if r['type'] == 'call'})
     # Where two overlap on a line the later one begins when the other has ended.
     said = collections.Counter((s['name'], s['args']['correlation']) for s in trace.slices)
@@ -152,7 +160,8 @@ def main():
     late = [s for s in trace.slices
             if (s['name'], s['args']['correlation'], s['end']) not in times]
     check(all(s['begin'] == s['end'] for s in late), 'an end that no row has', late)
-    print('%d slices on %d tracks, %d arrows' % (len(rows), len(trace.tracks), len(trace.flows)))
+    print('%d slices on %d tracks, %d arrows, %d ranges' % (
+        len(rows), len(trace.tracks), len(trace.flows), trace.ranges))
 
 
 main()

@@ -80,11 +80,32 @@ START_TEST(correlations_stay_in_order)
 }
 END_TEST
 
+/* One lane for each that others overlap, and the lane of a mark. */
+START_TEST(ranges_have_lanes)
+{
+    struct ct_page_timeline t;
+    uint64_t records;
+    ck_assert_int_eq(system("tests/golden/make_golden_trace ranges lanes.trace"), 0);
+    read_it(&t, 2, 4000);
+    ck_assert_uint_eq(count(&t, &records), 2 * (8 + 6));
+    ck_assert_uint_eq(t.lane_count, 2 * (2 + 2 + 2 + 1));
+    uint64_t busy_ns = 0;
+    for (size_t i = 0; i < t.lane_count; i++)
+        busy_ns += json_is_true(json_object_get(
+                       json_array_get(json_object_get(t.facts, "lanes"), i), "ranges"))
+                       ? t.lanes[i].busy_ns
+                       : 0;
+    ck_assert_uint_eq(busy_ns, 2 * (14500 + 4600 + 1000 + 9900)); /* the last one has no length */
+    ct_page_timeline_free(&t);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("lanes");
     tcase_add_test(tests, there_are_as_many_items_as_may_be);
     tcase_add_test(tests, correlations_stay_in_order);
+    tcase_add_test(tests, ranges_have_lanes);
     if (system("tests/page/make_page_trace lanes.trace"))
         return EXIT_FAILURE;
     int status = ct_case_main("lanes", tests);

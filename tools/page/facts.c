@@ -53,6 +53,7 @@ json_t *ct_page_devices(const struct ct_merged *m)
         snprintf(compute, sizeof(compute), "%u.%u", d->compute_major, d->compute_minor);
         ct_json_count(to, "ordinal", d->ordinal);
         ct_json_safe(to, "name", ct_merge_name(m, d->name));
+        ct_json_safe(to, "given_name", ct_merge_name(m, d->given_name));
         ct_json_count(to, "memory", d->memory_bytes);
         ct_json_count(to, "sm_count", d->sm_count);
         ct_json_count(to, "clock_khz", d->clock_khz);

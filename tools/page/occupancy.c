@@ -56,6 +56,7 @@ json_t *ct_page_streams(const struct ct_merged *m)
         ct_json_count(to, "id", s->id);
         ct_json_count(to, "device", s->device);
         ct_json_text(to, "kind", ct_view_stream_kind(s));
+        ct_json_safe(to, "name", ct_merge_name(m, s->name));
         ct_json_set(to, "priority", json_integer(s->priority));
         ct_json_count(to, "operations", s->operations);
         ct_json_count(to, "timed", s->timed);

@@ -76,7 +76,7 @@ const painter = (() => {
   };
 
   const box = (ctx, row, l, x, wide) => {
-    const inset = l.low ? Math.round(row.tall / 4) : 0;
+    const inset = l.low ? Math.round(row.tall / 6) : 0;
     ctx.fillRect(x, row.y + inset, wide, row.tall - 2 * inset);
   };
 

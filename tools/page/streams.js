@@ -19,10 +19,11 @@ const streams = (() => {
       o.gaps && `${units.count(o.gaps)} gaps, the longest ${units.time(o.longest_gap)}`,
       o.known < 0.995 && `known of ${units.share(100 * o.known)} of the operations`].filter(Boolean);
     return h('div', { class: 'device' },
-      h('p', {}, h('strong', {}, `${d.name} (${d.ordinal})`), ' ', h('span', { class: 'small' }, facts.join(' · '))),
+      h('p', {}, h('strong', {}, `${d.name} (${d.ordinal})${named(d.given_name)}`), ' ', h('span', { class: 'small' }, facts.join(' · '))),
       split('split tall', parts(o)));
   };
 
+  const named = (name) => (name ? `: ${name}` : '');
   const share = (part, whole) => (whole ? 100 * part / whole : -1);
   const meter = (percent) => (percent < 0 ? '-' : h('span', { class: 'meter' },
     h('i', { style: { width: `${Math.min(100, percent)}%` } }), h('span', {}, units.percent(percent))));
@@ -40,7 +41,7 @@ const streams = (() => {
 
   const lines = (profile) => profile.streams.map((s, index) => {
     const gpu = profile.devices.length > 1 ? `GPU ${profile.devices[s.device].ordinal} · ` : '';
-    const text = `${gpu}${s.id} · ${s.kind}`;
+    const text = `${gpu}${s.id} · ${s.kind}${named(s.name)}`;
     return { ...s, index, name: text, short: text, colour: 'call' };
   });
 

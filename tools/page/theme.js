@@ -34,8 +34,10 @@ const theme = (() => {
     listeners.forEach((f) => f());
   };
 
-  /* The value of a colour variable such as "k0". */
+  /* The value of a colour variable such as "k0"; one that the program has chosen is "#rrggbb". */
   const colour = (name) => {
+    if (name.startsWith('#'))
+      return name;
     if (!cache.has(name))
       cache.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
     return cache.get(name);

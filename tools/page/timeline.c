@@ -9,6 +9,7 @@
 #include "page/json.h"
 #include "report/names.h"
 #include "report/reports.h"
+#include "report/trace/open_ranges.h"
 #include "report/trace/trace_options.h"
 
 /* zlib counts in 32 bits. */
@@ -24,8 +25,12 @@ struct reading {
     struct ct_page_timeline *t;
     const struct ct_view_options *o;
     const struct ct_timeline_file *file; /* the one that is read */
-    struct numbers rows, apis, streams, threads;
-    struct ct_intern whats; /* names of rows and functions, the former begun with a blank */
+    struct numbers rows, apis, streams, threads, labels;
+    struct ct_intern whats; /* names of rows and functions, the former begun with a blank, */
+    struct ct_intern lanes; /* and labels, by their colours; lanes of ranges */
+    struct numbers range_lanes;
+    struct ct_open_ranges open;
+    uint64_t end_ns;
     json_t *what_list;
     json_t *lane_list;
     json_t *file_list;
@@ -80,6 +85,27 @@ static uint32_t add_api(struct reading *r, uint32_t index)
     return what;
 }
 
+static uint32_t add_label(struct reading *r, uint32_t index)
+{
+    const struct ct_trace_label *l = &r->file->t->labels.at[index];
+    struct ct_string key = {0}, name = {0};
+    uint32_t known = r->whats.count;
+    ct_name_safe(&name, l->name);
+    ct_string_printf(&key, "#%08x %s", l->color, name.data);
+    uint32_t what = ct_intern_text(&r->whats, key.data);
+    if (what == known) {
+        json_t *to = ct_json_object();
+        ct_json_text(to, "name", name.data);
+        ct_json_flag(to, "call", true);
+        ct_json_flag(to, "range", true);
+        ct_json_count(to, "color", l->color);
+        ct_json_append(r->what_list, to);
+    }
+    ct_string_free(&name);
+    ct_string_free(&key);
+    return what;
+}
+
 static uint32_t add_lane(struct reading *r, json_t *facts)
 {
     struct ct_page_timeline *t = r->t;
@@ -96,6 +122,7 @@ static uint32_t add_stream(struct reading *r, uint32_t index)
     json_t *to = ct_json_object();
     ct_json_count(to, "stream", s->id);
     ct_json_count(to, "special", s->special);
+    ct_json_safe(to, "name", s->name);
     if (s->device < r->file->t->devices.count) {
         ct_json_count(to, "device", r->file->t->devices.at[s->device].ordinal);
         ct_json_safe(to, "device_name", r->file->t->devices.at[s->device].name);
@@ -112,10 +139,75 @@ static uint32_t add_thread(struct reading *r, uint32_t index)
     return add_lane(r, to);
 }
 
+/* A lane of its own for each that others overlap; what is pushed lies below what it is in. */
+static uint32_t range_lane(struct reading *r, const struct ct_event *e, uint32_t lane)
+{
+    struct ct_string key = {0};
+    ct_open_ranges_key(&key, e, lane);
+    uint32_t index = ct_intern_text(&r->lanes, key.data);
+    ct_string_free(&key);
+    struct numbers *n = &r->range_lanes;
+    n->at = ct_memory_grow(n->at, &n->size, (size_t)index + 1, sizeof(*n->at));
+    if (!n->at[index]) {
+        json_t *to = ct_json_object();
+        ct_json_count(to, "thread", r->file->t->threads.at[e->range.thread].tid);
+        ct_json_safe(to, "thread_name", r->file->t->threads.at[e->range.thread].name);
+        ct_json_flag(to, "ranges", true);
+        ct_json_flag(to, "started", e->range.number != 0);
+        ct_json_count(to, "depth", lane);
+        ct_json_safe(to, "domain", r->file->t->labels.at[e->range.label].domain);
+        n->at[index] = add_lane(r, to) + 1;
+    }
+    return n->at[index] - 1;
+}
+
+/* Where a range is drawn, and as what, in one number: its trace's tables may be gone when it ends.
+ */
+static int64_t place_of(struct reading *r, const struct ct_event *e, uint32_t lane)
+{
+    uint32_t what = number_of(r, &r->labels, e->range.label, add_label);
+    return (int64_t)range_lane(r, e, lane) << 32 | what;
+}
+
+static void add_range(struct reading *r, int64_t place, uint64_t start_ns, uint64_t end_ns)
+{
+    struct ct_lane_item item = {.start_ns = start_ns, .end_ns = end_ns, .what = (uint32_t)place};
+    ct_lane_add(&r->t->lanes[place >> 32], &item);
+}
+
+static void take_range(struct reading *r, const struct ct_event *e)
+{
+    struct ct_open_range range;
+    if (e->range.phase == CT_TRACE_RANGE_MARKS) {
+        add_range(r, place_of(r, e, 0), e->start_ns, e->end_ns);
+    } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
+        struct ct_open_range *begun = ct_open_ranges_begin(&r->open, e);
+        begun->own = place_of(r, e, begun->lane);
+    } else {
+        while (ct_open_ranges_end(&r->open, e, &range)) {
+            add_range(r, range.own, range.start_ns, e->end_ns);
+            if (range.is_last)
+                break;
+        }
+    }
+}
+
+/* What has no end lasts to that of the timeline. */
+static void end_ranges(struct reading *r)
+{
+    struct ct_open_range range;
+    while (r->file && ct_open_ranges_left(&r->open, r->file, &range))
+        add_range(r, range.own, range.start_ns, r->end_ns);
+}
+
 static void add_event(struct reading *r, const struct ct_event *e)
 {
     struct ct_lane_item item = {.start_ns = e->start_ns, .end_ns = e->end_ns};
     uint32_t lane;
+    if (e->is_range) {
+        take_range(r, e);
+        return;
+    }
     if (e->is_call) {
         lane = number_of(r, &r->threads, e->call.thread, add_thread);
         item.correlation = e->call.correlation;
@@ -131,7 +223,7 @@ static void add_event(struct reading *r, const struct ct_event *e)
 
 static void free_numbers(struct reading *r)
 {
-    struct numbers *tables[] = {&r->rows, &r->apis, &r->streams, &r->threads};
+    struct numbers *tables[] = {&r->rows, &r->apis, &r->streams, &r->threads, &r->labels};
     for (size_t i = 0; i < ct_countof(tables); i++) {
         free(tables[i]->at);
         *tables[i] = (struct numbers){0};
@@ -141,6 +233,7 @@ static void free_numbers(struct reading *r)
 static void begin_file(struct reading *r, const struct ct_timeline_file *f)
 {
     json_t *to = ct_json_object();
+    end_ranges(r);
     ct_json_count(to, "pid", f->t->process.pid);
     ct_json_safe(to, "host", f->t->process.host);
     ct_json_append(r->file_list, to);
@@ -154,7 +247,7 @@ static void begin_file(struct reading *r, const struct ct_timeline_file *f)
  */
 static uint64_t choose_resolution(uint64_t most_items, const struct ct_timeline_facts *f)
 {
-    if (f->ops + f->calls <= most_items)
+    if (f->ops + f->calls + f->ranges <= most_items)
         return 0;
     uint64_t pairs = most_items / 2 / f->lanes;
     return (f->end_ns - f->first_ns) / (pairs > 1 ? pairs - 1 : 1) + 1;
@@ -197,6 +290,7 @@ static void take_all(struct reading *r, struct ct_timeline *tl)
 {
     const struct ct_event *e;
     r->resolution_ns = choose_resolution(r->t->most_items, &tl->facts);
+    r->end_ns = tl->facts.end_ns;
     r->what_list = ct_json_array();
     r->lane_list = ct_json_array();
     r->file_list = ct_json_array();
@@ -205,7 +299,11 @@ static void take_all(struct reading *r, struct ct_timeline *tl)
             begin_file(r, e->file);
         add_event(r, e);
     }
+    end_ranges(r);
     free_numbers(r);
+    free(r->range_lanes.at);
+    ct_open_ranges_free(&r->open);
+    ct_intern_free(&r->lanes);
     ct_intern_free(&r->whats);
     add_facts(r, &tl->facts);
 }
@@ -226,7 +324,7 @@ bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_options *
     }
     all.as_read = true;
     ct_timeline_open(&tl, traces, count, &all);
-    if (tl.facts.ops + tl.facts.calls)
+    if (tl.facts.ops + tl.facts.calls + tl.facts.ranges)
         take_all(&r, &tl);
     say_what_lacks(&tl);
     ct_timeline_close(&tl);

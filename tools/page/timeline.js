@@ -15,18 +15,23 @@ const timeline = (() => {
   });
 
   const labelOf = (facts, profile, process) => {
+    if (facts.ranges)
+      return `${process}${facts.thread_name || 'thread'} ${facts.thread} ${facts.started ? 'started ' : ''}ranges${facts.domain ? ` in ${facts.domain}` : ''}`;
     if (facts.thread !== undefined)
       return `${process}${facts.thread_name || 'thread'} ${facts.thread}`;
     const gpus = new Set(profile.timeline.lanes.filter((l) => l.stream).map((l) => `${l.file} ${l.device}`));
     const kind = ['', ' (default)', ' (per thread)'][facts.special] || '';
-    return `${process}${gpus.size > 1 ? `GPU ${facts.device} · ` : ''}stream ${facts.stream}${kind}`;
+    return `${process}${gpus.size > 1 ? `GPU ${facts.device} · ` : ''}stream ${facts.stream}${kind}${facts.name ? `: ${facts.name}` : ''}`;
   };
 
-  /* Streams first, by device, then threads. */
+  /* Streams first, by device, then threads, each below its ranges. */
   const arrange = (profile) => {
     const t = profile.timeline, process = processes(t.files);
     const order = t.lanes.map((facts, i) => ({ facts, i, call: facts.thread !== undefined }))
       .sort((a, b) => a.facts.file - b.facts.file || a.call - b.call
+        || (a.facts.thread || 0) - (b.facts.thread || 0) || !a.facts.ranges - !b.facts.ranges
+        || (a.facts.domain || '').localeCompare(b.facts.domain || '')
+        || a.facts.started - b.facts.started || a.facts.depth - b.facts.depth
         || (a.facts.device || 0) - (b.facts.device || 0) || (a.facts.stream || 0) - (b.facts.stream || 0)
         || a.i - b.i);
     let y = AXIS;
@@ -44,6 +49,9 @@ const timeline = (() => {
     return profile.timeline.whats.map((w, i) => {
       const line = w.call ? null : known.get(w.name);
       const copy = w.name.startsWith('[CUDA mem') || w.name.startsWith('[CUDA pre');
+      if (w.range) /* of NVTX: alpha, red, green, blue */
+        return { name: w.name, short: w.name, line: null, low: false,
+          colour: w.color ? `#${(w.color & 0xffffff).toString(16).padStart(6, '0')}` : 'call' };
       const call = /Synchronize|WaitEvent/.test(w.name) ? 'wait' : 'call';
       return { name: w.name, short: line?.short || short[i], line, low: copy,
         colour: w.call ? call : line?.colour || (copy ? 'c0' : 'rest') };
@@ -226,7 +234,7 @@ const timeline = (() => {
     const ready = lanes.read(t, document.getElementById('operations').textContent).then((data) => {
       document.getElementById('operations').textContent = '';
       state.data = data;
-      const calls = rows.filter((r) => r.call).reduce((s, r) => s + r.facts.records, 0);
+      const calls = rows.filter((r) => r.call && !r.facts.ranges).reduce((s, r) => s + r.facts.records, 0);
       element.querySelector('.reading').textContent = `${units.count(t.records - calls)} operations, ${units.count(calls)} calls`
         + (t.resolution ? `; those within ${units.time(t.resolution)} are drawn as one` : '');
       draw();

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "report/digits.h"
+#include "report/exports/chrome_color.h"
 #include "report/exports/export_tracks.h"
 #include "report/names.h"
 #include "report/reports.h"
 #include "report/sinks/data.h"
 #include "report/trace/event_names.h"
+#include "report/trace/open_ranges.h"
 #include "report/trace/trace_options.h"
 
 #define EVENT_BYTES 1024 /* an operation and its arrow without names, at most */
@@ -22,6 +24,7 @@ struct chrome {
     struct ct_timeline tl;
     struct ct_event_names names;
     struct ct_tracks tracks;
+    struct ct_open_ranges open;
     struct ct_string text; /* not written yet */
 };
 
@@ -82,9 +85,10 @@ static uint32_t device_of(struct chrome *c, const struct ct_event *e, uint32_t d
     struct ct_track track = ct_track_device(&c->tracks, e->file, device);
     if (track.is_new) {
         struct ct_string name = {0};
-        ct_name_safe(&name, e->file->t->devices.at[device].name);
-        ct_string_printf(&name, " (%u), process %u", e->file->t->devices.at[device].ordinal,
-                         e->file->t->process.pid);
+        const struct ct_trace_device *d = &e->file->t->devices.at[device];
+        ct_name_safe(&name, d->name);
+        ct_string_printf(&name, " (%u), process %u", d->ordinal, e->file->t->process.pid);
+        ct_name_given(&name, d->given_name);
         put_name(c, "process", DEVICE_PIDS + track.id, 0, name.data, track.id);
         ct_string_free(&name);
     }
@@ -217,6 +221,81 @@ static void put_call(struct chrome *c, const struct ct_event *e)
     ct_string_end(&c->text, to);
 }
 
+/* ---- ranges ---- */
+
+/* Beside the threads of the same process: a range that is started may end in the midst of a call.
+ */
+#define RANGE_TIDS 2000000000u
+
+static uint32_t line_of(struct chrome *c, const struct ct_event *e, uint32_t pid, uint32_t lane)
+{
+    struct ct_track track = ct_track_ranges(&c->tracks, e, lane);
+    if (track.is_new) {
+        struct ct_string name = {0};
+        ct_track_ranges_name(&name, e, lane);
+        put_name(c, "thread", pid, RANGE_TIDS + track.id, name.data, track.id);
+        ct_string_free(&name);
+    }
+    return RANGE_TIDS + track.id;
+}
+
+static void put_text(struct chrome *c, const char *member, const char *text)
+{
+    struct ct_string safe = {0};
+    ct_name_safe(&safe, text);
+    ct_string_printf(&c->text, "%s", member);
+    ct_data_quote(&c->text, safe.data);
+    ct_string_free(&safe);
+}
+
+static void put_label(struct chrome *c, const struct ct_event *e)
+{
+    const struct ct_trace_label *l = &e->file->t->labels.at[e->range.label];
+    const char *color = ct_chrome_color(l->color);
+    ct_string_put(&c->text, ",\"name\":");
+    ct_string_put(&c->text, ct_event_label(&c->names, e->file, e->range.label));
+    if (color)
+        ct_string_printf(&c->text, ",\"cname\":\"%s\"", color);
+    ct_string_put(&c->text, ",\"args\":{");
+    put_text(c, "\"domain\":", l->domain);
+    if (l->color)
+        ct_string_printf(&c->text, ",\"color\":\"#%06x\"", l->color & 0xffffff);
+    if (l->category)
+        ct_string_printf(&c->text, ",\"category\":%u", l->category);
+    if (*l->category_name)
+        put_text(c, ",\"category_name\":", l->category_name);
+    ct_string_put(&c->text, "}}");
+}
+
+static void begin_at(struct chrome *c, char phase, const struct ct_event *e, uint32_t lane)
+{
+    uint32_t pid = process_of(c, e->file), tid = line_of(c, e, pid, lane);
+    char *to = ct_string_room(&c->text, EVENT_BYTES);
+    to = begin_event(to, phase, pid, tid);
+    to = put_time(to, ",\"ts\":", e->start_ns);
+    ct_string_end(&c->text, stpcpy(to, ",\"cat\":\"range\""));
+}
+
+static void put_range(struct chrome *c, const struct ct_event *e)
+{
+    struct ct_open_range range;
+    if (e->range.phase == CT_TRACE_RANGE_MARKS) {
+        begin_at(c, 'i', e, 0);
+        ct_string_put(&c->text, ",\"s\":\"t\"");
+        put_label(c, e);
+    } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
+        begin_at(c, 'B', e, ct_open_ranges_begin(&c->open, e)->lane);
+        put_label(c, e);
+    } else {
+        while (ct_open_ranges_end(&c->open, e, &range)) {
+            begin_at(c, 'E', e, range.lane);
+            ct_string_put(&c->text, "}");
+            if (range.is_last)
+                break;
+        }
+    }
+}
+
 /* ---- the document ---- */
 
 /* The first element stands for the comma before each other. */
@@ -233,7 +312,9 @@ static void put_document(struct chrome *c)
                      "\n{\"ph\":\"M\",\"pid\":0,\"name\":\"cutrace\",\"args\":{}}",
                      c->tl.zero_unix_ns);
     while (ct_timeline_next(&c->tl, &e)) {
-        if (e->is_call)
+        if (e->is_range)
+            put_range(c, e);
+        else if (e->is_call)
             put_call(c, e);
         else
             put_op(c, e);
@@ -255,6 +336,7 @@ int ct_export_chrome(const struct ct_input *in, FILE *out)
         put_document(&c);
     int status = c.tl.failed ? EXIT_FAILURE : EXIT_SUCCESS;
     ct_tracks_free(&c.tracks);
+    ct_open_ranges_free(&c.open);
     ct_event_names_free(&c.names);
     ct_string_free(&c.text);
     ct_timeline_close(&c.tl);

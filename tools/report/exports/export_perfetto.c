@@ -10,8 +10,14 @@
 #include "report/trace/trace_options.h"
 
 /* Interned texts have numbers from 1 on, each kind its own. */
-enum category { CATEGORY_KERNEL = 1, CATEGORY_MEMORY, CATEGORY_GRAPH, CATEGORY_API };
-static const char *const categories[] = {"kernel", "memory", "graph", "api"};
+enum category {
+    CATEGORY_KERNEL = 1,
+    CATEGORY_MEMORY,
+    CATEGORY_GRAPH,
+    CATEGORY_API,
+    CATEGORY_RANGE
+};
+static const char *const categories[] = {"kernel", "memory", "graph", "api", "range"};
 
 #define ANNOTATIONS(X)                                                                             \
     X(CORRELATION, "correlation")                                                                  \
@@ -24,7 +30,10 @@ static const char *const categories[] = {"kernel", "memory", "graph", "api"};
     X(SOURCE, "source")                                                                            \
     X(TARGET, "target")                                                                            \
     X(BOUND, "upper_bound")                                                                        \
-    X(RESULT, "result")
+    X(RESULT, "result")                                                                            \
+    X(DOMAIN, "domain")                                                                            \
+    X(COLOR, "color")                                                                              \
+    X(RANGE_CATEGORY, "category")
 
 enum annotation {
     NO_ANNOTATION,
@@ -45,6 +54,7 @@ static const char *const annotations[] = {
 struct ct_perfetto_interned {
     struct ct_track_list rows;
     struct ct_track_list apis;
+    struct ct_track_list labels;
     struct ct_track_list shapes; /* of "grid"; that of "block" is the next */
 };
 
@@ -284,7 +294,80 @@ static void put_slice(struct ct_perfetto *p, const struct ct_perfetto_slice *s,
     ct_string_write_much(&p->bytes, p->out);
 }
 
+/* ---- ranges ---- */
+
+static void annotate_safe(struct ct_perfetto *p, struct ct_perfetto_slice *s, enum annotation name,
+                          const char *text)
+{
+    struct ct_string safe = {0};
+    ct_name_safe(&safe, text);
+    if (*safe.data)
+        annotate_text(p, s, name, safe.data);
+    ct_string_free(&safe);
+}
+
+static void fill_range(struct ct_perfetto *p, struct ct_perfetto_slice *s, const struct ct_event *e)
+{
+    const struct ct_trace_label *l = &e->file->t->labels.at[e->range.label];
+    char color[8];
+    s->category = CATEGORY_RANGE;
+    annotate_safe(p, s, ANNOTATION_DOMAIN, l->domain);
+    if (l->color) {
+        snprintf(color, sizeof(color), "#%06x", l->color & 0xffffff);
+        annotate_text(p, s, ANNOTATION_COLOR, color);
+    }
+    if (*l->category_name)
+        annotate_safe(p, s, ANNOTATION_RANGE_CATEGORY, l->category_name);
+    else if (l->category)
+        annotate_count(s, ANNOTATION_RANGE_CATEGORY, l->category);
+    s->name = intern_name(p, numbers_at(&p->interned[e->file->index].labels, e->range.label),
+                          ct_event_label(&p->names, e->file, e->range.label));
+}
+
+static void put_phase(struct ct_perfetto *p, const struct ct_event *e, enum ct_perfetto_phase phase,
+                      uint32_t lane)
+{
+    struct ct_perfetto_slice s;
+    s.flow = s.annotation_bytes = 0;
+    s.track = ct_perfetto_ranges(p, e, lane);
+    if (phase != CT_PERFETTO_END)
+        fill_range(p, &s, e);
+    ct_string_reserve(&p->bytes, CT_PERFETTO_SLICE_BYTES);
+    uint8_t *begin = (uint8_t *)p->bytes.data + p->bytes.len;
+    p->bytes.len += (size_t)(ct_perfetto_put_phase(begin, &s, phase, e->start_ns) - begin);
+    ct_string_write_much(&p->bytes, p->out);
+}
+
+static void put_range(struct ct_perfetto *p, const struct ct_event *e)
+{
+    struct ct_open_range range;
+    if (e->range.phase == CT_TRACE_RANGE_MARKS) {
+        put_phase(p, e, CT_PERFETTO_INSTANT, 0);
+    } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
+        put_phase(p, e, CT_PERFETTO_BEGIN, ct_open_ranges_begin(&p->open, e)->lane);
+    } else {
+        while (ct_open_ranges_end(&p->open, e, &range)) {
+            put_phase(p, e, CT_PERFETTO_END, range.lane);
+            if (range.is_last)
+                break;
+        }
+    }
+}
+
 /* ---- the document ---- */
+
+static void put_event(struct ct_perfetto *p, const struct ct_event *e)
+{
+    struct ct_perfetto_slice s;
+    s.flow = s.annotation_bytes = 0;
+    s.track = e->is_call ? ct_perfetto_thread(p, e) : ct_perfetto_stream(p, e);
+    fill_flow(p, &s, e);
+    if (e->is_call)
+        fill_call(p, &s, e);
+    else
+        fill_op(p, &s, e);
+    put_slice(p, &s, e);
+}
 
 static void put_document(struct ct_perfetto *p)
 {
@@ -292,15 +375,10 @@ static void put_document(struct ct_perfetto *p)
     put_start(p);
     put_clock(p);
     while (ct_timeline_next(&p->tl, &e)) {
-        struct ct_perfetto_slice s;
-        s.flow = s.annotation_bytes = 0;
-        s.track = e->is_call ? ct_perfetto_thread(p, e) : ct_perfetto_stream(p, e);
-        fill_flow(p, &s, e);
-        if (e->is_call)
-            fill_call(p, &s, e);
+        if (e->is_range)
+            put_range(p, e);
         else
-            fill_op(p, &s, e);
-        put_slice(p, &s, e);
+            put_event(p, e);
     }
     ct_string_write(&p->bytes, p->out);
 }
@@ -310,12 +388,14 @@ static void free_all(struct ct_perfetto *p)
     for (uint32_t i = 0; i < p->tl.file_count; i++) {
         free(p->interned[i].rows.at);
         free(p->interned[i].apis.at);
+        free(p->interned[i].labels.at);
         free(p->interned[i].shapes.at);
     }
     free(p->interned);
     free(p->ends_ns);
     ct_intern_free(&p->values);
     ct_tracks_free(&p->tracks);
+    ct_open_ranges_free(&p->open);
     ct_event_names_free(&p->names);
     ct_string_free(&p->bytes);
     ct_timeline_close(&p->tl);

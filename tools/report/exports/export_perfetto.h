@@ -7,6 +7,7 @@
 
 #include "report/exports/export_tracks.h"
 #include "report/trace/event_names.h"
+#include "report/trace/open_ranges.h"
 #include "track_event.pb-c.h"
 
 #define PB(name) Perfetto__Protos__##name
@@ -16,6 +17,7 @@ struct ct_perfetto {
     struct ct_timeline tl;
     struct ct_event_names names;
     struct ct_tracks tracks;
+    struct ct_open_ranges open;
     struct ct_perfetto_interned *interned; /* by file */
     uint64_t name_count;
     struct ct_intern values; /* texts of annotations: the number less one */
@@ -30,5 +32,7 @@ void ct_perfetto_put_packet(struct ct_perfetto *p, PB(TracePacket) * packet);
 /* The number of a call's or an operation's track, which is put when it comes first. */
 uint32_t ct_perfetto_thread(struct ct_perfetto *p, const struct ct_event *e);
 uint32_t ct_perfetto_stream(struct ct_perfetto *p, const struct ct_event *e);
+/* Of a range; below its thread's. */
+uint32_t ct_perfetto_ranges(struct ct_perfetto *p, const struct ct_event *e, uint32_t lane);
 
 #endif

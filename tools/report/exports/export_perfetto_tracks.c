@@ -31,22 +31,42 @@ static uint32_t process_of(struct ct_perfetto *p, const struct ct_timeline_file 
     return own.id;
 }
 
-uint32_t ct_perfetto_thread(struct ct_perfetto *p, const struct ct_event *e)
+static uint32_t thread_of(struct ct_perfetto *p, const struct ct_timeline_file *f, uint32_t at)
 {
-    uint32_t process = process_of(p, e->file);
-    struct ct_track own = ct_track_thread(&p->tracks, e->file, e->call.thread);
+    uint32_t process = process_of(p, f);
+    struct ct_track own = ct_track_thread(&p->tracks, f, at);
     if (!own.is_new)
         return own.id;
     struct ct_string name = {0};
     PB(ThreadDescriptor) thread = PERFETTO__PROTOS__THREAD_DESCRIPTOR__INIT;
     PB(TrackDescriptor) track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
-    ct_track_thread_name(&name, e->file, e->call.thread);
+    ct_track_thread_name(&name, f, at);
     thread.has_pid = thread.has_tid = true;
-    thread.pid = (int32_t)ct_track_pid(&p->tracks, e->file);
-    thread.tid = (int32_t)e->file->t->threads.at[e->call.thread].tid;
+    thread.pid = (int32_t)ct_track_pid(&p->tracks, f);
+    thread.tid = (int32_t)f->t->threads.at[at].tid;
     thread.thread_name = name.data;
     track.thread = &thread;
     put_track(p, &track, own, process);
+    ct_string_free(&name);
+    return own.id;
+}
+
+uint32_t ct_perfetto_thread(struct ct_perfetto *p, const struct ct_event *e)
+{
+    return thread_of(p, e->file, e->call.thread);
+}
+
+uint32_t ct_perfetto_ranges(struct ct_perfetto *p, const struct ct_event *e, uint32_t lane)
+{
+    uint32_t thread = thread_of(p, e->file, e->range.thread);
+    struct ct_track own = ct_track_ranges(&p->tracks, e, lane);
+    if (!own.is_new)
+        return own.id;
+    struct ct_string name = {0};
+    PB(TrackDescriptor) track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+    ct_track_ranges_name(&name, e, lane);
+    track.name = name.data;
+    put_track(p, &track, own, thread);
     ct_string_free(&name);
     return own.id;
 }
@@ -58,9 +78,13 @@ static uint32_t device_of(struct ct_perfetto *p, const struct ct_event *e)
     struct ct_track own = ct_track_device(&p->tracks, e->file, device);
     if (!own.is_new)
         return own.id;
+    struct ct_string name = {0};
     PB(TrackDescriptor) track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
-    track.name = (char *)ct_event_device(&p->names, e->file, device);
+    ct_string_put(&name, ct_event_device(&p->names, e->file, device));
+    ct_name_given(&name, e->file->t->devices.at[device].given_name);
+    track.name = name.data;
     put_track(p, &track, own, process);
+    ct_string_free(&name);
     return own.id;
 }
 

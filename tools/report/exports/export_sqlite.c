@@ -157,6 +157,8 @@ static void free_names(struct ct_sqlite *s)
     }
     free(s->names);
     ct_intern_free(&s->strings);
+    ct_intern_free(&s->domains);
+    ct_open_ranges_free(&s->open);
 }
 
 int ct_export_sqlite(const struct ct_input *in, FILE *out)

@@ -7,6 +7,7 @@
 
 #include "report/profile/intern.h"
 #include "report/trace/event_names.h"
+#include "report/trace/open_ranges.h"
 
 extern const char ct_sqlite_schema[];
 
@@ -26,7 +27,10 @@ extern const char ct_sqlite_schema[];
     X(GRAPH, "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, contextId,"       \
              " streamId, correlationId, globalPid, graphId, graphExecId)"                          \
              " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")                                                \
-    X(CALL, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, ?, ?, ?, NULL)")
+    X(CALL, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, ?, ?, ?, NULL)")          \
+    X(RANGE, "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, domainId, category, color,"    \
+             " text) VALUES (?, ?, ?, ?, ?, ?, ?)")                                                \
+    X(RANGE_END, "UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?")
 
 enum ct_sqlite_statement {
 #define X(id, sql) CT_SQLITE_##id,
@@ -58,6 +62,8 @@ struct ct_sqlite {
     enum ct_naming naming;
     struct ct_intern strings;
     struct ct_sqlite_names *names; /* by file */
+    struct ct_open_ranges open;
+    struct ct_intern domains; /* of processes, and categories of these */
 };
 
 /* What the database has just said; from the first that is not good on, the export has failed. */
@@ -72,6 +78,7 @@ void ct_sqlite_put(struct ct_sqlite *s, const char *sql, const char *types, ...)
 /* "Serialized GlobalId": host, or whose trace it is, as equal pids may be; process; thread. */
 int64_t ct_sqlite_global(const struct ct_timeline_file *f, uint32_t tid);
 
+void ct_sqlite_range(struct ct_sqlite *s, const struct ct_event *e);
 void ct_sqlite_event(struct ct_sqlite *s, const struct ct_event *e);
 /* What is known when all events have been seen: processes, threads, devices, what is missing. */
 void ct_sqlite_facts(struct ct_sqlite *s);

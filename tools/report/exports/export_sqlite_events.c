@@ -194,6 +194,10 @@ static void put_call(struct ct_sqlite *s, const struct ct_event *e)
 
 void ct_sqlite_event(struct ct_sqlite *s, const struct ct_event *e)
 {
+    if (e->is_range) {
+        ct_sqlite_range(s, e);
+        return;
+    }
     if (e->is_call) {
         put_call(s, e);
         return;

@@ -101,6 +101,11 @@ static void put_devices(struct ct_sqlite *s, const struct ct_timeline_file *f, s
                           "issi", number, name.data, uuid.data, (int64_t)d->ordinal);
         ct_sqlite_put(s, "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (?, ?, ?, ?, NULL)", "iiis",
                       number, (int64_t)d->ordinal, (int64_t)f->t->process.pid, uuid.data);
+        ct_string_clear(&name);
+        ct_name_safe(&name, d->given_name);
+        if (*name.data)
+            ct_sqlite_put(s, "INSERT INTO TARGET_INFO_NVTX_CUDA_DEVICE VALUES (?, 0, 0, ?)", "si",
+                          name.data, (int64_t)d->ordinal);
         ct_string_free(&uuid);
         ct_string_free(&name);
     }
@@ -124,6 +129,35 @@ static void put_stream(struct ct_sqlite *s, const struct ct_timeline_file *f,
                   (int64_t)stream->priority, stream_type(stream));
 }
 
+/* By the program, if it has. */
+static void put_stream_name(struct ct_sqlite *s, const struct ct_timeline_file *f,
+                            const struct ct_trace_stream *stream)
+{
+    struct ct_string name = {0};
+    ct_name_safe(&name, stream->name);
+    if (*name.data)
+        ct_sqlite_put(s, "INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM VALUES (?, 0, 0, ?, ?, ?, ?)",
+                      "siiii", name.data, (int64_t)f->t->process.pid,
+                      (int64_t)f->t->devices.at[stream->device].ordinal, (int64_t)stream->context,
+                      (int64_t)stream->id);
+    ct_string_free(&name);
+}
+
+static void put_context(struct ct_sqlite *s, const struct ct_timeline_file *f,
+                        const struct ct_trace_stream *stream)
+{
+    struct ct_string name = {0};
+    int64_t pid = f->t->process.pid, device = f->t->devices.at[stream->device].ordinal;
+    ct_sqlite_put(s,
+                  "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (NULL, 0, 0, ?, ?, ?, NULL, 0)",
+                  "iii", pid, device, (int64_t)stream->context);
+    ct_name_safe(&name, stream->context_name);
+    if (*name.data)
+        ct_sqlite_put(s, "INSERT INTO TARGET_INFO_NVTX_CUDA_CONTEXT VALUES (?, 0, 0, ?, ?, ?)",
+                      "siii", name.data, pid, device, (int64_t)stream->context);
+    ct_string_free(&name);
+}
+
 /* Contexts are known by their streams; that of the legacy default stream is told when it is seen.
  */
 static void put_streams(struct ct_sqlite *s, const struct ct_timeline_file *f)
@@ -133,14 +167,10 @@ static void put_streams(struct ct_sqlite *s, const struct ct_timeline_file *f)
         const struct ct_trace_stream *stream = &f->t->streams.at[i];
         uint32_t before = contexts.count;
         put_stream(s, f, stream);
+        put_stream_name(s, f, stream);
         ct_intern_add(&contexts, &stream->context, sizeof(stream->context));
         if (contexts.count > before)
-            ct_sqlite_put(s,
-                          "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO"
-                          " VALUES (NULL, 0, 0, ?, ?, ?, NULL, 0)",
-                          "iii", (int64_t)f->t->process.pid,
-                          (int64_t)f->t->devices.at[stream->device].ordinal,
-                          (int64_t)stream->context);
+            put_context(s, f, stream);
         if (stream->special == 1)
             ct_sqlite_put(s,
                           "UPDATE TARGET_INFO_CUDA_CONTEXT_INFO SET nullStreamId = ?"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/names.h"
+#include "report/trace/open_ranges.h"
 
 #define OTHER_PIDS 1000000000u /* above those of Linux */
 
@@ -56,6 +57,20 @@ struct ct_track ct_track_stream(struct ct_tracks *t, const struct ct_timeline_fi
     return take_from(t, &tracks_of(t, f)->streams, at);
 }
 
+static const struct ct_trace_label *label_of(const struct ct_event *e)
+{
+    return &e->file->t->labels.at[e->range.label];
+}
+
+struct ct_track ct_track_ranges(struct ct_tracks *t, const struct ct_event *e, uint32_t lane)
+{
+    struct ct_string key = {0};
+    ct_open_ranges_key(&key, e, e->range.number ? lane : 0);
+    uint32_t line = ct_intern_text(&t->lines, key.data);
+    ct_string_free(&key);
+    return take_from(t, &t->ranges, line);
+}
+
 uint32_t ct_track_pid(const struct ct_tracks *t, const struct ct_timeline_file *f)
 {
     return t->files[f->index].pid;
@@ -82,6 +97,19 @@ void ct_track_stream_name(struct ct_string *out, const struct ct_timeline_file *
     static const char *const special[] = {"", " (legacy default)", " (per-thread default)"};
     const struct ct_trace_stream *s = &f->t->streams.at[at];
     ct_string_printf(out, "stream %" PRIu64 "%s", s->id, s->special < 3 ? special[s->special] : "");
+    ct_name_given(out, s->name);
+}
+
+void ct_track_ranges_name(struct ct_string *out, const struct ct_event *e, uint32_t lane)
+{
+    ct_string_put(out, e->range.number ? "started ranges of " : "ranges of ");
+    ct_track_thread_name(out, e->file, e->range.thread);
+    if (*label_of(e)->domain) {
+        ct_string_put(out, " in ");
+        ct_name_safe(out, label_of(e)->domain);
+    }
+    if (lane && e->range.number)
+        ct_string_printf(out, " (%u)", lane + 1);
 }
 
 void ct_tracks_free(struct ct_tracks *t)
@@ -93,5 +121,7 @@ void ct_tracks_free(struct ct_tracks *t)
     }
     free(t->files);
     ct_intern_free(&t->pids);
+    ct_intern_free(&t->lines);
+    free(t->ranges.at);
     *t = (struct ct_tracks){0};
 }

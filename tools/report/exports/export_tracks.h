@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of a picture of traces: processes, their threads, the devices they used and the
- * streams there. Each has a number of its own from 1 on, which it gets when it is first seen.
+ * The lines of a picture of traces: processes, their threads and the ranges of these, the devices
+ * they used and the streams there. Each has a number of its own from 1 on, which it gets when it is
+ * first seen.
  */
 #ifndef CT_REPORT_EXPORT_TRACKS_H
 #define CT_REPORT_EXPORT_TRACKS_H
@@ -25,6 +26,8 @@ struct ct_tracks {
     size_t files_size;
     uint32_t count;
     struct ct_intern pids;
+    struct ct_intern lines; /* of ranges */
+    struct ct_track_list ranges;
 };
 
 struct ct_track {
@@ -37,6 +40,9 @@ struct ct_track ct_track_thread(struct ct_tracks *t, const struct ct_timeline_fi
 struct ct_track ct_track_device(struct ct_tracks *t, const struct ct_timeline_file *f, uint32_t at);
 struct ct_track ct_track_stream(struct ct_tracks *t, const struct ct_timeline_file *f, uint32_t at);
 
+/* Those that are pushed nest in one line; of those that are started each lane has its own. */
+struct ct_track ct_track_ranges(struct ct_tracks *t, const struct ct_event *e, uint32_t lane);
+
 /* After the process was seen. */
 uint32_t ct_track_pid(const struct ct_tracks *t, const struct ct_timeline_file *f);
 
@@ -44,6 +50,8 @@ uint32_t ct_track_pid(const struct ct_tracks *t, const struct ct_timeline_file *
 void ct_track_process_name(struct ct_string *out, const struct ct_timeline_file *f);
 void ct_track_thread_name(struct ct_string *out, const struct ct_timeline_file *f, uint32_t at);
 void ct_track_stream_name(struct ct_string *out, const struct ct_timeline_file *f, uint32_t at);
+
+void ct_track_ranges_name(struct ct_string *out, const struct ct_event *e, uint32_t lane);
 
 void ct_tracks_free(struct ct_tracks *t);
 

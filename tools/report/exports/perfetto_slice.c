@@ -3,12 +3,12 @@
  */
 #include "report/exports/perfetto_slice.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum packet { TIMESTAMP = 8, SEQUENCE_ID = 10, EVENT = 11, FLAGS = 13 };
 enum event { CATEGORY = 3, ANNOTATION = 4, TYPE = 9, NAME = 10, TRACK = 11, FLOW = 47 };
 enum annotation { ANNOTATION_NAME = 1 };
-enum type { BEGIN = 1, END = 2 };
 enum wire { VARINT, FIXED64, LENGTH };
 
 #define NEEDS_INCREMENTAL_STATE 2
@@ -65,18 +65,27 @@ void ct_perfetto_annotate(struct ct_perfetto_slice *s, uint8_t name, enum ct_per
     s->annotation_bytes += (size_t)(end - begin);
 }
 
+uint8_t *ct_perfetto_put_phase(uint8_t *to, const struct ct_perfetto_slice *s,
+                               enum ct_perfetto_phase phase, uint64_t ns)
+{
+    uint8_t event[EVENT_BYTES], *end = event;
+    bool is_end = phase == CT_PERFETTO_END;
+    if (!is_end) {
+        end = put_number(end, CATEGORY, s->category);
+        end = put_bytes(end, s->annotations, s->annotation_bytes);
+    }
+    end = put_number(end, TYPE, phase);
+    if (!is_end)
+        end = put_number(end, NAME, s->name);
+    end = put_number(end, TRACK, s->track);
+    if (!is_end && s->flow)
+        end = put_fixed(end, FLOW, s->flow);
+    return put_packet(to, ns, event, (size_t)(end - event));
+}
+
 uint8_t *ct_perfetto_put_slice(uint8_t *to, const struct ct_perfetto_slice *s, uint64_t begin_ns,
                                uint64_t end_ns)
 {
-    uint8_t event[EVENT_BYTES], *end = event;
-    end = put_number(end, CATEGORY, s->category);
-    end = put_bytes(end, s->annotations, s->annotation_bytes);
-    end = put_number(end, TYPE, BEGIN);
-    end = put_number(end, NAME, s->name);
-    end = put_number(end, TRACK, s->track);
-    if (s->flow)
-        end = put_fixed(end, FLOW, s->flow);
-    to = put_packet(to, begin_ns, event, (size_t)(end - event));
-    end = put_number(put_number(event, TYPE, END), TRACK, s->track);
-    return put_packet(to, end_ns, event, (size_t)(end - event));
+    to = ct_perfetto_put_phase(to, s, CT_PERFETTO_BEGIN, begin_ns);
+    return ct_perfetto_put_phase(to, s, CT_PERFETTO_END, end_ns);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CT_REPORT_CHROME_COLOR_H
+#define CT_REPORT_CHROME_COLOR_H
+
+#include <stdint.h>
+
+/*
+ * Of the colours that the Trace Event Format has names for, the one that is nearest to a colour of
+ * NVTX (alpha, red, green, blue from the highest byte). NULL: 0, none.
+ */
+const char *ct_chrome_color(uint32_t argb);
+
+#endif
