@@ -301,6 +301,7 @@ static const char *const given[][3] = {
     {"--sample", "2"},
     {"--budget", "2%"},
     {"--profile-from-start", "on"},
+    {"--nvtx-capture", "none"},
     {"--kernels", "alpha"},
     {"--devices", "0,3"},
     {"--trace", "gpu"},

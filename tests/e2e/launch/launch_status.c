@@ -150,6 +150,7 @@ static const char *const wrong[][4] = {
     {"--trace", "cpu", "x"},
     {"--demangling", "maybe", "x"},
     {"--profile-from-start", "later", "x"},
+    {"--nvtx-capture", "@domain", "x"},
     {"--profile-child-processes=some", "x"},
     {"--calibrate", "", "x"},
     {"--kernels=", "x"},
