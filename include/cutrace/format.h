@@ -82,6 +82,8 @@ enum ct_section_type {
     CT_SECTION_CELLS = 19,     /* struct ct_file_cell: operations and calls in ranges */
     CT_SECTION_MEMORY = 20,    /* struct ct_file_memory: what was allocated and freed */
     CT_SECTION_BLOCKS = 21,    /* struct ct_file_block: what was still allocated at exit */
+    CT_SECTION_COLLECTIVES = 22, /* struct ct_file_collective: what NCCL was called for */
+    CT_SECTION_UNIFIED = 23,   /* struct ct_file_unified: managed memory that moved, and faults */
 };
 
 struct ct_file_section {
@@ -137,6 +139,8 @@ struct ct_file_device {
     uint32_t bias_copy_ns;   /* the same of a copy engine's work */
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
     uint32_t beside_ns;      /* more, with one other stream at work */
+    uint32_t given_name;     /* string: what the program calls it (NVTX); empty: nothing */
+    uint32_t reserved;
 };
 
 /* What an operation is. */
@@ -185,7 +189,8 @@ enum ct_direction {
     X(CONTEXT_GONE, 1, "context destroyed")                                                        \
     X(UNFINISHED, 1, "unfinished at exit")                                                         \
     X(MIXED_BATCH, 1, "in a batch of several directions")                                          \
-    X(NO_START, 1, "start not known")
+    X(NO_START, 1, "start not known")                                                              \
+    X(INSIDE, 1, "timed kernel by kernel instead")
 
 enum ct_loss {
 #define X(id, ran, text) CT_LOSS_##id,
@@ -280,6 +285,8 @@ struct ct_file_stream {
     uint64_t beside_ns; /* and one of another stream of the device as well */
     uint64_t gaps;     /* times between two of them */
     uint64_t longest_gap_ns;
+    uint32_t name;         /* string: what the program calls it (NVTX); empty: nothing */
+    uint32_t context_name; /* string: the same of its context */
 };
 
 /* A device's time from its first operation's start to its last one's end. */
@@ -402,10 +409,117 @@ struct ct_file_block {
     uint64_t count;
 };
 
+/*
+ * NCCL's operations. Sends and receives that one communicator has in one group are one operation:
+ * an exchange, or an all-to-all if it sends as much to each rank, from 0 upwards, and receives
+ * likewise.
+ */
+#define CT_COLLECTIVES(X)                                                                          \
+    X(ALL_GATHER, "AllGather")                                                                     \
+    X(ALL_REDUCE, "AllReduce")                                                                     \
+    X(ALL_TO_ALL, "AlltoAll")                                                                      \
+    X(BROADCAST, "Broadcast")                                                                      \
+    X(RECV, "Recv")                                                                                \
+    X(REDUCE, "Reduce")                                                                            \
+    X(REDUCE_SCATTER, "ReduceScatter")                                                             \
+    X(SEND, "Send")                                                                                \
+    X(SEND_RECV, "SendRecv")
+
+enum ct_collective {
+#define X(id, text) CT_COLLECTIVE_##id,
+    CT_COLLECTIVES(X)
+#undef X
+        CT_COLLECTIVE_COUNT
+};
+
+/*
+ * Calls of one operation, by type of data, size of the communicator and size of the message. That
+ * is what nccl-tests calls size: of AllGather and ReduceScatter what all ranks have together, of an
+ * exchange the larger of what is sent and received. Times are those of the kernels that were
+ * launched in the call, or in the ncclGroupEnd of its group; those of a group of several operations
+ * are shared among them by bytes.
+ */
+struct ct_file_collective {
+    uint32_t collective; /* enum ct_collective */
+    uint32_t datatype;   /* ncclDataType_t, plus one; 0: several, or not known */
+    uint32_t ranks;      /* of the communicator; 0: not known */
+    uint32_t octave;   /* messages of 2^octave bytes and more, less than twice that; 0: also none */
+    uint64_t calls;    /* that succeeded */
+    uint64_t failed;   /* calls; they count nowhere else */
+    uint64_t captured; /* calls whose kernels went into a graph: they have no time */
+    uint64_t bytes;    /* of all calls */
+    uint64_t timed;    /* calls that launched kernels which have all been timed */
+    uint64_t shared;   /* of these, those that shared them with other operations */
+    uint64_t timed_bytes; /* of the timed calls */
+    uint64_t total_ns;    /* of their kernels */
+    uint64_t min_ns;      /* of a call */
+    uint64_t max_ns;
+};
+
+/* What the kernel driver did with managed memory, by the names that nvprof's table has. */
+#define CT_UNIFIEDS(X)                                                                             \
+    X(HTOD, "Host To Device")                                                                      \
+    X(DTOH, "Device To Host")                                                                      \
+    X(DTOD, "Device To Device")                                                                    \
+    X(GPU_FAULTS, "Gpu page fault groups")                                                         \
+    X(CPU_FAULTS, "CPU page faults")
+
+enum ct_unified {
+#define X(id, text) CT_UNIFIED_##id,
+    CT_UNIFIEDS(X)
+#undef X
+        CT_UNIFIED_COUNT
+};
+
+/* Why memory moved, numbered as the driver does. */
+#define CT_UNIFIED_CAUSES(X)                                                                       \
+    X(OTHER, "otherwise")                                                                          \
+    X(ASKED, "asked for")                                                                          \
+    X(FAULT, "after faults")                                                                       \
+    X(AHEAD, "around faults")                                                                      \
+    X(EVICTION, "evicted")                                                                         \
+    X(ACCESS_COUNTER, "often accessed")
+
+enum ct_unified_cause {
+#define X(id, text) CT_UNIFIED_CAUSE_##id,
+    CT_UNIFIED_CAUSES(X)
+#undef X
+        CT_UNIFIED_CAUSE_COUNT
+};
+#define CT_FILE_UNIFIED_CAUSES 8 /* room in the file; CT_UNIFIED_CAUSE_COUNT must not exceed it */
+
+/*
+ * Of a device and a kind: the one that memory moved to, or to the host from, or that faulted. CPU
+ * page faults are of no device and stand at the first one.
+ */
+struct ct_file_unified {
+    uint32_t device; /* index into CT_SECTION_DEVICES */
+    uint32_t kind;   /* enum ct_unified */
+    uint64_t count;  /* migrations, groups of faults that one replay ended, or faults */
+    uint64_t faults; /* of groups: the faults in them */
+    uint64_t bytes;  /* of migrations, as the next three */
+    uint64_t min_bytes;
+    uint64_t max_bytes;
+    uint64_t cause_bytes[CT_FILE_UNIFIED_CAUSES]; /* by enum ct_unified_cause */
+    uint64_t timed; /* that have a time, of which the next three are */
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    uint64_t first_address; /* lowest and highest that moved or faulted */
+    uint64_t last_address;
+};
+
 struct ct_file_node {
     uint32_t graph_row; /* index into CT_SECTION_ROWS */
     uint32_t name;      /* string: mangled kernel name */
     uint64_t count;     /* kernel nodes of that name in the graph */
+    uint64_t timed;     /* runs of these with a duration: all below is of these */
+    uint64_t total_ns;  /* a part of what the graph takes */
+    uint64_t min_ns;
+    uint64_t max_ns;
+    double square_ns2;  /* sum of squared durations */
+    uint64_t raw_total_ns; /* from event node to event node */
+    uint64_t doubt_ns;  /* sum of what each duration may be wrong by, either way */
 };
 
 enum ct_note_kind {
@@ -509,13 +623,13 @@ CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
 CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 64);
-CT_FILE_CHECK(ct_file_device, 96);
+CT_FILE_CHECK(ct_file_device, 104);
 CT_FILE_CHECK(ct_file_row, 360);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);
 CT_FILE_CHECK(ct_file_api, 80);
-CT_FILE_CHECK(ct_file_stream, 96);
-CT_FILE_CHECK(ct_file_node, 16);
+CT_FILE_CHECK(ct_file_stream, 104);
+CT_FILE_CHECK(ct_file_node, 72);
 CT_FILE_CHECK(ct_file_note, 16);
 CT_FILE_CHECK(ct_file_activity, 168);
 CT_FILE_CHECK(ct_file_gap, 80);
@@ -527,7 +641,10 @@ CT_FILE_CHECK(ct_file_range, 88);
 CT_FILE_CHECK(ct_file_cell, 56);
 CT_FILE_CHECK(ct_file_memory, 112);
 CT_FILE_CHECK(ct_file_block, 24);
+CT_FILE_CHECK(ct_file_collective, 96);
+CT_FILE_CHECK(ct_file_unified, 160);
 _Static_assert(CT_LOSS_COUNT <= CT_FILE_LOSSES, "losses outgrow the file");
 _Static_assert(CT_IDLE_COUNT <= CT_FILE_IDLES, "reasons to be idle outgrow the file");
+_Static_assert(CT_UNIFIED_CAUSE_COUNT <= CT_FILE_UNIFIED_CAUSES, "causes outgrow the file");
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary.trace: every timed operation and every call, one after the other; the one description of
+ * summary.trace: every timed operation, call and range, one after the other; the one description of
  * the file that the library writes and the tools read.
  *
  *   0      +--------------------------+
@@ -50,6 +50,7 @@ enum ct_trace_block_type {
     CT_TRACE_OPERATIONS = 2,
     CT_TRACE_CALLS = 3,
     CT_TRACE_LOSSES = 4, /* what the file lacks, so far */
+    CT_TRACE_RANGES = 5, /* where the program's ranges begin and end, and its marks */
 };
 
 enum ct_trace_packing {
@@ -90,6 +91,7 @@ enum ct_trace_definition {
     CT_TRACE_DEFINE_SHAPE = 5,
     CT_TRACE_DEFINE_API = 6,
     CT_TRACE_DEFINE_THREAD = 7,
+    CT_TRACE_DEFINE_LABEL = 8,
 };
 
 /* All times in the file are nanoseconds of the host's monotonic clock since zero_unix_ns. */
@@ -107,6 +109,7 @@ struct ct_trace_device {
     uint32_t ordinal; /* CUdevice */
     uint8_t uuid[16];
     const char *name;
+    const char *given_name; /* what the program calls it (NVTX); "": nothing, as for the others */
 };
 
 /* What an operation is: as struct ct_file_row. */
@@ -127,6 +130,8 @@ struct ct_trace_stream {
     uint32_t flags;   /* of cuStreamCreate; UINT32_MAX: not seen; in the file one more, and 0 */
     int32_t priority; /* folded */
     uint32_t special; /* 0: created, 1: legacy default stream, 2: per-thread default stream */
+    const char *name; /* by the program */
+    const char *context_name;
 };
 
 struct ct_trace_shape {
@@ -145,7 +150,18 @@ struct ct_trace_api {
 struct ct_trace_thread {
     uint32_t id;
     uint32_t tid;     /* of the system */
-    const char *name; /* as of its first call */
+    const char *name; /* by the program, or what the system had when it made its first call */
+};
+
+/* What ranges or marks of the program are called (NVTX). */
+struct ct_trace_label {
+    uint32_t id;
+    uint32_t style;    /* enum ct_range_style */
+    uint32_t color;    /* as struct ct_file_range */
+    uint32_t category; /* of its domain; 0: none */
+    const char *domain; /* "": the default one */
+    const char *name;
+    const char *category_name;
 };
 
 enum ct_trace_op_flag {
@@ -211,6 +227,35 @@ struct ct_trace_call {
 #define CT_TRACE_CALL_COLUMNS 6
 
 /*
+ * Columns of ranges: each has a record where it begins and one where it ends, a mark one.
+ *
+ *   0 at_ns         less that of the one before in the block (0 for the first), folded
+ *   1 label
+ *   2 thread
+ *   3 phase         enum ct_trace_phase, and 4: has a number
+ *   4 number        of those that have, folded less that of the one before that has (0 at first)
+ *
+ * Records of a thread come in their order. Those that are pushed are popped in the reverse order,
+ * each domain by itself; those that are started may end in any, and have numbers for that. What one
+ * thread starts and another one ends is the former's.
+ */
+enum ct_trace_phase {
+    CT_TRACE_RANGE_BEGINS = 0,
+    CT_TRACE_RANGE_ENDS = 1,
+    CT_TRACE_RANGE_MARKS = 2,
+};
+
+struct ct_trace_range {
+    uint64_t at_ns;
+    uint64_t number; /* unique among those of its thread that are open; 0: it is pushed, or a mark */
+    uint32_t label;  /* ct_trace_label.id; read: the index in the reader's table */
+    uint32_t thread; /* ct_trace_thread.id; read: the index */
+    uint32_t phase;  /* enum ct_trace_phase */
+};
+#define CT_TRACE_RANGE_COLUMNS 5
+#define CT_TRACE_RANGE_NUMBERED 4u /* in the column of the phase */
+
+/*
  * A block of losses is these, in their order. All are of the whole process, up to the block; of a
  * batch each copy is an operation.
  */
@@ -222,6 +267,8 @@ struct ct_trace_losses {
     uint64_t cut_calls;
     uint64_t cut_bytes;
     uint64_t untimed[CT_FILE_LOSSES]; /* operations without a duration, by enum ct_loss */
+    uint64_t dropped_ranges;          /* records of ranges */
+    uint64_t cut_ranges;
 };
 
 CT_FILE_CHECK(ct_trace_header, 64);

@@ -185,7 +185,7 @@ static const char *check_process(const struct ct_summary *s)
 static const char *check_devices(const struct ct_summary *s)
 {
     for (size_t i = 0; i < s->devices_count; i++)
-        if (!is_string(s, s->devices[i].name))
+        if (!is_string(s, s->devices[i].name) || !is_string(s, s->devices[i].given_name))
             return "the name of a device is out of bounds";
     return NULL;
 }
@@ -255,6 +255,9 @@ static const char *check_texts(const struct ct_summary *s)
     for (size_t i = 0; good && i < s->member##_count; i++)                                         \
         good = add_text(s, s->member[i].text_of, &text);
     ADD(devices, name)
+    ADD(devices, given_name)
+    ADD(streams, name)
+    ADD(streams, context_name)
     ADD(rows, name)
     ADD(apis, name)
     ADD(nodes, name)
@@ -292,10 +295,13 @@ static const char *check_apis(const struct ct_summary *s)
 
 static const char *check_streams(const struct ct_summary *s)
 {
-    for (size_t i = 0; i < s->streams_count; i++)
-        if (s->streams[i].device >= s->devices_count ||
-            s->streams[i].first_ns > s->streams[i].last_ns)
+    for (size_t i = 0; i < s->streams_count; i++) {
+        const struct ct_file_stream *t = &s->streams[i];
+        if (t->device >= s->devices_count || t->first_ns > t->last_ns)
             return "a stream is of no known device or time";
+        if (!is_string(s, t->name) || !is_string(s, t->context_name))
+            return "the name of a stream is out of bounds";
+    }
     return NULL;
 }
 
@@ -307,6 +313,8 @@ static const char *check_nodes(const struct ct_summary *s)
             return "a graph node is of no graph";
         if (!is_string(s, n->name))
             return "the name of a graph node is out of bounds";
+        if (!is_square(n->square_ns2))
+            return "a sum of squares is not a number";
     }
     return NULL;
 }
@@ -445,6 +453,27 @@ static const char *check_allocations(const struct ct_summary *s)
     return NULL;
 }
 
+static const char *check_collectives(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->collectives_count; i++) {
+        const struct ct_file_collective *c = &s->collectives[i];
+        if (c->octave >= 64 || (c->collective >= CT_COLLECTIVE_COUNT && s->minor <= CT_FILE_MINOR))
+            return "an operation of NCCL is of no known kind or size";
+    }
+    return NULL;
+}
+
+static const char *check_unified(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->unified_count; i++) {
+        const struct ct_file_unified *u = &s->unified[i];
+        if (u->device >= s->devices_count ||
+            (u->kind >= CT_UNIFIED_COUNT && s->minor <= CT_FILE_MINOR))
+            return "managed memory is of no known device or kind";
+    }
+    return NULL;
+}
+
 int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     ct_payload_forget(s);
@@ -459,7 +488,8 @@ int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *e
         check_strings,   check_process,        check_devices, check_rows,        check_buckets,
         check_apis,      check_ranges,         check_streams, check_nodes,       check_notes,
         check_threads,   check_program_ranges, check_texts,   check_activities,  check_gaps,
-        check_transfers, check_spreads,        check_cells,   check_allocations,
+        check_transfers, check_spreads,        check_cells,   check_allocations, check_collectives,
+        check_unified,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

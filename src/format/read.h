@@ -36,7 +36,9 @@
     X(RANGES, ranges, struct ct_file_range)                                                        \
     X(CELLS, cells, struct ct_file_cell)                                                           \
     X(MEMORY, memory, struct ct_file_memory)                                                       \
-    X(BLOCKS, blocks, struct ct_file_block)
+    X(BLOCKS, blocks, struct ct_file_block)                                                        \
+    X(COLLECTIVES, collectives, struct ct_file_collective)                                         \
+    X(UNIFIED, unified, struct ct_file_unified)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,

@@ -46,6 +46,7 @@ struct reader {
     struct batch batch;
     struct ct_trace_op op;
     struct ct_trace_call call;
+    struct ct_trace_range range;
     uint8_t stored[STORED_MOST];
     uint8_t data[CT_TRACE_BLOCK_MOST];
 };
@@ -126,7 +127,8 @@ static int read_data(struct reader *r, struct segment *s, const struct ct_trace_
 
 static bool is_wanted(const struct reader *r, const struct ct_trace_block *h)
 {
-    bool is_records = h->type == CT_TRACE_OPERATIONS || h->type == CT_TRACE_CALLS;
+    bool is_records =
+        h->type == CT_TRACE_OPERATIONS || h->type == CT_TRACE_CALLS || h->type == CT_TRACE_RANGES;
     return !is_records || (h->first_ns <= r->t.until_ns && h->last_ns >= r->t.since_ns);
 }
 
@@ -175,6 +177,7 @@ static int take_block(struct reader *r, const struct ct_trace_block *h, struct c
         return ct_trace_tables_add(&r->t, &r->tables, r->data, h->bytes, error);
     case CT_TRACE_OPERATIONS:
     case CT_TRACE_CALLS:
+    case CT_TRACE_RANGES:
         return start_batch(r, h, error);
     case CT_TRACE_LOSSES:
         read_losses(r, h);
@@ -285,6 +288,33 @@ static bool read_call(struct reader *r)
            c->thread != CT_TRACE_UNDEFINED;
 }
 
+static bool read_range(struct reader *r)
+{
+    struct batch *b = &r->batch;
+    struct ct_trace_range *g = &r->range;
+    g->at_ns = step(b, 0, &b->before_ns);
+    g->label = find(r, CT_TRACE_TABLE_LABEL, get(b, 1));
+    g->thread = find(r, CT_TRACE_TABLE_THREAD, get(b, 2));
+    uint64_t phase = get(b, 3);
+    g->phase = phase & (CT_TRACE_RANGE_NUMBERED - 1);
+    g->number = phase & CT_TRACE_RANGE_NUMBERED ? step(b, 4, &b->correlation) : 0;
+    return is_time(g->at_ns, g->at_ns) && g->label != CT_TRACE_UNDEFINED &&
+           g->thread != CT_TRACE_UNDEFINED && g->phase <= CT_TRACE_RANGE_MARKS;
+}
+
+/* The next record of the block; NULL members: it makes no sense. */
+static struct ct_trace_record read_record(struct reader *r)
+{
+    struct ct_trace_record record = {0};
+    if (r->batch.type == CT_TRACE_OPERATIONS)
+        record.op = read_op(r) ? &r->op : NULL;
+    else if (r->batch.type == CT_TRACE_CALLS)
+        record.call = read_call(r) ? &r->call : NULL;
+    else
+        record.range = read_range(r) ? &r->range : NULL;
+    return record;
+}
+
 int ct_trace_next(struct ct_trace_reader *t, struct ct_trace_record *record,
                   struct ct_read_error *error)
 {
@@ -297,13 +327,10 @@ int ct_trace_next(struct ct_trace_reader *t, struct ct_trace_record *record,
             return rc;
     }
     b->left--;
-    bool is_op = b->type == CT_TRACE_OPERATIONS;
-    if (!(is_op ? read_op(r) : read_call(r)) || (!b->left && is_bad(b)))
+    struct ct_trace_record next = read_record(r);
+    if (!(next.op || next.call || next.range) || (!b->left && is_bad(b)))
         return ct_read_fail(error, -EBADMSG, "is damaged: a record makes no sense");
-    if (is_op)
-        record->op = &r->op;
-    else
-        record->call = &r->call;
+    *record = next;
     return 1;
 }
 

@@ -14,8 +14,8 @@
  *             printf("%s\n", t->rows.at[r.op->row].name);
  *     ct_trace_close(t);
  *
- * Operations of a stream come in the order in which they ran, and calls of a thread in that in
- * which they were made; one stream's among another's only roughly so.
+ * Operations of a stream come in the order in which they ran, calls of a thread in that in which
+ * they were made, and so do ends of ranges; one stream's among another's only roughly so.
  */
 #ifndef CT_TRACE_READ_H
 #define CT_TRACE_READ_H
@@ -31,7 +31,8 @@
     X(STREAM, streams, struct ct_trace_stream)                                                     \
     X(SHAPE, shapes, struct ct_trace_shape)                                                        \
     X(API, apis, struct ct_trace_api)                                                              \
-    X(THREAD, threads, struct ct_trace_thread)
+    X(THREAD, threads, struct ct_trace_thread)                                                     \
+    X(LABEL, labels, struct ct_trace_label)
 
 enum ct_trace_table {
 #define X(id, member, type) CT_TRACE_TABLE_##id,
@@ -61,10 +62,11 @@ struct ct_trace_reader {
     uint64_t until_ns;
 };
 
-/* One of the two; valid until the next call. */
+/* One of the three; valid until the next call. */
 struct ct_trace_record {
     const struct ct_trace_op *op;
     const struct ct_trace_call *call;
+    const struct ct_trace_range *range;
 };
 
 /*

@@ -162,6 +162,7 @@ static void define_device(struct filling *f, struct ct_trace_device *d)
         f->in.at += sizeof(d->uuid);
     }
     d->name = get_last_text(f, d->name);
+    d->given_name = get_last_text(f, d->given_name);
 }
 
 static void define_row(struct filling *f, struct ct_trace_row *r)
@@ -181,6 +182,8 @@ static void define_stream(struct filling *f, struct ct_trace_stream *s)
     s->flags = get_known(f);
     s->priority = (int32_t)ct_varint_unfold(get32(f));
     s->special = get32(f);
+    s->name = get_last_text(f, s->name);
+    s->context_name = get_last_text(f, s->context_name);
 }
 
 static void define_shape(struct filling *f, struct ct_trace_shape *s)
@@ -203,6 +206,16 @@ static void define_thread(struct filling *f, struct ct_trace_thread *t)
 {
     t->tid = get32(f);
     t->name = get_last_text(f, t->name);
+}
+
+static void define_label(struct filling *f, struct ct_trace_label *l)
+{
+    l->style = get32(f);
+    l->color = get32(f);
+    l->category = get32(f);
+    l->domain = get_last_text(f, l->domain);
+    l->name = get_last_text(f, l->name);
+    l->category_name = get_last_text(f, l->category_name);
 }
 
 /* ---- elements ---- */
@@ -255,7 +268,7 @@ static void define(struct filling *f, uint64_t kind)
         define_process(f);
         return;
     }
-    uint64_t number = kind <= CT_TRACE_DEFINE_THREAD ? ct_varint_get(&f->in) : 0;
+    uint64_t number = kind <= CT_TRACE_DEFINE_LABEL ? ct_varint_get(&f->in) : 0;
     switch (kind) {
     case CT_TRACE_DEFINE_DEVICE:
         DEFINE(DEVICE, devices, define_device);
@@ -274,6 +287,9 @@ static void define(struct filling *f, uint64_t kind)
         break;
     case CT_TRACE_DEFINE_THREAD:
         DEFINE(THREAD, threads, define_thread);
+        break;
+    case CT_TRACE_DEFINE_LABEL:
+        DEFINE(LABEL, labels, define_label);
         break;
     default:
         break; /* a newer version's */

@@ -7,23 +7,25 @@
 _Static_assert(sizeof(((struct ct_trace_writer *)0)->lz4) >= LZ4_STREAM_MINSIZE,
                "LZ4 needs a larger state");
 
-#define BATCH_BLOCKS 4 /* that are sealed together */
+#define BATCH_BLOCKS 5 /* that are sealed together */
 
 /* The longest numbers in all columns of a record, and what is before the columns. */
 #define OP_MOST (6 * 10 + 3 * 5 + 3)
 #define CALL_MOST (4 * 10 + 3 * 5)
+#define RANGE_MOST (2 * 10 + 3 * 5)
 #define HEAD_MOST ((CT_TRACE_OP_COLUMNS + 2) * CT_VARINT_MOST)
 _Static_assert(CT_TRACE_BATCH *OP_MOST + HEAD_MOST <= CT_TRACE_BLOCK_MOST, "a block has room");
 
 /* What one batch may need of a segment, and of what is ready. */
 #define BATCH_MOST                                                                                 \
     (BATCH_BLOCKS * (sizeof(struct ct_trace_block) + 8) + CT_TRACE_DEFINITION_BYTES +              \
-     CT_TRACE_BATCH * (OP_MOST + CALL_MOST) + 2 * HEAD_MOST + sizeof(struct ct_trace_losses) * 2)
+     CT_TRACE_BATCH * (OP_MOST + CALL_MOST + RANGE_MOST) + 3 * HEAD_MOST +                         \
+     sizeof(struct ct_trace_losses) * 2)
 _Static_assert(BATCH_MOST <= CT_TRACE_OUT_BYTES, "a batch has room");
 _Static_assert(2 * BATCH_MOST < CT_TRACE_LEAST_BYTES / 2, "a segment has room for a few");
 
 /* A record with all that it may have to define: row, stream, shape, device, thread, function. */
-#define DEFINE_MOST (2 * CT_TRACE_TEXT_BYTES + 4096)
+#define DEFINE_MOST (2 * CT_TRACE_TEXT_BYTES + 8 * CT_TRACE_NAME_BYTES + 4096)
 _Static_assert(2 * DEFINE_MOST < CT_TRACE_DEFINITION_BYTES, "beside those of the process");
 
 /* ---- definitions ---- */
@@ -45,14 +47,25 @@ static void defined(struct ct_trace_writer *w, uint8_t *end)
     w->definition = end;
 }
 
-static uint8_t *put_text(uint8_t *to, const char *text)
+static uint8_t *put_text_within(uint8_t *to, const char *text, size_t most_bytes)
 {
     size_t bytes = 0;
-    while (bytes < CT_TRACE_TEXT_BYTES && text[bytes])
+    while (bytes < most_bytes && text[bytes])
         bytes++;
     to = ct_varint_put(to, bytes);
     __builtin_memcpy(to, text, bytes);
     return to + bytes;
+}
+
+static uint8_t *put_text(uint8_t *to, const char *text)
+{
+    return put_text_within(to, text, CT_TRACE_TEXT_BYTES);
+}
+
+/* What a program calls a thing; NULL is nothing, too. */
+static uint8_t *put_given_name(uint8_t *to, const char *name)
+{
+    return put_text_within(to, name ? name : "", CT_TRACE_NAME_BYTES);
 }
 
 /* Unknown is all bits; one more makes that a short number. */
@@ -79,7 +92,8 @@ void ct_trace_define_device(struct ct_trace_writer *w, const struct ct_trace_dev
     to = ct_varint_put(to, d->id);
     to = ct_varint_put(to, d->ordinal);
     __builtin_memcpy(to, d->uuid, sizeof(d->uuid));
-    defined(w, put_text(to + sizeof(d->uuid), d->name));
+    to = put_text(to + sizeof(d->uuid), d->name);
+    defined(w, put_given_name(to, d->given_name));
 }
 
 void ct_trace_define_row(struct ct_trace_writer *w, const struct ct_trace_row *r)
@@ -102,7 +116,9 @@ void ct_trace_define_stream(struct ct_trace_writer *w, const struct ct_trace_str
     to = ct_varint_put(to, s->context);
     to = put_known(to, s->flags);
     to = ct_varint_put(to, ct_varint_fold(s->priority));
-    defined(w, ct_varint_put(to, s->special));
+    to = ct_varint_put(to, s->special);
+    to = put_given_name(to, s->name);
+    defined(w, put_given_name(to, s->context_name));
 }
 
 void ct_trace_define_api(struct ct_trace_writer *w, const struct ct_trace_api *a)
@@ -119,6 +135,18 @@ void ct_trace_define_thread(struct ct_trace_writer *w, const struct ct_trace_thr
     to = ct_varint_put(to, t->id);
     to = ct_varint_put(to, t->tid);
     defined(w, put_text(to, t->name));
+}
+
+void ct_trace_define_label(struct ct_trace_writer *w, const struct ct_trace_label *l)
+{
+    uint8_t *to = define(w, CT_TRACE_DEFINE_LABEL);
+    to = ct_varint_put(to, l->id);
+    to = ct_varint_put(to, l->style);
+    to = ct_varint_put(to, l->color);
+    to = ct_varint_put(to, l->category);
+    to = put_given_name(to, l->domain);
+    to = put_given_name(to, l->name);
+    defined(w, put_given_name(to, l->category_name));
 }
 
 static bool is_same_shape(const struct ct_trace_shape *a, const struct ct_trace_shape *b)
@@ -224,6 +252,19 @@ void ct_trace_put_call(struct ct_trace_writer *w, const struct ct_trace_call *ca
     put(&c[3], call->thread);
     put(&c[4], step(&b->correlation, call->correlation));
     put(&c[5], ct_varint_fold(call->result));
+}
+
+void ct_trace_put_range(struct ct_trace_writer *w, const struct ct_trace_range *r)
+{
+    struct ct_trace_column *c = w->range_column;
+    struct ct_trace_batch *b = &w->ranges;
+    note_time(b, r->at_ns, r->at_ns);
+    put(&c[0], step(&b->before_ns, r->at_ns));
+    put(&c[1], r->label);
+    put(&c[2], r->thread);
+    put(&c[3], r->phase | (r->number ? CT_TRACE_RANGE_NUMBERED : 0));
+    if (r->number)
+        put(&c[4], step(&b->correlation, r->number));
 }
 
 /* ---- blocks ---- */
@@ -335,6 +376,7 @@ static void start_segment(struct ct_trace_writer *w)
     unsigned at = w->segment++ & 1;
     w->losses.cut_ops += w->held[at].ops;
     w->losses.cut_calls += w->held[at].calls;
+    w->losses.cut_ranges += w->held[at].ranges;
     w->losses.cut_bytes += w->held[at].bytes;
     w->held[at] = (struct ct_trace_held){0};
     w->offset = sizeof(struct ct_trace_header) + (w->segment_bytes ? at * w->segment_bytes : 0);
@@ -354,6 +396,7 @@ void ct_trace_start(struct ct_trace_writer *w, const struct ct_trace_process *p,
     w->definition = w->definitions;
     clear(&w->ops, w->op_column, CT_TRACE_OP_COLUMNS);
     clear(&w->calls, w->call_column, CT_TRACE_CALL_COLUMNS);
+    clear(&w->ranges, w->range_column, CT_TRACE_RANGE_COLUMNS);
     start_segment(w);
 }
 
@@ -380,9 +423,11 @@ bool ct_trace_seal(struct ct_trace_writer *w)
         return false;
     held(w)->ops += w->ops.operations;
     held(w)->calls += w->calls.count;
+    held(w)->ranges += w->ranges.count;
     seal_definitions(w);
     seal_batch(w, CT_TRACE_OPERATIONS, &w->ops, w->op_column, CT_TRACE_OP_COLUMNS);
     seal_batch(w, CT_TRACE_CALLS, &w->calls, w->call_column, CT_TRACE_CALL_COLUMNS);
+    seal_batch(w, CT_TRACE_RANGES, &w->ranges, w->range_column, CT_TRACE_RANGE_COLUMNS);
     seal_losses(w);
     if (w->segment_bytes && w->offset + BATCH_MOST > w->segment_end)
         start_segment(w);
@@ -393,6 +438,7 @@ bool ct_trace_begin(struct ct_trace_writer *w)
 {
     size_t defined_bytes = (size_t)(w->definition - w->definitions);
     if (ct_likely(w->ops.count < CT_TRACE_BATCH && w->calls.count < CT_TRACE_BATCH &&
+                  w->ranges.count < CT_TRACE_BATCH &&
                   defined_bytes + DEFINE_MOST < sizeof(w->definitions)))
         return true;
     return ct_trace_seal(w);

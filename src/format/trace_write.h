@@ -17,6 +17,7 @@
 #define CT_TRACE_BATCH 4096                      /* records of a block */
 #define CT_TRACE_DEFINITION_BYTES (288 * 1024)
 #define CT_TRACE_TEXT_BYTES (64 * 1024) /* texts are cut there */
+#define CT_TRACE_NAME_BYTES 1024        /* and what programs call things there */
 #define CT_TRACE_SHAPES 16384           /* remembered at a time */
 #define CT_TRACE_OUT_BYTES (4 * 1024 * 1024)
 #define CT_TRACE_OUT_PIECES 8
@@ -33,7 +34,7 @@ struct ct_trace_batch {
     uint64_t first_ns;
     uint64_t last_ns;
     uint64_t before_ns; /* what the next record's time is told from */
-    uint64_t correlation;
+    uint64_t correlation; /* likewise; of ranges the number */
 };
 
 /* What is ready to be written, and where. */
@@ -59,14 +60,16 @@ struct ct_trace_writer {
     uint64_t offset; /* of the next block in the file */
     uint64_t number; /* of the newest block */
     struct ct_trace_held {
-        uint64_t ops, calls, bytes;
+        uint64_t ops, calls, ranges, bytes;
     } held[2];                   /* by segment */
     struct ct_trace_losses told; /* as in the newest block of them */
 
     struct ct_trace_batch ops;
     struct ct_trace_batch calls;
+    struct ct_trace_batch ranges;
     struct ct_trace_column op_column[CT_TRACE_OP_COLUMNS];
     struct ct_trace_column call_column[CT_TRACE_CALL_COLUMNS];
+    struct ct_trace_column range_column[CT_TRACE_RANGE_COLUMNS];
     uint8_t *definition; /* the next one */
     uint8_t definitions[CT_TRACE_DEFINITION_BYTES];
     struct ct_trace_shape shapes[CT_TRACE_SHAPES]; /* id 0: none there */
@@ -91,10 +94,12 @@ void ct_trace_define_row(struct ct_trace_writer *w, const struct ct_trace_row *r
 void ct_trace_define_stream(struct ct_trace_writer *w, const struct ct_trace_stream *s);
 void ct_trace_define_api(struct ct_trace_writer *w, const struct ct_trace_api *a);
 void ct_trace_define_thread(struct ct_trace_writer *w, const struct ct_trace_thread *t);
+void ct_trace_define_label(struct ct_trace_writer *w, const struct ct_trace_label *l);
 /* Its number, defined if need be; the structure's own is not looked at. */
 uint64_t ct_trace_define_shape(struct ct_trace_writer *w, const struct ct_trace_shape *s);
 void ct_trace_put_op(struct ct_trace_writer *w, const struct ct_trace_op *op);
 void ct_trace_put_call(struct ct_trace_writer *w, const struct ct_trace_call *c);
+void ct_trace_put_range(struct ct_trace_writer *w, const struct ct_trace_range *r);
 
 /* Makes all ready that was put. False: as ct_trace_begin(). */
 bool ct_trace_seal(struct ct_trace_writer *w);

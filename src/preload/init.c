@@ -27,7 +27,9 @@
 #include "record/api_count.h"
 #include "record/api_stats.h"
 #include "record/bracket.h"
+#include "record/buckets.h"
 #include "record/call_log.h"
+#include "record/collective.h"
 #include "record/context.h"
 #include "record/drain.h"
 #include "record/graph.h"
@@ -36,12 +38,14 @@
 #include "record/note.h"
 #include "record/pass.h"
 #include "record/range.h"
+#include "record/replica.h"
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
 #include "record/stream.h"
 #include "record/thread.h"
 #include "record/tracing.h"
+#include "record/unified.h"
 #include "record/wanted.h"
 
 CT_READ_MOSTLY _Atomic uint32_t ct_state;
@@ -53,14 +57,18 @@ static pid_t started_in;
 static void forget_parent(void)
 {
     ct_ctl_close();
+    ct_unified_forget();
     ct_drain_forget();
     ct_threads_forget();
     ct_rows_forget();
+    ct_buckets_forget();
     ct_contexts_forget();
     ct_allocations_forget();
+    ct_collectives_forget();
     ct_streams_forget();
     ct_kernels_forget();
     ct_graphs_forget();
+    ct_replicas_forget();
     ct_api_stats_forget();
     ct_notes_forget();
     ct_settle_forget();
@@ -106,13 +114,14 @@ static bool prepare(void)
 {
     static atomic_bool has_fork_handler;
     ct_clock_start();
-    ct_recording_set(ct_config.start);
+    ct_recording_set(ct_config.start && !ct_config.capture);
     /* A child that did not forget would write its parent's file. */
     if (!atomic_load(&has_fork_handler))
         atomic_store(&has_fork_handler, pthread_atfork(NULL, NULL, forget_parent) == 0);
     return atomic_load(&has_fork_handler) && ct_rows_init() && ct_contexts_init() &&
-           ct_allocations_init() && ct_streams_init() && ct_kernels_init() && ct_graphs_init() &&
-           ct_settle_init() && ct_api_stats_init() && ct_threads_init() && start_sampling();
+           ct_allocations_init() && ct_collectives_init() && ct_streams_init() &&
+           ct_kernels_init() && ct_graphs_init() && ct_replicas_init() && ct_settle_init() &&
+           ct_api_stats_init() && ct_threads_init() && start_sampling();
 }
 
 CT_COLD void ct_give_up_recording(void)
@@ -170,7 +179,7 @@ static void finish(void)
     if (!atomic_load(&started) || !ct_is_on() || started_in != getpid())
         return;
     int saved_errno = errno;
-    ct_recording_set(false);
+    ct_drain_record(false);
     bool stopped = ct_drain_stop((uint64_t)ct_config.exit_timeout_s * 1000000000u);
     atomic_store(&ct_state, CT_OFF);
     if (stopped)

@@ -42,7 +42,7 @@ CT_INLINE struct ct_pass *ct_pass_kernel(struct ct_thread *t, CUstream null_stre
                                          struct ct_dim3 grid, struct ct_dim3 block,
                                          size_t shared_bytes, CUstream stream)
 {
-    if (ct_likely(!ct_pass_is_on) || ct_unlikely(!t || t->driver_depth))
+    if (ct_likely(!ct_pass_is_on) || ct_unlikely(!t || t->driver_depth | t->nccl_depth))
         return NULL;
     return ct_pass_take(&t->passes, f, (uint32_t[]){grid.x, grid.y, grid.z},
                         (uint32_t[]){block.x, block.y, block.z}, shared_bytes,

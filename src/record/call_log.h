@@ -28,7 +28,8 @@ struct ct_call_log {
     char name[16];
     _Atomic uint64_t dropped;
     uint64_t dropped_taken; /* of the drain thread, as is the segment of the trace that */
-    uint32_t defined_in;    /* knows the thread */
+    uint32_t defined_in;    /* knows the thread, as it was called after so many */
+    uint32_t namings;       /* ct_range_namings() */
     struct ct_ring ring;
     struct ct_logged_call call[CT_LOGGED_CALLS];
 };

@@ -7,6 +7,7 @@
 #include "base/spin.h"
 #include "base/text.h"
 #include "record/stream.h"
+#include "record/unified.h"
 
 struct contexts {
     struct ct_context context[CT_CONTEXTS];
@@ -16,6 +17,7 @@ struct contexts {
 };
 
 static struct contexts *all;
+static _Atomic(const char *) given_names[CT_DEVICES]; /* the program's to the end, by ordinal */
 CT_READ_MOSTLY struct ct_context *ct_contexts;
 
 bool ct_contexts_init(void)
@@ -44,6 +46,18 @@ const struct ct_device *ct_device(uint32_t index)
 void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures)
 {
     all->device[index].calibration = figures;
+}
+
+void ct_device_give_name(CUdevice device, const char *name)
+{
+    if (device >= 0 && device < CT_DEVICES)
+        atomic_store_explicit(&given_names[device], name, memory_order_release);
+}
+
+const char *ct_device_given_name(CUdevice device)
+{
+    bool may_have = device >= 0 && device < CT_DEVICES;
+    return may_have ? atomic_load_explicit(&given_names[device], memory_order_acquire) : NULL;
 }
 
 /* Entries are used from the front: behind one that never was there are only such. */
@@ -197,6 +211,7 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
             return NULL;
         c->handle = handle;
         c->device = device;
+        atomic_store_explicit(&c->name, NULL, memory_order_relaxed);
         ct_gpu_clock_reset(&c->clock);
         atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
         return c;
@@ -220,6 +235,7 @@ struct ct_context *ct_context_get(CUcontext handle)
         ct_spin_unlock(&all->lock);
     }
     ct_relaxed_leave(mode);
+    ct_unified_start();
     return c;
 }
 

@@ -38,6 +38,7 @@ struct ct_context {
     _Atomic uint32_t users;   /* calibrations under way */
     atomic_bool is_forgotten; /* gone, and whoever has the lock of the round has nothing of it */
     _Atomic uint32_t turns;   /* see ct_stream_take_turn(); odd: the legacy default stream's */
+    _Atomic(const char *) name; /* what the program calls it (NVTX); NULL: nothing */
     struct ct_event_pool pool;
     struct ct_gpu_clock clock;
 };
@@ -71,6 +72,10 @@ uint32_t ct_device_current(void);
 const struct ct_device *ct_device(uint32_t index);
 /* The device's figures have been measured; they stay where they are. */
 void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures);
+
+/* What the program calls a device, which need not have been used; NULL: nothing. Any thread. */
+void ct_device_give_name(CUdevice device, const char *name);
+const char *ct_device_given_name(CUdevice device);
 
 /* Whoever holds the lock of the round has been giving events back: now all can have them. */
 void ct_contexts_flush(void);

@@ -123,6 +123,8 @@ static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
 {
     ct_row_lose(op->row, loss, op->operations, op->bytes);
     ct_cell_lose(op->cell);
+    if (ct_unlikely(op->batch))
+        ct_collective_lost(op->batch);
     give_event(op->context, op->start_event);
     give_event(op->context, op->stop_event);
     drop_reference(s);

@@ -58,10 +58,10 @@ void ct_kernel_named(const void *handle, const char *name)
 const char *ct_kernel_name(CUfunction handle)
 {
     const char *name = NULL;
-    if (CT_HAS(cuFuncGetName) && CT_REAL(cuFuncGetName)(&name, handle) == CUDA_SUCCESS && name)
+    if (CT_HAS(cuFuncGetName) && CT_ASK(cuFuncGetName, &name, handle) == CUDA_SUCCESS && name)
         return name;
     if (CT_HAS(cuKernelGetName) &&
-        CT_REAL(cuKernelGetName)(&name, (CUkernel)handle) == CUDA_SUCCESS && name)
+        CT_ASK(cuKernelGetName, &name, (CUkernel)handle) == CUDA_SUCCESS && name)
         return name;
     uint64_t known;
     if (ct_table_find(&name_of_handle, (uintptr_t)handle, &known))

@@ -174,7 +174,7 @@ static struct figures figures_of(const struct ct_row *r)
         f.of[OPERATIONS] += ran[i] ? atomic_load_explicit(&r->lost[i], memory_order_relaxed) : 0;
     f.of[TIME_NS] = r->time.total_ns + (uint64_t)r->projection.total_ns;
     for (unsigned i = 0; i < CT_CLASSES; i++)
-        f.of[CLASSES + i] = r->classes ? r->classes[i] : 0;
+        f.of[CLASSES + i] = r->classes[i];
     return f;
 }
 

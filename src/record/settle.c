@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "record/activity.h"
 #include "record/beside.h"
+#include "record/collective.h"
 #include "record/context.h"
 #include "record/journal.h"
 #include "record/lead.h"
@@ -138,6 +139,8 @@ static void settle_one(struct ct_measured *m)
     ct_activity_add(m, r->kind, e.time_ns);
     if (ct_unlikely(m->op.range))
         add_to_range(&m->op, e.time_ns);
+    if (ct_unlikely(m->op.batch))
+        ct_collective_timed(m->op.batch, e.time_ns);
     if (ct_unlikely(ct_tracing_is_on()))
         ct_tracing_add(m, e.time_ns);
     if (ct_unlikely(ct_journal_is_open()))

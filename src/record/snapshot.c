@@ -9,18 +9,26 @@
 #include "record/allocation.h"
 #include "record/api_stats.h"
 #include "record/bracket.h"
+#include "record/collective.h"
 #include "record/context.h"
 #include "record/graph.h"
+#include "record/node_time.h"
 #include "record/note.h"
 #include "record/range.h"
+#include "record/replica.h"
 #include "record/row.h"
 #include "record/stream.h"
 #include "record/thread.h"
+#include "record/unified.h"
 
-#define SECTIONS CT_SECTION_BLOCKS /* the last; not all are of one process */
+#define SECTIONS CT_SECTION_UNIFIED /* the last; not all are of one process */
 
-/* One buffer a section: they grow side by side and are joined at the end. */
+/*
+ * One buffer a section: they grow side by side and are joined at the end. The buckets, which may be
+ * most of it, are in their place from the start, behind the table of sections.
+ */
 struct image {
+    struct ct_buffer *payload;
     struct ct_buffer section[SECTIONS + 1]; /* by enum ct_section_type */
     bool out_of_memory;
     uint64_t written;
@@ -49,11 +57,45 @@ static const uint32_t element_bytes[SECTIONS + 1] = {
     [CT_SECTION_CELLS] = sizeof(struct ct_file_cell),
     [CT_SECTION_MEMORY] = sizeof(struct ct_file_memory),
     [CT_SECTION_BLOCKS] = sizeof(struct ct_file_block),
+    [CT_SECTION_COLLECTIVES] = sizeof(struct ct_file_collective),
+    [CT_SECTION_UNIFIED] = sizeof(struct ct_file_unified),
 };
+
+static uint32_t sections(void)
+{
+    uint32_t n = 0;
+    for (uint32_t type = 1; type <= SECTIONS; type++)
+        n += element_bytes[type] != 0;
+    return n;
+}
+
+static size_t head_bytes(void)
+{
+    return sizeof(struct ct_file_payload) + sections() * sizeof(struct ct_file_section);
+}
+
+static bool begin(struct ct_buffer *payload)
+{
+    image.payload = payload;
+    for (uint32_t type = 1; type <= SECTIONS; type++)
+        image.section[type].len_bytes = 0;
+    __builtin_memset(image.api_index, 0, sizeof(image.api_index));
+    payload->len_bytes = 0;
+    image.out_of_memory = !ct_buffer_add(payload, head_bytes());
+    return !image.out_of_memory;
+}
+
+static void *add(uint32_t type, size_t bytes)
+{
+    if (type != CT_SECTION_BUCKETS)
+        return ct_buffer_add(&image.section[type], bytes);
+    image.section[type].len_bytes += bytes;
+    return ct_buffer_add(image.payload, bytes);
+}
 
 static void append(uint32_t type, const void *data, size_t bytes)
 {
-    void *to = ct_buffer_add(&image.section[type], bytes);
+    void *to = add(type, bytes);
     if (to)
         __builtin_memcpy(to, data, bytes);
     else
@@ -72,6 +114,11 @@ static uint32_t add_string(const char *s)
         return 0;
     append(CT_SECTION_STRINGS, s, ct_strlen(s) + 1);
     return offset;
+}
+
+static uint32_t add_given_name(const char *name)
+{
+    return name ? add_string(name) : 0;
 }
 
 static void add_process(const struct ct_process_info *p, bool finished)
@@ -115,6 +162,7 @@ static void add_device(const struct ct_device *d)
         .bias_copy_ns = d->calibration->bias_copy_ns,
         .bias_wait_ns = d->calibration->bias_wait_ns,
         .beside_ns = d->calibration->beside_ns,
+        .given_name = add_given_name(ct_device_given_name(d->handle)),
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));
@@ -129,12 +177,12 @@ static void add_unknown_device(void)
 }
 
 /* Of the buckets from first to last those that hold something; returns how many. */
-static uint32_t add_buckets(const uint32_t *buckets, uint32_t first, uint32_t last)
+static uint32_t add_buckets(const struct ct_buckets *b, uint32_t first, uint32_t last)
 {
     uint32_t before = count(CT_SECTION_BUCKETS);
-    for (uint32_t i = first; buckets && i <= last; i++) {
-        struct ct_file_bucket f = {i, buckets[i]};
-        if (buckets[i])
+    for (uint32_t i = first; b && i <= last; i++) {
+        struct ct_file_bucket f = {i, ct_buckets_count(b, i)};
+        if (f.count)
             append(CT_SECTION_BUCKETS, &f, sizeof(f));
     }
     return count(CT_SECTION_BUCKETS) - before;
@@ -282,6 +330,9 @@ static void add_stream(const struct ct_stream *s, const struct ct_process_info *
         .beside_ns = a->beside_ns,
         .gaps = a->gaps,
         .longest_gap_ns = a->longest_gap_ns,
+        .name = add_given_name(atomic_load_explicit(&s->name, memory_order_acquire)),
+        .context_name = add_given_name(
+            atomic_load_explicit(&ct_context(s->context)->name, memory_order_acquire)),
     };
     append(CT_SECTION_STREAMS, &f, sizeof(f));
 }
@@ -315,6 +366,28 @@ static void add_activity(uint32_t device, const struct ct_process_info *process)
     }
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static void add_node_times(struct ct_file_node *f, const struct ct_node_time *t,
+                           const struct ct_node_bias *b)
+{
+    if (!t)
+        return;
+    double n = (double)t->timed, bias_ns = (double)b->bias_ns;
+    double square_ns2 = t->square_ns2 - bias_ns * (2 * (double)t->total_ns - n * bias_ns);
+    uint32_t beside_ns = ct_device(ct_row(t->row)->device)->calibration->beside_node_ns;
+    f->timed = t->timed;
+    f->total_ns = less(t->total_ns, t->timed * b->bias_ns);
+    f->min_ns = less(t->min_ns, b->bias_ns);
+    f->max_ns = less(t->max_ns, b->bias_ns);
+    f->square_ns2 = square_ns2 > 0 ? square_ns2 : 0;
+    f->raw_total_ns = t->total_ns;
+    f->doubt_ns = t->timed * b->doubt_ns + t->beside * beside_ns;
+}
+
 /* A topology has a row on each device it was launched on. */
 static void add_nodes(const struct ct_graph *g)
 {
@@ -322,8 +395,12 @@ static void add_nodes(const struct ct_graph *g)
         const struct ct_row *r = ct_row(row);
         if (r->kind != CT_ROW_GRAPH || !ct_streq(r->name, g->name))
             continue;
+        struct ct_node_bias bias = ct_node_bias_of(row);
         for (uint32_t i = 0; i < g->kernels; i++) {
-            struct ct_file_node f = {row, add_string(g->kernel[i].name), g->kernel[i].count};
+            struct ct_file_node f = {.graph_row = row,
+                                     .name = add_string(g->kernel[i].name),
+                                     .count = g->kernel[i].count};
+            add_node_times(&f, ct_node_time_find(row, g->kernel[i].name), &bias);
             append(CT_SECTION_NODES, &f, sizeof(f));
         }
     }
@@ -335,6 +412,14 @@ static void add_memory(uint32_t device)
     for (uint32_t kind = 0; kind < CT_ALLOCATION_COUNT; kind++)
         if (ct_allocations_figures(device, kind, &f))
             append(CT_SECTION_MEMORY, &f, sizeof(f));
+}
+
+static void add_unified(uint32_t device)
+{
+    struct ct_file_unified f;
+    for (uint32_t kind = 0; kind < CT_UNIFIED_COUNT; kind++)
+        if (ct_unified_figures(device, kind, &f))
+            append(CT_SECTION_UNIFIED, &f, sizeof(f));
 }
 
 static void add_blocks(void)
@@ -354,6 +439,26 @@ static void add_note(const struct ct_note *n)
         .count = atomic_load_explicit(&n->count, memory_order_relaxed),
     };
     append(CT_SECTION_NOTES, &f, sizeof(f));
+}
+
+static void add_counted_note(const char *text, uint64_t count)
+{
+    struct ct_file_note f = {.kind = CT_NOTE_WARNING, .count = count};
+    if (!count)
+        return;
+    f.text = add_string(text);
+    append(CT_SECTION_NOTES, &f, sizeof(f));
+}
+
+static void add_lost_replicas(void)
+{
+    static const char *const losses[] = {
+#define X(id, text) text,
+        CT_REPLICA_LOSSES(X)
+#undef X
+    };
+    for (unsigned i = 0; i < CT_REPLICA_LOSS_COUNT; i++)
+        add_counted_note(losses[i], ct_replicas_lost(i));
 }
 
 static uint64_t get(_Atomic uint64_t *counter)
@@ -421,7 +526,7 @@ static void add_ranges(struct ct_thread *t)
     if (nodes < 2)
         return;
     struct ct_file_thread f = ct_range_thread(r, &name);
-    f.name = add_string(name);
+    f.name = add_given_name(name);
     append(CT_SECTION_THREADS, &f, sizeof(f));
     for (uint32_t node = 1; node < nodes; node++)
         add_range(r, node, thread);
@@ -454,13 +559,32 @@ static void add_all_ranges(void)
         add_ranges(t);
     for (uint32_t i = 0; i < ct_range_cells(); i++)
         add_range_cell(ct_range_cell(i));
-    for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++) {
-        struct ct_file_note f = {.kind = CT_NOTE_WARNING, .count = ct_range_lost(i)};
-        if (!f.count)
-            continue;
-        f.text = add_string(losses[i]);
-        append(CT_SECTION_NOTES, &f, sizeof(f));
+    for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++)
+        add_counted_note(losses[i], ct_range_lost(i));
+}
+
+static void add_collectives(void)
+{
+    for (uint32_t i = 0; i < ct_collective_rows(); i++) {
+        struct ct_file_collective f = ct_collective_row(i);
+        append(CT_SECTION_COLLECTIVES, &f, sizeof(f));
     }
+    struct ct_file_note n = {.kind = CT_NOTE_WARNING, .count = ct_collectives_uncounted()};
+    if (!n.count)
+        return;
+    n.text = add_string("operations of NCCL are not counted: there are too many kinds and sizes");
+    append(CT_SECTION_NOTES, &n, sizeof(n));
+}
+
+static void add_unified_losses(void)
+{
+    static const char *const losses[] = {
+#define X(id, text) text,
+        CT_UNIFIED_LOSSES(X)
+#undef X
+    };
+    for (unsigned i = 0; i < CT_UNIFIED_LOSS_COUNT; i++)
+        add_counted_note(losses[i], ct_unified_lost(i));
 }
 
 static void fill(const struct ct_process_info *process, bool finished)
@@ -482,14 +606,19 @@ static void fill(const struct ct_process_info *process, bool finished)
     for (uint32_t i = 0; i < count(CT_SECTION_DEVICES); i++) {
         add_activity(i, process);
         add_memory(i);
+        add_unified(i);
     }
     if (finished)
         add_blocks();
+    ct_node_times_settle();
     for (uint32_t i = 0; i < ct_graphs_count(); i++)
         add_nodes(ct_graph(i));
     for (uint32_t i = 0; i < ct_notes_count(); i++)
         add_note(ct_note_at(i));
+    add_lost_replicas();
     add_all_ranges();
+    add_collectives();
+    add_unified_losses();
 }
 
 static void pad(struct ct_buffer *b)
@@ -500,40 +629,39 @@ static void pad(struct ct_buffer *b)
         __builtin_memset(p, 0, rest);
 }
 
-static bool join(struct ct_buffer *out)
+/* Behind what is there already; false: no memory. */
+static bool join_section(uint32_t type)
 {
-    struct ct_file_payload head = {0, sizeof(struct ct_file_section)};
-    for (uint32_t type = 1; type <= SECTIONS; type++)
-        head.sections += element_bytes[type] != 0;
-    uint64_t offset = sizeof(head) + head.sections * sizeof(struct ct_file_section);
-    out->len_bytes = 0;
-    char *to = ct_buffer_add(out, offset);
-    if (!to)
-        return false;
-    __builtin_memcpy(to, &head, sizeof(head));
+    struct ct_buffer *b = &image.section[type];
+    pad(b);
+    void *body = ct_buffer_add(image.payload, b->len_bytes);
+    if (body && b->len_bytes)
+        __builtin_memcpy(body, b->data, b->len_bytes);
+    return body != NULL;
+}
+
+static bool join(void)
+{
+    const struct ct_file_payload head = {sections(), sizeof(struct ct_file_section)};
+    struct ct_file_section table[SECTIONS];
     uint32_t at = 0;
     for (uint32_t type = 1; type <= SECTIONS; type++) {
         if (!element_bytes[type])
             continue;
-        struct ct_buffer *b = &image.section[type];
-        struct ct_file_section s = {type, element_bytes[type], count(type), out->len_bytes};
-        pad(b);
-        __builtin_memcpy(out->data + sizeof(head) + at++ * sizeof(s), &s, sizeof(s));
-        void *body = ct_buffer_add(out, b->len_bytes);
-        if (!body)
+        uint64_t offset = type == CT_SECTION_BUCKETS ? head_bytes() : image.payload->len_bytes;
+        table[at++] = (struct ct_file_section){type, element_bytes[type], count(type), offset};
+        if (type != CT_SECTION_BUCKETS && !join_section(type))
             return false;
-        if (b->len_bytes)
-            __builtin_memcpy(body, b->data, b->len_bytes);
     }
+    __builtin_memcpy(image.payload->data, &head, sizeof(head));
+    __builtin_memcpy(image.payload->data + sizeof(head), table, at * sizeof(table[0]));
     return true;
 }
 
 bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, bool finished)
 {
-    for (uint32_t type = 1; type <= SECTIONS; type++)
-        image.section[type].len_bytes = 0;
-    __builtin_memset(image.api_index, 0, sizeof(image.api_index));
-    image.out_of_memory = false;
+    if (!begin(out))
+        return false;
     fill(process, finished);
-    return !image.out_of_memory && join(out);
+    return !image.out_of_memory && join();
 }

@@ -119,6 +119,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     s->special = special;
     s->flags = UINT32_MAX;
     s->priority = 0;
+    atomic_store_explicit(&s->name, NULL, memory_order_relaxed);
     atomic_store_explicit(&s->untimed, 0, memory_order_relaxed);
     atomic_store_explicit(&s->settled, 0, memory_order_relaxed);
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
@@ -255,6 +256,27 @@ struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle)
         return s;
     s = ct_stream_find(handle);
     return t->last_stream = ct_likely(s != NULL) ? s : meet(handle);
+}
+
+static bool is_capturing(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CT_HAS(cuStreamIsCapturing) &&
+           (CT_REAL(cuStreamIsCapturing)(handle, &status) != CUDA_SUCCESS ||
+            status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name)
+{
+    bool is_default = handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+    struct ct_stream *s = NULL;
+    if (all && CT_HAS(cuCtxGetCurrent) && (is_default || !is_capturing(handle)))
+        s = ct_stream_get(t, handle);
+    else
+        s = ct_stream_find(handle);
+    if (s)
+        atomic_store_explicit(&s->name, name, memory_order_release);
+    return s != NULL;
 }
 
 void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority)

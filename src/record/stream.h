@@ -43,6 +43,7 @@ struct ct_stream {
     _Atomic int32_t priority;
     atomic_bool gone;
     struct ct_stream *next_gone; /* under the lock */
+    _Atomic(const char *) name;  /* what the program calls it; NULL: nothing */
 
     /* Of launching threads. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t opened; /* brackets begun */
@@ -120,6 +121,11 @@ struct ct_stream *ct_stream_find(CUstream handle);
 /* A program's cuStreamCreate has succeeded. */
 void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority);
 void ct_stream_destroyed(CUstream handle);
+/*
+ * What the program calls a stream, of the legacy default one that of the current context; the text
+ * lives on. False: it is not known, and captures, so that it cannot be asked.
+ */
+bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name);
 void ct_stream_gone(uint32_t index);
 void ct_streams_of_context_gone(uint32_t context);
 /* Whether no bracket is open or pending in them. */

@@ -6,6 +6,7 @@
 #include "cuda/api.h"
 #include "record/context.h"
 #include "record/lead.h"
+#include "record/range.h"
 #include "record/row.h"
 #include "record/stream.h"
 
@@ -13,12 +14,17 @@
 struct ct_tracing {
     struct ct_trace_writer writer;
     uint64_t zero_ns; /* CLOCK_MONOTONIC */
-    uint32_t device_in[CT_DEVICES];
+    struct {
+        const char *name; /* as defined there, as that of a stream and its context */
+        uint32_t in;
+    } device[CT_DEVICES];
     uint32_t row_in[CT_ROWS];
     uint32_t api_in[CT_API_COUNT];
-    struct {
+    struct traced_stream {
         uint64_t id;
         uint64_t end_ns; /* of its last operation */
+        const char *name;
+        const char *context_name;
         uint32_t in;
     } stream[CT_STREAMS];
 };
@@ -64,13 +70,23 @@ static bool is_new(const struct ct_tracing *l, uint32_t *in)
     return is;
 }
 
+/* Whether the program calls a thing otherwise than it was defined; texts that are equal are one. */
+static bool is_renamed(const char **defined, const char *name)
+{
+    bool is = *defined != name;
+    *defined = name;
+    return is;
+}
+
 static void define_device(struct ct_tracing *l, uint32_t index)
 {
-    if (!is_new(l, &l->device_in[index]))
+    const struct ct_device *d = index < ct_devices_count() ? ct_device(index) : NULL;
+    const char *given_name = d ? ct_device_given_name(d->handle) : NULL;
+    bool renamed = is_renamed(&l->device[index].name, given_name);
+    if (!is_new(l, &l->device[index].in) && !renamed)
         return;
-    struct ct_trace_device t = {.id = index, .name = "unknown device"};
-    if (index < ct_devices_count()) {
-        const struct ct_device *d = ct_device(index);
+    struct ct_trace_device t = {.id = index, .name = "unknown device", .given_name = given_name};
+    if (d) {
         t.ordinal = (uint32_t)d->handle;
         t.name = d->name;
         __builtin_memcpy(t.uuid, d->uuid.bytes, sizeof(t.uuid));
@@ -101,25 +117,33 @@ static void define_row(struct ct_tracing *l, uint32_t index)
 static void define_stream(struct ct_tracing *l, const struct ct_measured *m)
 {
     const struct ct_stream *s = ct_stream(m->op.stream);
+    struct traced_stream *before = &l->stream[m->op.stream];
     struct ct_trace_stream t = {
         .id = m->stream_id,
         .device = m->device,
         .context = m->op.context,
         .flags = UINT32_MAX,
     };
-    if (l->stream[m->op.stream].id != m->stream_id) {
-        l->stream[m->op.stream].id = m->stream_id;
-        l->stream[m->op.stream].end_ns = 0;
-        l->stream[m->op.stream].in = 0;
+    bool is_known = atomic_load_explicit(&s->id, memory_order_relaxed) == m->stream_id;
+    if (before->id != m->stream_id)
+        *before = (struct traced_stream){.id = m->stream_id};
+    t.name = before->name;
+    t.context_name = before->context_name;
+    if (is_known) {
+        t.name = atomic_load_explicit(&s->name, memory_order_acquire);
+        t.context_name =
+            atomic_load_explicit(&ct_context(m->op.context)->name, memory_order_acquire);
     }
-    if (!is_new(l, &l->stream[m->op.stream].in))
+    define_device(l, m->device);
+    bool renamed = is_renamed(&before->name, t.name);
+    renamed = is_renamed(&before->context_name, t.context_name) || renamed;
+    if (!is_new(l, &before->in) && !renamed)
         return;
-    if (atomic_load_explicit(&s->id, memory_order_relaxed) == m->stream_id) {
+    if (is_known) {
         t.flags = atomic_load_explicit(&s->flags, memory_order_relaxed);
         t.priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
         t.special = atomic_load_explicit(&s->special, memory_order_relaxed);
     }
-    define_device(l, m->device);
     ct_trace_define_stream(&l->writer, &t);
 }
 
@@ -205,10 +229,21 @@ void ct_tracing_add(const struct ct_measured *m, uint64_t time_ns)
 
 /* ---- calls ---- */
 
+/* By its name of the program's, or what the system has. */
+static void define_thread(struct ct_tracing *l, struct ct_call_log *log)
+{
+    uint32_t namings = ct_range_namings();
+    if (!((log->namings != namings) | is_new(l, &log->defined_in)))
+        return;
+    log->namings = namings;
+    const char *given = ct_range_thread_name(log->tid);
+    ct_trace_define_thread(&l->writer,
+                           &(struct ct_trace_thread){log->id, log->tid, given ? given : log->name});
+}
+
 static void define_call(struct ct_tracing *l, struct ct_call_log *log, uint32_t api)
 {
-    if (is_new(l, &log->defined_in))
-        ct_trace_define_thread(&l->writer, &(struct ct_trace_thread){log->id, log->tid, log->name});
+    define_thread(l, log);
     if (is_new(l, &l->api_in[api]))
         ct_trace_define_api(&l->writer, &(struct ct_trace_api){
                                             .id = api,
@@ -235,6 +270,52 @@ static void add_call(struct ct_tracing *l, struct ct_call_log *log, const struct
             .thread = log->id,
             .result = c->result,
         });
+}
+
+/* ---- ranges ---- */
+
+static void define_label(struct ct_tracing *l, struct ct_thread *t, uint32_t node, uint32_t id)
+{
+    struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_acquire);
+    const struct ct_range_node *n = ct_range_node(r, node);
+    if (!is_new(l, &ct_range_sums(r, node)->traced_in))
+        return;
+    ct_trace_define_label(&l->writer,
+                          &(struct ct_trace_label){
+                              .id = id,
+                              .style = n->style,
+                              .color = n->color,
+                              .category = n->category,
+                              .domain = ct_range_domain_name(n->domain),
+                              .name = n->text,
+                              .category_name = ct_range_category_name(n->domain, n->category),
+                          });
+}
+
+void ct_tracing_add_range(struct ct_thread *t, uint32_t node, enum ct_trace_phase phase,
+                          uint64_t number, uint64_t ticks)
+{
+    struct ct_tracing *l = ct_tracing;
+    struct ct_call_log *log = atomic_load_explicit(&t->log, memory_order_acquire);
+    uint32_t label = ct_range_of(t->number, node);
+    if (!log || !ct_trace_begin(&l->writer)) {
+        l->writer.losses.dropped_ranges++;
+        return;
+    }
+    define_thread(l, log);
+    define_label(l, t, node, label);
+    ct_trace_put_range(&l->writer, &(struct ct_trace_range){
+                                       .at_ns = since_zero(l, ticks),
+                                       .number = number,
+                                       .label = label,
+                                       .thread = log->id,
+                                       .phase = phase,
+                                   });
+}
+
+void ct_tracing_drop_ranges(uint64_t records)
+{
+    ct_tracing->writer.losses.dropped_ranges += records;
 }
 
 bool ct_tracing_collect(struct ct_thread *t)

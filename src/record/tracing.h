@@ -25,6 +25,11 @@ static inline bool ct_tracing_is_on(void)
 
 /* An operation has its duration. Those of a stream come in their order. */
 void ct_tracing_add(const struct ct_measured *m, uint64_t time_ns);
+/* A record of a thread's range: `node` of its tree; `number` as in the trace. */
+void ct_tracing_add_range(struct ct_thread *t, uint32_t node, enum ct_trace_phase phase,
+                          uint64_t number, uint64_t ticks);
+/* So many found no room before. */
+void ct_tracing_drop_ranges(uint64_t records);
 /* Takes what waits in a thread's log. True: there was something. */
 bool ct_tracing_collect(struct ct_thread *t);
 

@@ -182,7 +182,7 @@ static void change_entry(struct payload *p, uint64_t *state)
         return;
     switch (below(state, 4)) {
     case 0:
-        s.type = below(state, CT_SECTION_CELLS + 2);
+        s.type = below(state, CT_SECTION_COLLECTIVES + 2);
         break;
     case 1:
         s.element_bytes = (uint32_t)(below(state, 2) ? 8 * below(state, 64) : number(state));

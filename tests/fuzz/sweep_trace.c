@@ -62,13 +62,16 @@ static uint8_t *put_definitions(uint8_t *to)
     to = define(to + 3, CT_TRACE_DEFINE_PROCESS, 4, 0, "a command");
     to = define(to, CT_TRACE_DEFINE_DEVICE, 1, 17, "gpu");
     uint8_t row[] = {CT_TRACE_DEFINE_ROW, 8, 1, CT_ROW_KERNEL, 0, 1, 0, 0, 1, 'k'};
-    uint8_t stream[] = {CT_TRACE_DEFINE_STREAM, 6, 1, 1, 0, 0, 0, 0};
+    uint8_t stream[] = {CT_TRACE_DEFINE_STREAM, 10, 1, 1, 0, 0, 0, 0, 1, 's', 1, 'c'};
     memcpy(to, row, sizeof(row));
     memcpy(to + sizeof(row), stream, sizeof(stream));
     to += sizeof(row) + sizeof(stream);
     to = define(to, CT_TRACE_DEFINE_SHAPE, 8, 0, NULL);
     to = define(to, CT_TRACE_DEFINE_API, 2, 0, "cuInit");
-    return end_block(block, define(to, CT_TRACE_DEFINE_THREAD, 2, 0, "main"));
+    to = define(to, CT_TRACE_DEFINE_THREAD, 2, 0, "main");
+    uint8_t label[] = {CT_TRACE_DEFINE_LABEL, 10, 1, 0, 0, 1, 1, 'd', 1, 'n', 1, 'c'};
+    memcpy(to, label, sizeof(label));
+    return end_block(block, to + sizeof(label));
 }
 
 /* Three records, whose columns are all three bytes long. */
@@ -88,9 +91,11 @@ static size_t make(void)
 {
     static const uint64_t ops[CT_TRACE_OP_COLUMNS] = {100, 10, 1, 1, 1, 2, 1, 5, 1, 9};
     static const uint64_t calls[CT_TRACE_CALL_COLUMNS] = {100, 10, 1, 1, 2, 0};
+    static const uint64_t ranges[CT_TRACE_RANGE_COLUMNS] = {100, 1, 1, CT_TRACE_RANGE_NUMBERED, 7};
     uint8_t *to = put_definitions(good);
     to = put_records(to, CT_TRACE_OPERATIONS, ops, CT_TRACE_OP_COLUMNS);
     to = put_records(to, CT_TRACE_CALLS, calls, CT_TRACE_CALL_COLUMNS);
+    to = put_records(to, CT_TRACE_RANGES, ranges, CT_TRACE_RANGE_COLUMNS);
     return (size_t)(to - good);
 }
 

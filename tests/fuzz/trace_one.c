@@ -10,7 +10,7 @@
 #include "format/crc32.h"
 #include "format/trace_read.h"
 
-#define TYPES 6
+#define TYPES 7
 #define MOST (1024 * 1024)
 
 static uint8_t file[MOST];
@@ -69,7 +69,7 @@ static size_t look_at(const char *text)
 
 static void check(const struct ct_trace_reader *t, const struct ct_trace_record *r)
 {
-    must(!r->op != !r->call);
+    must((r->op != NULL) + (r->call != NULL) + (r->range != NULL) == 1);
     if (r->op) {
         must(r->op->start_ns <= r->op->end_ns && r->op->end_ns <= INT64_MAX);
         must(r->op->row < t->rows.count && r->op->stream < t->streams.count);
@@ -78,6 +78,18 @@ static void check(const struct ct_trace_reader *t, const struct ct_trace_record 
         must(r->op->source < CT_MEMORY_COUNT && r->op->target < CT_MEMORY_COUNT);
         look_at(t->rows.at[r->op->row].name);
         look_at(t->devices.at[t->rows.at[r->op->row].device].name);
+        look_at(t->devices.at[t->streams.at[r->op->stream].device].given_name);
+        look_at(t->streams.at[r->op->stream].name);
+        look_at(t->streams.at[r->op->stream].context_name);
+        return;
+    }
+    if (r->range) {
+        must(r->range->at_ns <= INT64_MAX && r->range->phase <= CT_TRACE_RANGE_MARKS);
+        must(r->range->label < t->labels.count && r->range->thread < t->threads.count);
+        look_at(t->labels.at[r->range->label].name);
+        look_at(t->labels.at[r->range->label].domain);
+        look_at(t->labels.at[r->range->label].category_name);
+        look_at(t->threads.at[r->range->thread].name);
         return;
     }
     must(r->call->start_ns <= r->call->end_ns && r->call->end_ns <= INT64_MAX);

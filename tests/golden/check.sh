@@ -40,7 +40,7 @@ status()
 }
 
 # make_traces: each of $traces as NAME.trace
-traces="basic pairs hostile none"
+traces="basic pairs hostile none named ranges"
 make_traces()
 {
     for trace in $traces; do

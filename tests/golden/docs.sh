@@ -24,7 +24,7 @@ awk '
             for (i = 1; i in w; i += 2) size[w[i]] = w[i + 1]
             size["ct_file_commit"] = 32
             count["CT_FILE_MAGIC_BYTES"] = 8; count["CT_FILE_LOSSES"] = 16
-            count["CT_FILE_IDLES"] = 8 }
+            count["CT_FILE_IDLES"] = 8; count["CT_FILE_UNIFIED_CAUSES"] = 8 }
     /^struct ct_(file_[a-z]*|trace_header|trace_block) \{/ { name = $2; at = 0; next }
     /^}/ { name = "" }
     name && match($0, /^    (struct )?[a-z0-9_]+ [a-z0-9_]+(\[[^;]*\])?;/) {

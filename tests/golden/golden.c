@@ -34,6 +34,7 @@ static const struct golden {
     {"multi", "--print-summary-per-gpu", "multi.per-gpu.txt"},
     {"nvtx", "", "nvtx.summary.txt"},
     {"nvtx_empty", "", "nvtx-empty.summary.txt"},
+    {"um", "", "um.summary.txt"},
 };
 
 /* Of traces, which have nothing of ours below. */

@@ -70,6 +70,14 @@ same allocated allocated.memory.txt memory
 same allocated allocated.memory.csv memory --format csv
 same allocated allocated.memory.per-gpu.txt memory --per gpu
 same allocated allocated.info.txt info
+same nccl nccl.nccl.txt nccl
+same nccl nccl.nccl.csv nccl --format csv
+same um um.summary.csv --csv
+same um um.unified.txt unified
+same um um.unified.csv unified --format csv
+same um um.unified.per-gpu.txt unified --per gpu
+same um um.total.csv um_total_sum --format csv
+same um um.total.txt um_total_sum
 for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
     cuda_gpu_mem_size_sum cuda_gpu_sum; do
     same full full.$nsys.csv $nsys --format csv 2>/dev/null

@@ -141,11 +141,14 @@ static void fill_full(struct ct_build *b)
     for (uint32_t i = 0; i < 2; i++) {
         row = ct_build_row(CT_ROW_GRAPH, 4, 0, ct_build_text(b, i ? "2" : "1"));
         ct_build_time(&row, 9000);
-        struct ct_file_node node = {ct_build_add(b, CT_SECTION_ROWS, &row),
-                                    ct_build_text(b, i ? "_Z1gv" : "_Z1hv"), 3};
+        struct ct_file_node node = {.graph_row = ct_build_add(b, CT_SECTION_ROWS, &row),
+                                    .name = ct_build_text(b, i ? "_Z1gv" : "_Z1hv"),
+                                    .count = 3};
         ct_build_add(b, CT_SECTION_NODES, &node);
         struct ct_file_stream stream = {
             .id = 1 + i, .operations = 4, .waits = 1, .flags = i, .priority = -1, .special = i};
+        stream.name = i ? ct_build_text(b, "copies \x1b[1m") : 0;
+        stream.context_name = i ? ct_build_text(b, "main") : 0;
         ct_build_add(b, CT_SECTION_STREAMS, &stream);
         struct ct_file_note note = {CT_NOTE_WARNING + i, ct_build_text(b, "cuNewCall"), 2};
         ct_build_add(b, CT_SECTION_NOTES, &note);
@@ -288,7 +291,8 @@ static void fill_hostile(struct ct_build *b)
         add_row(b, row, (const uint64_t[]){1000 + i}, 1);
         row = ct_build_row(CT_ROW_GRAPH, i + 1, 0, text);
         ct_build_time(&row, 9000 + i);
-        struct ct_file_node node = {ct_build_add(b, CT_SECTION_ROWS, &row), text, 3};
+        struct ct_file_node node = {
+            .graph_row = ct_build_add(b, CT_SECTION_ROWS, &row), .name = text, .count = 3};
         ct_build_add(b, CT_SECTION_NODES, &node);
         ct_build_add(b, CT_SECTION_NOTES, &note);
         API(b, texts[i], 500 + i);
@@ -493,10 +497,103 @@ static void fill_nvtx_empty(struct ct_build *b)
     ct_build_add(b, CT_SECTION_RANGES, &unclosed);
 }
 
+/* NCCL's: known and not, alone and in groups, of one rank, failed and captured ones. */
+static void fill_nccl(struct ct_build *b)
+{
+    static const struct ct_file_collective rows[] = {
+        {.collective = CT_COLLECTIVE_ALL_REDUCE,
+         .datatype = 8,
+         .ranks = 8,
+         .octave = 24,
+         .calls = 120,
+         .bytes = (uint64_t)120 << 24,
+         .timed = 100,
+         .timed_bytes = (uint64_t)100 << 24,
+         .total_ns = 10000000,
+         .min_ns = 80000,
+         .max_ns = 200000},
+        {.collective = CT_COLLECTIVE_ALL_GATHER,
+         .datatype = 10,
+         .ranks = 4,
+         .octave = 20,
+         .calls = 7,
+         .captured = 3,
+         .bytes = 7 << 20,
+         .timed = 4,
+         .shared = 2,
+         .timed_bytes = 4 << 20,
+         .total_ns = 4000000,
+         .min_ns = 900000,
+         .max_ns = 1100000},
+        {.collective = CT_COLLECTIVE_SEND_RECV, .octave = 12, .calls = 2, .bytes = 8192},
+        {.collective = CT_COLLECTIVE_BROADCAST,
+         .datatype = 1,
+         .ranks = 1,
+         .octave = 10,
+         .calls = 1,
+         .bytes = 1024,
+         .timed = 1,
+         .timed_bytes = 1024,
+         .total_ns = 2000,
+         .min_ns = 2000,
+         .max_ns = 2000},
+        {.collective = CT_COLLECTIVE_REDUCE, .failed = 5},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        ct_build_add(b, CT_SECTION_COLLECTIVES, &rows[i]);
+}
+
+/* Two processors' memory, and faults of either. */
+static void fill_um(struct ct_build *b)
+{
+    static const struct ct_file_unified moved[] = {
+        {.kind = CT_UNIFIED_HTOD,
+         .count = 3,
+         .bytes = 384 << 10,
+         .min_bytes = 64 << 10,
+         .max_bytes = 192 << 10,
+         .cause_bytes = {[CT_UNIFIED_CAUSE_FAULT] = 64 << 10, [CT_UNIFIED_CAUSE_AHEAD] = 320 << 10},
+         .timed = 3,
+         .total_ns = 1500,
+         .min_ns = 400,
+         .max_ns = 600,
+         .first_address = 0x7f0000000000,
+         .last_address = 0x7f000005ffff},
+        {.kind = CT_UNIFIED_DTOH,
+         .count = 2,
+         .bytes = 2 << 20,
+         .min_bytes = 1 << 20,
+         .max_bytes = 1 << 20,
+         .cause_bytes = {[CT_UNIFIED_CAUSE_ASKED] = 2 << 20},
+         .timed = 2,
+         .total_ns = 1000,
+         .min_ns = 500,
+         .max_ns = 500,
+         .first_address = 0x7f0000000000,
+         .last_address = 0x7f00001fffff},
+        {.kind = CT_UNIFIED_GPU_FAULTS,
+         .count = 1,
+         .faults = 24,
+         .timed = 1,
+         .total_ns = 2000,
+         .min_ns = 2000,
+         .max_ns = 2000,
+         .first_address = 0x7f0000010000,
+         .last_address = 0x7f0000010000},
+        {.kind = CT_UNIFIED_CPU_FAULTS,
+         .count = 1,
+         .first_address = 0x7f0000000000,
+         .last_address = 0x7f0000000000},
+    };
+    KERNEL(b, 0, "_Z1fv", 1000);
+    for (size_t i = 0; i < COUNT(moved); i++)
+        ct_build_add(b, CT_SECTION_UNIFIED, &moved[i]);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
-    X(hostile) X(merged) X(moved) X(families) X(allocated) X(nvtx) X(nvtx_empty)
+    X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {
@@ -513,7 +610,7 @@ bool ct_profile_fill(struct ct_build *b, const char *name)
 #undef X
     };
     ct_build_process(b, 4711, strcmp(name, "hostile") ? "./app arg" : HOSTILE);
-    ct_build_device(b, 0, "Tesla V100-SXM2-16GB");
+    ct_build_device(b, 0, strcmp(name, "um") ? "Tesla V100-SXM2-16GB" : "NVIDIA H200");
     for (size_t i = 0; i < COUNT(fill); i++) {
         if (!strcmp(ct_profile_names[i], name)) {
             fill[i](b);

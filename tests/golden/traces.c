@@ -178,8 +178,68 @@ static void put_pairs(struct ct_trace_writer *w)
     put_kernel(w, 0, 77, 10000, 1500, &shape);
 }
 
+/* What the program called its device, context, streams and thread, one of them meanwhile. */
+static void put_named(struct ct_trace_writer *w)
+{
+    static const struct ct_trace_shape shape = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
+    struct ct_trace_stream other = {.id = STREAM + 1, .context = 1, .context_name = "main"};
+    struct ct_trace_op op = op_at(0, 2, 500, 700);
+    define_all(w, "NVIDIA H200");
+    ct_trace_define_device(
+        w, &(struct ct_trace_device){.name = "NVIDIA H200", .given_name = "trainer"});
+    ct_trace_define_stream(w, &(struct ct_trace_stream){.id = STREAM,
+                                                        .context = 1,
+                                                        .special = 1,
+                                                        .name = "compute \x1b \"1\"",
+                                                        .context_name = "main"});
+    ct_trace_define_stream(w, &other);
+    define_kernel(w, 0, "_Z6vecAddPKfS0_Pfi", 16, 0);
+    put_call(w, 0, "cudaLaunchKernel", 1, 0, 1000);
+    put_kernel(w, 0, 1, 900, 2000, &shape);
+    other.name = "copies";
+    ct_trace_define_stream(w, &other);
+    op.stream = other.id;
+    ct_trace_put_op(w, &op);
+}
+
+static void put_range(struct ct_trace_writer *w, uint32_t label, uint32_t phase, uint64_t number,
+                      int64_t at)
+{
+    ct_trace_begin(w);
+    ct_trace_put_range(
+        w, &(struct ct_trace_range){
+               .at_ns = T0 + (uint64_t)at, .number = number, .label = label, .phase = phase});
+}
+
+enum { STEP, FORWARD, TRANSFER, CHECKPOINT };
+
+static const struct ct_trace_label labels[] = {
+    {.id = STEP, .color = 0xff007f00, .domain = "", .name = "step"},
+    {.id = FORWARD, .domain = "", .name = "for\x1bward", .category = 7, .category_name = "model"},
+    {.id = TRANSFER, .style = CT_RANGE_START_END, .domain = "io", .name = "transfer"},
+    {.id = CHECKPOINT, .style = CT_RANGE_MARK, .domain = "io", .name = "checkpoint", .category = 7},
+};
+
+/* Pushed ones in each other, two that are started and overlap, a mark, and one that has no end. */
+static void put_ranges(struct ct_trace_writer *w)
+{
+    put_pairs(w);
+    for (size_t i = 0; i < COUNT(labels); i++)
+        ct_trace_define_label(w, &labels[i]);
+    put_range(w, STEP, CT_TRACE_RANGE_BEGINS, 0, 0);
+    put_range(w, FORWARD, CT_TRACE_RANGE_BEGINS, 0, 0);
+    put_range(w, TRANSFER, CT_TRACE_RANGE_BEGINS, 5, 3900);
+    put_range(w, FORWARD, CT_TRACE_RANGE_ENDS, 0, 4600);
+    put_range(w, TRANSFER, CT_TRACE_RANGE_BEGINS, 6, 4700);
+    put_range(w, TRANSFER, CT_TRACE_RANGE_ENDS, 5, 4900);
+    put_range(w, CHECKPOINT, CT_TRACE_RANGE_MARKS, 0, 5000);
+    put_range(w, STEP, CT_TRACE_RANGE_ENDS, 0, 14500);
+    put_range(w, TRANSFER, CT_TRACE_RANGE_ENDS, 6, 14600);
+    put_range(w, STEP, CT_TRACE_RANGE_BEGINS, 0, 15000);
+}
+
 /* clang-format off */
-#define TRACES(X) X(basic) X(none) X(hostile) X(pairs)
+#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges)
 /* clang-format on */
 
 static const char *const names[] = {

@@ -51,6 +51,7 @@ def read_cupti(paths):
     for path in paths:
         for line in open(path):
             kind, name, count, total_ns, _, _, size = line.rstrip("\n").split("\t")
+            kind = kind.replace("graphkernel", "graph_kernel")  # the simulated device's word
             if kind in ("kernel", "graph_kernel", "copy", "set"):
                 side.count[kind, name] += int(count)
                 side.bytes[kind, name] += int(size)
@@ -70,6 +71,15 @@ def add_marks(side, row):
     for reason, count in marks.items():
         if count:
             side.facts["%s times that are upper bounds: %s" % (row["kind"], reason)] += count
+
+
+def add_node(side, node, launches):
+    key = "graph_kernel", node["name"]
+    side.count[key] += node["count"] * launches
+    side.timed[key] += node["timed"]
+    side.total_ns[key] += node["total_ns"]
+    side.raw_ns[key] += node["raw_total_ns"]
+    side.doubt_ns[key] += node["doubt_ns"]
 
 
 def add_rows(side, profile):
@@ -94,7 +104,7 @@ def add_rows(side, profile):
             side.facts["%s operations" % row["kind"]] += row["ran"]
         for node in profile.nodes:
             if row["kind"] == "graph" and node["graph_row"] == index:
-                side.count["graph_kernel", node["name"]] += node["count"] * row["ran"]
+                add_node(side, node, row["ran"])
 
 
 def read_cutrace(paths):

@@ -3,14 +3,15 @@
  * The reference that cutrace is compared with: counts what CUPTI's activity records say.
  *
  * Loaded by the driver itself (CUDA_INJECTION64_PATH). CUPTI_TRUTH chooses the records, a list of
- * kernels, copies, runtime, driver (default: kernels,copies); CUPTI_TRUTH_OUT names the output, to
- * which the pid is added. Its lines, separated by tabs:
+ * kernels, copies, runtime, driver, unified (default: kernels,copies); CUPTI_TRUTH_OUT names the
+ * output, to which the pid is added. Its lines, separated by tabs:
  *
  *     kind  name  count  total_ns  min_ns  max_ns  bytes
  *
  * kind is kernel, copy, set, or one of them with the prefix graph_ (the record is a graph's node),
- * runtime or driver, and lost (name says what). Records arrive on CUPTI's own thread and, at the
- * end, on the exiting one; one lock guards the table.
+ * runtime or driver, unified (bytes of migrations; of groups of page faults, the faults in them),
+ * and lost (name says what). Records arrive on CUPTI's own thread and, at the end, on the exiting
+ * one; one lock guards the table.
  */
 #include <cupti.h>
 #include <pthread.h>
@@ -23,10 +24,12 @@
 #if CUPTI_API_VERSION >= 130000
 typedef CUpti_ActivityKernel10 kernel_record;
 typedef CUpti_ActivityMemcpy6 copy_record;
+typedef CUpti_ActivityUnifiedMemoryCounter3 unified_record;
 #define COPIES_IN(record) ((record)->copyCount ? (record)->copyCount : 1)
 #else
 typedef CUpti_ActivityKernel9 kernel_record;
 typedef CUpti_ActivityMemcpy5 copy_record;
+typedef CUpti_ActivityUnifiedMemoryCounter2 unified_record;
 #define COPIES_IN(record) 1
 #endif
 typedef CUpti_ActivityMemcpyPtoP4 peer_record;
@@ -124,6 +127,26 @@ static void count_api(const CUpti_ActivityAPI *r)
     count(runtime ? "runtime" : "driver", name ? name : "unknown", 1, r->start, r->end, 0);
 }
 
+static void count_unified(const unified_record *r)
+{
+    switch (r->counterKind) {
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD:
+        count("unified", "Host To Device", 1, r->start, r->end, r->value);
+        break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH:
+        count("unified", "Device To Host", 1, r->start, r->end, r->value);
+        break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT:
+        count("unified", "Gpu page fault groups", 1, r->start, r->end, r->value);
+        break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT:
+        count("unified", "CPU page faults", 1, 1, 1, 0);
+        break;
+    default:
+        count("lost", "unified memory of an unexpected kind", 1, 1, 1, 0);
+    }
+}
+
 static void count_record(const CUpti_Activity *record)
 {
     switch (record->kind) {
@@ -151,6 +174,9 @@ static void count_record(const CUpti_Activity *record)
         count(r->graphNodeId ? "graph_set" : "set", "memset", 1, r->start, r->end, r->bytes);
         break;
     }
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+        count_unified((const unified_record *)record);
+        break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
         count_api((const CUpti_ActivityAPI *)record);
@@ -230,6 +256,45 @@ static int enable(const char *wanted, const char *what, CUpti_ActivityKind kind)
     return 0;
 }
 
+/* Only with a context can CUPTI be told which counters of managed memory are wanted. */
+static void CUPTIAPI context_made(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                  const void *data)
+{
+    CUpti_ActivityUnifiedMemoryCounterConfig config[4] = {
+        {.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD},
+        {.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH},
+        {.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT},
+        {.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT},
+    };
+    static int done;
+    CUptiResult result;
+
+    (void)unused;
+    (void)data;
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_CONTEXT_CREATED || done)
+        return;
+    done = 1;
+    for (int i = 0; i < 4; i++) {
+        config[i].scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
+        config[i].enable = 1;
+    }
+    result = cuptiActivityConfigureUnifiedMemoryCounter(config, 4);
+    if (result != CUPTI_SUCCESS)
+        fprintf(stderr, "cupti_truth: no counters of managed memory (CUPTI error %d)\n",
+                (int)result);
+    enable("unified", "unified", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+}
+
+static int enable_unified(const char *wanted)
+{
+    CUpti_SubscriberHandle subscriber;
+
+    if (!strstr(wanted, "unified"))
+        return 1;
+    return cuptiSubscribe(&subscriber, context_made, NULL) == CUPTI_SUCCESS &&
+           cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE) == CUPTI_SUCCESS;
+}
+
 /* Called by the driver in cuInit. Returns 1 when all is well. */
 int InitializeInjection(void);
 int InitializeInjection(void)
@@ -250,5 +315,6 @@ int InitializeInjection(void)
     good &= enable(wanted, "copies", CUPTI_ACTIVITY_KIND_MEMSET);
     good &= enable(wanted, "runtime", CUPTI_ACTIVITY_KIND_RUNTIME);
     good &= enable(wanted, "driver", CUPTI_ACTIVITY_KIND_DRIVER);
+    good &= enable_unified(wanted);
     return good;
 }

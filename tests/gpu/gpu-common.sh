@@ -163,12 +163,17 @@ mode_for() {
     cutrace) mode_words=("${preload[@]}") ;;
     every) mode_words=("${preload[@]}" CUTRACE_SAMPLE=1) ;;
     budget) mode_words=("${preload[@]}" CUTRACE_BUDGET=2%) ;;
+    nodes) mode_words=("${preload[@]}" CUTRACE_GRAPH_NODES="${CUTRACE_GRAPH_NODES-on}") ;;
     sampled) mode_words=("${preload[@]}" CUTRACE_SAMPLE=64) ;;
     cupti) mode_words=("${inject[@]}" CUPTI_TRUTH=kernels) ;;
     cupti-copies) mode_words=("${inject[@]}" CUPTI_TRUTH="kernels,copies") ;;
     cupti-api) mode_words=("${inject[@]}" CUPTI_TRUTH="kernels,copies,runtime") ;;
+    unified) mode_words=("${preload[@]}" CUTRACE_UNIFIED_MEMORY=per-process-device) ;;
+    cupti-unified) mode_words=("${inject[@]}" CUPTI_TRUTH=unified) ;;
     nsys) [ "$NSYS" ] && mode_words=("$NSYS" profile -t cuda -s none --cpuctxsw=none
         --force-overwrite=true -o "$2.nsys") ;;
+    nsys-nodes) [ "$NSYS" ] && mode_words=("$NSYS" profile -t cuda -s none --cpuctxsw=none
+        --cuda-graph-trace=node --force-overwrite=true -o "$2.nsys") ;;
     *) stop "no such mode: $1" ;;
     esac
 }

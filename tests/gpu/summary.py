@@ -20,7 +20,7 @@ KINDS = {1: "kernel", 2: "copy", 3: "set", 4: "graph", 5: "prefetch"}
 DIRECTIONS = ["HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"]
 LOSSES = ["captured", "sampled", "excluded", "no event", "ring full", "deep queue",
           "programmatic", "unsafe", "event error", "context gone", "unfinished",
-          "mixed batch", "no start"]
+          "mixed batch", "no start", "inside"]
 DID_NOT_RUN = {"captured"}
 ROOM_FOR_LOSSES = 16
 
@@ -44,7 +44,8 @@ LAYOUTS = {
     APIS: ("IIQQQQQQdII", "$name flags calls errors total_ns min_ns max_ns sampled square_ns2 "
            "bucket_first bucket_count"),
     STREAMS: ("QQQIIiI", "id operations waits device flags priority special"),
-    NODES: ("IIQ", "graph_row $name count"),
+    NODES: ("IIQQQQQdQQ", "graph_row $name count timed total_ns min_ns max_ns square_ns2 raw_total_ns "
+            "doubt_ns"),
     NOTES: ("IIQ", "kind $text count"),
 }
 

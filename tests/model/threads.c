@@ -4,6 +4,7 @@
 
 #include "collector.h"
 #include "record/api_stats.h"
+#include "record/buckets.h"
 #include "subjects.h"
 
 #define API 3
@@ -18,6 +19,7 @@ static void begin(void)
     ct_threads_forget();
     ct_threads_init();
     ct_api_stats_init();
+    ct_buckets_forget();
 }
 
 static void work(void)

@@ -340,7 +340,8 @@ START_TEST(graphs)
         ct_build_time(&row, 1000);
         uint32_t at = ct_build_add(b, CT_SECTION_ROWS, &row);
         for (int i = 0; i < 2; i++) {
-            struct ct_file_node node = {at, ct_build_text(b, order[side][i]), 1};
+            struct ct_file_node node = {
+                .graph_row = at, .name = ct_build_text(b, order[side][i]), .count = 1};
             ct_build_add(b, CT_SECTION_NODES, &node);
         }
     }

@@ -86,7 +86,8 @@ static void fill(struct ct_build *b, const char *text)
     kernel.shape_count = 1;
     ct_build_add(b, CT_SECTION_ROWS, &kernel);
     ct_build_time(&graph, 7000);
-    struct ct_file_node node = {ct_build_add(b, CT_SECTION_ROWS, &graph), at, 1};
+    struct ct_file_node node = {
+        .graph_row = ct_build_add(b, CT_SECTION_ROWS, &graph), .name = at, .count = 1};
     ct_build_add(b, CT_SECTION_NODES, &node);
     ct_build_api(b, text, ns, 2);
     for (uint32_t kind = CT_NOTE_WARNING; kind <= CT_NOTE_NOT_WRAPPED; kind++) {

@@ -249,9 +249,9 @@ static void add_graph(struct ct_build *b, const char *ordinal, const char *first
     ct_build_time(&row, ns);
     row.lost[CT_LOSS_NO_EVENT] = 2;
     uint32_t at = ct_build_add(b, CT_SECTION_ROWS, &row);
-    struct ct_file_node node = {at, ct_build_text(b, first), 3};
+    struct ct_file_node node = {.graph_row = at, .name = ct_build_text(b, first), .count = 3};
     ct_build_add(b, CT_SECTION_NODES, &node);
-    node = (struct ct_file_node){at, ct_build_text(b, second), 1};
+    node = (struct ct_file_node){.graph_row = at, .name = ct_build_text(b, second), .count = 1};
     ct_build_add(b, CT_SECTION_NODES, &node);
 }
 
@@ -490,6 +490,54 @@ START_TEST(details_show_the_rest)
 }
 END_TEST
 
+static void add_moved(struct ct_build *b, uint32_t device, uint32_t kind, uint64_t bytes,
+                      uint64_t ns)
+{
+    struct ct_file_unified u = {.device = device,
+                                .kind = kind,
+                                .count = 1,
+                                .bytes = bytes,
+                                .min_bytes = bytes,
+                                .max_bytes = bytes,
+                                .cause_bytes = {bytes},
+                                .timed = ns != 0,
+                                .total_ns = ns,
+                                .min_ns = ns,
+                                .max_ns = ns,
+                                .first_address = bytes,
+                                .last_address = 2 * bytes};
+    ct_build_add(b, CT_SECTION_UNIFIED, &u);
+}
+
+/* By device and kind; faults of the CPU are of no device. */
+START_TEST(managed_memory_adds_up)
+{
+    struct ct_build b;
+    for (int file = 0; file < 2; file++) {
+        start(&b);
+        ct_build_device(&b, 1, "GPU");
+        add_moved(&b, 0, CT_UNIFIED_HTOD, file ? 300 : 100, file ? 7 : 0);
+        add_moved(&b, 1, CT_UNIFIED_HTOD, 1000, 5);
+        add_moved(&b, (uint32_t)file, CT_UNIFIED_CPU_FAULTS, 0, 0);
+        merge(&b);
+    }
+    const struct ct_file_unified *u = ct_moved_find(&merged.moved, 0, CT_UNIFIED_HTOD);
+    ck_assert_uint_eq(u->count, 2);
+    ck_assert_uint_eq(u->bytes, 400);
+    ck_assert_uint_eq(u->cause_bytes[0], 400);
+    ck_assert_uint_eq(u->min_bytes, 100);
+    ck_assert_uint_eq(u->max_bytes, 300);
+    ck_assert_uint_eq(u->timed, 1);
+    ck_assert_uint_eq(u->min_ns, 7);
+    ck_assert_uint_eq(u->total_ns, 7);
+    ck_assert_uint_eq(u->first_address, 100);
+    ck_assert_uint_eq(u->last_address, 600);
+    ck_assert_uint_eq(ct_moved_find(&merged.moved, 1, CT_UNIFIED_HTOD)->bytes, 2000);
+    ck_assert_uint_eq(ct_moved_find(&merged.moved, 0, CT_UNIFIED_CPU_FAULTS)->count, 2);
+    ck_assert_ptr_null(ct_moved_find(&merged.moved, 1, CT_UNIFIED_CPU_FAULTS));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("merge");
@@ -509,5 +557,6 @@ int main(void)
     tcase_add_test(tests, doubts_and_raw_brackets_add_up);
     tcase_add_test(tests, twice_the_doubt_is_enough);
     tcase_add_test(tests, details_show_the_rest);
+    tcase_add_test(tests, managed_memory_adds_up);
     return ct_case_main("merge", tests);
 }

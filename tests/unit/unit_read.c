@@ -71,6 +71,14 @@ static void fill_allocated(struct ct_build *b)
     struct ct_file_block block = {.kind = CT_ALLOCATION_DEVICE, .bytes = 4096, .count = 1};
     ct_build_add(b, CT_SECTION_MEMORY, &memory);
     ct_build_add(b, CT_SECTION_BLOCKS, &block);
+    struct ct_file_collective collective = {.collective = CT_COLLECTIVE_SEND, .octave = 63};
+    ct_build_add(b, CT_SECTION_COLLECTIVES, &collective);
+}
+
+static void fill_unified(struct ct_build *b)
+{
+    struct ct_file_unified moved = {.kind = CT_UNIFIED_HTOD, .count = 1, .bytes = 4096};
+    ct_build_add(b, CT_SECTION_UNIFIED, &moved);
 }
 
 /* As of a merged file of two processes. */
@@ -108,6 +116,7 @@ static void fill(struct ct_build *b)
     fill_graph(b);
     fill_activity(b);
     fill_allocated(b);
+    fill_unified(b);
     ct_build_api(b, "cudaMalloc", calls, 2);
     ct_build_add(b, CT_SECTION_STREAMS, &stream);
     note.text = ct_build_text(b, "cuNewThing");
@@ -290,6 +299,7 @@ static const struct {
     FIELD(PROCESS, ct_file_process, command, UINT32_MAX, "text of the process"),
     FIELD(PROCESS, ct_file_process, host, 100000, "text of the process"),
     FIELD(DEVICES, ct_file_device, name, 100000, "name of a device"),
+    FIELD(DEVICES, ct_file_device, given_name, 100000, "name of a device"),
     FIELD(ROWS, ct_file_row, kind, 0, "no known kind"),
     FIELD(ROWS, ct_file_row, kind, 6, "no known kind"),
     FIELD(ROWS, ct_file_row, device, 1, "no known device"),
@@ -310,6 +320,8 @@ static const struct {
     FIELD(APIS, ct_file_api, square_ns2, 0x7ff0000000000000, "not a number"),
     FIELD(STREAMS, ct_file_stream, device, 1, "no known device"),
     FIELD(STREAMS, ct_file_stream, first_ns, 1, "no known device or time"),
+    FIELD(STREAMS, ct_file_stream, name, 100000, "name of a stream"),
+    FIELD(STREAMS, ct_file_stream, context_name, 100000, "name of a stream"),
     FIELD(NODES, ct_file_node, graph_row, 0, "of no graph"),
     FIELD(NODES, ct_file_node, graph_row, 2, "of no graph"),
     FIELD(NODES, ct_file_node, name, 100000, "name of a graph node"),
@@ -326,6 +338,13 @@ static const struct {
           "memory is of no known device or kind"),
     FIELD(BLOCKS, ct_file_block, device, UINT32_MAX, "block is of no known device"),
     FIELD(BLOCKS, ct_file_block, kind, CT_ALLOCATION_COUNT, "block is of no known device or kind"),
+    FIELD(COLLECTIVES, ct_file_collective, collective, CT_COLLECTIVE_COUNT,
+          "an operation of NCCL is of no known kind or size"),
+    FIELD(COLLECTIVES, ct_file_collective, octave, 64,
+          "an operation of NCCL is of no known kind or size"),
+    FIELD(UNIFIED, ct_file_unified, device, 1, "managed memory is of no known device"),
+    FIELD(UNIFIED, ct_file_unified, kind, CT_UNIFIED_COUNT,
+          "managed memory is of no known device or kind"),
     FIELD(PROCESSES, ct_file_process, command, 100000, "text of a process"),
     FIELD(PROCESSES, ct_file_process, host, UINT32_MAX, "text of a process"),
     FIELD(THREADS, ct_file_thread, name, 100000, "name of a thread"),

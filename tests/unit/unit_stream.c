@@ -50,6 +50,57 @@ START_TEST(entries_go_round)
 }
 END_TEST
 
+/* A name is a stream's, and not that of the next one with its handle or its entry. */
+START_TEST(names_go_with_their_streams)
+{
+    create(0, CT_STREAMS_LISTED);
+    create(5000, 1);
+    ck_assert(ct_stream_give_name(&thread, handle(5000), "gone"));
+    struct ct_stream *s = ct_stream_find(handle(5000));
+    ck_assert_str_eq(s->name, "gone");
+    ct_stream_destroyed(handle(5000));
+    create(5000, 1);
+    ck_assert_ptr_eq(ct_stream_find(handle(5000)), s);
+    ck_assert_ptr_null(s->name);
+}
+END_TEST
+
+static bool captures;
+static unsigned asked;
+
+static CUresult fake_is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    (void)stream;
+    *status = captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_flags(CUstream stream, unsigned *flags)
+{
+    (void)stream;
+    asked++;
+    *flags = 0;
+    return CUDA_SUCCESS;
+}
+
+/* To meet a stream is to ask for what would end its capture. */
+START_TEST(to_name_one_that_captures_is_to_ask_nothing)
+{
+    FAKE(cuStreamIsCapturing, fake_is_capturing);
+    FAKE(cuStreamGetFlags, fake_flags);
+    captures = true;
+    ck_assert(!ct_stream_give_name(&thread, handle(0), "unknown"));
+    ck_assert_uint_eq(asked, 0);
+    create(1, 1);
+    ck_assert(ct_stream_give_name(&thread, handle(1), "known"));
+    ck_assert_uint_eq(asked, 0);
+    captures = false;
+    ck_assert(ct_stream_give_name(&thread, handle(0), "now"));
+    ck_assert_uint_eq(asked, 1);
+    ck_assert_str_eq(ct_stream_find(handle(0))->name, "now");
+}
+END_TEST
+
 /* How often a stream must be met to get an entry; 0: too often. */
 static unsigned meetings(uint64_t i)
 {
@@ -97,6 +148,8 @@ int main(void)
     TCase *t = tcase_create("stream");
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_test(t, entries_go_round);
+    tcase_add_test(t, names_go_with_their_streams);
+    tcase_add_test(t, to_name_one_that_captures_is_to_ask_nothing);
     tcase_add_test(t, entries_in_use_are_left_alone);
     tcase_add_test(t, what_finds_no_entry_asks_nothing);
     return ct_case_main("unit_stream", t);

@@ -135,6 +135,14 @@ void ct_name_safe(struct ct_string *out, const char *text)
     ct_string_put(out, "");
 }
 
+void ct_name_given(struct ct_string *out, const char *name)
+{
+    if (!name || !*name)
+        return;
+    ct_string_put(out, ": ");
+    ct_name_safe(out, name);
+}
+
 void ct_name_uuid(struct ct_string *out, const uint8_t uuid[16])
 {
     for (int i = 0; i < 16; i++)

@@ -10,6 +10,9 @@
 /* Text of a file on a terminal: what cannot be shown (base/shown.h) becomes "\x1b". */
 void ct_name_safe(struct ct_string *out, const char *text);
 
+/* ": name" behind what a thing is by itself, if the program calls it anything (NVTX). */
+void ct_name_given(struct ct_string *out, const char *name);
+
 /* Which name of a kernel. */
 enum ct_naming {
     CT_NAMES_MANGLED,

@@ -103,7 +103,10 @@ static inline struct ct_cell ct_cell_whole(double count)
 int ct_report_summary(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_summary_nvprof(const struct ct_input *in, FILE *out);
 int ct_report_kernels(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_nccl(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_memory(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_unified(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_um_total_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_copies(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_graphs(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_apis(const struct ct_input *in, struct ct_sink *sink);

@@ -119,12 +119,17 @@ static void fit_bytes(char *text, double bytes, const char *per, int width)
     fit(text, in_unit(bytes, i), unit, width);
 }
 
-void ct_units_size(char *text, uint64_t bytes)
+void ct_units_size_in(char *text, uint64_t bytes, int width)
 {
     if (bytes < 1000)
         strcpy(ct_digits_count(text, bytes), "B");
     else
-        fit_bytes(text, (double)bytes, "", FIELD);
+        fit_bytes(text, (double)bytes, "", width);
+}
+
+void ct_units_size(char *text, uint64_t bytes)
+{
+    ct_units_size_in(text, bytes, FIELD);
 }
 
 void ct_units_size_cell(char *text, uint64_t bytes, enum ct_byte_unit unit)

@@ -40,6 +40,9 @@ enum ct_byte_unit { CT_BYTE_UNIT_B, CT_BYTE_UNIT_KB, CT_BYTE_UNIT_MB, CT_BYTE_UN
 const char *ct_byte_unit_name(enum ct_byte_unit unit);
 enum ct_byte_unit ct_byte_unit_of(double bytes);
 
+/* As ct_units_time(). */
+void ct_units_size_in(char *text, uint64_t bytes, int width);
+
 /* "703.13KB"; then the value alone in a fixed unit, in 8 characters and for CSV; bytes are whole.
  */
 void ct_units_size(char *text, uint64_t bytes);

@@ -87,13 +87,15 @@ static void preload(char *out, size_t size)
 static void play_list(const char *name, bool bare, const char *jobs)
 {
     char beside[9000];
-    struct stage_scene scene = {
-        .argv = {"faults", "list", jobs, "tour"}, .bare = bare, .timeout_s = 3000};
+    struct stage_scene scene = {.argv = {"faults", "list", jobs, "tour"},
+                                .env = {"CUTRACE_GRAPH_NODES=1"},
+                                .bare = bare,
+                                .timeout_s = 3000};
     ck_assert(mkdir(name, 0777) == 0 && chdir(name) == 0);
     write_list();
     if (sweep_preload && !bare) {
         preload(beside, sizeof(beside));
-        scene.env[0] = beside;
+        scene.env[1] = beside;
     }
     struct stage_run r = stage_play(&scene);
     ck_assert_msg(r.status == 0, "%.900s", r.err);

@@ -25,8 +25,8 @@
     CASE(cuMemcpyHtoDAsync_v2, "copy", "HtoD", (device, host, 100, stream)) \
     CASE(cuMemcpyDtoH_v2, "copy", "DtoH", (host, device, 8192)) \
     CASE(cuMemcpyDtoHAsync_v2, "copy", "DtoH", (host, device, 200, stream)) \
-    CASE(cuMemcpyDtoD_v2, "copy", "DtoD", (other, device, 8192)) \
-    CASE(cuMemcpyDtoDAsync_v2, "copy", "DtoD", (other, device, 300, stream)) \
+    CASE(cuMemcpyDtoD_v2, "copy", "PtoP", (far, device, 8192)) \
+    CASE(cuMemcpyDtoDAsync_v2, "copy", "PtoP", (device, far, 300, stream)) \
     CASE(cuMemcpyPeer, "copy", "PtoP", (far, far_context, device, context, 4096)) \
     CASE(cuMemcpyPeerAsync, "copy", "PtoP", (far, far_context, device, context, 400, stream)) \
     CASE(cuMemcpyHtoA_v2, "copy", "HtoA", (array, 0, host, 1024)) \

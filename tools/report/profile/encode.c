@@ -94,6 +94,7 @@ static void put_devices(struct encoder *e)
     for (uint32_t i = 0; i < e->m->device_keys.count; i++) {
         struct ct_file_device d = e->m->devices[i].sum;
         d.name = text(e, d.name);
+        d.given_name = text(e, d.given_name);
         if (e->m->devices[i].raw)
             d.calibration = CT_CALIBRATION_NONE;
         put(e, CT_READ_DEVICES, &d);
@@ -120,7 +121,7 @@ static void put_nodes(struct encoder *e, uint32_t row)
     uint32_t content = e->m->rows[row].content;
     size_t count = content == CT_MERGE_NONE ? 0 : ct_merge_content_count(e->m, content);
     for (size_t i = 0; i < count; i++) {
-        struct ct_file_node node = ct_merge_content(e->m, content, i);
+        struct ct_file_node node = ct_merge_node(e->m, &e->m->rows[row], i);
         node.graph_row = row;
         node.name = text(e, node.name);
         put(e, CT_READ_NODES, &node);
@@ -228,6 +229,8 @@ void *ct_encode(const struct ct_merged *m, size_t *bytes)
     put_activity(&e);
     put_all(&e, CT_READ_MEMORY, m->allocated.memory, m->allocated.memory_keys.count);
     put_all(&e, CT_READ_BLOCKS, m->allocated.blocks, m->allocated.block_keys.count);
+    put_all(&e, CT_READ_COLLECTIVES, m->collectives.rows, m->collectives.keys.count);
+    put_all(&e, CT_READ_UNIFIED, m->moved.moved, m->moved.keys.count);
     put_ranges(&e);
     return join(&e, bytes);
 }

@@ -95,8 +95,11 @@ static void add_devices(struct ct_merged *m, const struct ct_summary *s)
         if (to == known) {
             m->devices[to].sum = *from;
             m->devices[to].sum.name = name;
+            m->devices[to].sum.given_name = name_of(m, s, 0);
             m->devices[to].model = model_of(m, from, name, to);
         }
+        if (!*ct_merge_name(m, m->devices[to].sum.given_name))
+            m->devices[to].sum.given_name = name_of(m, s, from->given_name);
         m->device_map[i] = row_device(m, to);
         m->devices[to].raw |= from->calibration == CT_CALIBRATION_NONE;
         m->devices[m->device_map[i]].raw |= m->devices[to].raw;
@@ -109,6 +112,35 @@ static int by_graph_and_name(const void *a, const void *b)
     if (x->graph_row != y->graph_row)
         return x->graph_row < y->graph_row ? -1 : 1;
     return (x->name > y->name) - (x->name < y->name);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_node_times(struct ct_file_node *to, const struct ct_file_node *from)
+{
+    if (!from->timed)
+        return;
+    to->min_ns = to->timed ? least(to->min_ns, from->min_ns) : from->min_ns;
+    to->max_ns = most(to->max_ns, from->max_ns);
+    to->timed = ct_merge_sum(to->timed, from->timed);
+    to->total_ns = ct_merge_sum(to->total_ns, from->total_ns);
+    to->square_ns2 += from->square_ns2;
+    to->raw_total_ns = ct_merge_sum(to->raw_total_ns, from->raw_total_ns);
+    to->doubt_ns = ct_merge_sum(to->doubt_ns, from->doubt_ns);
+}
+
+static void add_node(struct ct_file_node *to, const struct ct_file_node *from)
+{
+    to->count = ct_merge_sum(to->count, from->count);
+    add_node_times(to, from);
 }
 
 /* The file's nodes with our names, in order, each name once a graph; how many there are. */
@@ -124,7 +156,7 @@ static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
         qsort(m->nodes, s->nodes_count, sizeof(*m->nodes), by_graph_and_name);
     for (size_t i = 0; i < s->nodes_count; i++) {
         if (kept && !by_graph_and_name(&m->nodes[kept - 1], &m->nodes[i]))
-            m->nodes[kept - 1].count = ct_merge_sum(m->nodes[kept - 1].count, m->nodes[i].count);
+            add_node(&m->nodes[kept - 1], &m->nodes[i]);
         else
             m->nodes[kept++] = m->nodes[i];
     }
@@ -136,16 +168,21 @@ static void map_contents(struct ct_merged *m, const struct ct_summary *s)
 {
     m->content_map = ct_memory_grow(m->content_map, &m->content_map_size, s->rows_count,
                                     sizeof(*m->content_map));
+    m->node_map =
+        ct_memory_grow(m->node_map, &m->node_map_size, s->rows_count, sizeof(*m->node_map));
     for (size_t i = 0; i < s->rows_count; i++)
         m->content_map[i] = CT_MERGE_NONE;
-    size_t count = gather_nodes(m, s);
+    size_t count = gather_nodes(m, s), size = 0;
+    struct ct_file_node *content = ct_memory_grow(NULL, &size, count + 1, sizeof(*content));
     for (size_t i = 0, end; i < count; i = end) {
         uint32_t row = m->nodes[i].graph_row;
         for (end = i; end < count && m->nodes[end].graph_row == row; end++)
-            m->nodes[end].graph_row = 0;
-        m->content_map[row] =
-            ct_intern_add(&m->contents, &m->nodes[i], (end - i) * sizeof(*m->nodes));
+            content[end - i] =
+                (struct ct_file_node){.name = m->nodes[end].name, .count = m->nodes[end].count};
+        m->node_map[row] = i;
+        m->content_map[row] = ct_intern_add(&m->contents, content, (end - i) * sizeof(*content));
     }
+    free(content);
 }
 
 size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content)
@@ -158,6 +195,32 @@ struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content
     struct ct_file_node node;
     memcpy(&node, ct_intern_get(&m->contents, content) + i * sizeof(node), sizeof(node));
     return node;
+}
+
+struct ct_file_node ct_merge_node(const struct ct_merged *m, const struct ct_merged_row *row,
+                                  size_t i)
+{
+    struct ct_file_node node = ct_merge_content(m, row->content, i);
+    if (i < row->node_count)
+        add_node_times(&node, &row->nodes[i]);
+    return node;
+}
+
+/* Graphs whose kernels nobody timed need no room for that. */
+static void add_times(struct ct_merged_row *to, const struct ct_file_node *nodes, size_t count)
+{
+    size_t size = 0;
+    bool any = to->nodes;
+    for (size_t i = 0; i < count; i++)
+        any |= nodes[i].timed != 0;
+    if (!any)
+        return;
+    if (!to->nodes) {
+        to->nodes = ct_memory_grow(NULL, &size, count, sizeof(*to->nodes));
+        to->node_count = count;
+    }
+    for (size_t i = 0; i < count && i < to->node_count; i++)
+        add_node_times(&to->nodes[i], &nodes[i]);
 }
 
 /* A graph's name is its ordinal in its own process: its content, where known, tells it better. */
@@ -206,16 +269,6 @@ static struct ct_merged_row *row_of(struct ct_merged *m, const struct ct_summary
         keep_common(&to->sum, from);
     }
     return to;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* A file without an estimate is one in which nothing was sampled out. */
@@ -307,6 +360,8 @@ static void add_rows(struct ct_merged *m, const struct ct_summary *s)
     for (size_t i = 0; i < s->rows_count; i++) {
         struct ct_merged_row *to = row_of(m, s, i);
         add_figures(&to->sum, &s->rows[i]);
+        if (to->content != CT_MERGE_NONE)
+            add_times(to, &m->nodes[m->node_map[i]], ct_merge_content_count(m, to->content));
         if (m->details)
             add_row_details(to, s, &s->rows[i]);
     }
@@ -317,6 +372,7 @@ static struct ct_merged_row *row_of_its_own(const struct ct_merged_row *from)
     struct ct_merged_row *to = ct_memory_copy(from, sizeof(*from));
     to->shapes = ct_memory_copy(from->shapes, from->shape_count * sizeof(*from->shapes));
     to->shape_size = from->shape_count;
+    to->nodes = ct_memory_copy(from->nodes, from->node_count * sizeof(*from->nodes));
     to->hist = to->raw_hist = (struct ct_merged_hist){0};
     ct_hist_merge(&to->hist, from->hist.buckets, from->hist.count);
     ct_hist_merge(&to->raw_hist, from->raw_hist.buckets, from->raw_hist.count);
@@ -331,6 +387,7 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
     to->sum.shape_other = ct_merge_sum(to->sum.shape_other, more->sum.shape_other);
     for (size_t i = 0; i < more->shape_count; i++)
         add_shape(to, &more->shapes[i]);
+    add_times(to, more->nodes, more->node_count);
     ct_hist_merge(&to->hist, more->hist.buckets, more->hist.count);
     ct_hist_merge(&to->raw_hist, more->raw_hist.buckets, more->raw_hist.count);
     return to;
@@ -343,6 +400,7 @@ void ct_merge_row_free(struct ct_merged_row *row)
     free(row->hist.buckets);
     free(row->raw_hist.buckets);
     free(row->shapes);
+    free(row->nodes);
     free(row);
 }
 
@@ -407,6 +465,8 @@ static void add_streams(struct ct_merged *m, const struct ct_summary *s)
     for (size_t i = 0; i < s->streams_count; i++) {
         m->streams[i] = s->streams[i];
         m->streams[i].device = m->device_map[s->streams[i].device];
+        m->streams[i].name = name_of(m, s, s->streams[i].name);
+        m->streams[i].context_name = name_of(m, s, s->streams[i].context_name);
     }
     m->stream_count = s->streams_count;
 }
@@ -444,6 +504,8 @@ void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
     add_notes(m, s);
     ct_activity_add(&m->activity, s, m->device_map, m->row_map);
     ct_allocated_add(&m->allocated, s, m->device_map);
+    ct_collectives_add(&m->collectives, s);
+    ct_moved_add(&m->moved, s, m->device_map);
     ct_ranges_add(m, s);
     if (m->details && m->devices_as == CT_DEVICES_EACH)
         add_streams(m, s);
@@ -467,6 +529,7 @@ void ct_merge_free(struct ct_merged *m)
         free(m->rows[i].hist.buckets);
         free(m->rows[i].raw_hist.buckets);
         free(m->rows[i].shapes);
+        free(m->rows[i].nodes);
     }
     for (uint32_t i = 0; i < m->api_keys.count; i++)
         free(m->apis[i].hist.buckets);
@@ -475,13 +538,15 @@ void ct_merge_free(struct ct_merged *m)
                                   &m->row_keys, &m->api_keys,    &m->note_keys};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         ct_intern_free(tables[i]);
-    void *arrays[] = {m->groups,     m->devices, m->models,      m->rows,   m->apis,
-                      m->notes,      m->streams, m->processes,   m->totals, m->nodes,
-                      m->device_map, m->row_map, m->content_map, m->api_map};
+    void *arrays[] = {m->groups,     m->devices, m->models,      m->rows,    m->apis,
+                      m->notes,      m->streams, m->processes,   m->totals,  m->nodes,
+                      m->device_map, m->row_map, m->content_map, m->api_map, m->node_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
     ct_activity_free(&m->activity);
     ct_allocated_free(&m->allocated);
+    ct_collectives_free(&m->collectives);
+    ct_moved_free(&m->moved);
     ct_ranges_free(&m->ranges);
     memset(m, 0, sizeof(*m));
 }

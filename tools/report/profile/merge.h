@@ -14,7 +14,9 @@
 #include "format/read.h"
 #include "report/profile/activity.h"
 #include "report/profile/allocated.h"
+#include "report/profile/collectives.h"
 #include "report/profile/intern.h"
+#include "report/profile/moved.h"
 #include "report/profile/ranges.h"
 
 #define CT_MERGE_NONE UINT32_MAX
@@ -36,8 +38,10 @@ struct ct_merged_spread {
 };
 
 struct ct_merged_row {
-    struct ct_file_row sum; /* name: of ct_merged.names; device: of ct_merged.devices */
-    uint32_t content;       /* graphs: of ct_merged.contents; otherwise CT_MERGE_NONE */
+    struct ct_file_row sum;     /* name: of ct_merged.names; device: of ct_merged.devices */
+    uint32_t content;           /* graphs: of ct_merged.contents; otherwise CT_MERGE_NONE */
+    struct ct_file_node *nodes; /* times of its content, one by one; NULL: there are none */
+    size_t node_count;
     struct ct_merged_hist hist;
     struct ct_merged_hist raw_hist;
     struct ct_file_shape *shapes;
@@ -77,7 +81,7 @@ struct ct_merged {
     uint32_t *groups;            /* their groups: of names */
     size_t groups_size;
     struct ct_intern members;  /* struct ct_merged_member */
-    struct ct_intern contents; /* of graphs: struct ct_file_node with graph_row 0, by name */
+    struct ct_intern contents; /* of graphs: struct ct_file_node, names and counts alone, by name */
 
     struct ct_intern device_keys; /* numbers are indices of the array, here and below */
     struct ct_merged_device *devices;
@@ -102,6 +106,8 @@ struct ct_merged {
     size_t totals_size;
     struct ct_merged_activity activity;
     struct ct_merged_allocated allocated;
+    struct ct_merged_collectives collectives;
+    struct ct_merged_moved moved;
     struct ct_merged_ranges ranges;
     struct ct_file_stream *streams;
     size_t stream_count;
@@ -120,6 +126,8 @@ struct ct_merged {
     size_t content_map_size;
     struct ct_file_node *nodes; /* its nodes, by graph and name */
     size_t nodes_size;
+    size_t *node_map; /* of its rows: the first of the graph's nodes */
+    size_t node_map_size;
 };
 
 void ct_merge_add(struct ct_merged *m, const struct ct_summary *s);
@@ -143,9 +151,11 @@ static inline const char *ct_merge_name(const struct ct_merged *m, uint32_t name
 
 struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i);
 
-/* Kernels in a graph's content, and the i-th of them. */
+/* Kernels in a graph's content, and the i-th of them, without times; with those of a row. */
 size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content);
 struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content, size_t i);
+struct ct_file_node ct_merge_node(const struct ct_merged *m, const struct ct_merged_row *row,
+                                  size_t i);
 
 /* Sums and products that stop at the largest number: a damaged or endless file must not wrap
  * around. */

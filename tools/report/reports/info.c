@@ -89,26 +89,33 @@ static const struct ct_column device_columns[] = {
     {"clock_mhz", "MHz", CT_CELL_COUNT, CT_FOLD_NONE, 0},
     {"compute", "Compute", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(1)},
     {"uuid", "UUID", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2)},
+    {"given_name", "Given name", CT_CELL_TEXT, CT_FOLD_NONE, 0},
     {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 
-static const struct ct_relation devices = {"devices", "Devices", device_columns, 7};
+static const struct ct_relation devices = {"devices", "Devices", device_columns, 8};
 
 static void put_device(struct ct_sink *sink, const struct ct_merged *m,
                        const struct ct_merged_device *device)
 {
     const struct ct_file_device *d = &device->sum;
     char compute[32];
-    struct ct_string name = {0}, uuid = {0};
+    struct ct_string name = {0}, given = {0}, uuid = {0};
     spell(&name, m, d->name);
+    spell(&given, m, d->given_name);
     ct_string_put(&uuid, "GPU-");
     ct_name_uuid(&uuid, d->uuid);
     snprintf(compute, sizeof(compute), "%u.%u", d->compute_major, d->compute_minor);
-    struct ct_cell cells[] = {ct_cell_count(d->ordinal),  ct_cell_count(d->memory_bytes),
-                              ct_cell_count(d->sm_count), ct_cell_count(d->clock_khz / 1000),
-                              ct_cell_text(compute),      ct_cell_text(uuid.data),
+    struct ct_cell cells[] = {ct_cell_count(d->ordinal),
+                              ct_cell_count(d->memory_bytes),
+                              ct_cell_count(d->sm_count),
+                              ct_cell_count(d->clock_khz / 1000),
+                              ct_cell_text(compute),
+                              ct_cell_text(uuid.data),
+                              *given.data ? ct_cell_text(given.data) : ct_cell_none(),
                               ct_cell_text(name.data)};
     ct_sink_row(sink, cells);
+    ct_string_free(&given);
     ct_string_free(&uuid);
     ct_string_free(&name);
 }

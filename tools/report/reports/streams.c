@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "streams": how busy devices and streams were, and how long and why devices were not. */
+#include "report/names.h"
 #include "report/reports.h"
 
 static double percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* What the program calls something, in `text`; no value: nothing. */
+static struct ct_cell given_name(struct ct_string *text, const struct ct_merged *m, uint32_t name)
+{
+    const char *given = ct_merge_name(m, name);
+    if (!*given)
+        return ct_cell_none();
+    ct_name_safe(text, given);
+    return ct_cell_text(text->data);
 }
 
 static struct ct_cell gpu_of(const struct ct_input *in, uint32_t device)
@@ -34,6 +45,7 @@ enum {
     DEVICE_LONGEST,
     DEVICE_OPERATIONS,
     DEVICE_KNOWN,
+    DEVICE_NAME,
     DEVICE_COLUMNS
 };
 
@@ -57,6 +69,7 @@ static const struct ct_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE_LONGEST] = {"longest_gap_ns", "Longest", CT_CELL_TIME_NS, CT_FOLD_MOST, 0},
     [DEVICE_OPERATIONS] = {"operations", "Operations", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [DEVICE_KNOWN] = {"known_percent", "Known(%)", CT_CELL_PERCENT, CT_FOLD_NONE, 2},
+    [DEVICE_NAME] = {"name", "Name", CT_CELL_TEXT, CT_FOLD_NONE, 0},
 };
 
 static const struct ct_relation devices = {"devices", "Devices", device_columns, DEVICE_COLUMNS};
@@ -73,6 +86,7 @@ static uint64_t unknown_ns(const uint64_t idle_ns[])
 static void put_device(const struct ct_input *in, struct ct_sink *sink,
                        const struct ct_file_activity *a)
 {
+    struct ct_string name = {0};
     struct ct_cell cells[DEVICE_COLUMNS] = {
         [DEVICE_GPU] = gpu_of(in, a->device),
         [DEVICE_BUSY_PERCENT] = ct_cell_number(percent(a->busy_ns, ct_activity_time_ns(a))),
@@ -93,8 +107,10 @@ static void put_device(const struct ct_input *in, struct ct_sink *sink,
         [DEVICE_LONGEST] = ct_cell_count(a->longest_gap_ns),
         [DEVICE_OPERATIONS] = ct_cell_count(a->operations),
         [DEVICE_KNOWN] = ct_cell_number(100 * ct_activity_coverage(in->m, a->device)),
+        [DEVICE_NAME] = given_name(&name, in->m, in->m->devices[a->device].sum.given_name),
     };
     ct_sink_row(sink, cells);
+    ct_string_free(&name);
 }
 
 static void put_devices(const struct ct_input *in, struct ct_sink *sink)
@@ -125,6 +141,8 @@ enum {
     STREAM_FIRST,
     STREAM_LAST,
     STREAM_KIND,
+    STREAM_CONTEXT,
+    STREAM_NAME,
     STREAM_COLUMNS
 };
 
@@ -144,6 +162,8 @@ static const struct ct_column stream_columns[STREAM_COLUMNS] = {
     [STREAM_LONGEST] = {"longest_gap_ns", "Longest", CT_CELL_TIME_NS, CT_FOLD_MOST, 0},
     [STREAM_FIRST] = {"first_ns", "First", CT_CELL_STAMP_NS, CT_FOLD_LEAST, 0},
     [STREAM_LAST] = {"last_ns", "Last", CT_CELL_STAMP_NS, CT_FOLD_MOST, 0},
+    [STREAM_CONTEXT] = {"context_name", "Context", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [STREAM_NAME] = {"name", "Name", CT_CELL_TEXT, CT_FOLD_NONE, 0},
 };
 
 static const struct ct_relation streams = {"streams", "Streams", stream_columns, STREAM_COLUMNS};
@@ -166,6 +186,7 @@ static void put_times(struct ct_cell *cells, const struct ct_file_stream *s)
 static void put_stream(const struct ct_input *in, struct ct_sink *sink,
                        const struct ct_file_stream *s)
 {
+    struct ct_string name = {0}, context = {0};
     struct ct_cell cells[STREAM_COLUMNS] = {
         [STREAM_ID] = ct_cell_count(s->id),
         [STREAM_GPU] = gpu_of(in, s->device),
@@ -173,10 +194,14 @@ static void put_stream(const struct ct_input *in, struct ct_sink *sink,
         [STREAM_PRIORITY] = ct_cell_number(s->priority),
         [STREAM_OPERATIONS] = ct_cell_count(s->operations),
         [STREAM_WAITS] = ct_cell_count(s->waits),
+        [STREAM_CONTEXT] = given_name(&context, in->m, s->context_name),
+        [STREAM_NAME] = given_name(&name, in->m, s->name),
     };
     if (s->timed)
         put_times(cells, s);
     ct_sink_row(sink, cells);
+    ct_string_free(&name);
+    ct_string_free(&context);
 }
 
 static void put_streams(const struct ct_input *in, struct ct_sink *sink)

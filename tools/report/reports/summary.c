@@ -10,6 +10,7 @@
 #include "report/reports/details.h"
 #include "report/reports/nvtx.h"
 #include "report/reports/truth.h"
+#include "report/reports/unified.h"
 #include "report/sinks/csv_text.h"
 #include "report/sinks/nvprof.h"
 #include "report/sinks/per.h"
@@ -192,6 +193,7 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
         print_devices(&r);
     else
         print_table(&r, CT_VIEW_ALL_DEVICES, &gpu);
+    ct_unified_print(out, r.prefix, in);
     if (o->per != CT_PER_GPU)
         ct_nvtx_print(out, r.prefix, in);
     begin_text(&r);

@@ -45,6 +45,18 @@ const char *ct_event_api(struct ct_event_names *n, const struct ct_timeline_file
     return *name;
 }
 
+const char *ct_event_label(struct ct_event_names *n, const struct ct_timeline_file *f,
+                           uint32_t label)
+{
+    char **name = name_at(&n->labels, &n->labels_size, f->index, label);
+    if (!*name) {
+        struct ct_string text = {0};
+        ct_name_safe(&text, f->t->labels.at[label].name);
+        *name = spell(n, &text);
+    }
+    return *name;
+}
+
 const char *ct_event_device(struct ct_event_names *n, const struct ct_timeline_file *f,
                             uint32_t device)
 {
@@ -56,6 +68,35 @@ const char *ct_event_device(struct ct_event_names *n, const struct ct_timeline_f
         *name = spell(n, &text);
     }
     return *name;
+}
+
+static const char *given(struct ct_string *room, const char *name)
+{
+    if (!name || !*name)
+        return NULL;
+    ct_string_clear(room);
+    ct_name_safe(room, name);
+    return room->data;
+}
+
+static const struct ct_trace_stream *stream_of(const struct ct_event *op)
+{
+    return &op->file->t->streams.at[op->op.stream];
+}
+
+const char *ct_event_device_name(struct ct_event_names *n, const struct ct_event *op)
+{
+    return given(&n->device_name, op->file->t->devices.at[stream_of(op)->device].given_name);
+}
+
+const char *ct_event_context_name(struct ct_event_names *n, const struct ct_event *op)
+{
+    return given(&n->context_name, stream_of(op)->context_name);
+}
+
+const char *ct_event_stream_name(struct ct_event_names *n, const struct ct_event *op)
+{
+    return given(&n->stream_name, stream_of(op)->name);
 }
 
 static void free_lists(struct ct_event_name_list *lists, size_t size)
@@ -73,6 +114,10 @@ void ct_event_names_free(struct ct_event_names *n)
     free_lists(n->rows, n->rows_size);
     free_lists(n->apis, n->apis_size);
     free_lists(n->devices, n->devices_size);
+    free_lists(n->labels, n->labels_size);
+    ct_string_free(&n->device_name);
+    ct_string_free(&n->context_name);
+    ct_string_free(&n->stream_name);
     *n = (struct ct_event_names){0};
 }
 

@@ -17,17 +17,28 @@ struct ct_event_names {
     struct ct_event_name_list {
         char **at;
         size_t size;
-    } * rows, *apis, *devices; /* by file */
+    } * rows, *apis, *devices, *labels; /* by file */
     size_t rows_size;
     size_t apis_size;
     size_t devices_size;
+    size_t labels_size;
+    struct ct_string device_name; /* given by the program: those of the newest event */
+    struct ct_string context_name;
+    struct ct_string stream_name;
 };
 
 const char *ct_event_row(struct ct_event_names *n, const struct ct_timeline_file *f, uint32_t row);
 const char *ct_event_api(struct ct_event_names *n, const struct ct_timeline_file *f, uint32_t api);
+/* Of a range. */
+const char *ct_event_label(struct ct_event_names *n, const struct ct_timeline_file *f,
+                           uint32_t label);
 /* "NVIDIA H200 (0)" */
 const char *ct_event_device(struct ct_event_names *n, const struct ct_timeline_file *f,
                             uint32_t device);
+/* What the program calls where an operation ran (NVTX), until the next call. NULL: nothing. */
+const char *ct_event_device_name(struct ct_event_names *n, const struct ct_event *op);
+const char *ct_event_context_name(struct ct_event_names *n, const struct ct_event *op);
+const char *ct_event_stream_name(struct ct_event_names *n, const struct ct_event *op);
 void ct_event_names_free(struct ct_event_names *n);
 
 /* Where the two ends of a copy are: what was not recorded the direction tells of the device's. */

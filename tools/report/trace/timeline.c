@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/trace/open_ranges.h"
 #include "report/trace/timeline_part.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "report/complain.h"
+#include "report/profile/intern.h"
 #include "report/progress.h"
 
 /* ---- records that are shown ---- */
@@ -12,9 +14,9 @@
 static bool is_shown(const struct ct_timeline *tl, const struct ct_timeline_part *p,
                      const struct ct_trace_record *r)
 {
-    if (r->op)
-        return tl->o.ops && r->op->end_ns >= p->since_ns && r->op->start_ns < p->until_ns;
-    return tl->o.calls && r->call->end_ns >= p->since_ns && r->call->start_ns < p->until_ns;
+    bool is_asked_for = r->op ? tl->o.ops : r->call ? tl->o.calls : tl->o.ranges;
+    return is_asked_for && ct_timeline_end_ns(r) >= p->since_ns &&
+           ct_timeline_start_ns(r) < p->until_ns;
 }
 
 /* What is wrong with a file, once. */
@@ -101,20 +103,48 @@ static void count_op(struct ct_timeline_facts *facts, const struct ct_trace_read
     }
 }
 
+struct ct_range_lanes {
+    struct ct_open_ranges open;
+    struct ct_intern keys;
+};
+
+/* Each lane once; for who keeps what it draws of each. */
+static void count_range(struct ct_timeline *tl, struct ct_timeline_file *f,
+                        const struct ct_trace_range *range)
+{
+    struct ct_range_lanes *lanes = tl->range_lanes;
+    struct ct_event e = {.file = f, .is_range = true, .range = *range};
+    struct ct_open_range over;
+    struct ct_string key = {0};
+    uint32_t lane = 0, known = lanes->keys.count;
+    if (range->phase == CT_TRACE_RANGE_ENDS) {
+        while (ct_open_ranges_end(&lanes->open, &e, &over) && !over.is_last)
+            ;
+        return;
+    }
+    if (range->phase == CT_TRACE_RANGE_BEGINS)
+        lane = ct_open_ranges_begin(&lanes->open, &e)->lane;
+    ct_open_ranges_key(&key, &e, lane);
+    ct_intern_text(&lanes->keys, key.data);
+    ct_string_free(&key);
+    tl->facts.lanes += lanes->keys.count - known;
+}
+
 /* Facts are of the clock of the file that began first until all have been read. */
 static void count_record(struct ct_timeline *tl, struct ct_timeline_file *f,
                          const struct ct_trace_record *r)
 {
     struct ct_timeline_facts *facts = &tl->facts;
-    uint64_t start_ns = r->op ? r->op->start_ns : r->call->start_ns;
-    uint64_t end_ns = r->op ? r->op->end_ns : r->call->end_ns;
+    uint64_t start_ns = ct_timeline_start_ns(r), end_ns = ct_timeline_end_ns(r);
     raise(&facts->longest_ns, end_ns - start_ns);
     raise(&facts->last_start_ns, start_ns + f->part->shift_ns);
     raise(&facts->end_ns, end_ns + f->part->shift_ns);
-    if (r->call) {
-        facts->calls++;
+    facts->calls += r->call != NULL;
+    facts->ranges += r->range != NULL;
+    if (r->range && tl->o.as_read)
+        count_range(tl, f, r->range);
+    if (!r->op)
         return;
-    }
     count_op(facts, f->t, r->op);
     link_op(tl, f, r->op);
 }
@@ -154,7 +184,7 @@ static void scan(struct ct_timeline *tl, struct ct_timeline_file *f)
         if (f->t->read_bytes != told_bytes) /* once a block */
             ct_progress_add(tl->progress, f->t->read_bytes - told_bytes);
         told_bytes = f->t->read_bytes;
-        note_start(p, r.op ? r.op->start_ns : r.call->start_ns);
+        note_start(p, ct_timeline_start_ns(&r));
         count_record(tl, f, &r);
     }
     finish_starts(p);
@@ -168,17 +198,22 @@ static void scan(struct ct_timeline *tl, struct ct_timeline_file *f)
 static void scan_all(struct ct_timeline *tl)
 {
     struct ct_progress progress;
+    struct ct_range_lanes lanes = {0};
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < tl->file_count; i++)
         bytes += tl->files[i].bytes;
     ct_progress_start(&progress, "Reading", "bytes", bytes);
     tl->progress = &progress;
+    tl->range_lanes = &lanes;
     tl->facts = (struct ct_timeline_facts){0};
     for (uint32_t i = 0; i < tl->file_count; i++) {
         ct_links_free(&tl->files[i].links);
         scan(tl, &tl->files[i]);
     }
     tl->progress = NULL;
+    tl->range_lanes = NULL;
+    ct_open_ranges_free(&lanes.open);
+    ct_intern_free(&lanes.keys);
     ct_progress_end(&progress);
 }
 
@@ -263,7 +298,7 @@ void ct_timeline_open(struct ct_timeline *tl, char *const *paths, int count,
         set_window(tl);
         scan_all(tl);
     }
-    if (tl->facts.ops + tl->facts.calls) {
+    if (tl->facts.ops + tl->facts.calls + tl->facts.ranges) {
         tl->facts.first_ns = find_first(tl) - tl->zero_ns;
         tl->facts.last_start_ns -= tl->zero_ns;
         tl->facts.end_ns -= tl->zero_ns;

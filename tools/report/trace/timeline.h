@@ -28,6 +28,7 @@ enum ct_timeline_links {
 struct ct_timeline_options {
     bool ops;
     bool calls;
+    bool ranges;
     enum ct_timeline_links links;
     bool as_read;      /* file by file as they are, for who looks at each stream by itself */
     uint64_t since_ns; /* of the timeline's clock; what overlaps this span is there */
@@ -51,9 +52,11 @@ struct ct_event {
     uint64_t end_ns;
     struct ct_timeline_file *file;
     bool is_call;
+    bool is_range; /* where one begins or ends: see open_ranges.h */
     union {
         struct ct_trace_op op;
         struct ct_trace_call call;
+        struct ct_trace_range range;
     };
 };
 
@@ -61,9 +64,10 @@ struct ct_event {
 struct ct_timeline_facts {
     uint64_t ops;
     uint64_t calls;
+    uint64_t ranges; /* records of them */
     uint64_t kernels;
     uint64_t moves;    /* copies, sets and prefetches */
-    uint64_t lanes;    /* streams and threads of all files */
+    uint64_t lanes;    /* streams and threads of all files, and lanes of ranges if as_read */
     uint64_t first_ns; /* where the first one starts: 0 unless records before it are left out */
     uint64_t last_start_ns;
     uint64_t end_ns;
@@ -84,6 +88,7 @@ struct ct_timeline {
 
     /* timeline*.c's own */
     struct ct_progress *progress; /* of the first reading; NULL later */
+    struct ct_range_lanes *range_lanes; /* the same */
     uint64_t zero_ns;             /* where that is in the clock of the file that began first */
     uint32_t *heap;               /* files by their next record */
     uint32_t heap_count;

@@ -12,6 +12,14 @@ static void note_two(struct ct_string *lines, const char *begin, uint64_t ops, u
                          ops == 1 ? "" : "s", calls, calls == 1 ? "" : "s", why);
 }
 
+static void note_ranges(struct ct_string *lines, const char *begin, uint64_t records,
+                        const char *why)
+{
+    if (records)
+        ct_string_printf(lines, "%s%" PRIu64 " beginning%s and ends of ranges %s\n", begin, records,
+                         records == 1 ? "" : "s", why);
+}
+
 static uint64_t untimed(const struct ct_trace_losses *l)
 {
     uint64_t sum = 0;
@@ -31,7 +39,9 @@ static void note_file(const struct ct_timeline_file *f, const char *prefix, stru
     ct_string_put(&begin, ": ");
     note_two(lines, begin.data, l->dropped_ops, l->dropped_calls,
              "found no room on their way to the trace");
+    note_ranges(lines, begin.data, l->dropped_ranges, "found no room on their way to the trace");
     note_two(lines, begin.data, l->cut_ops, l->cut_calls, "had to go for newer ones");
+    note_ranges(lines, begin.data, l->cut_ranges, "had to go for newer ones");
     if (missing)
         ct_string_printf(lines, "%s%" PRIu64 " operation%s without a duration %s not there\n",
                          begin.data, missing, missing == 1 ? "" : "s", missing == 1 ? "is" : "are");

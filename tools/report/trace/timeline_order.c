@@ -35,12 +35,15 @@ static void fill(struct ct_event *e, struct ct_timeline_file *f, const struct ct
 {
     e->file = f;
     e->is_call = r->call;
-    if (r->call)
+    e->is_range = r->range;
+    if (r->range)
+        e->range = *r->range;
+    else if (r->call)
         e->call = *r->call;
     else
         e->op = *r->op;
-    e->start_ns = r->call ? r->call->start_ns : r->op->start_ns;
-    e->end_ns = r->call ? r->call->end_ns : r->op->end_ns;
+    e->start_ns = ct_timeline_start_ns(r);
+    e->end_ns = ct_timeline_end_ns(r);
 }
 
 static void hold(struct ct_timeline_file *f, const struct ct_trace_record *r)

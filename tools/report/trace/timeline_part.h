@@ -40,6 +40,17 @@ struct ct_timeline_part {
     uint32_t at; /* the next key */
 };
 
+/* When a record starts and ends. */
+static inline uint64_t ct_timeline_start_ns(const struct ct_trace_record *r)
+{
+    return r->op ? r->op->start_ns : r->call ? r->call->start_ns : r->range->at_ns;
+}
+
+static inline uint64_t ct_timeline_end_ns(const struct ct_trace_record *r)
+{
+    return r->op ? r->op->end_ns : r->call ? r->call->end_ns : r->range->at_ns;
+}
+
 /* False: it cannot be read, which was said. */
 bool ct_timeline_open_file(struct ct_timeline *tl, struct ct_timeline_file *f);
 void ct_timeline_close_file(struct ct_timeline_file *f);

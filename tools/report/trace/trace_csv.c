@@ -102,16 +102,24 @@ static void put_move(struct ct_trace_print *p, const struct ct_event *e)
         put_quoted(&p->text, target);
 }
 
+/* What the program calls it, or its number. */
+static void put_named(struct ct_string *out, const char *name, uint64_t number)
+{
+    ct_string_put(out, ",\"");
+    if (name)
+        ct_string_put(out, name);
+    else
+        put_count(out, number);
+    ct_string_put(out, "\"");
+}
+
 static void put_place(struct ct_trace_print *p, const struct ct_event *e)
 {
     const struct ct_trace_stream *stream = &e->file->t->streams.at[e->op.stream];
     ct_string_put(&p->text, ",");
     put_quoted(&p->text, ct_event_device(&p->names, e->file, stream->device));
-    ct_string_put(&p->text, ",\"");
-    put_count(&p->text, stream->context);
-    ct_string_put(&p->text, "\",\"");
-    put_count(&p->text, stream->id);
-    ct_string_put(&p->text, "\"");
+    put_named(&p->text, ct_event_context_name(&p->names, e), stream->context);
+    put_named(&p->text, ct_event_stream_name(&p->names, e), stream->id);
 }
 
 static void put_op(struct ct_trace_print *p, const struct ct_event *e)

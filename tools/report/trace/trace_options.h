@@ -23,6 +23,7 @@ static inline struct ct_timeline_options ct_trace_all(const struct ct_options *o
     return (struct ct_timeline_options){
         .ops = true,
         .calls = true,
+        .ranges = true,
         .since_ns = o->since_ns,
         .until_ns = o->until_ns,
     };

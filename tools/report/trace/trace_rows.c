@@ -30,8 +30,11 @@
     X(OPERATIONS, "operations", "Operations", COUNT)                                               \
     X(BOUND, "upper_bound", "Bound", TEXT)                                                         \
     X(DEVICE, "device", "Device", TEXT)                                                            \
+    X(DEVICE_NAME, "device_name", "Device name", TEXT)                                             \
     X(CONTEXT, "context", "Context", COUNT)                                                        \
+    X(CONTEXT_NAME, "context_name", "Context name", TEXT)                                          \
     X(STREAM, "stream", "Stream", COUNT)                                                           \
+    X(STREAM_NAME, "stream_name", "Stream name", TEXT)                                             \
     X(PROCESS, "pid", "Process", COUNT)                                                            \
     X(THREAD, "tid", "Thread", COUNT)                                                              \
     X(RESULT, "result", "Result", COUNT)                                                           \
@@ -105,8 +108,11 @@ static void set_op(struct ct_cell *cells, const struct ct_event *e, struct ct_ev
     const struct ct_trace_stream *stream = &t->streams.at[e->op.stream];
     cells[COLUMN_TYPE] = ct_cell_text(type_of(row->kind));
     cells[COLUMN_DEVICE] = ct_cell_text(ct_event_device(names, e->file, stream->device));
+    cells[COLUMN_DEVICE_NAME] = optional(ct_event_device_name(names, e));
     cells[COLUMN_CONTEXT] = ct_cell_count(stream->context);
+    cells[COLUMN_CONTEXT_NAME] = optional(ct_event_context_name(names, e));
     cells[COLUMN_STREAM] = ct_cell_count(stream->id);
+    cells[COLUMN_STREAM_NAME] = optional(ct_event_stream_name(names, e));
     cells[COLUMN_CORRELATION] = ct_cell_count(e->op.correlation);
     cells[COLUMN_BOUND] = ct_cell_text(e->op.flags & CT_TRACE_OP_BOUND ? "yes" : "no");
     cells[COLUMN_NAME] = ct_cell_text(ct_event_row(names, e->file, e->op.row));

@@ -153,6 +153,15 @@ static void set_move(const struct ct_trace_print *p, char cells[][CELL], const s
     strcpy(cells[CT_TRACE_TARGET], target ? target : "-");
 }
 
+/* What the program calls it, or its number. */
+static void set_place(char *cell, const char *name, uint64_t number)
+{
+    if (name)
+        *stpncpy(cell, name, CELL - 1) = 0;
+    else
+        *ct_digits_count(cell, number) = 0;
+}
+
 static void set_op(struct ct_trace_print *p, char cells[][CELL], const struct ct_event *e)
 {
     const struct ct_trace_reader *t = e->file->t;
@@ -160,8 +169,8 @@ static void set_op(struct ct_trace_print *p, char cells[][CELL], const struct ct
     const struct ct_trace_stream *stream = &t->streams.at[e->op.stream];
     const char *device = ct_event_device(&p->names, e->file, stream->device);
     *stpncpy(cells[CT_TRACE_DEVICE], device, CELL - 1) = 0;
-    *ct_digits_count(cells[CT_TRACE_CONTEXT], stream->context) = 0;
-    *ct_digits_count(cells[CT_TRACE_STREAM], stream->id) = 0;
+    set_place(cells[CT_TRACE_CONTEXT], ct_event_context_name(&p->names, e), stream->context);
+    set_place(cells[CT_TRACE_STREAM], ct_event_stream_name(&p->names, e), stream->id);
     if (row->kind == CT_ROW_KERNEL)
         set_kernel(p, cells, row, &t->shapes.at[e->op.shape]);
     else if (row->kind != CT_ROW_GRAPH)
