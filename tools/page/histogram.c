@@ -19,7 +19,7 @@ json_t *ct_page_histogram(const struct ct_merged_hist *h)
             ct_json_append_count(counts, count);
             count = 0;
         }
-        count = ct_merge_sum(count, h->buckets[i].count);
+        ct_merge_add_to(&count, h->buckets[i].count);
     }
     ct_json_append_count(counts, count);
     ct_json_count(to, "shift", shift);

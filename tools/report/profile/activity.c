@@ -7,11 +7,6 @@
 #include "report/profile/merge.h"
 #include "report/profile/view.h"
 
-static void add(uint64_t *to, uint64_t more)
-{
-    *to = ct_merge_sum(*to, more);
-}
-
 uint64_t ct_activity_span_ns(const struct ct_file_activity *a)
 {
     return a->last_ns - a->first_ns;
@@ -28,7 +23,7 @@ uint64_t ct_activity_idle_ns(const uint64_t idle_ns[CT_FILE_IDLES])
 {
     uint64_t ns = 0;
     for (int i = 0; i < CT_FILE_IDLES; i++)
-        add(&ns, idle_ns[i]);
+        ct_merge_add_to(&ns, idle_ns[i]);
     return ns;
 }
 
@@ -47,19 +42,18 @@ static void add_span(struct ct_file_activity *to, const struct ct_file_activity 
 void ct_activity_sum(struct ct_file_activity *to, const struct ct_file_activity *from)
 {
     add_span(to, from);
-    add(&to->operations, from->operations);
-    add(&to->busy_ns, from->busy_ns);
-    add(&to->compute_ns, from->compute_ns);
-    add(&to->copy_ns, from->copy_ns);
-    add(&to->both_ns, from->both_ns);
-    add(&to->beside_ns, from->beside_ns);
+    ct_merge_add_to(&to->operations, from->operations);
+    ct_merge_add_to(&to->busy_ns, from->busy_ns);
+    ct_merge_add_to(&to->compute_ns, from->compute_ns);
+    ct_merge_add_to(&to->copy_ns, from->copy_ns);
+    ct_merge_add_to(&to->both_ns, from->both_ns);
+    ct_merge_add_to(&to->beside_ns, from->beside_ns);
     for (int i = 0; i < CT_FILE_IDLES; i++)
-        add(&to->idle_ns[i], from->idle_ns[i]);
-    add(&to->gaps, from->gaps);
-    add(&to->misplaced_ns, from->misplaced_ns);
-    add(&to->turns, from->turns);
-    if (from->longest_gap_ns > to->longest_gap_ns)
-        to->longest_gap_ns = from->longest_gap_ns;
+        ct_merge_add_to(&to->idle_ns[i], from->idle_ns[i]);
+    ct_merge_add_to(&to->gaps, from->gaps);
+    ct_merge_add_to(&to->misplaced_ns, from->misplaced_ns);
+    ct_merge_add_to(&to->turns, from->turns);
+    to->longest_gap_ns = ct_max(to->longest_gap_ns, from->longest_gap_ns);
 }
 
 static void add_device(struct ct_merged_activity *a, const struct ct_file_activity *from,
@@ -78,9 +72,9 @@ static void add_gap(struct ct_merged_activity *a, const struct ct_file_gap *from
     struct ct_file_gap *to = &a->gaps[at];
     to->device = device;
     to->octave = from->octave;
-    add(&to->count, from->count);
+    ct_merge_add_to(&to->count, from->count);
     for (int i = 0; i < CT_FILE_IDLES; i++)
-        add(&to->idle_ns[i], from->idle_ns[i]);
+        ct_merge_add_to(&to->idle_ns[i], from->idle_ns[i]);
 }
 
 static void add_transfer(struct ct_merged_activity *a, const struct ct_file_transfer *from,
@@ -94,9 +88,9 @@ static void add_transfer(struct ct_merged_activity *a, const struct ct_file_tran
     to->octave = from->octave;
     to->from = from->from;
     to->to = from->to;
-    add(&to->timed, from->timed);
-    add(&to->bytes, from->bytes);
-    add(&to->total_ns, from->total_ns);
+    ct_merge_add_to(&to->timed, from->timed);
+    ct_merge_add_to(&to->bytes, from->bytes);
+    ct_merge_add_to(&to->total_ns, from->total_ns);
 }
 
 void ct_activity_add(struct ct_merged_activity *a, const struct ct_summary *s,

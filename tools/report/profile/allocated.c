@@ -6,16 +6,6 @@
 
 #include "report/profile/merge.h"
 
-static void add(uint64_t *to, uint64_t more)
-{
-    *to = ct_merge_sum(*to, more);
-}
-
-static void raise(uint64_t *to, uint64_t other)
-{
-    *to = other > *to ? other : *to;
-}
-
 /* Processes on one device have their peaks at different times: the highest of one is a fact. */
 static void add_memory(struct ct_merged_allocated *a, const struct ct_file_memory *from,
                        uint32_t device)
@@ -25,19 +15,19 @@ static void add_memory(struct ct_merged_allocated *a, const struct ct_file_memor
     struct ct_file_memory *to = &a->memory[at];
     to->device = device;
     to->kind = from->kind;
-    add(&to->allocations, from->allocations);
-    add(&to->bytes, from->bytes);
-    add(&to->failed, from->failed);
-    raise(&to->failed_most_bytes, from->failed_most_bytes);
-    add(&to->frees, from->frees);
-    add(&to->ended, from->ended);
-    add(&to->unseen_frees, from->unseen_frees);
-    add(&to->unknown_frees, from->unknown_frees);
-    add(&to->unfollowed, from->unfollowed);
-    add(&to->unfollowed_bytes, from->unfollowed_bytes);
-    add(&to->held, from->held);
-    add(&to->held_bytes, from->held_bytes);
-    raise(&to->peak_bytes, from->peak_bytes);
+    ct_merge_add_to(&to->allocations, from->allocations);
+    ct_merge_add_to(&to->bytes, from->bytes);
+    ct_merge_add_to(&to->failed, from->failed);
+    to->failed_most_bytes = ct_max(to->failed_most_bytes, from->failed_most_bytes);
+    ct_merge_add_to(&to->frees, from->frees);
+    ct_merge_add_to(&to->ended, from->ended);
+    ct_merge_add_to(&to->unseen_frees, from->unseen_frees);
+    ct_merge_add_to(&to->unknown_frees, from->unknown_frees);
+    ct_merge_add_to(&to->unfollowed, from->unfollowed);
+    ct_merge_add_to(&to->unfollowed_bytes, from->unfollowed_bytes);
+    ct_merge_add_to(&to->held, from->held);
+    ct_merge_add_to(&to->held_bytes, from->held_bytes);
+    to->peak_bytes = ct_max(to->peak_bytes, from->peak_bytes);
 }
 
 static void add_block(struct ct_merged_allocated *a, const struct ct_file_block *from,
@@ -51,7 +41,7 @@ static void add_block(struct ct_merged_allocated *a, const struct ct_file_block 
     to->device = (uint32_t)key[0];
     to->kind = from->kind;
     to->bytes = listed ? from->bytes : ct_merge_sum(to->bytes, from->bytes);
-    add(&to->count, from->count);
+    ct_merge_add_to(&to->count, from->count);
 }
 
 void ct_allocated_add(struct ct_merged_allocated *a, const struct ct_summary *s,

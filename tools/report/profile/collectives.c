@@ -6,11 +6,6 @@
 
 #include "report/profile/merge.h"
 
-static void add(uint64_t *to, uint64_t more)
-{
-    *to = ct_merge_sum(*to, more);
-}
-
 static void add_row(struct ct_merged_collectives *c, const struct ct_file_collective *from)
 {
     uint32_t key[] = {from->collective, from->datatype, from->ranks, from->octave};
@@ -21,18 +16,16 @@ static void add_row(struct ct_merged_collectives *c, const struct ct_file_collec
     to->datatype = from->datatype;
     to->ranks = from->ranks;
     to->octave = from->octave;
-    if (from->timed && (!to->timed || from->min_ns < to->min_ns))
-        to->min_ns = from->min_ns;
-    if (from->timed && from->max_ns > to->max_ns)
-        to->max_ns = from->max_ns;
-    add(&to->calls, from->calls);
-    add(&to->failed, from->failed);
-    add(&to->captured, from->captured);
-    add(&to->bytes, from->bytes);
-    add(&to->timed, from->timed);
-    add(&to->shared, from->shared);
-    add(&to->timed_bytes, from->timed_bytes);
-    add(&to->total_ns, from->total_ns);
+    if (from->timed)
+        ct_merge_widen(&to->min_ns, &to->max_ns, !to->timed, from->min_ns, from->max_ns);
+    ct_merge_add_to(&to->calls, from->calls);
+    ct_merge_add_to(&to->failed, from->failed);
+    ct_merge_add_to(&to->captured, from->captured);
+    ct_merge_add_to(&to->bytes, from->bytes);
+    ct_merge_add_to(&to->timed, from->timed);
+    ct_merge_add_to(&to->shared, from->shared);
+    ct_merge_add_to(&to->timed_bytes, from->timed_bytes);
+    ct_merge_add_to(&to->total_ns, from->total_ns);
 }
 
 void ct_collectives_add(struct ct_merged_collectives *c, const struct ct_summary *s)

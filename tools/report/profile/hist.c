@@ -44,7 +44,7 @@ static void merge_ordered(struct ct_merged_hist *h, const struct ct_file_bucket 
             h->buckets[--to] = h->buckets[--old];
         } else if (old && h->buckets[old - 1].bucket == b[n - 1].bucket) {
             h->buckets[--to] = h->buckets[--old];
-            h->buckets[to].count = ct_merge_sum(h->buckets[to].count, b[--n].count);
+            ct_merge_add_to(&h->buckets[to].count, b[--n].count);
         } else {
             h->buckets[--to] = b[--n];
         }

@@ -114,32 +114,21 @@ static int by_graph_and_name(const void *a, const void *b)
     return (x->name > y->name) - (x->name < y->name);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static void add_node_times(struct ct_file_node *to, const struct ct_file_node *from)
 {
     if (!from->timed)
         return;
-    to->min_ns = to->timed ? least(to->min_ns, from->min_ns) : from->min_ns;
-    to->max_ns = most(to->max_ns, from->max_ns);
-    to->timed = ct_merge_sum(to->timed, from->timed);
-    to->total_ns = ct_merge_sum(to->total_ns, from->total_ns);
+    ct_merge_widen(&to->min_ns, &to->max_ns, !to->timed, from->min_ns, from->max_ns);
+    ct_merge_add_to(&to->timed, from->timed);
+    ct_merge_add_to(&to->total_ns, from->total_ns);
     to->square_ns2 += from->square_ns2;
-    to->raw_total_ns = ct_merge_sum(to->raw_total_ns, from->raw_total_ns);
-    to->doubt_ns = ct_merge_sum(to->doubt_ns, from->doubt_ns);
+    ct_merge_add_to(&to->raw_total_ns, from->raw_total_ns);
+    ct_merge_add_to(&to->doubt_ns, from->doubt_ns);
 }
 
 static void add_node(struct ct_file_node *to, const struct ct_file_node *from)
 {
-    to->count = ct_merge_sum(to->count, from->count);
+    ct_merge_add_to(&to->count, from->count);
     add_node_times(to, from);
 }
 
@@ -275,7 +264,7 @@ static struct ct_merged_row *row_of(struct ct_merged *m, const struct ct_summary
 static void add_estimate(struct ct_file_row *to, const struct ct_file_row *from)
 {
     bool known = from->estimated != 0;
-    to->estimated = ct_merge_sum(to->estimated, known ? from->estimated : from->timed);
+    ct_merge_add_to(&to->estimated, known ? from->estimated : from->timed);
     to->estimated_ns += known ? from->estimated_ns : (double)from->total_ns;
     to->estimated_square_ns2 += known ? from->estimated_square_ns2 : from->square_ns2;
     to->variance_ns2 += from->variance_ns2;
@@ -285,20 +274,20 @@ static void add_estimate(struct ct_file_row *to, const struct ct_file_row *from)
 
 static void add_durations(struct ct_file_row *to, const struct ct_file_row *from)
 {
-    to->timed = ct_merge_sum(to->timed, from->timed);
-    to->total_ns = ct_merge_sum(to->total_ns, from->total_ns);
-    to->raw_total_ns = ct_merge_sum(to->raw_total_ns, from->raw_total_ns);
+    ct_merge_add_to(&to->timed, from->timed);
+    ct_merge_add_to(&to->total_ns, from->total_ns);
+    ct_merge_add_to(&to->raw_total_ns, from->raw_total_ns);
     to->square_ns2 += from->square_ns2;
     to->raw_square_ns2 += from->raw_square_ns2;
-    to->min_ns = least(to->min_ns, from->min_ns);
-    to->max_ns = most(to->max_ns, from->max_ns);
-    to->raw_min_ns = least(to->raw_min_ns, from->raw_min_ns);
-    to->raw_max_ns = most(to->raw_max_ns, from->raw_max_ns);
-    to->timed_bytes = ct_merge_sum(to->timed_bytes, from->timed_bytes);
-    to->doubt_ns = ct_merge_sum(to->doubt_ns, from->doubt_ns);
-    to->marked = ct_merge_sum(to->marked, from->marked);
-    to->overlapped = ct_merge_sum(to->overlapped, from->overlapped);
-    to->legacy_waits = ct_merge_sum(to->legacy_waits, from->legacy_waits);
+    to->min_ns = ct_min(to->min_ns, from->min_ns);
+    to->max_ns = ct_max(to->max_ns, from->max_ns);
+    to->raw_min_ns = ct_min(to->raw_min_ns, from->raw_min_ns);
+    to->raw_max_ns = ct_max(to->raw_max_ns, from->raw_max_ns);
+    ct_merge_add_to(&to->timed_bytes, from->timed_bytes);
+    ct_merge_add_to(&to->doubt_ns, from->doubt_ns);
+    ct_merge_add_to(&to->marked, from->marked);
+    ct_merge_add_to(&to->overlapped, from->overlapped);
+    ct_merge_add_to(&to->legacy_waits, from->legacy_waits);
     add_estimate(to, from);
 }
 
@@ -321,12 +310,12 @@ static void add_shape(struct ct_merged_row *to, const struct ct_file_shape *shap
 {
     for (size_t i = 0; i < to->shape_count; i++) {
         if (same_shape(&to->shapes[i], shape)) {
-            to->shapes[i].count = ct_merge_sum(to->shapes[i].count, shape->count);
+            ct_merge_add_to(&to->shapes[i].count, shape->count);
             return;
         }
     }
     if (to->shape_count == MOST_SHAPES) {
-        to->sum.shape_other = ct_merge_sum(to->sum.shape_other, shape->count);
+        ct_merge_add_to(&to->sum.shape_other, shape->count);
         return;
     }
     to->shapes =
@@ -337,7 +326,7 @@ static void add_shape(struct ct_merged_row *to, const struct ct_file_shape *shap
 static void add_row_details(struct ct_merged_row *to, const struct ct_summary *s,
                             const struct ct_file_row *from)
 {
-    to->sum.shape_other = ct_merge_sum(to->sum.shape_other, from->shape_other);
+    ct_merge_add_to(&to->sum.shape_other, from->shape_other);
     for (uint32_t i = 0; i < from->shape_count; i++)
         add_shape(to, &s->shapes[from->shape_first + i]);
     add_buckets(&to->hist, s, from->bucket_first, from->bucket_count);
@@ -348,10 +337,10 @@ static void add_figures(struct ct_file_row *to, const struct ct_file_row *from)
 {
     if (from->timed)
         add_durations(to, from);
-    to->errors = ct_merge_sum(to->errors, from->errors);
-    to->bytes = ct_merge_sum(to->bytes, from->bytes);
+    ct_merge_add_to(&to->errors, from->errors);
+    ct_merge_add_to(&to->bytes, from->bytes);
     for (int k = 0; k < CT_FILE_LOSSES; k++)
-        to->lost[k] = ct_merge_sum(to->lost[k], from->lost[k]);
+        ct_merge_add_to(&to->lost[k], from->lost[k]);
 }
 
 static void add_rows(struct ct_merged *m, const struct ct_summary *s)
@@ -384,7 +373,7 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
 {
     struct ct_merged_row *to = sum ? sum : row_of_its_own(first);
     add_figures(&to->sum, &more->sum);
-    to->sum.shape_other = ct_merge_sum(to->sum.shape_other, more->sum.shape_other);
+    ct_merge_add_to(&to->sum.shape_other, more->sum.shape_other);
     for (size_t i = 0; i < more->shape_count; i++)
         add_shape(to, &more->shapes[i]);
     add_times(to, more->nodes, more->node_count);
@@ -425,14 +414,14 @@ static void add_apis(struct ct_merged *m, const struct ct_summary *s)
         struct ct_merged_api *to = api_of(m, s, i);
         if (!from->calls)
             continue;
-        to->sum.calls = ct_merge_sum(to->sum.calls, from->calls);
-        to->sum.errors = ct_merge_sum(to->sum.errors, from->errors);
-        to->sum.total_ns = ct_merge_sum(to->sum.total_ns, from->total_ns);
-        to->sum.sampled = ct_merge_sum(to->sum.sampled, from->sampled);
-        to->sum.timed = ct_merge_sum(to->sum.timed, from->timed ? from->timed : from->calls);
+        ct_merge_add_to(&to->sum.calls, from->calls);
+        ct_merge_add_to(&to->sum.errors, from->errors);
+        ct_merge_add_to(&to->sum.total_ns, from->total_ns);
+        ct_merge_add_to(&to->sum.sampled, from->sampled);
+        ct_merge_add_to(&to->sum.timed, from->timed ? from->timed : from->calls);
         to->sum.square_ns2 += from->square_ns2;
-        to->sum.min_ns = least(to->sum.min_ns, from->min_ns);
-        to->sum.max_ns = most(to->sum.max_ns, from->max_ns);
+        to->sum.min_ns = ct_min(to->sum.min_ns, from->min_ns);
+        to->sum.max_ns = ct_max(to->sum.max_ns, from->max_ns);
         if (m->details)
             add_buckets(&to->hist, s, from->bucket_first, from->bucket_count);
     }
@@ -445,7 +434,7 @@ void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_
     m->notes = ct_memory_grow(m->notes, &m->notes_size, at + 1, sizeof(*m->notes));
     m->notes[at].kind = kind;
     m->notes[at].text = key[1];
-    m->notes[at].count = ct_merge_sum(m->notes[at].count, count);
+    ct_merge_add_to(&m->notes[at].count, count);
 }
 
 static void add_notes(struct ct_merged *m, const struct ct_summary *s)
@@ -478,7 +467,7 @@ static void add_process(struct ct_merged *m, const struct ct_summary *s,
     *to = *from;
     to->command = name_of(m, s, from->command);
     to->host = name_of(m, s, from->host);
-    m->off_operations = ct_merge_sum(m->off_operations, to->off_operations);
+    ct_merge_add_to(&m->off_operations, to->off_operations);
     m->unfinished += !(to->flags & CT_PROCESS_FINISHED);
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/base.h"
 #include "cutrace/format.h"
 #include "format/read.h"
 #include "report/profile/activity.h"
@@ -165,10 +166,23 @@ static inline uint64_t ct_merge_sum(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+static inline void ct_merge_add_to(uint64_t *sum, uint64_t more)
+{
+    *sum = ct_merge_sum(*sum, more);
+}
+
 static inline uint64_t ct_merge_product(uint64_t a, uint64_t b)
 {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* Takes the least and the most of others in; `first`: there is nothing in them yet. */
+static inline void ct_merge_widen(uint64_t *least, uint64_t *most, bool first, uint64_t low,
+                                  uint64_t high)
+{
+    *least = first ? low : ct_min(*least, low);
+    *most = first ? high : ct_max(*most, high);
 }
 
 #endif

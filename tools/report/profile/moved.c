@@ -6,34 +6,23 @@
 
 #include "report/profile/merge.h"
 
-static void add(uint64_t *to, uint64_t more)
-{
-    *to = ct_merge_sum(*to, more);
-}
-
-/* The least and the most of two; `first`: there is nothing in them yet. */
-static void widen(uint64_t *least, uint64_t *most, bool first, uint64_t low, uint64_t high)
-{
-    *least = first || low < *least ? low : *least;
-    *most = first || high > *most ? high : *most;
-}
-
 static void add_moved(struct ct_file_unified *to, const struct ct_file_unified *from)
 {
     if (from->bytes)
-        widen(&to->min_bytes, &to->max_bytes, !to->bytes, from->min_bytes, from->max_bytes);
+        ct_merge_widen(&to->min_bytes, &to->max_bytes, !to->bytes, from->min_bytes,
+                       from->max_bytes);
     if (from->timed)
-        widen(&to->min_ns, &to->max_ns, !to->timed, from->min_ns, from->max_ns);
+        ct_merge_widen(&to->min_ns, &to->max_ns, !to->timed, from->min_ns, from->max_ns);
     if (from->count)
-        widen(&to->first_address, &to->last_address, !to->count, from->first_address,
-              from->last_address);
-    add(&to->count, from->count);
-    add(&to->faults, from->faults);
-    add(&to->bytes, from->bytes);
+        ct_merge_widen(&to->first_address, &to->last_address, !to->count, from->first_address,
+                       from->last_address);
+    ct_merge_add_to(&to->count, from->count);
+    ct_merge_add_to(&to->faults, from->faults);
+    ct_merge_add_to(&to->bytes, from->bytes);
     for (int i = 0; i < CT_FILE_UNIFIED_CAUSES; i++)
-        add(&to->cause_bytes[i], from->cause_bytes[i]);
-    add(&to->timed, from->timed);
-    add(&to->total_ns, from->total_ns);
+        ct_merge_add_to(&to->cause_bytes[i], from->cause_bytes[i]);
+    ct_merge_add_to(&to->timed, from->timed);
+    ct_merge_add_to(&to->total_ns, from->total_ns);
 }
 
 void ct_moved_add(struct ct_merged_moved *m, const struct ct_summary *s, const uint32_t *device_map)

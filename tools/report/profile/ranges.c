@@ -7,16 +7,6 @@
 #include "report/profile/hist.h"
 #include "report/profile/merge.h"
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint32_t text_of(struct ct_merged *m, const struct ct_summary *s, uint32_t offset)
 {
     return ct_intern_text(&m->names, ct_summary_text(s, offset));
@@ -37,7 +27,7 @@ static void add_threads(struct ct_merged *m, const struct ct_summary *s)
             *to = (struct ct_file_thread){.tid = s->threads[i].tid, .name = key[1]};
         if (to->tid != s->threads[i].tid)
             to->tid = 0;
-        to->count = ct_merge_sum(to->count, s->threads[i].count);
+        ct_merge_add_to(&to->count, s->threads[i].count);
         r->thread_map[i] = at;
     }
 }
@@ -45,14 +35,13 @@ static void add_threads(struct ct_merged *m, const struct ct_summary *s)
 /* Figures of ranges that ended, and how many did not. */
 static void add_figures(struct ct_file_range *to, const struct ct_file_range *from)
 {
-    to->unclosed = ct_merge_sum(to->unclosed, from->unclosed);
+    ct_merge_add_to(&to->unclosed, from->unclosed);
     if (!from->count)
         return;
-    to->min_ns = to->count ? least(to->min_ns, from->min_ns) : from->min_ns;
-    to->max_ns = most(to->max_ns, from->max_ns);
-    to->count = ct_merge_sum(to->count, from->count);
-    to->total_ns = ct_merge_sum(to->total_ns, from->total_ns);
-    to->sampled = ct_merge_sum(to->sampled, from->sampled);
+    ct_merge_widen(&to->min_ns, &to->max_ns, !to->count, from->min_ns, from->max_ns);
+    ct_merge_add_to(&to->count, from->count);
+    ct_merge_add_to(&to->total_ns, from->total_ns);
+    ct_merge_add_to(&to->sampled, from->sampled);
     to->square_ns2 += from->square_ns2;
 }
 
@@ -81,10 +70,9 @@ static void add_range(struct ct_merged *m, const struct ct_summary *s, size_t i)
 
 static void add_count(struct ct_file_cell *to, const struct ct_file_cell *from)
 {
-    to->min_ns = to->count ? least(to->min_ns, from->min_ns) : from->min_ns;
-    to->max_ns = most(to->max_ns, from->max_ns);
-    to->count = ct_merge_sum(to->count, from->count);
-    to->total_ns = ct_merge_sum(to->total_ns, from->total_ns);
+    ct_merge_widen(&to->min_ns, &to->max_ns, !to->count, from->min_ns, from->max_ns);
+    ct_merge_add_to(&to->count, from->count);
+    ct_merge_add_to(&to->total_ns, from->total_ns);
     to->square_ns2 += from->square_ns2;
 }
 
@@ -230,8 +218,8 @@ static void group_ranges(struct grouping *g, struct ct_range_groups *out, unsign
         bool mark = r->ranges[i].style == CT_RANGE_MARK;
         add_to_group(g, i, mark ? by | CT_GROUP_BY_STYLE : by);
         if (mark)
-            out->marks = ct_merge_sum(out->marks, r->ranges[i].count);
-        out->unclosed = ct_merge_sum(out->unclosed, r->ranges[i].unclosed);
+            ct_merge_add_to(&out->marks, r->ranges[i].count);
+        ct_merge_add_to(&out->unclosed, r->ranges[i].unclosed);
     }
 }
 

@@ -21,9 +21,9 @@ static void add_row(struct ct_merged_spread *to, const struct ct_file_row *row)
 static void add_total(struct ct_file_total *to, const struct ct_merged_spread *part, uint32_t kind)
 {
     uint64_t ns = ct_view_whole_ns(part->part_ns);
-    to->gpu_ns = ct_merge_sum(to->gpu_ns, ns);
+    ct_merge_add_to(&to->gpu_ns, ns);
     if (kind == CT_ROW_KERNEL || kind == CT_ROW_GRAPH)
-        to->compute_ns = ct_merge_sum(to->compute_ns, ns);
+        ct_merge_add_to(&to->compute_ns, ns);
 }
 
 /* Folds what a process has of one row or function into the spread, once. */
@@ -57,7 +57,7 @@ static void add_process(struct ct_merged *m, const struct ct_summary *s)
     struct ct_file_total *total = &m->totals[process];
     for (size_t i = 0; i < s->rows_count; i++) {
         add_row(&m->rows[m->row_map[i]].spread, &s->rows[i]);
-        total->operations = ct_merge_sum(total->operations, ct_view_calls(&s->rows[i]));
+        ct_merge_add_to(&total->operations, ct_view_calls(&s->rows[i]));
     }
     for (size_t i = 0; i < s->rows_count; i++) {
         struct ct_merged_row *row = &m->rows[m->row_map[i]];
@@ -68,8 +68,8 @@ static void add_process(struct ct_merged *m, const struct ct_summary *s)
         struct ct_merged_spread *spread = &m->apis[m->api_map[i]].spread;
         spread->part_ns += (double)s->apis[i].total_ns;
         spread->part_calls += (double)s->apis[i].calls;
-        total->api_ns = ct_merge_sum(total->api_ns, s->apis[i].total_ns);
-        total->calls = ct_merge_sum(total->calls, s->apis[i].calls);
+        ct_merge_add_to(&total->api_ns, s->apis[i].total_ns);
+        ct_merge_add_to(&total->calls, s->apis[i].calls);
     }
     for (size_t i = 0; i < s->apis_count; i++)
         take_part(&m->apis[m->api_map[i]].spread, process);
@@ -88,7 +88,7 @@ static void add_spread(struct ct_file_spread *to, const struct ct_file_spread *f
         to->max_ns = from->max_ns;
         to->most = first + from->most;
     }
-    to->processes = ct_merge_sum(to->processes, from->processes);
+    ct_merge_add_to(&to->processes, from->processes);
     to->total_ns += from->total_ns;
     to->square_ns2 += from->square_ns2;
     to->mean_ns += from->mean_ns;
@@ -125,11 +125,11 @@ void ct_spread_add(struct ct_merged *m, const struct ct_summary *s)
 static void add_to_rank(struct ct_rank_total *to, const struct ct_file_total *from)
 {
     to->processes++;
-    to->total.gpu_ns = ct_merge_sum(to->total.gpu_ns, from->gpu_ns);
-    to->total.compute_ns = ct_merge_sum(to->total.compute_ns, from->compute_ns);
-    to->total.api_ns = ct_merge_sum(to->total.api_ns, from->api_ns);
-    to->total.operations = ct_merge_sum(to->total.operations, from->operations);
-    to->total.calls = ct_merge_sum(to->total.calls, from->calls);
+    ct_merge_add_to(&to->total.gpu_ns, from->gpu_ns);
+    ct_merge_add_to(&to->total.compute_ns, from->compute_ns);
+    ct_merge_add_to(&to->total.api_ns, from->api_ns);
+    ct_merge_add_to(&to->total.operations, from->operations);
+    ct_merge_add_to(&to->total.calls, from->calls);
 }
 
 /* By rank, which is not known where it is 0; then in the order given. */

@@ -27,7 +27,7 @@ uint64_t ct_view_calls(const struct ct_file_row *row)
     uint64_t calls = row->timed;
     for (int i = 0; i < CT_FILE_LOSSES; i++)
         if ((losses[i].ran || !losses[i].text) && i != CT_LOSS_EXCLUDED)
-            calls = ct_merge_sum(calls, row->lost[i]);
+            ct_merge_add_to(&calls, row->lost[i]);
     return calls;
 }
 
@@ -35,7 +35,7 @@ uint64_t ct_view_lost(const struct ct_file_row *row)
 {
     uint64_t lost = 0;
     for (int i = 0; i < CT_FILE_LOSSES; i++)
-        lost = ct_merge_sum(lost, row->lost[i]);
+        ct_merge_add_to(&lost, row->lost[i]);
     return lost;
 }
 
@@ -137,18 +137,18 @@ static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool 
     line->kind = sum->kind;
     line->detail = sum->detail;
     line->content = row->content;
-    line->calls = ct_merge_sum(line->calls, ct_view_calls(sum));
+    ct_merge_add_to(&line->calls, ct_view_calls(sum));
     if (!sum->timed)
         return;
-    line->timed = ct_merge_sum(line->timed, sum->timed);
-    line->total_ns = ct_merge_sum(line->total_ns, d.total_ns);
-    line->doubt_ns = ct_merge_sum(line->doubt_ns, d.doubt_ns);
+    ct_merge_add_to(&line->timed, sum->timed);
+    ct_merge_add_to(&line->total_ns, d.total_ns);
+    ct_merge_add_to(&line->doubt_ns, d.doubt_ns);
     line->estimated += d.estimated;
     line->estimated_ns += d.estimated_ns;
     if (!raw)
         add_sampled(&line->sampled, sum->variance_ns2, sum->third_ns3, sum->freedom_ns4, 1);
-    line->min_ns = d.min_ns < line->min_ns ? d.min_ns : line->min_ns;
-    line->max_ns = d.max_ns > line->max_ns ? d.max_ns : line->max_ns;
+    line->min_ns = ct_min(line->min_ns, d.min_ns);
+    line->max_ns = ct_max(line->max_ns, d.max_ns);
 }
 
 static void attach_row(struct ct_line *line, const struct ct_merged *m,
@@ -187,7 +187,7 @@ static void finish_line(struct ct_view *v, struct ct_line *line)
     line->sampled = (struct ct_sampled){0};
     add_sampled(&line->sampled, s.variance_ns2, s.third_ns3, s.freedom_ns4, scale);
     add_sampled(&v->sampled, s.variance_ns2, s.third_ns3, s.freedom_ns4, scale);
-    v->total_ns = ct_merge_sum(v->total_ns, line->total_ns);
+    ct_merge_add_to(&v->total_ns, line->total_ns);
 }
 
 /* The lines that show nothing go. */

@@ -46,7 +46,7 @@ uint64_t ct_figures_total(const struct ct_view *v, unsigned kinds)
     uint64_t all_ns = 0;
     for (size_t i = 0; i < v->count; i++)
         if (v->lines[i].timed && ct_figures_is(&v->lines[i], kinds))
-            all_ns = ct_merge_sum(all_ns, v->lines[i].total_ns);
+            ct_merge_add_to(&all_ns, v->lines[i].total_ns);
     return all_ns;
 }
 

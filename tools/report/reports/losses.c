@@ -56,11 +56,11 @@ static void put_totals(const struct ct_input *in, struct ct_sink *sink)
         const struct ct_file_row *sum = &in->m->rows[i].sum;
         if (!ct_view_is_of(sum->device, in->device))
             continue;
-        timed = ct_merge_sum(timed, sum->timed);
-        failed = ct_merge_sum(failed, sum->errors);
-        all = ct_merge_sum(all, ct_merge_sum(sum->timed, ct_view_lost(sum)));
+        ct_merge_add_to(&timed, sum->timed);
+        ct_merge_add_to(&failed, sum->errors);
+        ct_merge_add_to(&all, ct_merge_sum(sum->timed, ct_view_lost(sum)));
         for (int k = 0; k < CT_FILE_LOSSES; k++)
-            lost[k] = ct_merge_sum(lost[k], sum->lost[k]);
+            ct_merge_add_to(&lost[k], sum->lost[k]);
     }
     ct_sink_begin(sink, &totals);
     put_total(sink, timed, all, "timed");

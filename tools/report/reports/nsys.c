@@ -120,7 +120,7 @@ static void note_graphs(const struct nsys *n)
     char text[128], time[CT_UNITS_BYTES];
     for (size_t i = 0; i < n->gpu.count; i++)
         if (ct_figures_is(&n->gpu.lines[i], CT_FIGURES_GRAPHS))
-            launches = ct_merge_sum(launches, n->gpu.lines[i].calls);
+            ct_merge_add_to(&launches, n->gpu.lines[i].calls);
     ct_units_time(time, total_ns, 8);
     snprintf(text, sizeof(text), "%llu graph launches of %s are not in it: see the report graphs",
              (unsigned long long)launches, time);

@@ -149,7 +149,7 @@ int ct_report_nvtx_sum(const struct ct_input *in, struct ct_sink *sink)
     if (g.count)
         qsort(g.groups, g.count, sizeof(*g.groups), by_total);
     for (size_t i = 0; i < g.count; i++)
-        all_ns = ct_merge_sum(all_ns, g.groups[i].sum.total_ns);
+        ct_merge_add_to(&all_ns, g.groups[i].sum.total_ns);
     ct_sink_begin(sink, &range_sum);
     for (size_t i = 0; i < g.count; i++) {
         spell_range(&name, in->m, &g.groups[i]);
@@ -180,10 +180,10 @@ static struct ct_range_line *line_of(struct ct_range_lines *l, struct ct_intern 
 
 static void add_to_line(struct ct_range_line *line, const struct ct_file_cell *c)
 {
-    line->sum.count = ct_merge_sum(line->sum.count, c->count);
-    line->sum.total_ns = ct_merge_sum(line->sum.total_ns, c->total_ns);
-    line->sum.min_ns = c->min_ns < line->sum.min_ns ? c->min_ns : line->sum.min_ns;
-    line->sum.max_ns = c->max_ns > line->sum.max_ns ? c->max_ns : line->sum.max_ns;
+    ct_merge_add_to(&line->sum.count, c->count);
+    ct_merge_add_to(&line->sum.total_ns, c->total_ns);
+    line->sum.min_ns = ct_min(line->sum.min_ns, c->min_ns);
+    line->sum.max_ns = ct_max(line->sum.max_ns, c->max_ns);
     line->sum.square_ns2 += c->square_ns2;
 }
 
@@ -224,7 +224,7 @@ void ct_range_lines(struct ct_range_lines *l, const struct ct_input *in,
         if (!name.len)
             continue;
         add_to_line(line_of(l, &names, name.data), c);
-        l->total_ns = ct_merge_sum(l->total_ns, c->total_ns);
+        ct_merge_add_to(&l->total_ns, c->total_ns);
     }
     if (l->count)
         qsort(l->lines, l->count, sizeof(*l->lines), by_line_total);

@@ -79,7 +79,7 @@ static uint64_t unknown_ns(const uint64_t idle_ns[])
 {
     uint64_t ns = idle_ns[CT_IDLE_UNKNOWN];
     for (int i = CT_IDLE_COUNT; i < CT_FILE_IDLES; i++)
-        ns = ct_merge_sum(ns, idle_ns[i]);
+        ct_merge_add_to(&ns, idle_ns[i]);
     return ns;
 }
 

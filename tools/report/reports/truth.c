@@ -27,14 +27,14 @@ static void add_up(struct totals *t, const struct ct_merged *m)
     memset(t, 0, sizeof(*t));
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         const struct ct_file_row *row = &m->rows[i].sum;
-        t->timed = ct_merge_sum(t->timed, row->timed);
-        t->lost = ct_merge_sum(t->lost, ct_view_lost(row));
-        t->errors = ct_merge_sum(t->errors, row->errors);
+        ct_merge_add_to(&t->timed, row->timed);
+        ct_merge_add_to(&t->lost, ct_view_lost(row));
+        ct_merge_add_to(&t->errors, row->errors);
         for (int k = 0; k < CT_FILE_LOSSES; k++)
-            t->by_loss[k] = ct_merge_sum(t->by_loss[k], row->lost[k]);
+            ct_merge_add_to(&t->by_loss[k], row->lost[k]);
         for (int k = 0; k < CT_VIEW_MARKS; k++) {
-            t->by_mark[k] = ct_merge_sum(t->by_mark[k], ct_view_marked(row, k));
-            t->marked = ct_merge_sum(t->marked, ct_view_marked(row, k));
+            ct_merge_add_to(&t->by_mark[k], ct_view_marked(row, k));
+            ct_merge_add_to(&t->marked, ct_view_marked(row, k));
         }
     }
 }
@@ -106,8 +106,8 @@ static void print_clocked(FILE *out, const char *prefix, const struct ct_merged 
         if (sum->timed >= sum->calls)
             continue;
         count++;
-        calls = ct_merge_sum(calls, sum->calls);
-        timed = ct_merge_sum(timed, sum->timed);
+        ct_merge_add_to(&calls, sum->calls);
+        ct_merge_add_to(&timed, sum->timed);
     }
     if (count)
         fprintf(out,

@@ -146,16 +146,13 @@ struct sum {
 
 static void add_to(struct sum *s, const struct ct_file_unified *u)
 {
-    if (!s->highest || u->first_address < s->lowest)
-        s->lowest = u->first_address;
-    if (u->last_address > s->highest)
-        s->highest = u->last_address;
+    ct_merge_widen(&s->lowest, &s->highest, !s->highest, u->first_address, u->last_address);
     if (u->kind == CT_UNIFIED_CPU_FAULTS)
-        s->cpu = ct_merge_sum(s->cpu, u->count);
+        ct_merge_add_to(&s->cpu, u->count);
     else if (u->kind == CT_UNIFIED_GPU_FAULTS)
-        s->gpu = ct_merge_sum(s->gpu, u->faults);
+        ct_merge_add_to(&s->gpu, u->faults);
     else if (u->kind < CT_UNIFIED_COUNT)
-        s->bytes[u->kind] = ct_merge_sum(s->bytes[u->kind], u->bytes);
+        ct_merge_add_to(&s->bytes[u->kind], u->bytes);
 }
 
 /* nsys's megabyte is 10^6. */

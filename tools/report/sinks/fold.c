@@ -22,7 +22,7 @@ static void add(struct ct_cell *to, const struct ct_column *column, const struct
     } else if (column->fold == CT_FOLD_SUM && ct_cell_is_number(column->type)) {
         to->number += cell->number;
     } else if (column->fold == CT_FOLD_SUM) {
-        to->count = ct_merge_sum(to->count, cell->count);
+        ct_merge_add_to(&to->count, cell->count);
     } else if (is_less(column, cell, to) == (column->fold == CT_FOLD_LEAST)) {
         *to = *cell;
     }

@@ -65,9 +65,9 @@ static json_t *operations(const struct ct_merged *m)
 {
     uint64_t timed = 0, lost = 0, failed = 0;
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
-        timed = ct_merge_sum(timed, m->rows[i].sum.timed);
-        lost = ct_merge_sum(lost, ct_view_lost(&m->rows[i].sum));
-        failed = ct_merge_sum(failed, m->rows[i].sum.errors);
+        ct_merge_add_to(&timed, m->rows[i].sum.timed);
+        ct_merge_add_to(&lost, ct_view_lost(&m->rows[i].sum));
+        ct_merge_add_to(&failed, m->rows[i].sum.errors);
     }
     return json_pack("{so so so so}", "timed", integer(timed), "not_timed", integer(lost), "failed",
                      integer(failed), "while_off", integer(m->off_operations));
