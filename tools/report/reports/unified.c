@@ -51,14 +51,14 @@ static const struct ct_column columns[COLUMNS] = {
 
 static const struct ct_relation relation = {"unified", "Managed memory", columns, COLUMNS};
 
-static const char *text_of(uint32_t kind)
+const char *ct_unified_name(uint32_t kind)
 {
-    static const char *const texts[] = {
+    static const char *const names[] = {
 #define X(id, text) [CT_UNIFIED_##id] = text,
         CT_UNIFIEDS(X)
 #undef X
     };
-    return kind < CT_UNIFIED_COUNT ? texts[kind] : "of a new kind";
+    return kind < CT_UNIFIED_COUNT ? names[kind] : "of a new kind";
 }
 
 static void put_sizes(struct ct_cell *cells, const struct ct_file_unified *u)
@@ -79,7 +79,7 @@ static void put_sizes(struct ct_cell *cells, const struct ct_file_unified *u)
 static void put(struct ct_sink *sink, const struct ct_merged *m, const struct ct_file_unified *u)
 {
     struct ct_cell cells[COLUMNS] = {
-        [KIND] = ct_cell_text(text_of(u->kind)),
+        [KIND] = ct_cell_text(ct_unified_name(u->kind)),
         [COUNT] = ct_cell_count(u->count),
     };
     if (u->kind == CT_UNIFIED_GPU_FAULTS)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Managed memory as nvprof prints it, below its summary. */
+/* Managed memory: what its kinds are called, and what nvprof prints of it below its summary. */
 #ifndef CT_REPORT_UNIFIED_H
 #define CT_REPORT_UNIFIED_H
 
 #include <stdio.h>
 
 #include "report/reports.h"
+
+/* Of enum ct_unified; a newer minor version may have more of them. */
+const char *ct_unified_name(uint32_t kind);
 
 /* Nothing where nothing is known. `prefix` begins lines that are not of a table. */
 void ct_unified_print(FILE *out, const char *prefix, const struct ct_input *in);

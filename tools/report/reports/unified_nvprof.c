@@ -35,16 +35,6 @@ static void spell(char text[CELLS][CT_UNITS_BYTES], const struct ct_file_unified
         ct_units_time(text[TIME], u->total_ns, WIDE_CELL);
 }
 
-static const char *name_of(uint32_t kind)
-{
-    static const char *const names[CT_UNIFIED_COUNT] = {
-#define X(id, text) [CT_UNIFIED_##id] = text,
-        CT_UNIFIEDS(X)
-#undef X
-    };
-    return names[kind];
-}
-
 static void print_line(const struct printer *p, const char *device, const struct ct_file_unified *u)
 {
     char text[CELLS][CT_UNITS_BYTES];
@@ -52,10 +42,10 @@ static void print_line(const struct printer *p, const char *device, const struct
     spell(text, u, p->csv);
     if (p->csv)
         fprintf(p->out, "%s,%llu,%s,%s,%s,%s,%s,\"%s\"\n", device, count, text[AVG], text[LEAST],
-                text[MOST], text[SUM], text[TIME], name_of(u->kind));
+                text[MOST], text[SUM], text[TIME], ct_unified_name(u->kind));
     else
         fprintf(p->out, "%8llu  %8s  %8s  %8s  %10s  %10s  %s\n", count, text[AVG], text[LEAST],
-                text[MOST], text[SUM], text[TIME], name_of(u->kind));
+                text[MOST], text[SUM], text[TIME], ct_unified_name(u->kind));
 }
 
 /* Of a device, before its first line. */
