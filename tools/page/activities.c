@@ -125,7 +125,7 @@ static json_t *activity_of(const struct ct_merged *m, const struct ct_view *gpu,
     add_reasons(to, &line->row->sum);
     if (line->kind == CT_ROW_KERNEL)
         add_launches(to, line->row);
-    if (line->kind == CT_ROW_GRAPH && line->content != CT_MERGE_NONE)
+    if (ct_view_has_nodes(line))
         add_nodes(to, m, line->content, o->demangle);
     return to;
 }

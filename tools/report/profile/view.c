@@ -120,6 +120,16 @@ bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns)
     return doubt_ns > total_ns / 2;
 }
 
+struct ct_node_times ct_view_node(const struct ct_file_node *node, uint64_t runs, bool raw)
+{
+    uint64_t timed_ns = raw ? node->raw_total_ns : node->total_ns;
+    uint64_t avg_ns = timed_ns / node->timed, doubt_ns = raw ? 0 : node->doubt_ns;
+    return (struct ct_node_times){.total_ns = ct_merge_product(avg_ns, runs),
+                                  .avg_ns = avg_ns,
+                                  .doubt_ns = doubt_ns / node->timed,
+                                  .uncertain = ct_view_uncertain(timed_ns, doubt_ns)};
+}
+
 /* The moments of a sum of independent estimates, each times `scale`. */
 static void add_sampled(struct ct_sampled *to, double variance_ns2, double third_ns3,
                         double freedom_ns4, double scale)

@@ -85,6 +85,22 @@ struct ct_durations {
 struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw);
 uint64_t ct_view_whole_ns(double ns);
 
+/* What is known of a kernel in a graph, of which at least one run is timed. */
+struct ct_node_times {
+    uint64_t total_ns; /* of all runs: as long as the timed ones on average */
+    uint64_t avg_ns;
+    uint64_t doubt_ns; /* what the average may be wrong by; 0: not known, or raw */
+    bool uncertain;
+};
+
+struct ct_node_times ct_view_node(const struct ct_file_node *node, uint64_t runs, bool raw);
+
+/* Whether it is a graph of which the kernels are known. */
+static inline bool ct_view_has_nodes(const struct ct_line *line)
+{
+    return line->kind == CT_ROW_GRAPH && line->content != CT_MERGE_NONE;
+}
+
 /* Whether a sum is less than twice what it may be wrong by. */
 bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns);
 

@@ -57,13 +57,12 @@ static void put(struct ct_cell *own, const struct ct_line *line, const char *gpu
 static void put_times(struct ct_cell *cells, const struct ct_file_node *node, uint64_t runs,
                       bool raw)
 {
-    uint64_t total_ns = raw ? node->raw_total_ns : node->total_ns;
-    uint64_t avg_ns = total_ns / node->timed, doubt_ns = raw ? 0 : node->doubt_ns;
+    struct ct_node_times t = ct_view_node(node, runs, raw);
     cells[KERNEL_TIMED] = ct_cell_count(node->timed);
-    cells[KERNEL_TOTAL] = ct_cell_count(ct_merge_product(avg_ns, runs));
-    cells[KERNEL_AVG] = ct_cell_count(avg_ns);
-    cells[KERNEL_AVG].doubtful = ct_view_uncertain(total_ns, doubt_ns);
-    cells[KERNEL_DOUBT] = ct_cell_count(doubt_ns / node->timed);
+    cells[KERNEL_TOTAL] = ct_cell_count(t.total_ns);
+    cells[KERNEL_AVG] = ct_cell_count(t.avg_ns);
+    cells[KERNEL_AVG].doubtful = t.uncertain;
+    cells[KERNEL_DOUBT] = ct_cell_count(t.doubt_ns);
     if (raw)
         return;
     cells[KERNEL_MIN] = ct_cell_count(node->min_ns);
@@ -99,7 +98,7 @@ int ct_report_graphs(const struct ct_input *in, struct ct_sink *sink)
     ct_figures_put(&gpu, sink, &report, o.raw);
     ct_sink_begin(sink, &kernel_relation);
     for (size_t i = 0; i < gpu.count; i++)
-        if (gpu.lines[i].kind == CT_ROW_GRAPH && gpu.lines[i].content != CT_MERGE_NONE)
+        if (ct_view_has_nodes(&gpu.lines[i]))
             put_kernels(sink, in, &gpu.lines[i]);
     ct_sink_end(sink);
     ct_view_free(&gpu);

@@ -237,12 +237,11 @@ void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
 static void print_node_times(FILE *out, const struct ct_file_node *node, uint64_t runs, bool raw)
 {
     char avg[CT_UNITS_BYTES] = "-", all[CT_UNITS_BYTES] = "-";
-    uint64_t total_ns = raw ? node->raw_total_ns : node->total_ns;
     if (node->timed) {
-        bool doubtful = !raw && ct_view_uncertain(total_ns, node->doubt_ns);
+        struct ct_node_times t = ct_view_node(node, runs, raw);
         *avg = '~';
-        ct_units_time(avg + doubtful, total_ns / node->timed, 8);
-        ct_units_time(all, ct_merge_product(total_ns / node->timed, runs), 8);
+        ct_units_time(avg + t.uncertain, t.avg_ns, 8);
+        ct_units_time(all, t.total_ns, 8);
     }
     fprintf(out, "%9s  %9s  ", all, avg);
 }
@@ -266,23 +265,18 @@ static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_li
     ct_string_free(&name);
 }
 
-static bool is_graph(const struct ct_line *line)
-{
-    return line->kind == CT_ROW_GRAPH && line->content != CT_MERGE_NONE;
-}
-
 void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
                      const struct ct_view *gpu, const struct ct_view_options *o)
 {
     bool any = false, times = false;
     for (size_t i = 0; i < gpu->count; i++) {
-        any |= is_graph(&gpu->lines[i]);
-        times |= is_graph(&gpu->lines[i]) && gpu->lines[i].row->nodes;
+        any |= ct_view_has_nodes(&gpu->lines[i]);
+        times |= ct_view_has_nodes(&gpu->lines[i]) && gpu->lines[i].row->nodes;
     }
     if (any)
         fprintf(out, "\n%sKernels in graphs:\n%10s  %10s  %sName\n", prefix, "Nodes", "Runs",
                 times ? "     Time        Avg  " : "");
     for (size_t i = 0; i < gpu->count; i++)
-        if (is_graph(&gpu->lines[i]))
+        if (ct_view_has_nodes(&gpu->lines[i]))
             print_graph(out, m, &gpu->lines[i], times, o);
 }
