@@ -99,6 +99,17 @@ static inline struct ct_cell ct_cell_whole(double count)
     return ct_cell_count(ct_view_whole_ns(count));
 }
 
+/* What the program calls something, in `text`; no value: nothing. */
+static inline struct ct_cell ct_cell_given(struct ct_string *text, const struct ct_merged *m,
+                                           uint32_t name)
+{
+    const char *given = ct_merge_name(m, name);
+    if (!*given)
+        return ct_cell_none();
+    ct_name_safe(text, given);
+    return ct_cell_text(text->data);
+}
+
 /* The functions of the tables, by the file they are in. */
 int ct_report_summary(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_summary_nvprof(const struct ct_input *in, FILE *out);

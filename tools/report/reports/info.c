@@ -102,7 +102,6 @@ static void put_device(struct ct_sink *sink, const struct ct_merged *m,
     char compute[32];
     struct ct_string name = {0}, given = {0}, uuid = {0};
     spell(&name, m, d->name);
-    spell(&given, m, d->given_name);
     ct_string_put(&uuid, "GPU-");
     ct_name_uuid(&uuid, d->uuid);
     snprintf(compute, sizeof(compute), "%u.%u", d->compute_major, d->compute_minor);
@@ -112,7 +111,7 @@ static void put_device(struct ct_sink *sink, const struct ct_merged *m,
                               ct_cell_count(d->clock_khz / 1000),
                               ct_cell_text(compute),
                               ct_cell_text(uuid.data),
-                              *given.data ? ct_cell_text(given.data) : ct_cell_none(),
+                              ct_cell_given(&given, m, d->given_name),
                               ct_cell_text(name.data)};
     ct_sink_row(sink, cells);
     ct_string_free(&given);

@@ -8,16 +8,6 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* What the program calls something, in `text`; no value: nothing. */
-static struct ct_cell given_name(struct ct_string *text, const struct ct_merged *m, uint32_t name)
-{
-    const char *given = ct_merge_name(m, name);
-    if (!*given)
-        return ct_cell_none();
-    ct_name_safe(text, given);
-    return ct_cell_text(text->data);
-}
-
 static struct ct_cell gpu_of(const struct ct_input *in, uint32_t device)
 {
     return ct_cell_count(in->m->devices[device].sum.ordinal);
@@ -107,7 +97,7 @@ static void put_device(const struct ct_input *in, struct ct_sink *sink,
         [DEVICE_LONGEST] = ct_cell_count(a->longest_gap_ns),
         [DEVICE_OPERATIONS] = ct_cell_count(a->operations),
         [DEVICE_KNOWN] = ct_cell_number(100 * ct_activity_coverage(in->m, a->device)),
-        [DEVICE_NAME] = given_name(&name, in->m, in->m->devices[a->device].sum.given_name),
+        [DEVICE_NAME] = ct_cell_given(&name, in->m, in->m->devices[a->device].sum.given_name),
     };
     ct_sink_row(sink, cells);
     ct_string_free(&name);
@@ -194,8 +184,8 @@ static void put_stream(const struct ct_input *in, struct ct_sink *sink,
         [STREAM_PRIORITY] = ct_cell_number(s->priority),
         [STREAM_OPERATIONS] = ct_cell_count(s->operations),
         [STREAM_WAITS] = ct_cell_count(s->waits),
-        [STREAM_CONTEXT] = given_name(&context, in->m, s->context_name),
-        [STREAM_NAME] = given_name(&name, in->m, s->name),
+        [STREAM_CONTEXT] = ct_cell_given(&context, in->m, s->context_name),
+        [STREAM_NAME] = ct_cell_given(&name, in->m, s->name),
     };
     if (s->timed)
         put_times(cells, s);
