@@ -120,8 +120,8 @@ START_TEST(chrome_is_json_whatever_names_are)
 }
 END_TEST
 
-/* Whether an event of metadata gives a line this name. */
-static bool has_line(const json_t *events, const char *name)
+/* The event of metadata that gives a line this name, or NULL. */
+static const json_t *line_called(const json_t *events, const char *name)
 {
     size_t i;
     json_t *event;
@@ -129,17 +129,17 @@ static bool has_line(const json_t *events, const char *name)
     {
         const json_t *own = json_object_get(json_object_get(event, "args"), "name");
         if (!strcmp(phase_of(event), "M") && own && !strcmp(json_string_value(own), name))
-            return true;
+            return event;
     }
-    return false;
+    return NULL;
 }
 
 START_TEST(chrome_has_names_of_the_program)
 {
     json_t *document, *events = load_chrome("named", &document);
-    ck_assert(has_line(events, "NVIDIA H200 (0), process 4711: trainer"));
-    ck_assert(has_line(events, "stream 7 (legacy default): compute \\x1b \"1\""));
-    ck_assert(has_line(events, "stream 8: copies"));
+    ck_assert_ptr_nonnull(line_called(events, "NVIDIA H200 (0), process 4711: trainer"));
+    ck_assert_ptr_nonnull(line_called(events, "stream 7 (legacy default): compute \\x1b \"1\""));
+    ck_assert_ptr_nonnull(line_called(events, "stream 8: copies"));
     json_decref(document);
 }
 END_TEST
@@ -165,19 +165,6 @@ static void spell_ranges(const json_t *events, json_int_t line, char *text)
     }
 }
 
-static json_int_t line_called(const json_t *events, const char *name)
-{
-    size_t i;
-    json_t *event;
-    json_array_foreach(events, i, event)
-    {
-        const json_t *own = json_object_get(json_object_get(event, "args"), "name");
-        if (!strcmp(phase_of(event), "M") && own && !strcmp(json_string_value(own), name))
-            return number_of(event, "tid");
-    }
-    return -1;
-}
-
 START_TEST(chrome_has_ranges_in_lines)
 {
     static const char *const lines[][2] = {
@@ -189,9 +176,9 @@ START_TEST(chrome_has_ranges_in_lines)
     json_t *document, *events = load_chrome("ranges", &document);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         char text[256] = "";
-        json_int_t line = line_called(events, lines[i][0]);
-        ck_assert_msg(line >= 0, "no line is called %s", lines[i][0]);
-        spell_ranges(events, line, text);
+        const json_t *line = line_called(events, lines[i][0]);
+        ck_assert_msg(line, "no line is called %s", lines[i][0]);
+        spell_ranges(events, number_of(line, "tid"), text);
         ck_assert_str_eq(text, lines[i][1]);
     }
     json_decref(document);
