@@ -25,7 +25,7 @@ class Row:
     def __init__(self, program, key):
         self.program, self.key = program, key
         self.counts, self.truth, self.ours, self.raw = [], [], [], []
-        self.doubt, self.timed, self.same_counts = [], 0, True
+        self.doubt, self.timed, self.share, self.same_counts = [], [], 0, True
 
     def add_truth(self, side):
         self.counts.append(side.count[self.key])
@@ -34,7 +34,8 @@ class Row:
     def add_ours(self, side):
         timed = side.timed[self.key]
         self.same_counts &= side.count[self.key] in self.counts
-        self.timed += timed / side.count[self.key]
+        self.timed.append(timed)
+        self.share += timed / side.count[self.key]
         self.ours.append(side.mean_us(self.key))
         self.raw.append(side.raw_ns[self.key] / timed / 1e3)
         self.doubt.append(side.doubt_ns[self.key] / timed / 1e3)
@@ -59,10 +60,13 @@ class Row:
     def bound(self):
         return max(0.03 * self.mean, 0.3)
 
+    def good(self):
+        return abs(self.error) <= self.bound
+
     def verdict(self):
         if not self.same_counts:
             return "counts differ"
-        return "ok" if abs(self.error) <= self.bound else "MISS"
+        return "ok" if self.good() else "MISS"
 
 
 def ended_well(directory, name, mode, repeat):
@@ -90,12 +94,12 @@ def sides(directory, name, mode, suffix, read):
             print("%s, %s, repeat %d: %s" % (name, mode, repeat, error))
 
 
-def rows_of(program, truths, ours):
+def rows_of(program, truths, ours, kinds=("kernel", "copy", "set"), make=Row):
     rows = {}
     for side in truths:
         for key in side.count:
-            if key[0] in ("kernel", "copy", "set") and side.timed[key]:
-                rows.setdefault(key, Row(program, key)).add_truth(side)
+            if key[0] in kinds and side.timed[key]:
+                rows.setdefault(key, make(program, key)).add_truth(side)
     for side in ours:
         for key in side.count:
             if key in rows and side.timed[key]:
@@ -125,7 +129,7 @@ def percent(part, whole):
 
 def cells(row, names):
     name = names[row.key[1]] if row.key[0] == "kernel" else row.key[1]
-    return [row.program, short(name), "%d" % row.launches, "%.0f%%" % (row.timed / len(row.ours) * 100),
+    return [row.program, short(name), "%d" % row.launches, "%.0f%%" % (row.share / len(row.ours) * 100),
             "%.3f" % row.mean, spread(row.truth), "%.3f" % (row.mean + row.error), spread(row.ours),
             "%+.3f" % row.error, percent(row.error, row.mean), "%.3f" % statistics.median(row.doubt),
             "%+.3f" % row.raw_error, percent(row.raw_error, row.mean), row.verdict()]

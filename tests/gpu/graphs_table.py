@@ -18,67 +18,44 @@ KNOWN = "spin_only"  # a kernel that is no like others: see check-gpu-graphs
 MODES = ["plain", "cutrace", "nodes", "cupti", "nsys-nodes"]
 
 
-class Kernel:
-    """One kernel in the graphs of one program: means in us, one for each repeat."""
-
-    def __init__(self, program, name):
-        self.program, self.name = program, name
-        self.truth, self.ours, self.raw, self.doubt, self.runs, self.timed = [], [], [], [], [], []
-
-    def add_ours(self, side, key):
-        timed = side.timed[key]
-        self.timed.append(timed)
-        self.ours.append(side.total_ns[key] / timed / 1e3)
-        self.raw.append(side.raw_ns[key] / timed / 1e3)
-        self.doubt.append(side.doubt_ns[key] / timed / 1e3)
+class Kernel(accuracy_table.Row):
+    """One kernel in the graphs of one program."""
 
     @property
-    def mean(self):
-        return statistics.median(self.truth)
-
-    @property
-    def error(self):
-        return statistics.median(self.ours) - self.mean
-
-    @property
-    def raw_error(self):
-        return statistics.median(self.raw) - self.mean
+    def bound(self):
+        return max(0.05 * self.mean, 0.5)
 
     def is_known(self):
-        return KNOWN in self.name
+        return KNOWN in self.key[1]
 
-    def good(self):
-        return abs(self.error) <= max(0.05 * self.mean, 0.5)
+    def verdict(self):
+        return "known" if self.is_known() else "ok" if self.good() else "MISS"
 
     def cells(self, names):
-        return [self.program, accuracy_table.short(names[self.name]),
-                "%d" % statistics.median(self.runs), "%d" % statistics.median(self.timed),
-                "%.3f" % self.mean, "%.3f" % statistics.median(self.ours),
-                "%+.3f" % self.error, accuracy_table.percent(self.error, self.mean),
-                "%.3f" % statistics.median(self.doubt), "%+.3f" % self.raw_error,
-                "known" if self.is_known() else "ok" if self.good() else "MISS"]
+        return [self.program, accuracy_table.short(names[self.key[1]]), "%d" % self.launches,
+                "%d" % statistics.median(self.timed), "%.3f" % self.mean,
+                "%.3f" % statistics.median(self.ours), "%+.3f" % self.error,
+                accuracy_table.percent(self.error, self.mean),
+                "%.3f" % statistics.median(self.doubt), "%+.3f" % self.raw_error, self.verdict()]
 
 
 HEAD = ["program", "kernel", "runs", "timed", "CUPTI us", "cutrace us", "error us", "error",
         "doubt us", "raw error us", "verdict"]
 
 
-def kernels_of(program, directory):
-    kernels = {}
-    for side in accuracy_table.sides(directory, program, "cupti", "", compare.read_cupti):
-        for key in side.count:
-            if key[0] == "graph_kernel":
-                kernel = kernels.setdefault(key[1], Kernel(program, key[1]))
-                kernel.truth.append(side.mean_us(key))
-                kernel.runs.append(side.count[key])
-    for side in accuracy_table.sides(directory, program, "nodes", ".bin", compare.read_cutrace):
+def with_facts(program, sides):
+    """The same, after what each has to say of graphs."""
+    for side in sides:
         for fact, count in sorted(side.facts.items()):
             if "graph" in fact or "Graph" in fact:
                 print("# %s: %s: %d" % (program, fact, count))
-        for key in side.count:
-            if key[0] == "graph_kernel" and key[1] in kernels and side.timed[key]:
-                kernels[key[1]].add_ours(side, key)
-    return list(kernels.values())
+        yield side
+
+
+def kernels_of(program, directory):
+    truths = accuracy_table.sides(directory, program, "cupti", "", compare.read_cupti)
+    ours = accuracy_table.sides(directory, program, "nodes", ".bin", compare.read_cutrace)
+    return accuracy_table.rows_of(program, truths, with_facts(program, ours), ("graph_kernel",), Kernel)
 
 
 class Output:
@@ -154,7 +131,7 @@ def main():
             print("results of %s: plain %s, with times of nodes %s" % (
                 program, sorted(outputs["plain"].results), sorted(outputs["nodes"].results)))
     if kernels:
-        names = accuracy_table.demangled(sorted({kernel.name for kernel in kernels}))
+        names = accuracy_table.demangled(sorted({kernel.key[1] for kernel in kernels}))
         print("== means of kernels in graphs: 5 % or 0.5 us of CUPTI's; medians of the repeats")
         accuracy_table.show([HEAD] + [kernel.cells(names) for kernel in kernels])
         show_bias(kernels)
