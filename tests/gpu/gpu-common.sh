@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What check-gpu, check-gpu-accuracy, bench-gpu, bench-overlap and run-examples share: where things are,
-# how they are built, and in which modes a program is measured.
+# What the scripts here share: where things are, how they are built, and in which modes a program is
+# measured.
 # The caller has set here, top, out, jobs.
 
 PYTHON=${PYTHON:-python3}
@@ -208,6 +208,48 @@ in_time() {
     [ "$late" ] || echo "the limit of $limit s is over: what was measured so far is the result" >&2
     late=yes
     return 1
+}
+
+# chosen: those of the lines that the caller's function programs prints, name|seconds|command, whose
+# name matches the pattern $only.
+chosen() {
+    local line
+    programs | while IFS= read -r line; do
+        # shellcheck disable=SC2254 # a pattern is what it is
+        case ${line%%|*} in
+        $only) echo "$line" ;;
+        esac
+    done
+}
+
+# measure_in MODE...: the chosen programs $repeats times in these modes, which take turns; into $runs. The
+# caller's function judge writes what it is so far into $table.
+measure_in() {
+    local repeat name seconds command mode
+    for ((repeat = 1; repeat <= repeats; repeat++)); do
+        while IFS='|' read -r name seconds command; do
+            for mode in $(rotated "$repeat" "$@"); do
+                in_time || return
+                run_mode "$mode" "$runs/$name.$mode.$repeat" "$seconds" "$command"
+            done
+        done < <(chosen)
+        judge # so that something is there if this script is killed
+    done
+}
+
+# finish: prints the table, and exits as judge says.
+finish() {
+    local status
+    judge
+    status=$?
+    cat "$table"
+    echo "${0##*/}: $gpu_name, $repeats repeats, $SECONDS s"
+    if [ "$keep" ] || [ "$status" -ne 0 ]; then
+        echo "everything is in $out"
+    else
+        rm -rf "$out"
+    fi
+    exit "$status"
 }
 
 probe() {
