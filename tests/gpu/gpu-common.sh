@@ -195,6 +195,22 @@ run_mode() {
     fi
 }
 
+# same_as_plain MODE STEM SECONDS COMMAND: runs it plainly and in the mode, as STEM.plain and STEM.MODE.
+# Says what is wrong and returns 1 when it ends or prints otherwise, 77 when it does not run plainly.
+same_as_plain() {
+    run_mode plain "$2.plain" "$3" "$4"
+    [ -e "$2.plain.out" ] || return 77
+    run_mode "$1" "$2.$1" "$3" "$4"
+    if [ ! -e "$2.$1.out" ]; then
+        echo "FAIL: ${2##*/}: ended otherwise: $(tail -n 1 "$2.$1.err")"
+    elif ! cmp -s "$2.plain.out" "$2.$1.out"; then
+        echo "FAIL: ${2##*/}: printed something else"
+    else
+        return 0
+    fi
+    return 1
+}
+
 # rotated NUMBER WORD...: the words, begun with another one each time.
 rotated() {
     local by=$(($1 % ($# - 1)))
