@@ -73,13 +73,17 @@ def add_marks(side, row):
             side.facts["%s times that are upper bounds: %s" % (row["kind"], reason)] += count
 
 
+def add_times(side, key, entry):
+    side.timed[key] += entry["timed"]
+    side.total_ns[key] += entry["total_ns"]
+    side.raw_ns[key] += entry["raw_total_ns"]
+    side.doubt_ns[key] += entry["doubt_ns"]
+
+
 def add_node(side, node, launches):
     key = "graph_kernel", node["name"]
     side.count[key] += node["count"] * launches
-    side.timed[key] += node["timed"]
-    side.total_ns[key] += node["total_ns"]
-    side.raw_ns[key] += node["raw_total_ns"]
-    side.doubt_ns[key] += node["doubt_ns"]
+    add_times(side, key, node)
 
 
 def add_rows(side, profile):
@@ -92,10 +96,7 @@ def add_rows(side, profile):
         if row["kind"] in ("kernel", "copy", "set") and row["ran"]:
             side.count[key] += row["ran"]
             side.bytes[key] += row["bytes"]
-            side.total_ns[key] += row["total_ns"]
-            side.raw_ns[key] += row["raw_total_ns"]
-            side.timed[key] += row["timed"]
-            side.doubt_ns[key] += row["doubt_ns"]
+            add_times(side, key, row)
             side.estimated[key] += row["estimated"]
             side.estimated_ns[key] += row["estimated_ns"]
             side.variance_ns2[key] += row["variance_ns2"]
