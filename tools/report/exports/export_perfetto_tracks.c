@@ -56,6 +56,17 @@ uint32_t ct_perfetto_thread(struct ct_perfetto *p, const struct ct_event *e)
     return thread_of(p, e->file, e->call.thread);
 }
 
+/* A line that a name is all of; the name is freed. */
+static uint32_t put_named(struct ct_perfetto *p, struct ct_track own, uint32_t parent,
+                          struct ct_string *name)
+{
+    PB(TrackDescriptor) track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+    track.name = name->data;
+    put_track(p, &track, own, parent);
+    ct_string_free(name);
+    return own.id;
+}
+
 uint32_t ct_perfetto_ranges(struct ct_perfetto *p, const struct ct_event *e, uint32_t lane)
 {
     uint32_t thread = thread_of(p, e->file, e->range.thread);
@@ -63,12 +74,8 @@ uint32_t ct_perfetto_ranges(struct ct_perfetto *p, const struct ct_event *e, uin
     if (!own.is_new)
         return own.id;
     struct ct_string name = {0};
-    PB(TrackDescriptor) track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
     ct_track_ranges_name(&name, e, lane);
-    track.name = name.data;
-    put_track(p, &track, own, thread);
-    ct_string_free(&name);
-    return own.id;
+    return put_named(p, own, thread, &name);
 }
 
 static uint32_t device_of(struct ct_perfetto *p, const struct ct_event *e)
@@ -79,13 +86,9 @@ static uint32_t device_of(struct ct_perfetto *p, const struct ct_event *e)
     if (!own.is_new)
         return own.id;
     struct ct_string name = {0};
-    PB(TrackDescriptor) track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
     ct_string_put(&name, ct_event_device(&p->names, e->file, device));
     ct_name_given(&name, e->file->t->devices.at[device].given_name);
-    track.name = name.data;
-    put_track(p, &track, own, process);
-    ct_string_free(&name);
-    return own.id;
+    return put_named(p, own, process, &name);
 }
 
 uint32_t ct_perfetto_stream(struct ct_perfetto *p, const struct ct_event *e)
@@ -95,10 +98,6 @@ uint32_t ct_perfetto_stream(struct ct_perfetto *p, const struct ct_event *e)
     if (!own.is_new)
         return own.id;
     struct ct_string name = {0};
-    PB(TrackDescriptor) track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
     ct_track_stream_name(&name, e->file, (uint32_t)e->op.stream);
-    track.name = name.data;
-    put_track(p, &track, own, device);
-    ct_string_free(&name);
-    return own.id;
+    return put_named(p, own, device, &name);
 }
