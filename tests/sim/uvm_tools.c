@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 struct uvm_tools uvm_tools;
 
 static struct {
-    ino_t tools, space, other; /* of the files that stand for devices; 0: not made */
+    _Atomic ino_t tools, space, other; /* of the files that stand for devices; 0: not made */
     union ct_uvm_entry *entry;
     struct ct_uvm_control *control;
     uint32_t entries;
@@ -30,13 +31,16 @@ static struct {
     unsigned late_count;
 } sim;
 
+/* The program's threads and the profiler's come here, as into the driver. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static ino_t inode_of(int fd)
 {
     struct stat st;
     return fstat(fd, &st) ? 0 : st.st_ino;
 }
 
-static int make(ino_t *inode)
+static int make(_Atomic ino_t *inode)
 {
     int fd = memfd_create("device", MFD_CLOEXEC);
     *inode = fd < 0 ? 0 : inode_of(fd);
@@ -51,7 +55,10 @@ bool uvm_tools_start(void)
 
 bool uvm_tools_is_open(void)
 {
-    return sim.types;
+    pthread_mutex_lock(&lock);
+    bool is_open = sim.types;
+    pthread_mutex_unlock(&lock);
+    return is_open;
 }
 
 unsigned uvm_tools_descriptors(void)
@@ -71,7 +78,7 @@ bool uvm_tools_is_read(void)
 }
 
 /* One entry stays free, and what finds no room is counted. */
-void uvm_tools_put(const void *entry)
+static void put(const void *entry)
 {
     uint8_t type = *(const uint8_t *)entry;
     if (!(sim.types >> type & 1))
@@ -86,10 +93,19 @@ void uvm_tools_put(const void *entry)
     atomic_store(&sim.control->put_behind, next);
 }
 
+void uvm_tools_put(const void *entry)
+{
+    pthread_mutex_lock(&lock);
+    put(entry);
+    pthread_mutex_unlock(&lock);
+}
+
 void uvm_tools_put_late(const void *entry)
 {
+    pthread_mutex_lock(&lock);
     if (sim.late_count < LATE)
         memcpy(sim.late[sim.late_count++], entry, 64);
+    pthread_mutex_unlock(&lock);
 }
 
 static void *address(uint64_t value)
@@ -115,11 +131,11 @@ static void flush(void)
 {
     uvm_tools.flushes++;
     for (unsigned i = 0; i < sim.late_count; i++)
-        uvm_tools_put(sim.late[i]);
+        put(sim.late[i]);
     sim.late_count = 0;
 }
 
-static int answer_tools(unsigned long request, uint64_t *p)
+static int answer_tools_locked(unsigned long request, uint64_t *p)
 {
     uint32_t *words = (uint32_t *)p;
     if (request == 56) {
@@ -134,7 +150,7 @@ static int answer_tools(unsigned long request, uint64_t *p)
     return 0;
 }
 
-static int answer_space(unsigned long request, uint64_t *p)
+static int answer_space_locked(unsigned long request, uint64_t *p)
 {
     if (request == 64) {
         memcpy(address(p[0]), uvm_tools.uuids, sizeof(uvm_tools.uuids));
@@ -148,6 +164,14 @@ static int answer_space(unsigned long request, uint64_t *p)
     return 0;
 }
 
+static int answer(int (*locked)(unsigned long, uint64_t *), unsigned long request, void *p)
+{
+    pthread_mutex_lock(&lock);
+    int result = locked(request, p);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
 int ioctl(int fd, unsigned long request, ...)
 {
     va_list args;
@@ -156,9 +180,9 @@ int ioctl(int fd, unsigned long request, ...)
     va_end(args);
     ino_t inode = sim.other ? inode_of(fd) : 0;
     if (inode && inode == sim.tools)
-        return answer_tools(request, p);
+        return answer(answer_tools_locked, request, p);
     if (inode && inode == sim.space)
-        return answer_space(request, p);
+        return answer(answer_space_locked, request, p);
     int (*real)(int, unsigned long, ...) =
         (int (*)(int, unsigned long, ...))dlsym(RTLD_NEXT, "ioctl");
     return real(fd, request, p);

@@ -88,8 +88,7 @@ int main(int argc, char **argv)
         have_a_child();
     go_on();
     if (!strcmp(what, "close"))
-        for (int fd = 3; fd < 1024; fd++)
-            close(fd);
+        close_range(3, ~0u, 0);
     printf("opened %u, watched %d\n", uvm_tools.opened, uvm_tools_is_open());
     return 0;
 }
