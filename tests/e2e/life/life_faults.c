@@ -22,8 +22,7 @@ struct call {
 
 /* Besides those that cuda.h names: what went wrong on the device may be told by any call. */
 #define ANYWHERE CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_UNKNOWN
-#define CODES_OF(name, ...) {#name, {ANYWHERE __VA_OPT__(, ) __VA_ARGS__}},
-#define OWN_CALL(...) CODES_OF(__VA_ARGS__)
+#define OWN_CALL(name, ...) {#name, {ANYWHERE __VA_OPT__(, ) __VA_ARGS__}},
 static const struct call calls[] = {
 #include "own_calls.h"
 };
@@ -125,6 +124,8 @@ static void check_all_were_called(void)
     for (unsigned i = 0, at = 0; i < CALLS; i++) {
         char fault[100];
         snprintf(fault, sizeof(fault), "CUDASIM_FAIL=cutrace/%s:", calls[i].name);
+        ck_assert_msg(!strncmp(sweep_line(at), fault, strlen(fault)), "%s is not %s", fault,
+                      sweep_line(at));
         ck_assert_msg(sweep_came(at) || is_older(calls[i].name), "%s was never called",
                       calls[i].name);
         while (at < sweep_count() && !strncmp(sweep_line(at), fault, strlen(fault)))
