@@ -456,6 +456,7 @@ static void finish(struct job *j, bool ok, const char *why)
     } else if (is_quiet(&j->figures) ||
                ct_device(device)->calibration->source == CT_CALIBRATION_NONE) {
         j->figures.source = CT_CALIBRATION_DEVICE;
+        j->figures.node = ct_device(device)->calibration->node; /* not measured here */
         ct_figures_finish(&j->figures);
         ct_device_calibrated(device, &j->figures);
     }

@@ -34,7 +34,7 @@ static const struct {
          .submit_ns = UINT32_MAX,
          .copy_floor_ns = 4110,
          .set_floor_ns = 3910,
-         .bias_node_ns = 1980,
+         .node = {.bias_ns = 1980},
      }},
     {"H200",
      {
@@ -49,11 +49,11 @@ static const struct {
          .submit_ns = 1860,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
-         .bias_node_ns = 3350, /* between 2.35 and 4.35 us, by machine or session */
-         .spread_node_ns = 1000,
-         .gap_node_ns = 275,
-         .doubt_node_ns = 400,
-         .beside_node_ns = 700,
+         .node = {.bias_ns = 3350, /* between 2.35 and 4.35 us, by machine or session */
+                  .spread_ns = 1000,
+                  .gap_ns = 275,
+                  .doubt_ns = 400,
+                  .beside_ns = 700},
      }},
 };
 
@@ -278,18 +278,18 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     return e;
 }
 
-struct ct_node_bias ct_estimate_node_bias(const struct ct_calibration *c, int64_t added_ns,
+struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64_t added_ns,
                                           uint64_t least, uint64_t most)
 {
-    bool is_known = c->bias_node_ns != 0;
-    struct ct_node_bias b = {c->bias_node_ns, is_known ? c->spread_node_ns : UNKNOWN_BIAS_NS};
+    bool is_known = f->bias_ns != 0;
+    struct ct_node_bias b = {f->bias_ns, is_known ? f->spread_ns : UNKNOWN_BIAS_NS};
     if (!least)
         return b;
     uint64_t low_ns = not_negative(added_ns) / most, high_ns = not_negative(added_ns) / least;
     uint64_t half_ns = (high_ns - low_ns) / 2;
-    uint64_t doubt_ns = (is_known ? c->doubt_node_ns : UNKNOWN_GAP_NS) + half_ns;
+    uint64_t doubt_ns = (is_known ? f->doubt_ns : UNKNOWN_GAP_NS) + half_ns;
     if (doubt_ns <= b.doubt_ns)
-        b = (struct ct_node_bias){low_ns + half_ns + c->gap_node_ns, doubt_ns};
+        b = (struct ct_node_bias){low_ns + half_ns + f->gap_ns, doubt_ns};
     return b;
 }
 

@@ -14,6 +14,15 @@
 #include "base/base.h"
 #include "cutrace/format.h"
 
+/* Of event nodes in a device's graphs, in nanoseconds; 0: unknown. */
+struct ct_node_figures {
+    uint32_t bias_ns;   /* event node to event node minus duration */
+    uint32_t spread_ns; /* a process's may be so much more or less */
+    uint32_t gap_ns;    /* from kernel to kernel in a graph without event nodes */
+    uint32_t doubt_ns;  /* what a duration in a graph may be wrong by, its bias measured */
+    uint32_t beside_ns; /* and so much more with other nodes at work beside the kernel */
+};
+
 /* Figures of a device, in nanoseconds. */
 struct ct_calibration {
     uint32_t source;         /* enum ct_calibration_source */
@@ -29,11 +38,7 @@ struct ct_calibration {
     uint32_t idle_uncertainty_ns; /* the same in an idle stream */
     uint32_t copy_floor_ns;       /* shortest bracket of a 4-byte copy to the device; 0: unknown */
     uint32_t set_floor_ns;        /* shortest bracket of a 4-byte set; 0: unknown */
-    uint32_t bias_node_ns;   /* event node to event node minus duration, in a graph; 0: unknown */
-    uint32_t spread_node_ns; /* a process's may be so much more or less */
-    uint32_t gap_node_ns;    /* from kernel to kernel in a graph without event nodes */
-    uint32_t doubt_node_ns;  /* what a duration in a graph may be wrong by, its bias measured */
-    uint32_t beside_node_ns; /* and so much more with other nodes at work beside the kernel */
+    struct ct_node_figures node;
 };
 
 /* The engines of a GPU that take a stream's operations. */
@@ -132,7 +137,7 @@ struct ct_node_bias {
  * way leads through `least` to `most` kernels. No kernels, or too few of them for certain: the
  * device's figure serves.
  */
-struct ct_node_bias ct_estimate_node_bias(const struct ct_calibration *c, int64_t added_ns,
+struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64_t added_ns,
                                           uint64_t least, uint64_t most);
 
 /*

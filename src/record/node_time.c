@@ -127,9 +127,11 @@ void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint6
 /* Not the mean: single launches that waited for something would be in it. False: too few. */
 static bool median_of(const struct ct_row *r, uint64_t *ns)
 {
+    if (r->timed < LEAST_LAUNCHES)
+        return false;
+    uint32_t bucket = ct_hist_bucket(r->time.min_ns), last = ct_hist_bucket(r->time.max_ns);
     uint64_t n = 0, below = 0;
-    uint32_t bucket = 0;
-    for (uint32_t i = 0; i < CT_HIST_BUCKETS; i++)
+    for (uint32_t i = bucket; i <= last; i++)
         n += ct_buckets_count(r->time.buckets, i);
     if (n < LEAST_LAUNCHES)
         return false;
@@ -169,7 +171,5 @@ struct ct_node_bias ct_node_bias_of(uint32_t row)
     struct added a = all ? all->added[device] : (struct added){0};
     if (g && g->added.least)
         a = g->added;
-    /* One that could not be asked what it is has none. */
-    const struct ct_calibration *c = ct_device(device)->calibration;
-    return ct_estimate_node_bias(c ? c : ct_calibration_of(""), a.ns, a.least, a.most);
+    return ct_estimate_node_bias(&ct_device(device)->calibration->node, a.ns, a.least, a.most);
 }

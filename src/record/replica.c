@@ -417,7 +417,7 @@ static void rest(const struct replica *r)
 {
     if (!ct_config.budget_ppm)
         return;
-    uint32_t bias_ns = ct_device(r->context->device)->calibration->bias_node_ns;
+    uint32_t bias_ns = ct_device(r->context->device)->calibration->node.bias_ns;
     size_t count;
     ct_replica_nodes(&r->body, &count);
     uint64_t cost_ns = count * (bias_ns ? bias_ns : UNKNOWN_NODE_NS);

@@ -371,21 +371,21 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-static void add_node_times(struct ct_file_node *f, const struct ct_node_time *t,
-                           const struct ct_node_bias *b)
+static void add_node_times(struct ct_file_node *f, const struct ct_node_time *t)
 {
     if (!t)
         return;
-    double n = (double)t->timed, bias_ns = (double)b->bias_ns;
+    struct ct_node_bias b = ct_node_bias_of(t->row);
+    double n = (double)t->timed, bias_ns = (double)b.bias_ns;
     double square_ns2 = t->square_ns2 - bias_ns * (2 * (double)t->total_ns - n * bias_ns);
-    uint32_t beside_ns = ct_device(ct_row(t->row)->device)->calibration->beside_node_ns;
+    uint32_t beside_ns = ct_device(ct_row(t->row)->device)->calibration->node.beside_ns;
     f->timed = t->timed;
-    f->total_ns = less(t->total_ns, t->timed * b->bias_ns);
-    f->min_ns = less(t->min_ns, b->bias_ns);
-    f->max_ns = less(t->max_ns, b->bias_ns);
+    f->total_ns = less(t->total_ns, t->timed * b.bias_ns);
+    f->min_ns = less(t->min_ns, b.bias_ns);
+    f->max_ns = less(t->max_ns, b.bias_ns);
     f->square_ns2 = square_ns2 > 0 ? square_ns2 : 0;
     f->raw_total_ns = t->total_ns;
-    f->doubt_ns = t->timed * b->doubt_ns + t->beside * beside_ns;
+    f->doubt_ns = t->timed * b.doubt_ns + t->beside * beside_ns;
 }
 
 /* A topology has a row on each device it was launched on. */
@@ -395,12 +395,11 @@ static void add_nodes(const struct ct_graph *g)
         const struct ct_row *r = ct_row(row);
         if (r->kind != CT_ROW_GRAPH || !ct_streq(r->name, g->name))
             continue;
-        struct ct_node_bias bias = ct_node_bias_of(row);
         for (uint32_t i = 0; i < g->kernels; i++) {
             struct ct_file_node f = {.graph_row = row,
                                      .name = add_string(g->kernel[i].name),
                                      .count = g->kernel[i].count};
-            add_node_times(&f, ct_node_time_find(row, g->kernel[i].name), &bias);
+            add_node_times(&f, ct_node_time_find(row, g->kernel[i].name));
             append(CT_SECTION_NODES, &f, sizeof(f));
         }
     }
@@ -569,11 +568,8 @@ static void add_collectives(void)
         struct ct_file_collective f = ct_collective_row(i);
         append(CT_SECTION_COLLECTIVES, &f, sizeof(f));
     }
-    struct ct_file_note n = {.kind = CT_NOTE_WARNING, .count = ct_collectives_uncounted()};
-    if (!n.count)
-        return;
-    n.text = add_string("operations of NCCL are not counted: there are too many kinds and sizes");
-    append(CT_SECTION_NOTES, &n, sizeof(n));
+    add_counted_note("operations of NCCL are not counted: there are too many kinds and sizes",
+                     ct_collectives_uncounted());
 }
 
 static void add_unified_losses(void)

@@ -15,6 +15,7 @@
 #define COPIED 1024
 #define ROUNDS 40
 #define PAUSE_MS 20
+#define MANY 8
 
 static struct {
     CUcontext context;
@@ -200,6 +201,16 @@ static void churn(void)
     launch_many(20);
 }
 
+/* At once, and all of them are there to the end. */
+static void many(void)
+{
+    warm_up();
+    for (int i = 1; i < MANY; i++) {
+        MUST(cuGraphInstantiate(&x.exec, x.g, 0));
+        warm_up();
+    }
+}
+
 /* Memory nodes forbid it. */
 static void memory(void)
 {
@@ -285,7 +296,7 @@ static const struct {
     void (*play)(void);
 } kinds[] = {{"plain", plain},       {"gone", gone},     {"streams", streams}, {"changed", changed},
              {"churn", churn},       {"memory", memory}, {"reset", reset},     {"off", off},
-             {"captured", captured}, {"child", child}};
+             {"captured", captured}, {"child", child},   {"many", many}};
 
 int actor_replica(int argc, char **argv)
 {
