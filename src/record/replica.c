@@ -276,7 +276,9 @@ void ct_replicas_unloaded(void)
         return;
     for (uint32_t i = 0; i < CT_REPLICAS; i++) {
         enum phase p = phase_of(i);
-        if (p == CLONED || p == WANTED)
+        if (p == MAKING)
+            wait_while_making(i);
+        else if (p == CLONED || p == WANTED)
             drop(i, CT_REPLICA_LOST_UNLOADED);
     }
 }

@@ -113,16 +113,9 @@ static bool neighbours_of(struct making *m, CUgraphNode of, bool before, struct 
     }
     if (r == CUDA_SUCCESS)
         return true;
-    if (n->node)
-        ct_graph_nodes_free(n);
+    ct_graph_nodes_free(n);
     bool is_lossy = r == CUDA_ERROR_LOSSY_QUERY;
     return fail(m, is_lossy ? CT_REPLICA_LOST_PROGRAMMATIC : CT_REPLICA_LOST_REFUSED);
-}
-
-static void neighbours_free(struct ct_graph_nodes *n)
-{
-    if (n->node)
-        ct_graph_nodes_free(n);
 }
 
 /* An event of the pool, the body's from here on. */
@@ -275,10 +268,10 @@ static bool add_node(struct making *m, struct level *l, CUgraphNode node)
     bool known = neighbours_of(m, node, false, &to);
     bool ok = known ? add_known(m, l, node, &from, &to) : m->why == CT_REPLICA_LOST_PROGRAMMATIC;
     if (known)
-        neighbours_free(&to);
+        ct_graph_nodes_free(&to);
     else
         l->beside = true;
-    neighbours_free(&from);
+    ct_graph_nodes_free(&from);
     return ok;
 }
 
@@ -341,8 +334,7 @@ static bool make(struct making *m, CUgraph clone, unsigned flags)
 
 static void empty(struct ct_buffer *b)
 {
-    if (b->data)
-        ct_unmap(b->data, b->size_bytes);
+    ct_unmap(b->data, b->size_bytes);
     *b = (struct ct_buffer){0};
 }
 
@@ -361,7 +353,9 @@ bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, s
 
 void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c)
 {
-    events_in_use[ct_context_index(c)] = 0;
+    const uint32_t *event = (const uint32_t *)(const void *)b->events.data;
+    for (size_t i = 0; i < ct_replica_events(b); i++)
+        events_in_use[ct_context_index(c)] -= event[i] != CT_EVENT_NONE;
     empty(&b->nodes);
     empty(&b->events);
     *b = (struct ct_replica_body){0};
@@ -371,14 +365,10 @@ void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c)
 {
     uint32_t *event = (uint32_t *)(void *)b->events.data;
     for (size_t i = 0; i < ct_replica_events(b); i++)
-        if (event[i] != CT_EVENT_NONE) {
+        if (event[i] != CT_EVENT_NONE)
             ct_event_give(c, event[i]);
-            events_in_use[ct_context_index(c)]--;
-        }
     CUgraphExec exec = b->exec;
-    empty(&b->nodes);
-    empty(&b->events);
-    *b = (struct ct_replica_body){0};
+    ct_replica_forget(b, c);
     if (exec)
         CT_ASK_IN(c, cuGraphExecDestroy, exec);
 }
