@@ -5,9 +5,10 @@
 #include "base/spin.h"
 #include "base/text.h"
 #include "record/bracket.h"
+#include "record/drain.h"
 
 static struct ct_spin lock;
-static uint64_t open;
+static _Atomic uint64_t open;
 
 /* Up to the @ before the domain, or all of it; "\@" is an @ of the name. */
 static bool is_name(const char **pattern, const char *text, size_t bytes)
@@ -34,6 +35,8 @@ bool ct_capture_is_of(const char *domain, const char *text, size_t bytes)
 /* Under the lock, as one thread's last may be closed while another opens its first. */
 void ct_capture_opens(void)
 {
+    if (!open)
+        ct_drain_settle();
     ct_spin_lock(&lock);
     if (!open++)
         ct_recording_set(true);
@@ -42,6 +45,8 @@ void ct_capture_opens(void)
 
 void ct_capture_closes(void)
 {
+    if (open == 1)
+        ct_drain_settle();
     ct_spin_lock(&lock);
     if (!--open)
         ct_recording_set(false);

@@ -408,13 +408,18 @@ static void settle_unified(void *unused)
     ct_unified_settle();
 }
 
-void ct_drain_record(bool on)
+void ct_drain_settle(void)
 {
     int saved_errno = errno;
     if (ct_unified_is_watched())
         ct_drain_look(settle_unified, NULL);
-    ct_recording_set(on);
     errno = saved_errno;
+}
+
+void ct_drain_record(bool on)
+{
+    ct_drain_settle();
+    ct_recording_set(on);
 }
 
 /* What is complete is taken, then the context's state changes, with the drain thread outside. */

@@ -43,9 +43,12 @@ bool ct_drain_is_flushed(uint32_t ticket);
 bool ct_drain_look(void (*look)(void *arg), void *arg);
 
 /*
- * Any thread of the program's, and `tend`: recording goes on or off. Of managed memory, what has
- * happened by now belongs to the time before.
+ * Any thread of the program's, and `tend`: recording is about to go on or off. Of managed memory,
+ * what has happened by now belongs to the time before.
  */
+void ct_drain_settle(void);
+
+/* The same, and it goes. */
 void ct_drain_record(bool on);
 
 /*
