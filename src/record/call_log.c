@@ -46,7 +46,8 @@ CT_COLD void ct_call_log_start(struct ct_thread *t)
     log->id = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
     log->tid = (uint32_t)syscall(SYS_gettid);
     log->name[0] = '\0';
-    log->defined_in = 0;
+    log->defined_in = log->namings = 0;
+    log->given_name = NULL;
     prctl(PR_GET_NAME, log->name);
     take_numbers(t, log);
     atomic_store_explicit(&t->log, log, memory_order_release);

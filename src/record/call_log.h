@@ -29,7 +29,8 @@ struct ct_call_log {
     _Atomic uint64_t dropped;
     uint64_t dropped_taken; /* of the drain thread, as is the segment of the trace that */
     uint32_t defined_in;    /* knows the thread, as it was called after so many */
-    uint32_t namings;       /* ct_range_namings() */
+    uint32_t namings;       /* ct_range_namings() at the last look at */
+    const char *given_name; /* the program's; NULL: none */
     struct ct_ring ring;
     struct ct_logged_call call[CT_LOGGED_CALLS];
 };

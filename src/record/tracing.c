@@ -229,16 +229,23 @@ void ct_tracing_add(const struct ct_measured *m, uint64_t time_ns)
 
 /* ---- calls ---- */
 
+static bool is_thread_renamed(struct ct_call_log *log)
+{
+    uint32_t namings = ct_range_namings();
+    if (log->namings == namings)
+        return false;
+    log->namings = namings;
+    return is_renamed(&log->given_name, ct_range_thread_name(log->tid));
+}
+
 /* By its name of the program's, or what the system has. */
 static void define_thread(struct ct_tracing *l, struct ct_call_log *log)
 {
-    uint32_t namings = ct_range_namings();
-    if (!((log->namings != namings) | is_new(l, &log->defined_in)))
+    bool renamed = is_thread_renamed(log);
+    if (!is_new(l, &log->defined_in) && !renamed)
         return;
-    log->namings = namings;
-    const char *given = ct_range_thread_name(log->tid);
-    ct_trace_define_thread(&l->writer,
-                           &(struct ct_trace_thread){log->id, log->tid, given ? given : log->name});
+    const char *name = log->given_name ? log->given_name : log->name;
+    ct_trace_define_thread(&l->writer, &(struct ct_trace_thread){log->id, log->tid, name});
 }
 
 static void define_call(struct ct_tracing *l, struct ct_call_log *log, uint32_t api)
