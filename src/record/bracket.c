@@ -449,11 +449,8 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
  */
 static bool may_be_captured(const struct ct_bracket *b)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (ct_likely(b->captures == atomic_load(&captures)) || !CT_HAS(cuStreamIsCapturing))
-        return false;
-    return CT_REAL(cuStreamIsCapturing)(b->stream->handle, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return ct_unlikely(b->captures != atomic_load(&captures)) &&
+           ct_stream_is_capturing(b->stream->handle);
 }
 
 static void count_error(struct ct_bracket *b)

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/intern.h"
 #include "base/mem.h"
-#include "base/spin.h"
 #include "base/text.h"
 #include "record/bracket.h"
 #include "record/capture_range.h"

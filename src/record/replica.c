@@ -312,14 +312,6 @@ bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s)
            !is_resting();
 }
 
-static bool is_capturing(CUstream s)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CT_HAS(cuStreamIsCapturing) &&
-           (CT_REAL(cuStreamIsCapturing)(s, &status) != CUDA_SUCCESS ||
-            status != CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
 static uint64_t stream_id_of(const struct ct_bracket *b)
 {
     return b->state != CT_BRACKET_OFF && b->stream ? b->stream->id : 0;
@@ -329,7 +321,7 @@ static uint64_t stream_id_of(const struct ct_bracket *b)
 static void wait_for_replica(const struct replica *r, uint64_t id, CUstream s)
 {
     CUevent done = ct_event(r->context, r->body.done_event);
-    if ((id && id == r->stream_id) || is_capturing(s))
+    if ((id && id == r->stream_id) || ct_stream_is_capturing(s))
         return;
     for (unsigned i = 0; i < CT_RESTORE_TRIES; i++)
         if (CT_REAL(cuStreamWaitEvent)(s, done, 0) == CUDA_SUCCESS)
@@ -394,11 +386,11 @@ void ct_replica_unseen_launch(CUgraphExec exec, CUstream s)
 
 /* ---- the drain thread ---- */
 
-static void end(uint32_t i, enum ct_replica_loss why)
+static void end(uint32_t i, enum ct_replica_loss why, enum phase phase)
 {
     if (!is_dropped(i))
         lose(why);
-    set_phase(i, OVER);
+    set_phase(i, phase);
 }
 
 static void make(uint32_t i)
@@ -409,9 +401,7 @@ static void make(uint32_t i)
     if (!atomic_load(&all->dropped[i]))
         made = ct_replica_make(&r->body, r->clone, r->flags, r->context, &why);
     end_clone(i);
-    if (!is_dropped(i))
-        lose(why);
-    set_phase(i, made ? READY : OVER);
+    end(i, why, made ? READY : OVER);
 }
 
 /* What its event nodes have cost the GPU is not spent again before the budget has as much. */
@@ -467,7 +457,7 @@ static bool look_at_running(uint32_t i)
         set_phase(i, READY);
     } else if (!ct_context_is_barred(c)) {
         ct_replica_forget(&r->body, c);
-        end(i, CT_REPLICA_LOST_REFUSED);
+        end(i, CT_REPLICA_LOST_REFUSED, OVER);
     }
     return true;
 }

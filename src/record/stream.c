@@ -258,7 +258,7 @@ struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle)
     return t->last_stream = ct_likely(s != NULL) ? s : meet(handle);
 }
 
-static bool is_capturing(CUstream handle)
+bool ct_stream_is_capturing(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     return CT_HAS(cuStreamIsCapturing) &&
@@ -270,7 +270,7 @@ bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name)
 {
     bool is_default = handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
     struct ct_stream *s = NULL;
-    if (all && CT_HAS(cuCtxGetCurrent) && (is_default || !is_capturing(handle)))
+    if (all && CT_HAS(cuCtxGetCurrent) && (is_default || !ct_stream_is_capturing(handle)))
         s = ct_stream_get(t, handle);
     else
         s = ct_stream_find(handle);

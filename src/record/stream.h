@@ -126,6 +126,9 @@ void ct_stream_destroyed(CUstream handle);
  * lives on. False: it is not known, and captures, so that it cannot be asked.
  */
 bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name);
+
+/* Also when the driver does not say. */
+bool ct_stream_is_capturing(CUstream handle);
 void ct_stream_gone(uint32_t index);
 void ct_streams_of_context_gone(uint32_t context);
 /* Whether no bracket is open or pending in them. */
