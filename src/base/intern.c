@@ -6,44 +6,14 @@
 #include "base/table.h"
 #include "base/text.h"
 
-#define CHUNK_BYTES ((size_t)64 * 1024)
 #define INDEX_BITS 16
 
-/* Chunks are never given back. What falls out of the index when it is full is copied once more. */
+/* What falls out of the index when it is full is copied once more. */
 static struct {
     struct ct_spin lock;
-    char *next;
-    size_t left_bytes;
-    size_t total_bytes;
+    struct ct_arena arena;
     struct ct_table index; /* hash -> copy */
 } strings;
-
-static char *take_chunk(size_t bytes)
-{
-    if (strings.total_bytes + bytes > CT_INTERN_BYTES)
-        return NULL;
-    char *p = ct_map(bytes);
-    if (p)
-        strings.total_bytes += bytes;
-    return p;
-}
-
-static char *take(size_t bytes)
-{
-    if (bytes > CHUNK_BYTES)
-        return take_chunk(bytes);
-    if (bytes > strings.left_bytes) {
-        char *chunk = take_chunk(CHUNK_BYTES);
-        if (!chunk)
-            return NULL;
-        strings.next = chunk;
-        strings.left_bytes = CHUNK_BYTES;
-    }
-    char *p = strings.next;
-    strings.next += bytes;
-    strings.left_bytes -= bytes;
-    return p;
-}
 
 static const char *find(uint64_t key, const char *s, size_t len)
 {
@@ -56,7 +26,7 @@ static const char *find(uint64_t key, const char *s, size_t len)
 
 static const char *add(uint64_t key, const char *s, size_t len)
 {
-    char *copy = take(len + 1);
+    char *copy = ct_arena_take(&strings.arena, len + 1, CT_INTERN_BYTES);
     if (!copy)
         return NULL;
     __builtin_memcpy(copy, s, len);
@@ -79,8 +49,7 @@ const char *ct_intern(const char *s, size_t len)
 
 void ct_intern_forget(void)
 {
-    strings.next = NULL;
-    strings.left_bytes = strings.total_bytes = 0;
+    strings.arena = (struct ct_arena){0};
     strings.index.slots = NULL;
     ct_spin_init(&strings.lock);
 }

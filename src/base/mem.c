@@ -45,3 +45,29 @@ void *ct_buffer_add(struct ct_buffer *b, size_t len_bytes)
     b->len_bytes = need;
     return p;
 }
+
+static char *map_chunk(struct ct_arena *a, size_t bytes, size_t limit_bytes)
+{
+    char *p = bytes <= limit_bytes && a->mapped_bytes <= limit_bytes - bytes ? ct_map(bytes) : NULL;
+    if (p)
+        a->mapped_bytes += bytes;
+    return p;
+}
+
+/* What is larger than a chunk has one of its own. */
+void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes)
+{
+    if (bytes > CHUNK_BYTES)
+        return map_chunk(a, bytes, limit_bytes);
+    if (bytes > a->left_bytes) {
+        char *chunk = map_chunk(a, CHUNK_BYTES, limit_bytes);
+        if (!chunk)
+            return NULL;
+        a->next = chunk;
+        a->left_bytes = CHUNK_BYTES;
+    }
+    void *p = a->next;
+    a->next += bytes;
+    a->left_bytes -= bytes;
+    return p;
+}

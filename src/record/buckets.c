@@ -3,31 +3,16 @@
 
 #include "base/mem.h"
 
-#define CHUNK_BYTES ((size_t)64 * 1024)
-
 _Static_assert(CT_HIST_BUCKETS % CT_BUCKETS_PART == 0, "the last part is a whole one");
 
-static struct {
-    char *next;
-    size_t left_bytes;
-} memory;
+static struct ct_arena arena;
 
 /* What a histogram is that could not be kept. */
 static struct ct_buckets none;
 
 static void *take(size_t bytes)
 {
-    if (memory.left_bytes < bytes) {
-        char *chunk = ct_map(CHUNK_BYTES);
-        if (!chunk)
-            return NULL;
-        memory.next = chunk;
-        memory.left_bytes = CHUNK_BYTES;
-    }
-    void *p = memory.next;
-    memory.next += bytes;
-    memory.left_bytes -= bytes;
-    return p;
+    return ct_arena_take(&arena, bytes, SIZE_MAX);
 }
 
 static uint32_t *part_of(struct ct_buckets **b, uint32_t bucket)
@@ -60,5 +45,5 @@ void ct_buckets_drop(struct ct_buckets **b)
 
 void ct_buckets_forget(void)
 {
-    memory.left_bytes = 0;
+    arena = (struct ct_arena){0};
 }
