@@ -215,6 +215,9 @@ START_TEST(fits_a_phone)
                                              "deviceScaleFactor", 2, "mobile", 1)));
     open_torch();
     SAYS("document.documentElement.scrollWidth", "360");
+    SAYS("[...document.querySelectorAll('.tiles > div')].every("
+         "(tile) => tile.getBoundingClientRect().right < 360)",
+         "true");
     json_decref(ct_browser_command(browser, "Emulation.clearDeviceMetricsOverride", NULL));
     QUIET();
 }
