@@ -130,6 +130,23 @@ START_TEST(table_for_each)
 }
 END_TEST
 
+/* Above the trace, too, there is what tells one process from another. */
+START_TEST(trace_for_each)
+{
+    static char script[4000];
+    static const char *const how[] = {"--demangling=on", "--csv"};
+    snprintf(script, sizeof(script), "%s small 10; %s small 20", rig_actor(), rig_actor());
+    for (unsigned i = 0; i < 2; i++) {
+        struct stage_run r = LAUNCH(.argv = {"--profile-child-processes", "--print-gpu-trace",
+                                             how[i], "sh", "-c", script});
+        ck_assert_uint_eq(count_text(r.err, "== Profiling application: "), 2);
+        ck_assert_uint_eq(count_text(r.err, "== Profiling result:\n"), 2);
+        ck_assert_ptr_null(strstr(r.err, "======== "));
+        stage_drop(&r);
+    }
+}
+END_TEST
+
 START_TEST(without_children)
 {
     static char script[4000];
@@ -382,6 +399,7 @@ int main(void)
     tcase_add_loop_test(t, family, 0, sizeof(families) / sizeof(families[0]));
     tcase_add_test(t, images_of_one_process);
     tcase_add_test(t, table_for_each);
+    tcase_add_test(t, trace_for_each);
     tcase_add_test(t, without_children);
     tcase_add_test(t, orphan);
     tcase_add_test(t, output_is_not_overwritten);

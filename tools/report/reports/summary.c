@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/live.h"
 #include "report/names.h"
 #include "report/profile/view.h"
 #include "report/reports/advice.h"
@@ -15,8 +16,6 @@
 #include "report/sinks/nvprof.h"
 #include "report/sinks/per.h"
 #include "report/sinks/stage.h"
-
-#define MOST_PROCESSES 16 /* named in the heading */
 
 struct report {
     FILE *out;
@@ -48,25 +47,17 @@ static void end_text(struct report *r)
     free(r->lines);
 }
 
-/* nvprof's two lines for each process, of which the second is of the application alone. */
 static void print_processes(const struct report *r)
 {
-    struct ct_string command = {0};
-    size_t shown = r->m->process_count < MOST_PROCESSES ? r->m->process_count : MOST_PROCESSES;
-    for (size_t i = 0; i < shown; i++) {
+    struct ct_live_process processes[CT_LIVE_PROCESSES] = {{0}};
+    struct ct_string lines = {0};
+    for (size_t i = 0; i < r->m->process_count && i < CT_LIVE_PROCESSES; i++) {
         const struct ct_file_process *p = &r->m->processes[i];
-        ct_string_clear(&command);
-        ct_name_safe(&command, ct_merge_name(r->m, p->command));
-        fprintf(r->text, "==%u== CUTRACE is profiling process %u, command: %s\n", p->pid, p->pid,
-                command.data);
+        processes[i] = (struct ct_live_process){p->pid, ct_merge_name(r->m, p->command)};
     }
-    if (r->m->process_count > shown)
-        fprintf(r->text, "%s... and %zu more processes\n", r->prefix,
-                (size_t)r->m->process_count - shown);
-    ct_string_clear(&command);
-    ct_name_safe(&command, ct_merge_name(r->m, r->m->processes[0].command));
-    fprintf(r->text, "%sProfiling application: %s\n", r->prefix, command.data);
-    ct_string_free(&command);
+    ct_live_heading(&lines, processes, r->m->process_count);
+    fputs(lines.data, r->text);
+    ct_string_free(&lines);
 }
 
 static const struct ct_column columns[CT_SUMMARY_COLUMNS] = {

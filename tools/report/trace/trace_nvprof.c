@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/trace/trace_nvprof.h"
 
+#include <string.h>
+
+#include "report/live.h"
 #include "report/names.h"
 #include "report/reports.h"
 #include "report/sinks/csv_text.h"
@@ -47,10 +50,30 @@ static void print_lines(struct ct_trace_print *p, bool csv)
     }
 }
 
+/* The lines above the table: a CSV has them, too. */
+static void print_heading(struct ct_trace_print *p, const struct ct_options *o)
+{
+    struct ct_live_process processes[CT_LIVE_PROCESSES] = {{0}};
+    struct ct_string lines = {0};
+    for (uint32_t i = 0; i < p->tl.file_count && i < CT_LIVE_PROCESSES; i++) {
+        const struct ct_trace_process *process = &p->tl.files[i].t->process;
+        processes[i] = (struct ct_live_process){process->pid, process->command};
+    }
+    if (o->live) {
+        ct_live_heading(&lines, processes, p->tl.file_count);
+        snprintf(p->prefix, sizeof(p->prefix), "==%u== ", processes[0].pid);
+    }
+    ct_string_printf(&lines, "%sProfiling result:\n", p->prefix);
+    if (o->csv)
+        ct_csv_text(p->out, lines.data);
+    else
+        fputs(lines.data, p->out);
+    ct_string_free(&lines);
+}
+
 static void print_trace(struct ct_trace_print *p, const struct ct_options *o)
 {
     const struct ct_timeline_facts *facts = &p->tl.facts;
-    ct_string_put(&p->text, "======== Profiling result:\n");
     if (p->tl.o.ops && !facts->ops)
         ct_string_put(&p->text, "No kernels were profiled.\n");
     if (p->tl.o.calls && !facts->calls)
@@ -70,7 +93,9 @@ static void print_trace(struct ct_trace_print *p, const struct ct_options *o)
 static void print_notes(struct ct_trace_print *p, bool csv)
 {
     struct ct_string lines = {0};
-    ct_timeline_notes(&p->tl, "======== Warning: ", &lines);
+    char begin[sizeof(p->prefix) + sizeof("Warning: ")];
+    strcat(strcpy(begin, p->prefix), "Warning: ");
+    ct_timeline_notes(&p->tl, begin, &lines);
     if (lines.len && !csv)
         ct_string_put(&p->text, "\n");
     ct_string_write(&p->text, p->out);
@@ -84,7 +109,8 @@ static void print_notes(struct ct_trace_print *p, bool csv)
 int ct_report_trace_nvprof(const struct ct_input *in, FILE *out)
 {
     const struct ct_options *o = in->o;
-    struct ct_trace_print p = {.out = out, .names = {.naming = ct_report_naming(o)}};
+    struct ct_trace_print p = {
+        .out = out, .names = {.naming = ct_report_naming(o)}, .prefix = "======== "};
     struct ct_timeline_options options = ct_trace_options(o);
     if (options.calls)
         options.links = CT_TIMELINE_KERNELS;
@@ -93,6 +119,7 @@ int ct_report_trace_nvprof(const struct ct_input *in, FILE *out)
     ct_timeline_open(&p.tl, o->files, o->file_count, &options);
     choose_units(&p, o);
     if (p.tl.file_count) {
+        print_heading(&p, o);
         print_trace(&p, o);
         print_notes(&p, o->csv);
     }

@@ -39,8 +39,9 @@ struct ct_trace_print {
     struct ct_event_names names;
     struct ct_string text; /* not written yet */
     FILE *out;
-    bool automatic; /* every value in the unit that suits it */
-    bool has_ops;   /* there are columns of operations, of kernels, of memory */
+    char prefix[24]; /* as the summary's: "======== ", or with the process id */
+    bool automatic;  /* every value in the unit that suits it */
+    bool has_ops;    /* there are columns of operations, of kernels, of memory */
     bool has_kernels;
     bool has_moves;
     enum ct_unit start_unit;
