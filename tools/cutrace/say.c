@@ -14,9 +14,12 @@
 #define LINE_BYTES 16384
 
 static int target = STDERR_FILENO;
+static int last_resort = -1; /* where it went before there was a log */
 
 void say_to(int fd)
 {
+    if (target != STDERR_FILENO)
+        last_resort = target;
     target = fd;
 }
 
@@ -42,6 +45,17 @@ static size_t make_safe(char *to, size_t size, const char *from)
     return at;
 }
 
+/* A log that is full is said where there is somebody to read it, once; what follows goes there. */
+static void put(const char *line, size_t len)
+{
+    if (target < 0 || write(target, line, len) == (ssize_t)len || last_resort < 0)
+        return;
+    target = last_resort;
+    last_resort = -1;
+    say("the log cannot be written: %s", strerror(errno));
+    put(line, len);
+}
+
 static void say_line(const char *prefix, const char *format, va_list arguments)
 {
     char raw[LINE_BYTES], line[LINE_BYTES + 64];
@@ -50,9 +64,7 @@ static void say_line(const char *prefix, const char *format, va_list arguments)
     size_t len = (size_t)snprintf(line, 64, "%s", prefix);
     len += make_safe(line + len, LINE_BYTES, raw);
     line[len++] = '\n';
-    if (target >= 0 && write(target, line, len) < 0) {
-        /* nobody to tell */
-    }
+    put(line, len);
     errno = saved_errno;
 }
 

@@ -299,6 +299,17 @@ START_TEST(log_file)
 }
 END_TEST
 
+/* The table is lost, but not silently: the profile has it all. */
+START_TEST(full_log)
+{
+    struct stage_run r = LAUNCH(.argv = {"--log-file", "/dev/full", rig_actor(), "small", "10"});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_uint_eq(count_text(r.err, "the log cannot be written: No space left on device\n"), 1);
+    ck_assert_ptr_nonnull(strstr(r.err, "cutrace-report summary.bin\n"));
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(quiet)
 {
     struct stage_run r = LAUNCH(.argv = {"-q", rig_actor(), "small", "10"});
@@ -409,6 +420,7 @@ int main(void)
     tcase_add_test(t, profile_that_is_removed);
     tcase_add_test(t, no_list);
     tcase_add_test(t, log_file);
+    tcase_add_test(t, full_log);
     tcase_add_test(t, quiet);
     tcase_add_loop_test(t, option, 0, sizeof(given) / sizeof(given[0]));
     tcase_add_test(t, trace_on);
