@@ -143,9 +143,16 @@ static void open_log(const char *pattern, pid_t pid)
 
 /* ---- the two things it does ---- */
 
-static int import(const struct options *o)
+static int import(struct options *o)
 {
     const char *report = need_report();
+    char log[4096];
+    need_pattern("log-file", o->value[OPTION_LOG_FILE]);
+    if (options_has(o, OPTION_LOG_FILE)) {
+        if (!pattern_expand(log, sizeof(log), o->value[OPTION_LOG_FILE], getpid()))
+            exit(FAILED);
+        o->value[OPTION_LOG_FILE] = log;
+    }
     finish_import(o, report);
     say("%s: %s", report, strerror(errno));
     return FAILED;

@@ -310,6 +310,21 @@ START_TEST(full_log)
 }
 END_TEST
 
+START_TEST(log_of_import)
+{
+    struct stage_run r = LAUNCH(.argv = {"-q", rig_actor(), "small", "10"});
+    stage_drop(&r);
+    r = LAUNCH(.argv = {"-i", "summary.bin", "--log-file", "log-%q{WHERE}-%%"},
+               .env = {"WHERE=there"});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_str_eq(r.out, "");
+    char *log = stage_read("log-there-%");
+    ck_assert_msg(strstr(log, "alpha") != NULL, "%s", log);
+    free(log);
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(quiet)
 {
     struct stage_run r = LAUNCH(.argv = {"-q", rig_actor(), "small", "10"});
@@ -421,6 +436,7 @@ int main(void)
     tcase_add_test(t, no_list);
     tcase_add_test(t, log_file);
     tcase_add_test(t, full_log);
+    tcase_add_test(t, log_of_import);
     tcase_add_test(t, quiet);
     tcase_add_loop_test(t, option, 0, sizeof(given) / sizeof(given[0]));
     tcase_add_test(t, trace_on);
