@@ -30,8 +30,13 @@
 
 static _Noreturn void cannot_run(const char *name, int error)
 {
-    bool missing = error == ENOENT || error == ENOTDIR;
-    say("%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
+    bool missing = error == ENOENT || error == ENOTDIR, is_path = strchr(name, '/');
+    const char *why = strerror(error);
+    if (error == ENOENT && !is_path)
+        why = "command not found";
+    else if (error == ENOENT && !access(name, F_OK))
+        why = "the interpreter that it names was not found";
+    say("%s: %s", name, why);
     exit(missing ? NOT_FOUND : NOT_EXECUTABLE);
 }
 
