@@ -74,4 +74,7 @@ mkdir empty
 ln -s "$(command -v cat)" empty/cat
 on 100 "unset PAGER; PATH=$dir/empty $report names.bin"
 grep -q 'Profiling result' out || fail "nothing is printed without less"
+on 100 "PAGER='no-such-pager -x' $report names.bin"
+grep -q 'no-such-pager: ' out || fail "a pager that is not there is not named"
+grep -q 'Profiling result' out || fail "nothing is printed without \$PAGER"
 exit $failed

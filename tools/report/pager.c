@@ -24,7 +24,7 @@ static void reader_is_gone(int number)
     _exit(EXIT_SUCCESS);
 }
 
-/* Without the default pager the text goes past as if there were none. */
+/* Without the pager the text goes past as if there were none. */
 static _Noreturn void become(const char *command, const int ends[2])
 {
     signal(SIGPIPE, SIG_DFL);
@@ -33,7 +33,7 @@ static _Noreturn void become(const char *command, const int ends[2])
     close(ends[1]);
     if (command) {
         setenv("LESS", "RFX", 0);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        execl("/bin/sh", "sh", "-c", "eval \"$PAGER\"; [ $? -ne 127 ] || exec cat", (char *)NULL);
     }
     execlp("less", "less", "-RFX", (char *)NULL);
     execlp("cat", "cat", (char *)NULL);
