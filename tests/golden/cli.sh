@@ -119,7 +119,9 @@ status 2 "--since does not go with the report 'kernels'" "$report" kernels --sin
 status 2 "--until does not go with the report 'diff'" "$report" diff --until 1s basic.bin basic.bin
 status 2 "--sort does not go with the format 'html'" "$report" --format html --sort name basic.bin
 status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bin -o x.bin --filter x
-status 2 "'stream' is no value of --per" "$report" streams --per stream basic.bin
+status 2 "--per stream does not go with 'kernels': the files do not know it by stream" \
+    "$report" kernels --per stream basic.bin
+status 2 "'day' is no value of --per" "$report" streams --per day basic.bin
 "$report" --live --details --since 1s --raw basic.bin 2>err || fail "--live refuses an option"
 status 0 "" "$report" diff --raw basic.bin basic.bin
 status 0 "" "$report" --format html --raw --until 1s basic.bin

@@ -86,4 +86,6 @@ done
 make=make_golden_trace
 same basic basic.trace.col.txt trace --format table -u col
 same basic basic.trace.us.txt trace --format table -u us
+same streams streams.exec_sum.csv cuda_kern_exec_sum --format csv
+same streams streams.exec_sum.per-stream.csv cuda_kern_exec_sum --per stream --format csv
 exit $failed

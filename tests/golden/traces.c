@@ -202,6 +202,23 @@ static void put_named(struct ct_trace_writer *w)
     ct_trace_put_op(w, &op);
 }
 
+/* Kernels on two streams, of which the second has the lower number. */
+static void put_streams(struct ct_trace_writer *w)
+{
+    static const struct ct_trace_shape shape = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
+    struct ct_trace_op op = op_at(0, 3, 9000, 400);
+    define_all(w, "NVIDIA H200");
+    ct_trace_define_stream(w, &(struct ct_trace_stream){.id = STREAM - 1, .context = 1});
+    define_kernel(w, 0, "_Z6vecAddPKfS0_Pfi", 16, 0);
+    define_kernel(w, 1, "_Z4foo1IfLi32EEvPT_i", 255, 720);
+    for (uint32_t i = 0; i < 3; i++)
+        put_call(w, 0, "cudaLaunchKernel", i + 1, 2000 * i, 1000);
+    put_kernel(w, 0, 1, 900, 2000, &shape);
+    put_kernel(w, 1, 2, 3500, 1500, &shape);
+    op.stream = STREAM - 1;
+    ct_trace_put_op(w, &op);
+}
+
 static void put_range(struct ct_trace_writer *w, uint32_t label, uint32_t phase, uint64_t number,
                       int64_t at)
 {
@@ -239,7 +256,7 @@ static void put_ranges(struct ct_trace_writer *w)
 }
 
 /* clang-format off */
-#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges)
+#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams)
 /* clang-format on */
 
 static const char *const names[] = {

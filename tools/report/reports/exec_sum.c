@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nsys's cuda_kern_exec_sum: of each kernel how long its calls took (A), how long it waited behind
- * them (Q), how long it ran (K), and all of it (T). A call and its kernel come in any order: the
- * first of the two waits for the other.
+ * them (Q), how long it ran (K), and all of it (T), in all or for each stream. A call and its
+ * kernel come in any order: the first of the two waits for the other.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,41 +20,51 @@
 /* ---- columns ---- */
 
 #define MEASURE(X, id)                                                                             \
-    X(id##_AVG, #id "Avg (ns)", NUMBER)                                                            \
-    X(id##_MED, #id "Med (ns)", NUMBER)                                                            \
-    X(id##_MIN, #id "Min (ns)", COUNT)                                                             \
-    X(id##_MAX, #id "Max (ns)", COUNT)                                                             \
-    X(id##_DEV, #id "StdDev (ns)", NUMBER)
+    X(id##_AVG, #id "Avg (ns)", NUMBER, NONE)                                                      \
+    X(id##_MED, #id "Med (ns)", NUMBER, NONE)                                                      \
+    X(id##_MIN, #id "Min (ns)", COUNT, NONE)                                                       \
+    X(id##_MAX, #id "Max (ns)", COUNT, NONE)                                                       \
+    X(id##_DEV, #id "StdDev (ns)", NUMBER, NONE)
 
+/* The last: what a column is where each stream is by itself. The first is there only then. */
 #define COLUMNS(X)                                                                                 \
-    X(PID, "PID", COUNT)                                                                           \
-    X(TID, "TID", COUNT)                                                                           \
-    X(DEVICE, "DevId", COUNT)                                                                      \
-    X(PAIRS, "Count", COUNT)                                                                       \
-    X(QCOUNT, "QCount", COUNT)                                                                     \
+    X(STREAM, "Strm", COUNT, GROUP)                                                                \
+    X(PID, "PID", COUNT, GROUP)                                                                    \
+    X(TID, "TID", COUNT, NONE)                                                                     \
+    X(DEVICE, "DevId", COUNT, NONE)                                                                \
+    X(PAIRS, "Count", COUNT, NONE)                                                                 \
+    X(QCOUNT, "QCount", COUNT, NONE)                                                               \
     MEASURE(X, T)                                                                                  \
     MEASURE(X, A)                                                                                  \
     MEASURE(X, Q)                                                                                  \
     MEASURE(X, K)                                                                                  \
-    X(API, "API Name", NAME)                                                                       \
-    X(KERNEL, "Kernel Name", NAME)
+    X(API, "API Name", NAME, NONE)                                                                 \
+    X(KERNEL, "Kernel Name", NAME, NONE)
 
 enum column {
-#define X(id, heading, type) COLUMN_##id,
+#define X(id, heading, type, fold) COLUMN_##id,
     COLUMNS(X)
 #undef X
         COLUMN_COUNT
 };
 
 static const struct ct_column columns[] = {
-#define X(id, heading, type) {heading, heading, CT_CELL_##type, CT_FOLD_NONE, 1},
+#define X(id, heading, type, fold) {heading, heading, CT_CELL_##type, CT_FOLD_NONE, 1},
     COLUMNS(X)
 #undef X
 };
 
-static const struct ct_relation relation = {
-    "cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary (cuda_kern_exec_sum)", columns,
-    COLUMN_COUNT};
+static const struct ct_column stream_columns[] = {
+#define X(id, heading, type, fold) {heading, heading, CT_CELL_##type, CT_FOLD_##fold, 1},
+    COLUMNS(X)
+#undef X
+};
+
+#define NAME "cuda_kern_exec_sum"
+#define TITLE "CUDA Kernel Launch & Exec Time Summary (" NAME ")"
+
+static const struct ct_relation relation = {NAME, TITLE, columns + 1, COLUMN_COUNT - 1};
+static const struct ct_relation stream_relation = {NAME, TITLE, stream_columns, COLUMN_COUNT};
 
 /* ---- groups ---- */
 
@@ -77,6 +87,7 @@ struct key {
     uint32_t device;
     uint32_t api;
     uint32_t row;
+    uint32_t stream; /* 0 unless each is by itself */
 };
 
 struct group {
@@ -89,7 +100,7 @@ struct half {
     uint64_t start_ns;
     uint64_t end_ns;
     bool is_call;
-    uint32_t ids[2];    /* of a call: thread, api; of a kernel: device, row */
+    uint32_t ids[3];    /* of a call: thread, api; of a kernel: device, row, stream */
     uint32_t next_free; /* of a place that is free: the next such, as below */
 };
 
@@ -108,6 +119,7 @@ struct summary {
     uint32_t free_half;      /* places are indices and 1; 0: none */
     struct ct_links *places; /* by file, of the half that waits under a correlation */
     uint64_t pairs;
+    bool per_stream;
 };
 
 static uint64_t *new_octave(void)
@@ -154,7 +166,8 @@ static struct group *group_of(struct summary *s, const struct key *key)
 static void add_pair(struct summary *s, uint32_t file, const struct half *call,
                      const struct half *kernel)
 {
-    struct key key = {file, call->ids[0], kernel->ids[0], call->ids[1], kernel->ids[1]};
+    uint32_t stream = s->per_stream ? kernel->ids[2] : 0;
+    struct key key = {file, call->ids[0], kernel->ids[0], call->ids[1], kernel->ids[1], stream};
     struct group *g = group_of(s, &key);
     uint64_t begin_ns = ct_min(call->start_ns, kernel->start_ns);
     add_time(&g->times[MEASURE_ALL], ct_max(call->end_ns, kernel->end_ns) - begin_ns);
@@ -207,6 +220,7 @@ static struct half half_of(struct summary *s, const struct ct_event *e)
     const struct ct_trace_reader *t = e->file->t;
     h.ids[0] = e->is_call ? e->call.thread : t->streams.at[e->op.stream].device;
     h.ids[1] = e->is_call ? e->call.api : row_of(s, e);
+    h.ids[2] = e->is_call ? 0 : (uint32_t)e->op.stream;
     return h;
 }
 
@@ -256,6 +270,7 @@ static void put_group(struct summary *s, struct ct_sink *sink, const struct grou
     static const enum column first[] = {COLUMN_T_AVG, COLUMN_A_AVG, COLUMN_Q_AVG, COLUMN_K_AVG};
     struct ct_cell cells[COLUMN_COUNT] = {{0}};
     const struct ct_timeline_file *f = &s->tl.files[g->key.file];
+    cells[COLUMN_STREAM] = ct_cell_count(f->t->streams.at[g->key.stream].id);
     cells[COLUMN_PID] = ct_cell_count(f->t->process.pid);
     cells[COLUMN_TID] = ct_cell_count(f->t->threads.at[g->key.thread].tid);
     cells[COLUMN_DEVICE] = ct_cell_count(f->t->devices.at[g->key.device].ordinal);
@@ -265,7 +280,7 @@ static void put_group(struct summary *s, struct ct_sink *sink, const struct grou
         set_times(&cells[first[m]], &g->times[m]);
     cells[COLUMN_API] = ct_cell_text(ct_event_api(&s->names, f, g->key.api));
     cells[COLUMN_KERNEL] = ct_cell_text(ct_event_row(&s->names, f, g->key.row));
-    ct_sink_row(sink, cells);
+    ct_sink_row(sink, s->per_stream ? cells : cells + 1);
 }
 
 static int by_total(const void *a, const void *b)
@@ -275,22 +290,42 @@ static int by_total(const void *a, const void *b)
     return (tx < ty) - (tx > ty);
 }
 
+/* By the streams' numbers, process by process. */
+static int by_stream(const void *a, const void *b, void *timeline)
+{
+    const struct key *x = &((const struct group *)a)->key, *y = &((const struct group *)b)->key;
+    const struct ct_timeline *tl = timeline;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    uint64_t number = tl->files[x->file].t->streams.at[x->stream].id;
+    uint64_t other = tl->files[y->file].t->streams.at[y->stream].id;
+    if (number != other)
+        return number < other ? -1 : 1;
+    return by_total(a, b);
+}
+
+static void put_note(struct summary *s, struct ct_sink *sink)
+{
+    char text[128];
+    uint64_t alone = s->tl.facts.kernels - s->pairs;
+    snprintf(text, sizeof(text),
+             "%" PRIu64 " of %" PRIu64 " kernels are not counted: "
+             "their calls are not in the trace",
+             alone, s->tl.facts.kernels);
+    if (alone)
+        ct_sink_note(sink, text);
+}
+
 static void put_groups(struct summary *s, struct ct_sink *sink)
 {
-    ct_sink_begin(sink, &relation);
-    if (s->keys.count)
+    ct_sink_begin(sink, s->per_stream ? &stream_relation : &relation);
+    if (s->keys.count && s->per_stream)
+        qsort_r(s->groups, s->keys.count, sizeof(*s->groups), by_stream, &s->tl);
+    else if (s->keys.count)
         qsort(s->groups, s->keys.count, sizeof(*s->groups), by_total);
     for (uint32_t i = 0; i < s->keys.count; i++)
         put_group(s, sink, &s->groups[i]);
-    uint64_t alone = s->tl.facts.kernels - s->pairs;
-    if (alone) {
-        char text[128];
-        snprintf(text, sizeof(text),
-                 "%" PRIu64 " of %" PRIu64 " kernels are not counted: "
-                 "their calls are not in the trace",
-                 alone, s->tl.facts.kernels);
-        ct_sink_note(sink, text);
-    }
+    put_note(s, sink);
     ct_sink_end(sink);
 }
 
@@ -314,7 +349,8 @@ static void free_all(struct summary *s)
 
 int ct_report_exec_sum(const struct ct_input *in, struct ct_sink *sink)
 {
-    struct summary s = {.names = {.naming = ct_report_naming(in->o)}};
+    struct summary s = {.names = {.naming = ct_report_naming(in->o)},
+                        .per_stream = in->o->per == CT_PER_STREAM};
     struct ct_timeline_options all = ct_trace_all(in->o);
     const struct ct_event *e;
     size_t size = 0;
