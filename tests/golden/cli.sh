@@ -117,6 +117,9 @@ status 2 "--details does not go with the report 'kernels'" "$report" kernels --d
 status 2 "--details does not go with the report 'summary' as csv" "$report" --details --format csv basic.bin
 status 2 "--since does not go with the report 'kernels'" "$report" kernels --since 1s basic.bin
 status 2 "--until does not go with the report 'diff'" "$report" diff --until 1s basic.bin basic.bin
+status 2 "--normalized-time-unit does not go with the report 'kernels' as csv" "$report" kernels --csv -u us basic.bin
+status 2 "--csv does not go with the report 'summary' as json" "$report" --csv --format json basic.bin
+status 2 "--print-api-trace does not go with the report 'kernels'" "$report" kernels --print-api-trace basic.bin
 status 2 "--sort does not go with the format 'html'" "$report" --format html --sort name basic.bin
 status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bin -o x.bin --filter x
 status 2 "--per stream does not go with 'kernels': the files do not know it by stream" \
@@ -140,7 +143,7 @@ make_trace=$(dirname "$make_profile")/make_golden_trace
 "$make_trace" basic basic.trace && "$make_trace" hostile hostile.trace || exit 99
 status 1 "basic.bin: is not a trace of cutrace" "$report" trace basic.bin
 status 1 "basic.trace: is not a summary of cutrace" "$report" kernels basic.trace
-status 2 "--format sqlite needs --log-file" "$report" --format sqlite basic.trace
+status 2 "--format sqlite needs -o FILE" "$report" --format sqlite basic.trace
 status 2 "'soon' is no value of --since" "$report" trace --since soon basic.trace
 status 2 "'1d' is no value of --until" "$report" trace --until 1d basic.trace
 status 2 "--since is later than --until" "$report" trace --since 1s --until 1ms basic.trace

@@ -57,6 +57,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
 {
     const struct ct_report *r = o->report;
     bool document = o->format->document, nvprof = o->format == &ct_formats[CT_FORMAT_NVPROF];
+    bool table = o->format == &ct_formats[CT_FORMAT_TABLE];
     enum ct_needs needs = document ? o->format->needs : r->needs;
     bool rows =
         !document && needs != CT_NEEDS_COMMAND && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
@@ -73,6 +74,10 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--group", o->grouped, document || r->may & CT_MAY_GROUP},
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
         {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW},
+        {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, nvprof || table},
+        {"--csv", o->csv, nvprof || o->format == &ct_formats[CT_FORMAT_CSV]},
+        {"--print-gpu-trace", o->gpu_trace, r == &ct_reports[CT_REPORT_TRACE]},
+        {"--print-api-trace", o->api_trace, r == &ct_reports[CT_REPORT_TRACE]},
     };
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !o->live; i++) {
         char after[128];
@@ -104,7 +109,7 @@ enum ct_options_result ct_options_check(const struct ct_options *o)
     if (o->since_ns > o->until_ns)
         return ct_options_complain("", "--since is later than --until", "");
     if (o->format->kind == CT_FORMAT_PATH && !o->log_file)
-        return ct_options_complain("--format ", o->format->name, " needs --log-file");
+        return ct_options_complain("--format ", o->format->name, " needs -o FILE");
     if (o->per && check_per(o) != CT_OPTIONS_RUN)
         return CT_OPTIONS_WRONG;
     return check_honoured(o);
