@@ -133,6 +133,10 @@ status 0 "" "$report" --format html --raw --until 1s basic.bin
 "$report" --format html multi.bin >one
 "$report" ranks --format html multi.bin | cmp -s one - || fail "the page of ranks is another"
 
+# Nothing stands behind the last column, also where the one behind it is left out.
+make_profiles merged
+"$report" info merged.bin | grep -q ' $' && fail "a table has blanks at line ends"
+
 # Order of the files does not matter.
 "$report" basic.bin multi.bin >one
 "$report" multi.bin basic.bin >two

@@ -27,6 +27,7 @@ struct table {
     bool started;         /* they are printed */
     bool further;         /* another table was before */
     size_t hidden;        /* columns that the terminal has no room for */
+    int owed;             /* blanks before the next text, if one comes */
     int widths[CT_RELATION_COLUMNS];
     bool shown[CT_RELATION_COLUMNS];
     enum ct_unit units[CT_RELATION_COLUMNS];
@@ -221,7 +222,6 @@ static void print_cell(struct table *t, size_t c, const char *text, const char *
 {
     struct ct_string cut = {0};
     bool left = ct_cell_is_text(t->relation->columns[c].type);
-    bool last = c + 1 == t->relation->count;
     int width = ct_terminal_width(text);
     if (t->look.in->width && width > t->widths[c]) {
         ct_terminal_shorten(&cut, text, t->widths[c]);
@@ -229,16 +229,19 @@ static void print_cell(struct table *t, size_t c, const char *text, const char *
         width = ct_terminal_width(text);
     }
     int blanks = t->widths[c] > width ? t->widths[c] - width : 0;
-    fprintf(t->out, "%s%*s%s%s%s", first ? "" : "  ", left ? 0 : blanks, "", color, text,
-            *color ? CT_TERMINAL_PLAIN : "");
-    if (left && !last)
-        fprintf(t->out, "%*s", blanks, "");
+    t->owed += (first ? 0 : 2) + (left ? 0 : blanks);
+    if (*text) {
+        fprintf(t->out, "%*s%s%s%s", t->owed, "", color, text, *color ? CT_TERMINAL_PLAIN : "");
+        t->owed = 0;
+    }
+    t->owed += left ? blanks : 0;
     ct_string_free(&cut);
 }
 
 static void print_row(struct table *t, const struct ct_cell *cells)
 {
     bool first = true;
+    t->owed = 0;
     for (size_t c = 0; c < t->relation->count; c++) {
         if (!t->shown[c])
             continue;
