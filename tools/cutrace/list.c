@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hush.h"
 #include "cutrace/run.h"
 #include "own.h"
 
@@ -21,9 +22,15 @@ static int fd = -1;
 const char *list_make(void)
 {
     static char name[64];
+    struct ct_hush hush;
     fd = own_move_up(memfd_create("cutrace-run", MFD_CLOEXEC));
-    if (fd < 0 || write(fd, CT_RUN_MAGIC, CT_RUN_MAGIC_BYTES) != CT_RUN_MAGIC_BYTES)
+    ct_hush_begin(&hush); /* it is a file, and how large one may be is limited by some */
+    bool begun = fd >= 0 && write(fd, CT_RUN_MAGIC, CT_RUN_MAGIC_BYTES) == CT_RUN_MAGIC_BYTES;
+    ct_hush_end(&hush);
+    if (!begun) {
+        fd = -1; /* nothing is known, not even that there was nothing */
         return NULL;
+    }
     snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)getpid(), fd);
     return name;
 }

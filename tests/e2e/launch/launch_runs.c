@@ -281,6 +281,23 @@ START_TEST(no_list)
 }
 END_TEST
 
+/* No file may become any larger, not even one in memory: the program needs none. */
+START_TEST(no_file_size)
+{
+    bool ran = false, said = false;
+    struct rig r = rig_start((const char *const[]){"/bin/sh", "-c",
+                                                   "ulimit -f 0; exec \"$0\" \"$1\" small 10 2>&1",
+                                                   rig_launcher(), rig_actor(), NULL});
+    for (const char *line; *(line = rig_line(&r));) {
+        ran |= !strcmp(line, "small: 10 launches, last byte 9");
+        said |= strstr(line, "what processes write cannot be found out") != NULL;
+        ck_assert_ptr_null(strstr(line, "there is no profile"));
+    }
+    ck_assert_int_eq(rig_wait(&r), 0);
+    ck_assert(ran && said);
+}
+END_TEST
+
 START_TEST(log_file)
 {
     char host[256], name[600];
@@ -434,6 +451,7 @@ int main(void)
     tcase_add_test(t, unwritable_directory);
     tcase_add_test(t, profile_that_is_removed);
     tcase_add_test(t, no_list);
+    tcase_add_test(t, no_file_size);
     tcase_add_test(t, log_file);
     tcase_add_test(t, full_log);
     tcase_add_test(t, log_of_import);
