@@ -160,6 +160,8 @@ static void say_who_left_none(const struct list *l, pid_t pid)
         return;
     if (!l->started && role_speaks())
         say_of(pid, "No process has started CUDA: there is no profile");
+    else if (l->started == 1 && !l->profiles)
+        say_of(pid, "The process that started CUDA left no profile that can be found");
     else if (l->profiles < l->started)
         say_of(pid, "Of %zu processes that started CUDA %zu left no profile that can be found",
                l->started, l->started - l->profiles);

@@ -239,6 +239,7 @@ START_TEST(unwritable_directory)
         LAUNCH(.argv = {rig_actor(), "small", "10"}, .env = {"CUTRACE_OUTPUT=/proc/x.bin"});
     ck_assert_int_eq(r.status, 0);
     ck_assert_msg(strstr(r.err, "cannot write ") && strstr(r.err, "alpha"), "%s", r.err);
+    ck_assert_ptr_nonnull(strstr(r.err, "The process that started CUDA left no profile"));
     stage_drop(&r);
 }
 END_TEST
