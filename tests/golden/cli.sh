@@ -15,6 +15,7 @@ status 0 "" "$report" --version
 grep -q '^cutrace-report [0-9]' out || fail "--version: $(cat out)"
 
 status 2 "unrecognized option '--nonsense'" "$report" --nonsense basic.bin
+status 2 "ambiguous option '--print=yes'" "$report" --print=yes basic.bin
 status 2 "invalid option -- 'x'" "$report" -x basic.bin
 status 2 "requires an argument" "$report" basic.bin -u
 status 2 "'weeks' is no value of --normalized-time-unit" "$report" -u weeks basic.bin

@@ -155,7 +155,17 @@ static enum options_result take(struct options *o, int id, const char *value)
     return OPTIONS_DONE;
 }
 
-static enum options_result refuse(int code, char **argv)
+/* Of several names the beginning. */
+static bool is_ambiguous(const struct getopt_tables *t, const char *argument)
+{
+    size_t len = strcspn(argument, "=");
+    for (const struct option *o = t->longs; o->name && len > 2; o++)
+        if (!strncmp(o->name, argument + 2, len - 2))
+            return true;
+    return false;
+}
+
+static enum options_result refuse(const struct getopt_tables *t, int code, char **argv)
 {
     const struct refusal *r = refusal_of(code == '?' ? optopt : code);
     int id = row_of(optopt);
@@ -168,14 +178,9 @@ static enum options_result refuse(int code, char **argv)
     else if (optopt)
         say("invalid option -- '%c' (try --help)", optopt);
     else
-        say("unrecognized option '%s' (try --help)", argv[optind - 1]);
+        say("%s option '%s' (try --help)",
+            is_ambiguous(t, argv[optind - 1]) ? "ambiguous" : "unrecognized", argv[optind - 1]);
     return OPTIONS_WRONG;
-}
-
-static enum options_result apply(struct options *o, int code, char **argv)
-{
-    int id = row_of(code);
-    return id < 0 ? refuse(code, argv) : take(o, id, optarg);
 }
 
 static enum options_result check(const struct options *o)
@@ -201,7 +206,8 @@ static enum options_result parse(struct options *o, int argc, char **argv)
     *o = (struct options){0};
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1;) {
-        enum options_result result = apply(o, code, argv);
+        int id = row_of(code);
+        enum options_result result = id < 0 ? refuse(&t, code, argv) : take(o, id, optarg);
         if (result != OPTIONS_RUN)
             return result;
     }

@@ -176,6 +176,16 @@ static int row_of(int code)
     return -1;
 }
 
+/* Of several names the beginning. */
+static bool is_ambiguous(const char *argument)
+{
+    size_t len = strcspn(argument, "=");
+    for (size_t i = 0; i < CT_OPTION_COUNT && len > 2; i++)
+        if (!strncmp(ct_option_rows[i].name, argument + 2, len - 2))
+            return true;
+    return false;
+}
+
 /* What getopt would say, but for the bytes of the argument. */
 static enum ct_options_result refuse(int code, char **argv)
 {
@@ -187,7 +197,9 @@ static enum ct_options_result refuse(int code, char **argv)
         return ct_options_complain("option '--", ct_option_rows[id].name, "' takes no argument");
     if (optopt)
         return ct_options_complain("invalid option -- '", letter, "'");
-    return ct_options_complain("unrecognized option '", argv[optind - 1], "'");
+    bool known = is_ambiguous(argv[optind - 1]);
+    return ct_options_complain(known ? "ambiguous option '" : "unrecognized option '",
+                               argv[optind - 1], "'");
 }
 
 /*

@@ -208,6 +208,20 @@ START_TEST(refused_option)
 }
 END_TEST
 
+/* The beginning of one name stands for it, that of several for none. */
+START_TEST(abbreviations)
+{
+    struct stage_run r = LAUNCH(.argv = {"--print=yes", rig_inner(), "exit", "0"});
+    ck_assert_int_eq(stage_exit(&r), FAILED);
+    ck_assert_str_eq(r.err, "cutrace: ambiguous option '--print=yes' (try --help)\n");
+    stage_drop(&r);
+    r = LAUNCH(.argv = {"--qui", rig_inner(), "exit", "7"});
+    ck_assert_int_eq(stage_exit(&r), 7);
+    ck_assert_str_eq(r.err, "");
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(answers)
 {
     struct stage_run r = LAUNCH(.argv = {"--help"});
@@ -326,6 +340,7 @@ int main(void)
     tcase_add_test(t, runs_unprofiled);
     tcase_add_loop_test(t, wrong_command_line, 0, sizeof(wrong) / sizeof(wrong[0]));
     tcase_add_loop_test(t, refused_option, 0, sizeof(never) / sizeof(never[0]));
+    tcase_add_test(t, abbreviations);
     tcase_add_test(t, answers);
     tcase_add_test(t, messages_are_safe);
     tcase_add_loop_test(t, part_is_missing, 0, 2);
