@@ -93,6 +93,10 @@ status 0 "" "$report" -o log basic.bin
 "$report" basic.bin | cmp -s - log || fail "-o writes something else"
 status 0 "" "$report" --log-file log multi.bin
 "$report" multi.bin | cmp -s - log || fail "-o does not replace the file"
+status 0 "" "$report" -o - multi.bin
+cmp -s out log || fail "-o - is not standard output"
+[ -e - ] && fail "-o - makes a file"
+status 2 "merge needs -o FILE" "$report" merge multi.bin -o -
 status 1 "is a profile, which the report would overwrite" "$report" -o multi.bin basic.bin
 "$report" multi.bin | cmp -s - log || fail "-o has damaged a profile"
 status 1 "No such file or directory" "$report" -o no/such/dir basic.bin

@@ -337,6 +337,8 @@ enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **a
 {
     *o = (struct ct_options){.unit = CT_UNIT_AUTO, .until_ns = UINT64_MAX, .fail_over = -1};
     enum ct_options_result result = parse(o, argc, argv);
+    if (o->log_file && !strcmp(o->log_file, "-"))
+        o->log_file = NULL;
     if (result == CT_OPTIONS_RUN)
         result = take_format(o);
     return result == CT_OPTIONS_RUN ? ct_options_check(o) : result;
