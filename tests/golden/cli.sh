@@ -123,6 +123,7 @@ status 2 "--details does not go with the report 'summary' as csv" "$report" --de
 status 2 "--since does not go with the report 'kernels'" "$report" kernels --since 1s basic.bin
 status 2 "--until does not go with the report 'diff'" "$report" diff --until 1s basic.bin basic.bin
 status 2 "--normalized-time-unit does not go with the report 'kernels' as csv" "$report" kernels --csv -u us basic.bin
+status 2 "--normalized-time-unit does not go with the report 'cuda_api_sum'" "$report" cuda_api_sum -u us basic.bin
 status 2 "--csv does not go with the report 'summary' as json" "$report" --csv --format json basic.bin
 status 2 "--print-api-trace does not go with the report 'kernels'" "$report" kernels --print-api-trace basic.bin
 status 2 "--sort does not go with the format 'html'" "$report" --format html --sort name basic.bin

@@ -57,7 +57,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
 {
     const struct ct_report *r = o->report;
     bool document = o->format->document, nvprof = o->format == &ct_formats[CT_FORMAT_NVPROF];
-    bool table = o->format == &ct_formats[CT_FORMAT_TABLE];
+    bool units = r->may & CT_MAY_UNIT && o->format->kind == CT_FORMAT_TEXT;
     enum ct_needs needs = document ? o->format->needs : r->needs;
     bool rows =
         !document && needs != CT_NEEDS_COMMAND && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
@@ -74,7 +74,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--group", o->grouped, document || r->may & CT_MAY_GROUP},
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
         {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW},
-        {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, nvprof || table},
+        {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, units},
         {"--csv", o->csv, nvprof || o->format == &ct_formats[CT_FORMAT_CSV]},
         {"--print-gpu-trace", o->gpu_trace, r == &ct_reports[CT_REPORT_TRACE]},
         {"--print-api-trace", o->api_trace, r == &ct_reports[CT_REPORT_TRACE]},
