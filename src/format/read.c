@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cutrace/trace.h"
 #include "format/crc32.h"
 #include "format/payload.h"
 
@@ -74,6 +75,8 @@ bool ct_summary_is_one(int fd)
 
 static int check_header(const struct ct_file_header *h, struct ct_read_error *error)
 {
+    if (!memcmp(h->magic, CT_TRACE_MAGIC, CT_FILE_MAGIC_BYTES))
+        return ct_read_fail(error, -EINVAL, "is a trace, no summary: the report trace prints it");
     if (memcmp(h->magic, CT_FILE_MAGIC, CT_FILE_MAGIC_BYTES))
         return ct_read_fail(error, -EINVAL, "is not a summary of cutrace");
     if (h->endian == __builtin_bswap32(CT_FILE_ENDIAN))

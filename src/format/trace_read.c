@@ -338,6 +338,8 @@ int ct_trace_next(struct ct_trace_reader *t, struct ct_trace_record *record,
 
 static int check_header(const struct ct_trace_header *h, int64_t bytes, struct ct_read_error *error)
 {
+    if (bytes >= CT_FILE_MAGIC_BYTES && !memcmp(h->magic, CT_FILE_MAGIC, CT_FILE_MAGIC_BYTES))
+        return ct_read_fail(error, -EINVAL, "is a summary, no trace: --trace-file records one");
     if (bytes < CT_FILE_MAGIC_BYTES || memcmp(h->magic, CT_TRACE_MAGIC, CT_FILE_MAGIC_BYTES))
         return ct_read_fail(error, -EINVAL, "is not a trace of cutrace");
     if (bytes < (int64_t)sizeof(*h))

@@ -151,8 +151,9 @@ cmp -s one two || fail "the order of the files matters"
 # Traces.
 make_trace=$(dirname "$make_profile")/make_golden_trace
 "$make_trace" basic basic.trace && "$make_trace" hostile hostile.trace || exit 99
-status 1 "basic.bin: is not a trace of cutrace" "$report" trace basic.bin
-status 1 "basic.trace: is not a summary of cutrace" "$report" kernels basic.trace
+status 1 "basic.bin: is a summary, no trace: --trace-file records one" "$report" trace basic.bin
+status 1 "basic.trace: is a trace, no summary: the report trace prints it" "$report" kernels basic.trace
+status 1 "text: is not a trace of cutrace" "$report" trace text
 status 2 "--format sqlite needs -o FILE" "$report" --format sqlite basic.trace
 status 2 "'soon' is no value of --since" "$report" trace --since soon basic.trace
 status 2 "'1d' is no value of --until" "$report" trace --until 1d basic.trace
