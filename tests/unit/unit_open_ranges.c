@@ -43,14 +43,12 @@ static const char *end(uint32_t label, uint64_t number)
 {
     static char text[64];
     struct ct_event e = event(CT_TRACE_RANGE_ENDS, label, number);
-    struct ct_open_range range;
+    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    size_t count = ct_open_ranges_end(&open_ranges, &e, over);
     char *to = text;
     *to = '\0';
-    while (ct_open_ranges_end(&open_ranges, &e, &range)) {
-        to += sprintf(to, "%d ", (int)range.start_ns);
-        if (range.is_last)
-            break;
-    }
+    for (size_t i = 0; i < count; i++)
+        to += sprintf(to, "%d ", (int)over[i].start_ns);
     return text;
 }
 

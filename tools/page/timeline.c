@@ -177,18 +177,16 @@ static void add_range(struct reading *r, int64_t place, uint64_t start_ns, uint6
 
 static void take_range(struct reading *r, const struct ct_event *e)
 {
-    struct ct_open_range range;
+    struct ct_open_range over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_MARKS) {
         add_range(r, place_of(r, e, 0), e->start_ns, e->end_ns);
     } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
         struct ct_open_range *begun = ct_open_ranges_begin(&r->open, e);
         begun->own = place_of(r, e, begun->lane);
     } else {
-        while (ct_open_ranges_end(&r->open, e, &range)) {
-            add_range(r, range.own, range.start_ns, e->end_ns);
-            if (range.is_last)
-                break;
-        }
+        size_t count = ct_open_ranges_end(&r->open, e, over);
+        for (size_t i = 0; i < count; i++)
+            add_range(r, over[i].own, over[i].start_ns, e->end_ns);
     }
 }
 

@@ -278,7 +278,7 @@ static void begin_at(struct chrome *c, char phase, const struct ct_event *e, uin
 
 static void put_range(struct chrome *c, const struct ct_event *e)
 {
-    struct ct_open_range range;
+    struct ct_open_range over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_MARKS) {
         begin_at(c, 'i', e, 0);
         ct_string_put(&c->text, ",\"s\":\"t\"");
@@ -287,11 +287,10 @@ static void put_range(struct chrome *c, const struct ct_event *e)
         begin_at(c, 'B', e, ct_open_ranges_begin(&c->open, e)->lane);
         put_label(c, e);
     } else {
-        while (ct_open_ranges_end(&c->open, e, &range)) {
-            begin_at(c, 'E', e, range.lane);
+        size_t count = ct_open_ranges_end(&c->open, e, over);
+        for (size_t i = 0; i < count; i++) {
+            begin_at(c, 'E', e, over[i].lane);
             ct_string_put(&c->text, "}");
-            if (range.is_last)
-                break;
         }
     }
 }

@@ -340,17 +340,15 @@ static void put_phase(struct ct_perfetto *p, const struct ct_event *e, enum ct_p
 
 static void put_range(struct ct_perfetto *p, const struct ct_event *e)
 {
-    struct ct_open_range range;
+    struct ct_open_range over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_MARKS) {
         put_phase(p, e, CT_PERFETTO_INSTANT, 0);
     } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
         put_phase(p, e, CT_PERFETTO_BEGIN, ct_open_ranges_begin(&p->open, e)->lane);
     } else {
-        while (ct_open_ranges_end(&p->open, e, &range)) {
-            put_phase(p, e, CT_PERFETTO_END, range.lane);
-            if (range.is_last)
-                break;
-        }
+        size_t count = ct_open_ranges_end(&p->open, e, over);
+        for (size_t i = 0; i < count; i++)
+            put_phase(p, e, CT_PERFETTO_END, over[i].lane);
     }
 }
 

@@ -84,13 +84,11 @@ static void put_end(struct ct_sqlite *s, const struct ct_event *e, int64_t row)
 
 void ct_sqlite_range(struct ct_sqlite *s, const struct ct_event *e)
 {
-    struct ct_open_range range;
+    struct ct_open_range over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_ENDS) {
-        while (ct_open_ranges_end(&s->open, e, &range)) {
-            put_end(s, e, range.own);
-            if (range.is_last)
-                break;
-        }
+        size_t count = ct_open_ranges_end(&s->open, e, over);
+        for (size_t i = 0; i < count; i++)
+            put_end(s, e, over[i].own);
         return;
     }
     put_begin(s, e);

@@ -66,19 +66,19 @@ static size_t find(const struct ct_open_list *list, const struct ct_event *e)
     return list->count;
 }
 
-bool ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
-                        struct ct_open_range *range)
+size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
+                          struct ct_open_range over[CT_OPEN_RANGES_MOST])
 {
     struct ct_open_list *list = list_of(o, e);
-    size_t own = find(list, e), at = list->count - 1;
-    if (own == list->count)
-        return false;
-    while (at > own && (e->range.number || !is_beside(&list->at[at], e)))
-        at--;
-    *range = list->at[at];
-    range->is_last = at == own;
-    memmove(&list->at[at], &list->at[at + 1], (--list->count - at) * sizeof(*list->at));
-    return true;
+    size_t own = find(list, e), n = 0;
+    for (size_t at = list->count; at > own; at--) {
+        struct ct_open_range *range = &list->at[at - 1];
+        if (at - 1 > own && (e->range.number || !is_beside(range, e)))
+            continue;
+        over[n++] = *range;
+        memmove(range, range + 1, (list->count-- - at) * sizeof(*range));
+    }
+    return n;
 }
 
 void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_t lane)

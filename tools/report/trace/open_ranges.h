@@ -18,7 +18,6 @@ struct ct_open_range {
     uint32_t label;
     uint32_t thread;
     uint32_t lane; /* the lowest that no other of the thread, style and domain is in, from 0 */
-    bool is_last;  /* of those that an end ends: the one that it is of */
     int64_t own;   /* of who uses it */
 };
 
@@ -38,9 +37,9 @@ struct ct_open_ranges {
 /* Where a range begins; it stays there until the next call. */
 struct ct_open_range *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e);
 
-/* Where one ends: what is over by that, one at a time until is_last. False: nothing. */
-bool ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
-                        struct ct_open_range *range);
+/* Where one ends: what is over by that, the newest first, and how many these are. */
+size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
+                          struct ct_open_range over[CT_OPEN_RANGES_MOST]);
 
 /* What tells a lane from all others: of an event, and a range that begins or ends there. */
 void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_t lane);

@@ -114,12 +114,11 @@ static void count_range(struct ct_timeline *tl, struct ct_timeline_file *f,
 {
     struct ct_range_lanes *lanes = tl->range_lanes;
     struct ct_event e = {.file = f, .is_range = true, .range = *range};
-    struct ct_open_range over;
+    struct ct_open_range over[CT_OPEN_RANGES_MOST];
     struct ct_string key = {0};
     uint32_t lane = 0, known = lanes->keys.count;
     if (range->phase == CT_TRACE_RANGE_ENDS) {
-        while (ct_open_ranges_end(&lanes->open, &e, &over) && !over.is_last)
-            ;
+        ct_open_ranges_end(&lanes->open, &e, over);
         return;
     }
     if (range->phase == CT_TRACE_RANGE_BEGINS)
