@@ -15,12 +15,7 @@ void soak_must(CUresult r, const char *call, const char *file, int line);
 
 /* ---- what it holds (holds.c) ---- */
 
-/*
- * Of the whole process, as the kernel counts, but for the buckets of histograms in the profile that
- * is kept in memory: there are more of them as long as durations come that have not come before,
- * which ends with 4,736 for each kernel and function, and takes the longer the busier the machine
- * is.
- */
+/* Of the whole process, as the kernel counts. */
 struct soak_holds {
     long memory_kib; /* anonymous and shared: what is in no file */
     long descriptors;
