@@ -199,6 +199,7 @@ static void finish(void)
     run_round(true);
     pthread_mutex_lock(&round_lock);
     ct_unified_finish();
+    ct_replicas_finish();
     ct_harvest_give_up();
     ct_journal_flush();
     pthread_mutex_unlock(&round_lock);

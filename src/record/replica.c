@@ -43,9 +43,9 @@ enum phase {
 struct replica {
     /* Of the launching thread. */
     uint64_t launches;
-    uint64_t due;       /* the launch that may be the replica's */
-    uint32_t replayed;  /* launches that were */
-    uint64_t stream_id; /* of the launch before; 0: not known */
+    uint64_t due;              /* the launch that may be the replica's */
+    _Atomic uint32_t replayed; /* launches that were */
+    uint64_t stream_id;        /* of the launch before; 0: not known */
     uint64_t random;
     uint32_t row; /* of the graph */
 
@@ -246,6 +246,11 @@ static void drop(uint32_t i, enum ct_replica_loss why)
     set_phase(i, OVER);
 }
 
+static bool was_replayed(uint32_t i)
+{
+    return atomic_load_explicit(&all->replica[i].replayed, memory_order_relaxed);
+}
+
 /* One that is over, and whose executable graph has gone. */
 static void give_back(uint32_t i)
 {
@@ -265,7 +270,7 @@ void ct_replica_gone(CUgraphExec exec)
     uint32_t i = ct_replicas_are_on ? find(exec) : CT_REPLICAS;
     if (i == CT_REPLICAS)
         return;
-    drop(i, CT_REPLICA_LOSS_COUNT);
+    drop(i, was_replayed(i) ? CT_REPLICA_LOSS_COUNT : CT_REPLICA_LOST_SELDOM);
     atomic_store_explicit(&all->exec[i], NULL, memory_order_release);
     give_back(i);
 }
@@ -291,7 +296,7 @@ static uint64_t distance(struct replica *r)
     uint32_t n = ct_config.graph_nodes;
     if (n == 1)
         return 1;
-    if (r->replayed <= FIRST_ONES)
+    if (atomic_load_explicit(&r->replayed, memory_order_relaxed) <= FIRST_ONES)
         return FIRST_DISTANCE;
     return FIRST_DISTANCE + n / 2 + ct_random(&r->random) % n;
 }
@@ -354,7 +359,7 @@ static bool replay(uint32_t i, const struct ct_bracket *b, CUstream s)
         return false;
     }
     r->row = b->row;
-    r->replayed++;
+    atomic_fetch_add_explicit(&r->replayed, 1, memory_order_relaxed);
     r->due = r->launches + distance(r);
     set_phase(i, RUNNING);
     return true;
@@ -533,6 +538,15 @@ bool ct_replicas_step(void)
         running += phase_of(i) == RUNNING;
     }
     return any;
+}
+
+void ct_replicas_finish(void)
+{
+    for (uint32_t i = 0; ct_replicas_are_on && i < CT_REPLICAS; i++) {
+        enum phase p = phase_of(i);
+        if (p != FREE && p != OVER && !is_dropped(i) && !was_replayed(i))
+            lose(CT_REPLICA_LOST_SELDOM);
+    }
 }
 
 bool ct_replicas_are_running(void)

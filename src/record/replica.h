@@ -58,6 +58,8 @@ void ct_replica_unseen_launch(CUgraphExec exec, CUstream s);
 bool ct_replicas_step(void);
 /* Whether one is running. */
 bool ct_replicas_are_running(void);
+/* There will be no more steps: those that no launch was of are counted. */
+void ct_replicas_finish(void);
 /* The program is about to end a context: all in it are ended. */
 void ct_replicas_leave(struct ct_context *c);
 /* It has: what is left is forgotten without a word to the driver. */

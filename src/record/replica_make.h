@@ -29,6 +29,7 @@
     X(UNLOADED,                                                                                    \
       "Graphs whose kernels have no times of their own: a module was unloaded too early")          \
     X(EVENTS, "Graphs whose kernels have no times of their own: too few events (CUTRACE_EVENTS)")  \
+    X(SELDOM, "Graphs whose kernels have no times of their own: they were launched too seldom")    \
     X(REFUSED, "Graphs whose kernels have no times of their own: the driver refused a copy")       \
     X(MANY, "Graphs whose kernels have no times of their own: there are too many")
 

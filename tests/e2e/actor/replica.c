@@ -201,6 +201,17 @@ static void churn(void)
     launch_many(20);
 }
 
+/* Two: one of them goes, and is launched no more. */
+static void seldom(void)
+{
+    launch_in(x.s);
+    check_in(x.s);
+    MUST(cuGraphExecDestroy(x.exec));
+    MUST(cuGraphInstantiate(&x.exec, x.g, 0));
+    launch_in(x.s);
+    check_in(x.s);
+}
+
 /* At once, and all of them are there to the end. */
 static void many(void)
 {
@@ -296,7 +307,7 @@ static const struct {
     void (*play)(void);
 } kinds[] = {{"plain", plain},       {"gone", gone},     {"streams", streams}, {"changed", changed},
              {"churn", churn},       {"memory", memory}, {"reset", reset},     {"off", off},
-             {"captured", captured}, {"child", child},   {"many", many}};
+             {"captured", captured}, {"child", child},   {"many", many},       {"seldom", seldom}};
 
 int actor_replica(int argc, char **argv)
 {

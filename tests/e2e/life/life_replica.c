@@ -227,6 +227,18 @@ START_TEST(too_few_events)
 }
 END_TEST
 
+START_TEST(too_few_launches)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"replica", "seldom"}, .env = {EACH, KERNELS});
+    ck_assert_msg(r.status == 0 && !strstr(r.out, "wrong"), "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(noted(&s, "they were launched too seldom"), 2);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* Off unless it is asked for. */
 START_TEST(nothing_without_the_option)
 {
@@ -257,6 +269,7 @@ int main(void)
     tcase_add_test(t, the_profile_says_why_not);
     tcase_add_test(t, conditions_are_left_alone);
     tcase_add_test(t, too_few_events);
+    tcase_add_test(t, too_few_launches);
     tcase_add_test(t, nothing_without_the_option);
     return stage_main("life_replica", t);
 }
