@@ -179,7 +179,8 @@ static void find_pageable(struct finder *x)
     if (share(x, c->busy_ns) < SHARE_LEAST || is_fast)
         return;
     say(x, "pageable_copies", c->busy_ns, c->count,
-        "copies from or to pageable memory took %.1f%% of the GPU's time, %s for %s at %s; pinned "
+        "copies from or to pageable memory took %.1f%% of the GPU's busy time, %s for %s at %s; "
+        "pinned "
         "memory (cudaHostAlloc, cudaHostRegister) is faster, and without it %s",
         percent(x, c->busy_ns), time_text(c->busy_ns).text, size_text(c->bytes).text,
         rate_text(c).text,
@@ -196,7 +197,7 @@ static void find_no_overlap(struct finder *x)
         (double)a->both_ns > OVERLAP_MOST * least_ns)
         return;
     say(x, "no_overlap", more_ns, x->f.all.count,
-        "copies took %.1f%% of the GPU's time and kernels %.1f%%, but beside each other only "
+        "copies took %.1f%% of the GPU's busy time and kernels %.1f%%, but beside each other only "
         "%.1f%%; in several streams, from pinned memory, up to %s of it could be saved",
         percent(x, (double)a->copy_ns), percent(x, (double)a->compute_ns),
         percent(x, (double)a->both_ns), time_text(more_ns).text);
@@ -208,7 +209,8 @@ static void find_small_copies(struct finder *x)
     if (c->count < MANY || share(x, c->busy_ns) < SMALL_TIME_SHARE_LEAST)
         return;
     say(x, "small_copies", c->busy_ns, c->count,
-        "%.0f copies of %s on average took %.1f%% of the GPU's time at %s; what is copied together "
+        "%.0f copies of %s on average took %.1f%% of the GPU's busy time at %s; what is copied "
+        "together "
         "could be one copy",
         c->count, size_text(c->bytes / c->count).text, percent(x, c->busy_ns), rate_text(c).text);
 }
@@ -220,7 +222,8 @@ static void find_mapped(struct finder *x)
         share(x, (double)f->sum.compute_ns) < MAPPED_SHARE_LEAST)
         return;
     say(x, "mapped_memory", (double)f->sum.compute_ns, f->mapped_calls,
-        "kernels took %.1f%% of the GPU's time, nothing was copied to the GPU, and %.0f times the "
+        "kernels took %.1f%% of the GPU's busy time, nothing was copied to the GPU, and %.0f times "
+        "the "
         "address of host memory for kernels was asked for: what they read there more than once, "
         "over the bus each time, is faster when copied first",
         percent(x, (double)f->sum.compute_ns), f->mapped_calls);

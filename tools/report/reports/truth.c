@@ -83,6 +83,12 @@ static double worst_sampled(const struct ct_view *gpu)
     return 100 * worst;
 }
 
+/* With two digits, and never as a power of ten. */
+static void print_percent(FILE *out, double percent)
+{
+    fprintf(out, percent < 99.5 ? "+-%.2g%%" : "+-%.0f%%", percent);
+}
+
 static void print_sampled(FILE *out, const char *prefix, const struct ct_view *gpu)
 {
     size_t count = ct_view_count_sampled(gpu);
@@ -91,9 +97,11 @@ static void print_sampled(FILE *out, const char *prefix, const struct ct_view *g
         return;
     fprintf(out, "%sTime and Avg of %zu row%s are estimates from a sample: ", prefix, count,
             plural(count));
-    fprintf(out, "all times together +-%.2g%%", all);
-    fprintf(out, count > 1 ? ", a row +-%.2g%% at most" : ", the row +-%.2g%%", worst_sampled(gpu));
-    fputs(" (95% intervals)\n", out);
+    fputs("all times together ", out);
+    print_percent(out, all);
+    fputs(count > 1 ? ", a row " : ", the row ", out);
+    print_percent(out, worst_sampled(gpu));
+    fputs(count > 1 ? " at most (95% intervals)\n" : " (95% intervals)\n", out);
 }
 
 /* Functions of which the host's time was not taken in each call. */
