@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/log.h"
 #include "base/proc.h"
 #include "base/text.h"
 #include "preload/run.h"
@@ -39,6 +40,8 @@ static const char *add_variable(struct ct_text *t, const char *p)
     if (!*p)
         return NULL;
     const char *value = getenv(name);
+    if (!value)
+        ct_log(1, "cannot find environment variable ", name, ": the file's name goes without it");
     ct_text_add(t, value ? value : "");
     return p + 1;
 }

@@ -194,6 +194,8 @@ START_TEST(output_patterns)
     struct stage_run r = small_with("CUTRACE_OUTPUT=a-%p-%%-%q{LIFE}-%q{NONE_OF_THAT}.x", "LIFE=l");
     snprintf(path, sizeof(path), "a-%d-%%-l-.x", (int)r.pid);
     check_single(path);
+    ck_assert_uint_eq(stage_said(&r), 1);
+    ck_assert_ptr_nonnull(strstr(r.err, "cannot find environment variable NONE_OF_THAT: "));
     ck_assert_int_eq(unlink(path), 0);
     stage_drop(&r);
     r = small_with("CUTRACE_OUTPUT=%h.bin", NULL);
