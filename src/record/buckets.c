@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-_Static_assert(CT_HIST_BUCKETS % CT_BUCKETS_PART == 0, "the last part is a whole one");
+_Static_assert(CT_HIST_STEPS % CT_BUCKETS_PART == 0, "the last part of an octave is a whole one");
 
 static struct ct_arena arena;
 
@@ -19,7 +19,10 @@ static uint32_t *part_of(struct ct_buckets **b, uint32_t bucket)
 {
     if (!*b && !(*b = take(sizeof(**b))))
         return NULL;
-    uint32_t **part = &(*b)->part[bucket / CT_BUCKETS_PART];
+    struct ct_buckets_octave **octave = &(*b)->octave[bucket / CT_HIST_STEPS];
+    if (!*octave && !(*octave = take(sizeof(**octave))))
+        return NULL;
+    uint32_t **part = &(*octave)->part[bucket % CT_HIST_STEPS / CT_BUCKETS_PART];
     if (!*part)
         *part = take(CT_BUCKETS_PART * sizeof(**part));
     return *part;

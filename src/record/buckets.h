@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histograms of durations (base/hist.h), which take memory in parts of half an octave, where
- * something was counted: most hold a few octaves and single durations far from them, for each of
- * which a page would be taken otherwise. Of the drain thread; never given back.
+ * Histograms of durations (base/hist.h), which take memory where something was counted: most hold a
+ * few octaves, and single durations far from them come for as long as a program runs. Of the drain
+ * thread; never given back.
  */
 #ifndef CT_BUCKETS_H
 #define CT_BUCKETS_H
@@ -10,10 +10,14 @@
 #include "base/base.h"
 #include "base/hist.h"
 
-#define CT_BUCKETS_PART (CT_HIST_STEPS / 2)
+#define CT_BUCKETS_PART 4                                  /* buckets that come together, */
+#define CT_BUCKETS_PARTS (CT_HIST_STEPS / CT_BUCKETS_PART) /* and parts of an octave */
 
+/* NULL: nothing was counted there. */
 struct ct_buckets {
-    uint32_t *part[CT_HIST_BUCKETS / CT_BUCKETS_PART]; /* NULL: nothing was counted there */
+    struct ct_buckets_octave {
+        uint32_t *part[CT_BUCKETS_PARTS];
+    } * octave[CT_HIST_BUCKETS / CT_HIST_STEPS];
 };
 
 /*
@@ -28,7 +32,8 @@ void ct_buckets_forget(void);
 
 static inline uint32_t ct_buckets_count(const struct ct_buckets *b, uint32_t bucket)
 {
-    const uint32_t *part = b ? b->part[bucket / CT_BUCKETS_PART] : NULL;
+    const struct ct_buckets_octave *octave = b ? b->octave[bucket / CT_HIST_STEPS] : NULL;
+    const uint32_t *part = octave ? octave->part[bucket % CT_HIST_STEPS / CT_BUCKETS_PART] : NULL;
     return part ? part[bucket % CT_BUCKETS_PART] : 0;
 }
 
