@@ -20,6 +20,8 @@
 #define BYTES 256
 #define FILL_STREAMS 2000
 #define FILL_EVENTS 70000
+#define FILL_THREADS (2 * WORKERS) /* each worker's, and the one that follows it */
+#define FILL_LAUNCHES 40000
 
 /* Launches between two of the rarer things, all powers of two. */
 #define EVERY_WAIT 1024
@@ -257,6 +259,47 @@ static void fill(struct worker *w)
     }
 }
 
+/* As many contexts as there may be at once later, when each uses what one before it did. */
+static void fill_contexts(void)
+{
+    CUcontext c, made[WORKERS];
+    for (unsigned i = 0; i < WORKERS; i++) {
+        MUST(cuDevicePrimaryCtxRetain(&c, 1 + (CUdevice)i));
+        MUST(cuCtxSetCurrent(c));
+        work_a_little(&workers[i], "reset", IN_RESETS);
+        MUST(cuCtxCreate(&made[i], NULL, 0, 0));
+        work_a_little(&workers[i], "visit", IN_CONTEXTS);
+        MUST(cuCtxPopCurrent(&c));
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        MUST(cuCtxDestroy(made[i]));
+        MUST(cuDevicePrimaryCtxReset(1 + (CUdevice)i));
+    }
+    MUST(cuCtxSetCurrent(context));
+}
+
+static void *fill_thread(void *together)
+{
+    MUST(cuCtxSetCurrent(context));
+    for (int i = 0; i < FILL_LAUNCHES; i++)
+        MUST(launch(in_graph, shared[i % STREAMS]));
+    pthread_barrier_wait(together);
+    return NULL;
+}
+
+/* As many threads as there may be at once later. */
+static void fill_threads(struct worker *w)
+{
+    pthread_t thread[FILL_THREADS];
+    pthread_barrier_t together;
+    pthread_barrier_init(&together, NULL, FILL_THREADS);
+    for (int i = 0; i < FILL_THREADS; i++, w->count[FILLED] += FILL_LAUNCHES)
+        if (pthread_create(&thread[i], NULL, fill_thread, &together))
+            exit(4);
+    for (int i = 0; i < FILL_THREADS; i++)
+        pthread_join(thread[i], NULL);
+}
+
 static void begin(uint64_t launches)
 {
     CUmodule m;
@@ -282,6 +325,8 @@ static void begin(uint64_t launches)
         replace_graph(w);
     }
     fill(&workers[0]);
+    fill_contexts();
+    fill_threads(&workers[0]);
     for (unsigned i = 0; i < WORKERS; i++)
         be_followed(&workers[i]);
 }
