@@ -49,7 +49,13 @@ grep -q 'more columns in a wider terminal' out || fail "hidden columns are not s
 on 80 "PAGER= $report graphs --filter CUDA full.bin"
 grep -A2 '^Kernels in graphs: none' out | grep -q 'more columns' && fail "a table without rows hides columns"
 on 60 "PAGER= $report kernels uncertain.bin"
-[ "$(widest)" -le 90 ] || fail "a table of $(widest) columns on a terminal of 60"
+[ "$(widest)" -le 60 ] || fail "a table of $(widest) columns on a terminal of 60"
+for name in copies streams apis shapes graphs; do
+    on 80 "PAGER= $report $name full.bin"
+    grep '  ' out >rows # of tables; what is said about them is not cut
+    mv rows out
+    [ "$(widest)" -le 80 ] || fail "a table of $(widest) columns on a terminal of 80: $name"
+done
 on 110 "PAGER= $report names.bin"
 grep 'at::native' out | grep -q '…' || fail "a name of the summary is not shortened"
 [ "$(widest)" -le 110 ] || fail "a summary of $(widest) columns on a terminal of 110"

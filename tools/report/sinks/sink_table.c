@@ -15,7 +15,9 @@
 #include "report/units.h"
 
 #define MOST_KEPT 4096
-#define LEAST_NAME 24 /* before a name gets less, a column goes */
+#define LEAST_COLUMNS 3
+#define LEAST_NAME 24    /* before a name gets less, a column goes */
+#define SHORTEST_NAME 12 /* where none can go */
 
 struct table {
     struct ct_sink sink;
@@ -178,7 +180,10 @@ static int width_of_all(const struct table *t)
     return width;
 }
 
-/* The shown column that can be done without first; -1: none. */
+/*
+ * The shown column that can be done without first; -1: none. When all that are optional have gone,
+ * it is the one at the right; but for what a row is of, and the columns that tables begin with.
+ */
 static int most_optional(const struct table *t)
 {
     int most = -1;
@@ -187,10 +192,13 @@ static int most_optional(const struct table *t)
             (most < 0 || ct_column_optional(&t->relation->columns[c]) >=
                              ct_column_optional(&t->relation->columns[most])))
             most = (int)c;
+    for (size_t c = t->relation->count - 1; most < 0 && c-- > LEAST_COLUMNS;)
+        if (t->shown[c] && t->relation->columns[c].fold != CT_FOLD_GROUP)
+            most = (int)c;
     return most;
 }
 
-/* Makes the table fit: the last column may become as narrow as LEAST_NAME. */
+/* Makes the table fit: the last column may become as narrow as LEAST_NAME, or SHORTEST_NAME. */
 static void fit(struct table *t)
 {
     size_t last = t->relation->count - 1;
@@ -203,9 +211,9 @@ static void fit(struct table *t)
         t->hidden++;
     }
     int room = t->look.in->width - width_of_all(t) + t->widths[last];
-    t->widths[last] = name < room || room < LEAST_NAME ? name : room;
-    if (room < LEAST_NAME && name > LEAST_NAME)
-        t->widths[last] = LEAST_NAME;
+    if (room < SHORTEST_NAME)
+        room = SHORTEST_NAME;
+    t->widths[last] = name < room ? name : room;
 }
 
 static const char *color_of(const struct table *t, size_t c, bool is_heading)
