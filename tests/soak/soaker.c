@@ -71,7 +71,8 @@ struct worker {
 static CUcontext context;
 static CUfunction kernels[KERNELS], in_graph;
 static CUstream shared[STREAMS];
-static struct worker workers[WORKERS];
+static struct worker workers[WORKERS + FILL_THREADS]; /* the last of them only fill */
+static pthread_barrier_t filled;
 static sem_t through;
 
 void soak_must(CUresult r, const char *call, const char *file, int line)
@@ -201,6 +202,18 @@ static void rare(struct worker *w)
         visit(w);
 }
 
+static void work_once(struct worker *w)
+{
+    uint32_t k = draw(w, KERNELS);
+    CUstream s = some_stream(w);
+    MUST(launch(kernels[k], s));
+    w->kernel[k]++;
+    w->count[LAUNCHED]++;
+    w->left--;
+    if (draw(w, 16) == 0)
+        beside(w, s);
+}
+
 static void *live(void *arg);
 
 static void be_followed(struct worker *w)
@@ -221,14 +234,7 @@ static void *live(void *arg)
     MUST(cuCtxSetCurrent(context));
     w->count[THREADS]++;
     while (w->left) {
-        uint32_t k = draw(w, KERNELS);
-        CUstream s = some_stream(w);
-        MUST(launch(kernels[k], s));
-        w->kernel[k]++;
-        w->count[LAUNCHED]++;
-        w->left--;
-        if (draw(w, 16) == 0)
-            beside(w, s);
+        work_once(w);
         rare(w);
         if (w->left % EVERY_LIFE == 0)
             break;
@@ -278,26 +284,35 @@ static void fill_contexts(void)
     MUST(cuCtxSetCurrent(context));
 }
 
-static void *fill_thread(void *together)
+static void *fill_thread(void *arg)
 {
+    struct worker *w = arg;
     MUST(cuCtxSetCurrent(context));
-    for (int i = 0; i < FILL_LAUNCHES; i++)
-        MUST(launch(in_graph, shared[i % STREAMS]));
-    pthread_barrier_wait(together);
+    while (w->left)
+        work_once(w);
+    pthread_barrier_wait(&filled);
     return NULL;
 }
 
 /* As many threads as there may be at once later. */
-static void fill_threads(struct worker *w)
+static void fill_threads(void)
 {
     pthread_t thread[FILL_THREADS];
-    pthread_barrier_t together;
-    pthread_barrier_init(&together, NULL, FILL_THREADS);
-    for (int i = 0; i < FILL_THREADS; i++, w->count[FILLED] += FILL_LAUNCHES)
-        if (pthread_create(&thread[i], NULL, fill_thread, &together))
+    pthread_barrier_init(&filled, NULL, FILL_THREADS);
+    for (int i = 0; i < FILL_THREADS; i++)
+        if (pthread_create(&thread[i], NULL, fill_thread, &workers[WORKERS + i]))
             exit(4);
     for (int i = 0; i < FILL_THREADS; i++)
         pthread_join(thread[i], NULL);
+}
+
+static void make_worker(struct worker *w, unsigned number, uint64_t launches)
+{
+    *w = (struct worker){.number = number, .random = 7919 * number, .left = launches};
+    MUST(cuMemAlloc(&w->memory, BYTES));
+    for (int s = 0; s < STREAMS; s++)
+        w->stream[s] = new_stream(w, s % 2 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT);
+    replace_graph(w);
 }
 
 static void begin(uint64_t launches)
@@ -316,17 +331,11 @@ static void begin(uint64_t launches)
     sem_init(&through, 0, 0);
     for (int i = 0; i < STREAMS; i++)
         MUST(cuStreamCreate(&shared[i], CU_STREAM_NON_BLOCKING));
-    for (unsigned i = 0; i < WORKERS; i++) {
-        struct worker *w = &workers[i];
-        *w = (struct worker){.number = i, .random = 7919 * i, .left = launches / WORKERS};
-        MUST(cuMemAlloc(&w->memory, BYTES));
-        for (int s = 0; s < STREAMS; s++)
-            w->stream[s] = new_stream(w, s % 2 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT);
-        replace_graph(w);
-    }
+    for (unsigned i = 0; i < WORKERS + FILL_THREADS; i++)
+        make_worker(&workers[i], i, i < WORKERS ? launches / WORKERS : FILL_LAUNCHES);
     fill(&workers[0]);
     fill_contexts();
-    fill_threads(&workers[0]);
+    fill_threads();
     for (unsigned i = 0; i < WORKERS; i++)
         be_followed(&workers[i]);
 }
@@ -383,7 +392,7 @@ static void watch(uint64_t warm_up_s)
 static void tell(void)
 {
     uint64_t count[COUNTS] = {0}, kernel[KERNELS] = {0};
-    for (unsigned i = 0; i < WORKERS; i++) {
+    for (unsigned i = 0; i < WORKERS + FILL_THREADS; i++) {
         for (int j = 0; j < COUNTS; j++)
             count[j] += workers[i].count[j];
         for (int j = 0; j < KERNELS; j++)
