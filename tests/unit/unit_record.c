@@ -408,6 +408,8 @@ START_TEST(the_clock_serves_as_start)
     const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
     ck_assert_uint_eq(r->timed, MANY);
     ck_assert_uint_eq(lost(r), 0);
+    if (getenv("CUTRACE_TEST_SLOW")) /* under valgrind the clocks are not tied in time */
+        return;
     ck_assert_uint_gt(records, MANY);
     ck_assert_uint_lt(records, 2 * MANY - 200);
     ck_assert_uint_gt(r->time.total_ns / MANY, 9000);
