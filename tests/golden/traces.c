@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "format/trace_write.h"
+#include "trace_pieces.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define T0 1000000000ull
@@ -271,9 +272,7 @@ static bool save(struct ct_trace_writer *w, const char *path)
     const struct ct_trace_out *out = ct_trace_seal(w) ? ct_trace_take(w) : NULL;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool good = fd >= 0 && write(fd, &header, sizeof(header)) == sizeof(header);
-    for (unsigned i = 0; out && i < out->count; i++)
-        good &= pwrite(fd, out->piece[i].data, out->piece[i].bytes, (off_t)out->piece[i].offset) ==
-                (ssize_t)out->piece[i].bytes;
+    good &= trace_pieces_write(fd, out);
     if (fd >= 0)
         good &= !close(fd);
     return good;

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "format/trace_write.h"
+#include "trace_pieces.h"
 
 enum { COMPUTE = 1, REDUCE, COPY };
 enum { LAUNCH = 1, MEMCPY, WAIT };
@@ -58,10 +59,8 @@ static uint64_t around(struct maker *m, uint64_t ns)
 
 static void save(struct maker *m)
 {
-    const struct ct_trace_out *out = ct_trace_take(m->w);
-    for (unsigned i = 0; out && i < out->count; i++)
-        if (pwrite(m->fd, out->piece[i].data, out->piece[i].bytes, (off_t)out->piece[i].offset) < 0)
-            abort();
+    if (!trace_pieces_write(m->fd, ct_trace_take(m->w)))
+        abort();
 }
 
 static void begin(struct maker *m)

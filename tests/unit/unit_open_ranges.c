@@ -8,6 +8,7 @@
 #include "case_main.h"
 #include "format/trace_write.h"
 #include "report/trace/open_ranges.h"
+#include "trace_pieces.h"
 
 #define RECORDS 400000
 #define LABELS 50
@@ -122,11 +123,7 @@ static int file;
 
 static void save(void)
 {
-    const struct ct_trace_out *out = ct_trace_take(writer);
-    for (unsigned i = 0; out && i < out->count; i++)
-        ck_assert_int_eq(
-            pwrite(file, out->piece[i].data, out->piece[i].bytes, (off_t)out->piece[i].offset),
-            (ssize_t)out->piece[i].bytes);
+    ck_assert(trace_pieces_write(file, ct_trace_take(writer)));
 }
 
 static void define(uint32_t label, uint32_t *in)

@@ -11,6 +11,7 @@
 #include "case_main.h"
 #include "format/trace_read.h"
 #include "format/trace_write.h"
+#include "trace_pieces.h"
 
 #define RECORDS 20000
 #define THINGS 40 /* rows, streams, functions, threads */
@@ -70,11 +71,7 @@ static void start(uint64_t most_bytes)
 
 static void save(void)
 {
-    const struct ct_trace_out *out = ct_trace_take(writer);
-    for (unsigned i = 0; out && i < out->count; i++)
-        ck_assert_int_eq(
-            pwrite(file, out->piece[i].data, out->piece[i].bytes, (off_t)out->piece[i].offset),
-            (ssize_t)out->piece[i].bytes);
+    ck_assert(trace_pieces_write(file, ct_trace_take(writer)));
 }
 
 static void begin(void)

@@ -74,6 +74,21 @@ CUresult actor_launch(CUfunction f, CUstream s)
     return actor_launch_with(f, s, 0);
 }
 
+void actor_set_kernel(CUgraphExec exec, CUgraphNode node, const char *kernel)
+{
+    uint64_t argument = 0;
+    void *arguments[] = {&argument};
+    CUDA_KERNEL_NODE_PARAMS p = {.func = actor_function(kernel),
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 32,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = arguments};
+    actor_say("set", cuGraphExecKernelNodeSetParams(exec, node, &p));
+}
+
 CUstream actor_stream(void)
 {
     CUstream s;

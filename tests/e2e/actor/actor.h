@@ -102,6 +102,8 @@ CUfunction actor_function(const char *name);
 CUfunction actor_function_in(CUcontext c, const char *name);
 CUresult actor_launch(CUfunction f, CUstream s);
 CUresult actor_launch_with(CUfunction f, CUstream s, uint64_t argument);
+/* Has a node of an executable graph run another kernel from now on, and says what that returns. */
+void actor_set_kernel(CUgraphExec exec, CUgraphNode node, const char *kernel);
 CUstream actor_stream(void); /* non-blocking */
 void actor_sleep_ms(unsigned ms);
 /* Long enough for what is complete to be in the profile, if there is to be one. */

@@ -244,21 +244,6 @@ static void launch(CUgraphExec exec, CUstream s, int times)
         MUST(cuGraphLaunch(exec, s));
 }
 
-static void set_kernel(CUgraphExec exec, CUgraphNode node, const char *kernel)
-{
-    uint64_t argument = 0;
-    void *arguments[] = {&argument};
-    CUDA_KERNEL_NODE_PARAMS p = {.func = actor_function(kernel),
-                                 .gridDimX = 1,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 32,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1,
-                                 .kernelParams = arguments};
-    actor_say("set", cuGraphExecKernelNodeSetParams(exec, node, &p));
-}
-
 static void update(CUgraphExec exec, CUgraph g)
 {
     CUgraphExecUpdateResultInfo info;
@@ -307,12 +292,12 @@ int actor_updates(int argc, char **argv)
     update(exec, longer);
     launch(exec, s, 3);
     update(exec, first);
-    set_kernel(exec, node_of(first, 0), "c");
+    actor_set_kernel(exec, node_of(first, 0), "c");
     launch(exec, s, 4);
     actor_say("off", cuGraphNodeSetEnabled(exec, node_of(first, 1), 0));
     actor_say("off", cuGraphNodeSetEnabled(exec, node_of(first, 1), 0));
     launch(exec, s, 5);
-    set_kernel(exec, node_of(first, 1), "d");
+    actor_set_kernel(exec, node_of(first, 1), "d");
     launch(exec, s, 6);
     actor_say("on", cuGraphNodeSetEnabled(exec, node_of(first, 1), 1));
     launch(exec, s, 7);

@@ -162,20 +162,10 @@ static CUgraphNode first_kernel(void)
 /* From then on another kernel runs, and it runs in each launch. */
 static void changed(void)
 {
-    uint64_t argument = 0;
-    void *arguments[] = {&argument};
-    CUDA_KERNEL_NODE_PARAMS p = {.func = actor_function("e"),
-                                 .gridDimX = 1,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 32,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1,
-                                 .kernelParams = arguments};
     warm_up();
     launch_many(15);
     launch_in(x.s);
-    actor_say("set", cuGraphExecKernelNodeSetParams(x.exec, first_kernel(), &p));
+    actor_set_kernel(x.exec, first_kernel(), "e");
     launch_in(x.other);
     check_in(x.other);
     launch_many(10);
