@@ -5,6 +5,7 @@
 #include "preload/driver.h"
 #include "preload/init.h"
 #include "record/bracket.h"
+#include "record/capture.h"
 #include "record/context.h"
 #include "record/drain.h"
 #include "record/graph.h"
@@ -171,7 +172,6 @@ void ct_hook_stream_gone(const struct ct_hook *h, CUstream s)
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
 {
     (void)h;
-    ct_bracket_capture_spreads();
     struct ct_stream *known = ct_stream_find(s);
     if (!known)
         return;
@@ -192,10 +192,29 @@ void ct_hook_host_waited(const struct ct_hook *h)
     h->thread->waited_ticks = ct_ticks();
 }
 
-void ct_hook_capture_begins(const struct ct_hook *h, CUstream s)
+void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s)
 {
-    ct_bracket_capture_begins();
+    ct_capture_spreads(h->thread);
     ct_hook_stream_break(h, s);
+}
+
+void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s)
+{
+    (void)s;
+    ct_capture_spread(h->thread);
+}
+
+void ct_hook_capture_before(const struct ct_hook *h, CUstream s)
+{
+    ct_capture_begins();
+    ct_hook_stream_break(h, s);
+}
+
+void ct_hook_capture_after(const struct ct_hook *h, CUstream s)
+{
+    (void)h;
+    (void)s;
+    ct_capture_begun();
 }
 
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "record/calibrate.h"
+#include "record/capture.h"
 #include "record/depth.h"
 #include "record/drain.h"
 #include "record/graph.h"
@@ -15,8 +16,6 @@
 #include "record/wanted.h"
 
 static CT_READ_MOSTLY atomic_bool recording;
-/* Occasions on which a stream can have come into a capture; 0: none has begun in this process. */
-static CT_READ_MOSTLY _Atomic uint32_t captures;
 
 #define SWITCHES 64 /* remembered: more than there can be while a bracket is on its way */
 
@@ -116,7 +115,7 @@ static struct ct_context *context_in_capture(void)
 static bool is_untouchable(struct ct_bracket *b, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    b->captures = atomic_load(&captures);
+    b->captures = ct_captures_now();
     if (!CT_HAS(cuStreamIsCapturing))
         return false; /* a driver before 10.0 has no captures */
     CUresult r = CT_REAL(cuStreamIsCapturing)(stream, &status);
@@ -221,12 +220,6 @@ static bool record(const struct ct_bracket *b, uint32_t event)
     return CT_REAL(cuEventRecord)(ct_event(b->context, event), b->stream->handle) == CUDA_SUCCESS;
 }
 
-/* To ask a stream whether it has work left ends a capture that it has come into meanwhile. */
-static bool is_found_idle(const struct ct_bracket *b)
-{
-    return b->captures == atomic_load(&captures) && ct_stream_is_idle(b->stream);
-}
-
 /* Sequentially consistent on `opened`: see ct_stream_is_busy() and the drain thread's release. */
 static void record_start(struct ct_bracket *b)
 {
@@ -239,7 +232,7 @@ static void record_start(struct ct_bracket *b)
         b->flags |= CT_OP_OVERLAPPED;
 
     if (ct_stream_is_broken(s))
-        b->flags |= CT_OP_AFTER_BREAK | (is_found_idle(b) ? CT_OP_FOUND_IDLE : 0);
+        b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
     if (!b->flags && ct_stream_is_busy(s, b->thread, &b->open_ticks))
         b->flags |= CT_OP_SHARED_START;
     else if (!b->flags && ct_stream_has_clock(s, b->thread, b->opened, &b->open_ticks))
@@ -274,18 +267,6 @@ static bool is_measured(struct ct_thread *t)
     return true;
 }
 
-void ct_bracket_capture_begins(void)
-{
-    if (!atomic_fetch_add(&captures, 1))
-        ct_pass_renew();
-}
-
-void ct_bracket_capture_spreads(void)
-{
-    if (atomic_load(&captures))
-        atomic_fetch_add(&captures, 1);
-}
-
 /*
  * What is sampled out is not asked for when nobody has begun a capture: that is a good part of what
  * it costs. What is timed is asked for all the same.
@@ -293,7 +274,7 @@ void ct_bracket_capture_spreads(void)
 static bool may_ask_later(const struct ct_thread *t, CUstream stream)
 {
     return ct_sample_is_on && t->last_stream && t->last_stream->handle == stream &&
-           !atomic_load_explicit(&captures, memory_order_relaxed);
+           !ct_captures_ever();
 }
 
 /* The stream may be touched, or need not be asked yet. */
@@ -388,7 +369,7 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
     bool is_excluded = !is_timed && b->loss == CT_LOSS_EXCLUDED;
     bool is_sampled = b->choice.cell != CT_CELL_NONE;
     if (w->kind != CT_ROW_KERNEL || !b->stream || !(is_excluded || is_sampled) ||
-        atomic_load_explicit(&captures, memory_order_relaxed))
+        ct_captures_ever())
         return;
     if (is_timed && ct_cell_is_sure(b->choice.cell))
         return;
@@ -449,8 +430,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
  */
 static bool may_be_captured(const struct ct_bracket *b)
 {
-    return ct_unlikely(b->captures != atomic_load(&captures)) &&
-           ct_stream_is_capturing(b->stream->handle);
+    return ct_captures_since(b->captures) && ct_stream_is_capturing(b->stream->handle);
 }
 
 static void count_error(struct ct_bracket *b)

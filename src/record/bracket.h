@@ -45,7 +45,7 @@ struct ct_bracket {
     uint64_t opened;     /* the stream's count of opened brackets, this one included */
     uint64_t breaks;     /* the stream's count of breaks when this one was opened */
     uint32_t turns;      /* the context's, likewise */
-    uint32_t captures;   /* that had begun before the stream was asked */
+    uint32_t captures;   /* ct_captures_now() before the stream was asked */
     uint64_t open_ticks; /* before the start record */
     uint32_t row;        /* CT_ROW_NONE: known after the call */
     uint32_t start_event;
@@ -66,11 +66,6 @@ uint64_t ct_recording_off_operations(void);
  * operations of two periods there may have been any that were not recorded.
  */
 uint32_t ct_recording_period(uint64_t ticks);
-
-/* The program is about to capture a stream, for the first time or again. */
-void ct_bracket_capture_begins(void);
-/* A stream is about to wait for an event, which may take it into a capture that is under way. */
-void ct_bracket_capture_spreads(void);
 
 /* Whether the host's time around the real call is wanted. */
 bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t);

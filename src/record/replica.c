@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/random.h"
 #include "base/spin.h"
+#include "record/capture.h"
 #include "record/gpu_clock.h"
 #include "record/node_time.h"
 

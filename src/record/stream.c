@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/spin.h"
 #include "base/table.h"
+#include "record/capture.h"
 #include "record/pass.h"
 #include "record/row.h"
 #include "record/thread.h"
@@ -222,13 +223,10 @@ static struct ct_stream *per_thread(struct ct_thread *t)
     return s;
 }
 
-static CT_COLD struct ct_stream *meet(CUstream handle)
+static struct ct_stream *ask(CUstream handle)
 {
     CUcontext context = NULL;
     struct ct_context *c;
-    CUstreamCaptureMode mode;
-    if (!has_free_entry() || !ct_relaxed_enter(&mode))
-        return NULL;
     if (CT_HAS(cuStreamGetCtx) && CT_REAL(cuStreamGetCtx)(handle, &context) == CUDA_SUCCESS)
         c = ct_context_get(context);
     else
@@ -241,6 +239,19 @@ static CT_COLD struct ct_stream *meet(CUstream handle)
     if (s && CT_HAS(cuStreamGetPriority) &&
         CT_REAL(cuStreamGetPriority)(handle, &priority) == CUDA_SUCCESS)
         s->priority = priority;
+    return s;
+}
+
+static CT_COLD struct ct_stream *meet(CUstream handle)
+{
+    struct ct_stream *s = NULL;
+    CUstreamCaptureMode mode;
+    if (!has_free_entry() || !ct_relaxed_enter(&mode))
+        return NULL;
+    if (ct_capture_ask_enter(handle)) {
+        s = ask(handle);
+        ct_capture_ask_leave();
+    }
     ct_relaxed_leave(mode);
     return s;
 }
@@ -258,22 +269,10 @@ struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle)
     return t->last_stream = ct_likely(s != NULL) ? s : meet(handle);
 }
 
-bool ct_stream_is_capturing(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CT_HAS(cuStreamIsCapturing) &&
-           (CT_REAL(cuStreamIsCapturing)(handle, &status) != CUDA_SUCCESS ||
-            status != CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
 bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name)
 {
-    bool is_default = handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
-    struct ct_stream *s = NULL;
-    if (all && CT_HAS(cuCtxGetCurrent) && (is_default || !ct_stream_is_capturing(handle)))
-        s = ct_stream_get(t, handle);
-    else
-        s = ct_stream_find(handle);
+    bool can_ask = all && CT_HAS(cuCtxGetCurrent);
+    struct ct_stream *s = can_ask ? ct_stream_get(t, handle) : ct_stream_find(handle);
     if (s)
         atomic_store_explicit(&s->name, name, memory_order_release);
     return s != NULL;
@@ -366,9 +365,13 @@ bool ct_stream_is_through(const struct ct_stream *s, uint64_t sequence)
 bool ct_stream_is_idle(const struct ct_stream *s)
 {
     CUstreamCaptureMode mode;
+    CUresult r = CUDA_ERROR_NOT_READY;
     if (!CT_HAS(cuStreamQuery) || !ct_relaxed_enter(&mode))
         return false;
-    CUresult r = CT_REAL(cuStreamQuery)(s->handle);
+    if (ct_capture_ask_enter(s->handle)) {
+        r = CT_REAL(cuStreamQuery)(s->handle);
+        ct_capture_ask_leave();
+    }
     ct_relaxed_leave(mode);
     return r == CUDA_SUCCESS;
 }

@@ -111,8 +111,8 @@ uint32_t ct_streams_count(void);
 
 /*
  * The entry of a stream handle as the driver understands it (CU_STREAM_LEGACY and
- * CU_STREAM_PER_THREAD included), made at first sight. NULL: no context, or no room. Makes driver
- * calls on a miss: not while the stream captures.
+ * CU_STREAM_PER_THREAD included), made at first sight, for which the driver is asked unless
+ * the stream captures. NULL: no context, no room, or it could not be asked.
  */
 struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle);
 /* The entry if the handle is known; no driver call. */
@@ -127,8 +127,6 @@ void ct_stream_destroyed(CUstream handle);
  */
 bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name);
 
-/* Also when the driver does not say. */
-bool ct_stream_is_capturing(CUstream handle);
 void ct_stream_gone(uint32_t index);
 void ct_streams_of_context_gone(uint32_t context);
 /* Whether no bracket is open or pending in them. */
@@ -140,7 +138,7 @@ bool ct_streams_of_context_idle(uint32_t context);
  */
 bool ct_stream_is_through(const struct ct_stream *s, uint64_t sequence);
 
-/* Asks the driver whether all in the stream is done. Launching thread, outside captures. */
+/* Whether all in the stream is done, as the driver says; false if it captures. Launching thread. */
 bool ct_stream_is_idle(const struct ct_stream *s);
 
 /* Brackets ended, either way. */

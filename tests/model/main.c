@@ -6,9 +6,9 @@
 #include "litmus.h"
 #include "subjects.h"
 
-static const struct model *const subjects[] = {subject_ring,   subject_table, subject_events,
-                                               subject_tally,  subject_rows,  subject_threads,
-                                               subject_streams};
+static const struct model *const subjects[] = {subject_ring,    subject_table,   subject_events,
+                                               subject_tally,   subject_rows,    subject_threads,
+                                               subject_streams, subject_captures};
 
 int main(int argc, char **argv)
 {

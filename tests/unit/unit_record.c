@@ -13,6 +13,7 @@
 #include "record/api_stats.h"
 #include "record/beside.h"
 #include "record/bracket.h"
+#include "record/capture.h"
 #include "record/drain.h"
 #include "record/graph.h"
 #include "record/harvest.h"
@@ -447,14 +448,14 @@ END_TEST
 /* While a launch is under way another thread draws its stream into a capture. */
 static CUresult fake_drawn_in(CUevent e, CUstream s)
 {
+    ct_capture_begins();
     capturing = true;
-    ct_bracket_capture_spreads();
+    ct_capture_begun();
     return fake_record(e, s);
 }
 
 START_TEST(a_stream_that_is_drawn_into_a_capture)
 {
-    ct_bracket_capture_begins(); /* of another stream, at any time before */
     FAKE(cuEventRecord, fake_drawn_in);
     launch(0, CUDA_SUCCESS);
     FAKE(cuEventRecord, fake_record);

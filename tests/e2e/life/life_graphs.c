@@ -148,6 +148,18 @@ START_TEST(capture_between_question_and_record)
 }
 END_TEST
 
+/* What the stream is asked ends no capture that begins at this moment. */
+START_TEST(capture_while_the_stream_is_asked)
+{
+    struct stage_run r =
+        PLAY(.argv = {"capture-race"},
+             .env = {"CUDASIM_SLOW=cuEventRecord:100",
+                     "CUDASIM_LATE=cuStreamQuery:700,cuStreamBeginCapture_v2:400"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- graphs that are launched ---- */
 
 static uint64_t ran(const struct ct_file_row *r)
@@ -226,6 +238,7 @@ int main(void)
     tcase_add_test(t, every_stream_in_every_mode);
     tcase_add_test(t, first_launch_in_a_capture_without_a_context);
     tcase_add_test(t, capture_between_question_and_record);
+    tcase_add_test(t, capture_while_the_stream_is_asked);
     tcase_add_test(t, conditional_nodes);
     tcase_add_test(t, updated_graphs);
     return stage_main("life_graphs", t);

@@ -20,14 +20,14 @@
 #define KERNELS 64
 #define NAME 128
 
-enum action { FAIL, SLOW, HANG };
+enum action { FAIL, SLOW, LATE, HANG };
 
 struct rule {
     enum action action;
     uint32_t id;
     enum sim_caller caller; /* of whose calls the rule is */
     long nth, last;         /* which calls, from 1 */
-    long slow_us;
+    long us; /* SLOW, LATE */
     int code;
     bool sticky;
     atomic_long calls;
@@ -97,8 +97,9 @@ static void add_rule(enum action action, char *item)
         complain("not understood", item);
         return;
     }
-    read_range(&r, action == SLOW ? code : n);
-    r.slow_us = action == SLOW ? atol(n) : 0;
+    bool takes_time = action == SLOW || action == LATE;
+    read_range(&r, takes_time ? code : n);
+    r.us = takes_time ? atol(n) : 0;
     r.code = action == FAIL && code ? atoi(code) : CUDA_ERROR_UNKNOWN;
     r.sticky = sticky && !strcmp(sticky, "sticky");
     rules[rule_count] = r;
@@ -152,6 +153,7 @@ static void read_rules(void)
     sticky_code = 0;
     each_item(getenv("CUDASIM_FAIL"), add_rule, FAIL);
     each_item(getenv("CUDASIM_SLOW"), add_rule, SLOW);
+    each_item(getenv("CUDASIM_LATE"), add_rule, LATE);
     each_item(getenv("CUDASIM_HANG"), add_rule, HANG);
     each_item(getenv("CUDASIM_KERNELS"), NULL, FAIL);
 }
@@ -222,7 +224,11 @@ static bool act(const struct rule *r, CUresult *result)
     if (r->action == HANG)
         hang();
     if (r->action == SLOW) {
-        sim_self.slow_us = r->slow_us;
+        sim_self.slow_us = r->us;
+        return false;
+    }
+    if (r->action == LATE) {
+        usleep((useconds_t)r->us);
         return false;
     }
     *result = (CUresult)r->code;

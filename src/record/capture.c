@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/capture.h"
+
+#include <sched.h>
+
+#include "base/clock.h"
+#include "record/pass.h"
+
+/* A question that hangs in the driver is not waited for: then the program would hang as well. */
+#define WAIT_NS_MOST 100000000
+
+CT_READ_MOSTLY struct ct_captures ct_captures;
+static _Atomic uint32_t asking;
+
+static void let_askers_finish(void)
+{
+    if (!atomic_load(&asking))
+        return;
+    uint64_t since = ct_ticks();
+    while (atomic_load(&asking) && ct_ticks_to_ns(ct_ticks() - since) < WAIT_NS_MOST)
+        sched_yield();
+}
+
+void ct_capture_begins(void)
+{
+    if (!atomic_fetch_add(&ct_captures.begun, 1))
+        ct_pass_renew();
+    let_askers_finish();
+}
+
+void ct_capture_begun(void)
+{
+    atomic_fetch_add(&ct_captures.ended, 1);
+}
+
+void ct_capture_spreads(struct ct_thread *t)
+{
+    t->capture_spreads = ct_captures_ever();
+    if (t->capture_spreads)
+        ct_capture_begins();
+}
+
+void ct_capture_spread(struct ct_thread *t)
+{
+    if (t->capture_spreads)
+        ct_capture_begun();
+}
+
+bool ct_stream_is_capturing(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CT_HAS(cuStreamIsCapturing) &&
+           (CT_REAL(cuStreamIsCapturing)(handle, &status) != CUDA_SUCCESS ||
+            status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+bool ct_capture_ask_enter(CUstream handle)
+{
+    atomic_fetch_add(&asking, 1);
+    bool quiet = atomic_load(&ct_captures.begun) == atomic_load(&ct_captures.ended);
+    if (quiet && !ct_stream_is_capturing(handle))
+        return true;
+    ct_capture_ask_leave();
+    return false;
+}
+
+void ct_capture_ask_leave(void)
+{
+    atomic_fetch_sub(&asking, 1);
+}
