@@ -17,6 +17,8 @@
 #include "driver/model.h"
 
 #define POLL_NS 50000
+/* A real one takes longer still: no program with CUDA is over within a tick of /proc/PID/stat. */
+#define INIT_US 12000
 
 const char *const sim_names[SIM_ID_COUNT] = {
 #define ROW(fn, ...) #fn,
@@ -214,6 +216,7 @@ CUresult sim_cuInit(unsigned int flags)
     if (!sim_settings.devices)
         return CUDA_ERROR_NO_DEVICE;
     if (!initialised) {
+        usleep(INIT_US);
         initialised_in = getpid();
         atexit(shut);
         atomic_store_explicit(&initialised, true, memory_order_release);
