@@ -135,6 +135,14 @@ CUresult sim_capture_record(CUevent e, CUstream s)
     return CUDA_SUCCESS;
 }
 
+CUresult sim_capture_look(CUevent e)
+{
+    struct sim_capture *c = find(e->capture_id);
+    if (c)
+        c->invalid = true;
+    return CUDA_ERROR_CAPTURED_EVENT;
+}
+
 CUresult sim_capture_wait(CUstream s, CUevent e)
 {
     if (!e->captured) {

@@ -72,7 +72,7 @@ static CUresult may_look(CUevent e)
 {
     CUresult r = sim_check(SIM_EVENT, e);
     if (r == CUDA_SUCCESS && e->captured)
-        r = CUDA_ERROR_CAPTURED_EVENT;
+        return sim_capture_look(e);
     return r == CUDA_SUCCESS ? sim_unsafe() : r;
 }
 

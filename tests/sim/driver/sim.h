@@ -96,8 +96,8 @@ struct sim_launch {
     CUfunction function;
     CUkernel kernel; /* one of the two */
     uint32_t grid[3], block[3], shared_bytes;
-    uint64_t argument; /* the first one, of kernels whose name says that it is read */
-    uint64_t second;   /* argument of the self-timed kernels */
+    uint64_t argument;  /* the first one, of kernels whose name says that it is read */
+    uint64_t second;    /* argument of the self-timed kernels */
     void *arguments[1]; /* points at it, for the graph calls that give it back */
 };
 
@@ -194,8 +194,8 @@ void sim_truth_span(const struct sim_work *w, uint64_t stream_id, int64_t end_ns
 #define SIM_STACK 32
 
 struct sim_thread {
-    uint32_t id; /* 0: not seen yet */
-    bool per_thread; /* the call in progress came through a twin */
+    uint32_t id;        /* 0: not seen yet */
+    bool per_thread;    /* the call in progress came through a twin */
     const void *caller; /* where it returns to */
     long slow_us;       /* so long after it is done */
     CUstreamCaptureMode mode;
@@ -215,7 +215,8 @@ void sim_wake(void);
 /* Until something changes: a wake-up, or with operations pending a short while. */
 void sim_wait_signal(void);
 bool sim_progress(void);
-/* With CUDASIM_HOST_NS: goes on to when the next operation may be complete. False: there is none. */
+/* With CUDASIM_HOST_NS: goes on to when the next operation may be complete. False: there is none.
+ */
 bool sim_skip_wait(void);
 
 /* ---- objects ---- */
@@ -253,7 +254,7 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
-    bool doomed; /* destroyed with work pending */
+    bool doomed;       /* destroyed with work pending */
     bool is_profilers; /* a self-timed kernel was launched in it */
     int64_t tail_ns;
     uint64_t due_real_ns; /* with CUDASIM_REAL_TIME: when all of it is complete */
@@ -271,7 +272,7 @@ struct CUevent_st {
     bool recorded;
     int64_t stamp_ns;
     struct sim_mark mark;
-    bool captured;            /* last recorded into a capture */
+    bool captured; /* last recorded into a capture */
     uint64_t capture_id;
     struct sim_nodes *leaves; /* of that capture at that point */
 };
@@ -427,6 +428,9 @@ CUresult sim_legacy_use(CUcontext c, bool invalidate);
 CUresult sim_capture_add(CUstream s, const struct sim_work *w, CUgraphNodeType type);
 CUresult sim_capture_record(CUevent e, CUstream s);
 CUresult sim_capture_wait(CUstream s, CUevent e);
+/* What waiting or asking for a captured event does, whatever the thread's mode: 907 and an invalid
+ * capture if it is under way. */
+CUresult sim_capture_look(CUevent e);
 CUresult sim_capture_graph(CUstream s, CUgraphExec e); /* becomes a child graph */
 /* What synchronising with a capturing stream does: 900 and an invalid capture. */
 CUresult sim_capture_forbid(CUstream s);
@@ -439,8 +443,8 @@ struct sim_nodes *sim_nodes_of(const CUgraphNode *node, size_t count);
 struct CUgraphNode_st {
     struct sim_object object;
     CUgraph graph;
-    CUgraphNode next;      /* in order of creation */
-    CUgraphNode original;  /* of a clone */
+    CUgraphNode next;     /* in order of creation */
+    CUgraphNode original; /* of a clone */
     CUgraphNodeType type;
     struct sim_nodes *dependencies;
     struct sim_work work;
@@ -470,7 +474,7 @@ struct CUgraphExec_st {
         struct sim_work work;
         size_t *after; /* nodes before this one that it waits for */
         size_t after_count;
-    } *nodes;
+    } * nodes;
     struct sim_plan *plan;
     unsigned long long flags;
     struct sim_mark last_launch; /* the next one waits for it, in whatever stream */
@@ -487,7 +491,7 @@ size_t sim_graph_count(CUgraph g);
 struct sim_content {
     CUgraphNodeType type;
     struct sim_work work;
-    CUgraph child; /* the caller's, to be cloned */
+    CUgraph child;                           /* the caller's, to be cloned */
     CUDA_CONDITIONAL_NODE_PARAMS *condition; /* the caller's, to be answered */
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS set;
@@ -518,10 +522,10 @@ struct sim_settings {
     bool strict;
     uint64_t latency_ns;
     bool real_time;
-    uint64_t host_ns; /* 0: the machine's clock */
-    bool host_clock;  /* the device's clock is the host's */
+    uint64_t host_ns;  /* 0: the machine's clock */
+    bool host_clock;   /* the device's clock is the host's */
     bool copy_engines; /* see README.md */
-    const char *name; /* of the devices */
+    const char *name;  /* of the devices */
     const char *truth_path, *spans_path, *log_path;
 };
 

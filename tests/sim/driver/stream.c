@@ -202,7 +202,7 @@ CUresult sim_cuStreamGetCtx_v2(CUstream handle, CUcontext *out, CUgreenCtx *gree
 CUresult sim_cuStreamGetFlags(CUstream handle, unsigned int *out)
 {
     CUstream s;
-    CUresult r = sim_stream_of(handle, &s);
+    CUresult r = ask(handle, &s);
     if (r == CUDA_SUCCESS)
         *out = s->flags;
     return r;

@@ -384,6 +384,20 @@ START_TEST(a_captured_event_has_no_time)
 }
 END_TEST
 
+START_TEST(a_captured_event_is_not_asked)
+{
+    self_begin();
+    CUstream s = self_stream(0);
+    CUevent e = self_event(0);
+    begin(s, RELAXED);
+    OK(cuEventRecord(e, s));
+    set_mode(RELAXED);
+    FAILS(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(e));
+    end_invalid(s);
+    FAILS(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(e));
+}
+END_TEST
+
 START_TEST(a_mode_is_exchanged)
 {
     CUstreamCaptureMode mode = RELAXED;
@@ -414,6 +428,7 @@ TCase *self_capture(void)
     tcase_add_test(t, streams_of_two_contexts);
     tcase_add_test(t, a_capture_ends_with_its_stream);
     tcase_add_test(t, a_captured_event_has_no_time);
+    tcase_add_test(t, a_captured_event_is_not_asked);
     tcase_add_test(t, a_mode_is_exchanged);
     return t;
 }
