@@ -7,7 +7,7 @@
 #include "report/sinks/kept.h"
 
 #define MOST_RELATIONS 8
-#define MOST_COLUMNS 2
+#define MOST_COLUMNS 6
 
 /* One relation with the group's columns. */
 struct widened {
@@ -35,7 +35,7 @@ void ct_group_enter(struct ct_sink *sink, const struct ct_cell *cells)
     g->at = 0;
     for (size_t i = 0; i < g->count; i++) {
         g->cells[i] = cells[i];
-        if (!ct_cell_is_text(g->columns[i].type))
+        if (!cells[i].known || !ct_cell_is_text(g->columns[i].type))
             continue;
         ct_string_clear(&g->texts[i]);
         ct_string_put(&g->texts[i], cells[i].text);
@@ -48,7 +48,8 @@ static void widen(struct group *g, const struct ct_relation *relation)
     size_t none = 0;
     struct widened *w = ct_memory_grow(NULL, &none, 1, sizeof(*w));
     g->relations[g->relation_count++] = w;
-    memcpy(w->columns, g->columns, g->count * sizeof(*w->columns));
+    if (g->count)
+        memcpy(w->columns, g->columns, g->count * sizeof(*w->columns));
     memcpy(w->columns + g->count, relation->columns, relation->count * sizeof(*w->columns));
     w->relation = *relation;
     w->relation.columns = w->columns;
@@ -84,14 +85,16 @@ static void note(struct ct_sink *sink, const char *text)
     struct group *g = (struct group *)sink;
     struct ct_string line = {0};
     for (size_t i = 0; i < g->count; i++) {
-        ct_string_put(&line, i ? ", " : "");
+        if (!g->cells[i].known)
+            continue;
+        ct_string_put(&line, line.len ? ", " : "");
         if (ct_cell_is_text(g->columns[i].type))
             ct_string_put(&line, g->cells[i].text);
         else
             ct_string_printf(&line, "%s %llu", g->columns[i].heading,
                              (unsigned long long)g->cells[i].count);
     }
-    ct_string_printf(&line, ": %s", text);
+    ct_string_printf(&line, "%s%s", line.len ? ": " : "", text);
     if (g->at == 1)
         ct_sink_note(g->to, line.data);
     else

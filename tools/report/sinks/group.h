@@ -8,7 +8,7 @@
 
 #include "report/sinks/relation.h"
 
-/* A sink in front of another, which closing it leaves open. */
+/* A sink in front of another, which closing it leaves open; the columns may be none. */
 struct ct_sink *ct_group_open(struct ct_sink *to, const struct ct_column *columns, size_t count);
 
 /* What the columns are from here on; texts are copied. */

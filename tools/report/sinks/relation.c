@@ -2,6 +2,7 @@
 #include "report/sinks/relation.h"
 
 #include <math.h>
+#include <string.h>
 
 void ct_sink_begin(struct ct_sink *sink, const struct ct_relation *relation)
 {
@@ -16,6 +17,12 @@ void ct_sink_row(struct ct_sink *sink, const struct ct_cell *cells)
 void ct_sink_note(struct ct_sink *sink, const char *text)
 {
     sink->note(sink, text);
+}
+
+void ct_sink_notes(struct ct_sink *sink, char *lines)
+{
+    for (char *line; lines && (line = strsep(&lines, "\n")) && *line;)
+        ct_sink_note(sink, line);
 }
 
 void ct_sink_end(struct ct_sink *sink)

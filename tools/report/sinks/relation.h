@@ -33,7 +33,7 @@ enum ct_fold {
     CT_FOLD_SUM,
     CT_FOLD_LEAST,
     CT_FOLD_MOST,
-    CT_FOLD_GROUP, /* no number, always known: groups are never sorted or folded together */
+    CT_FOLD_GROUP, /* no number: groups are never sorted or folded together */
 };
 
 struct ct_column {
@@ -90,6 +90,8 @@ void ct_sink_begin(struct ct_sink *sink, const struct ct_relation *relation);
 void ct_sink_row(struct ct_sink *sink, const struct ct_cell *cells);
 /* A sentence about the relation that belongs to what is printed, without a full stop. */
 void ct_sink_note(struct ct_sink *sink, const char *text);
+/* One for each line of a text, which is taken apart; NULL: none. */
+void ct_sink_notes(struct ct_sink *sink, char *lines);
 void ct_sink_end(struct ct_sink *sink);
 /* After the last relation; frees the sink. */
 void ct_sink_close(struct ct_sink *sink);

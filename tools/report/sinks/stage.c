@@ -180,12 +180,16 @@ static void prune(struct stage *s)
     free(order);
 }
 
-/* What is in the group's columns: texts terminated, numbers as they are. */
+/* What is in the group's columns: whether it is known, then texts terminated, numbers as they are.
+ */
 static void spell_group(struct stage *s, struct ct_string *group, const struct ct_cell *cells)
 {
     ct_string_clear(group);
     for (size_t i = 0; i < s->relation->count; i++) {
         if (s->relation->columns[i].fold != CT_FOLD_GROUP)
+            continue;
+        ct_string_add(group, cells[i].known ? "+" : "-", 1);
+        if (!cells[i].known)
             continue;
         if (ct_cell_is_text(s->relation->columns[i].type))
             ct_string_add(group, cells[i].text, strlen(cells[i].text) + 1);
@@ -200,6 +204,9 @@ static void recall_group(const struct stage *s, struct ct_cell *cells)
     const char *group = s->group.data;
     for (size_t i = 0; i < s->relation->count; i++) {
         if (s->relation->columns[i].fold != CT_FOLD_GROUP)
+            continue;
+        cells[i] = ct_cell_none();
+        if (*group++ == '-')
             continue;
         cells[i] = ct_cell_text(group);
         if (ct_cell_is_text(s->relation->columns[i].type)) {

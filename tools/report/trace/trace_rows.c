@@ -135,9 +135,7 @@ static void put_notes(const struct ct_timeline *tl, struct ct_sink *sink)
 {
     struct ct_string lines = {0};
     ct_timeline_notes(tl, "", &lines);
-    char *rest = lines.data;
-    for (char *line; lines.len && (line = strsep(&rest, "\n")) && *line;)
-        ct_sink_note(sink, line);
+    ct_sink_notes(sink, lines.data);
     ct_string_free(&lines);
 }
 
