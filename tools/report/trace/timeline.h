@@ -87,10 +87,10 @@ struct ct_timeline {
     bool failed;           /* something could not be read; it was said on standard error */
 
     /* timeline*.c's own */
-    struct ct_progress *progress; /* of the first reading; NULL later */
+    struct ct_progress *progress;       /* of the first reading; NULL later */
     struct ct_range_lanes *range_lanes; /* the same */
-    uint64_t zero_ns;             /* where that is in the clock of the file that began first */
-    uint32_t *heap;               /* files by their next record */
+    uint64_t zero_ns; /* where that is in the clock of the file that began first */
+    uint32_t *heap;   /* files by their next record */
     uint32_t heap_count;
     bool given;       /* the first one's has been handed out */
     uint32_t reading; /* the file, and what was handed out, when they are as read */
@@ -102,6 +102,12 @@ void ct_timeline_open(struct ct_timeline *tl, char *const *paths, int count,
 
 /* False: there are no more. Valid until the next call; tables may move then, too. */
 bool ct_timeline_next(struct ct_timeline *tl, const struct ct_event **e);
+
+/* The same of one file alone, with as_read: its tables are complete when there are no more, and
+ * stay until it is closed. */
+bool ct_timeline_next_in(struct ct_timeline *tl, struct ct_timeline_file *f,
+                         const struct ct_event **e);
+void ct_timeline_close_file(struct ct_timeline_file *f);
 
 /* What the traces lack, a line for each reason, begun with `prefix`. */
 void ct_timeline_notes(const struct ct_timeline *tl, const char *prefix, struct ct_string *lines);

@@ -132,18 +132,35 @@ void ct_timeline_start(struct ct_timeline *tl)
         sift_down(tl, i);
 }
 
-static struct ct_event *next_as_read(struct ct_timeline *tl)
+/* From the file's clock to the timeline's. */
+static const struct ct_event *shift(const struct ct_timeline *tl, struct ct_event *e)
+{
+    uint64_t shift_ns = e->file->part->shift_ns - tl->zero_ns;
+    e->start_ns += shift_ns;
+    e->end_ns += shift_ns;
+    return e;
+}
+
+bool ct_timeline_next_in(struct ct_timeline *tl, struct ct_timeline_file *f,
+                         const struct ct_event **e)
+{
+    struct ct_trace_record r;
+    if ((!f->t && !ct_timeline_open_file(tl, f)) || !ct_timeline_read(tl, f, &r))
+        return false;
+    fill(&tl->event, f, &r);
+    *e = shift(tl, &tl->event);
+    return true;
+}
+
+static bool next_as_read(struct ct_timeline *tl, const struct ct_event **e)
 {
     for (; tl->reading < tl->file_count; tl->reading++) {
         struct ct_timeline_file *f = &tl->files[tl->reading];
-        struct ct_trace_record r;
-        if ((f->t || ct_timeline_open_file(tl, f)) && ct_timeline_read(tl, f, &r)) {
-            fill(&tl->event, f, &r);
-            return &tl->event;
-        }
+        if (ct_timeline_next_in(tl, f, e))
+            return true;
         ct_timeline_close_file(f);
     }
-    return NULL;
+    return false;
 }
 
 static struct ct_event *next_in_order(struct ct_timeline *tl)
@@ -161,12 +178,11 @@ static struct ct_event *next_in_order(struct ct_timeline *tl)
 
 bool ct_timeline_next(struct ct_timeline *tl, const struct ct_event **e)
 {
-    struct ct_event *next = tl->o.as_read ? next_as_read(tl) : next_in_order(tl);
+    if (tl->o.as_read)
+        return next_as_read(tl, e);
+    struct ct_event *next = next_in_order(tl);
     if (!next)
         return false;
-    uint64_t shift_ns = next->file->part->shift_ns - tl->zero_ns;
-    next->start_ns += shift_ns;
-    next->end_ns += shift_ns;
-    *e = next;
+    *e = shift(tl, next);
     return true;
 }

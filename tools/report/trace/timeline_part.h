@@ -53,7 +53,6 @@ static inline uint64_t ct_timeline_end_ns(const struct ct_trace_record *r)
 
 /* False: it cannot be read, which was said. */
 bool ct_timeline_open_file(struct ct_timeline *tl, struct ct_timeline_file *f);
-void ct_timeline_close_file(struct ct_timeline_file *f);
 /* The next record that is shown. Of a file that cannot be read to its end there is what comes
  * before. */
 bool ct_timeline_read(struct ct_timeline *tl, struct ct_timeline_file *f,
