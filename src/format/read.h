@@ -60,7 +60,7 @@ struct ct_summary {
 
     void *payload; /* buffer, kept from file to file */
     size_t payload_size;
-    void *grown[CT_READ_SECTION_COUNT]; /* sections of another element size, brought to ours */
+    void *grown[CT_READ_SECTION_COUNT]; /* sections that are not in the payload as we have them */
     size_t grown_bytes;
 };
 

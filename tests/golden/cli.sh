@@ -128,8 +128,15 @@ status 2 "--csv does not go with the report 'summary' as json" "$report" --csv -
 status 2 "--print-api-trace does not go with the report 'kernels'" "$report" kernels --print-api-trace basic.bin
 status 2 "--sort does not go with the format 'html'" "$report" --format html --sort name basic.bin
 status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bin -o x.bin --filter x
-status 2 "--per stream does not go with 'kernels': the files do not know it by stream" \
-    "$report" kernels --per stream basic.bin
+status 2 "--per stream does not go with 'memory': the files do not know it by stream" \
+    "$report" memory --per stream basic.bin
+traced="kernels copies shapes cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
+    cuda_gpu_mem_size_sum cuda_gpu_sum" # of profiles or of traces
+for name in $traced; do
+    status 2 "--per stream goes with '$name' of traces alone: a profile does not know it by stream" \
+        "$report" $name --per stream basic.bin
+done
+status 1 "nothere: cannot be opened: No such file or directory" "$report" kernels --per stream nothere
 status 2 "'day' is no value of --per" "$report" streams --per day basic.bin
 "$report" --live --details --since 1s --raw basic.bin 2>err || fail "--live refuses an option"
 status 0 "" "$report" diff --raw basic.bin basic.bin
@@ -152,7 +159,7 @@ cmp -s one two || fail "the order of the files matters"
 make_trace=$(dirname "$make_profile")/make_golden_trace
 "$make_trace" basic basic.trace && "$make_trace" hostile hostile.trace || exit 99
 status 1 "basic.bin: is a summary, no trace: --trace-file records one" "$report" trace basic.bin
-status 1 "basic.trace: is a trace, no summary: the report trace prints it" "$report" kernels basic.trace
+status 1 "basic.trace: is a trace, no summary: the report trace prints it" "$report" apis basic.trace
 status 1 "text: is not a trace of cutrace" "$report" trace text
 status 2 "--format sqlite needs -o FILE" "$report" --format sqlite basic.trace
 status 2 "'soon' is no value of --since" "$report" trace --since soon basic.trace
@@ -174,6 +181,36 @@ status 0 "" "$report" trace --filter foo1 --top 5 basic.trace
 [ "$(grep -c '^kernel' out)" -eq 1 ] || fail "trace --filter: $(cat out)"
 "$report" trace --csv --sort=-start --top 1 basic.trace >out 2>err
 [ "$(grep -c '^"copy"\|^"kernel"\|^"set"' out)" -eq 1 ] || fail "trace --csv --top: $(cat out)"
+# Reports of profiles, made of traces.
+for name in $traced; do
+    for per in gpu process host stream; do
+        status 0 "" "$report" $name --per $per basic.trace
+        status 0 "" "$report" $name --per $per hostile.trace
+        LC_ALL=C grep -q '[^ -~]' out && fail "$name --per $per: raw bytes of names"
+        grep -q '^hostile.trace: 1 operation without a duration is not there' out ||
+            fail "$name --per $per: what is lost is not said"
+    done
+done
+status 2 "--raw does not go with the report 'kernels' of traces as table" "$report" kernels --raw basic.trace
+status 1 "basic.trace: does not say which rank it is of" "$report" kernels --per rank basic.trace
+status 1 "basic.trace: is a trace, no summary" "$report" kernels basic.bin basic.trace
+status 1 "basic.bin: is a summary, no trace" "$report" kernels basic.trace basic.bin
+[ "$(grep -c vecAdd out)" -eq 1 ] || fail "the trace is not shown: $(cat out)"
+"$make_trace" broken broken.trace || exit 99
+status 1 "broken.trace: is damaged: a record makes no sense" "$report" kernels --per stream broken.trace
+grep -q vecAdd out || fail "what comes before the damage is not shown"
+head -c 60 basic.trace >no.trace
+status 1 "no.trace: is truncated" "$report" kernels --per stream no.trace
+cp basic.trace crc.trace && overwrite crc.trace 30 'xx'
+status 1 "crc.trace: is damaged: its header is" "$report" kernels --per stream crc.trace
+status 0 "" "$report" kernels --per stream short.trace
+grep -q "^short.trace: ends in the midst of a block" out || fail "kernels of short.trace: $(cat out)"
+# What overlaps the window is in it, whole: vecAdd from 4.95 us to 526.22 us, and so on.
+for window in "0 5us 1" "0 4us 0" "526.22us 600us 1" "526.3us 600us 0" "500us 1.2ms 2" "0 1s 3"; do
+    set -- $window
+    "$report" cuda_gpu_kern_sum --format csv --since $1 --until $2 --filter vecAdd basic.trace >out 2>err
+    [ "$(awk -F, '/vecAdd/ { print $3 }' out)" = "${3#0}" ] || fail "from $1 to $2: $(cat out)"
+done
 status 0 "" "$report" trace hostile.trace
 LC_ALL=C grep -q '[^ -~]' out && fail "trace: raw bytes of names"
 status 0 "" "$report" trace --csv hostile.trace

@@ -49,6 +49,11 @@ for name in $reports; do
     done
 done
 "$report" kernels --per gpu --sort=-calls --top 1 --filter e --format json multi.bin basic.bin >x.json
+traces="named hostile"
+make_traces
+for format in json csv tsv ndjson; do
+    "$report" kernels --per stream --format $format named.trace hostile.trace >of-traces.$format 2>/dev/null
+done
 python3 - "$schema" <<'END' || failed=1
 import csv, glob, json, sys
 

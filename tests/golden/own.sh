@@ -86,6 +86,16 @@ done
 make=make_golden_trace
 same basic basic.trace.col.txt trace --format table -u col
 same basic basic.trace.us.txt trace --format table -u us
+same basic basic.of-trace.kernels.txt kernels
+same basic basic.of-trace.copies.csv copies --format csv
+same basic basic.of-trace.shapes.txt shapes
+same basic basic.of-trace.mem_time.txt cuda_gpu_mem_time_sum
+same basic basic.of-trace.mem_size.txt cuda_gpu_mem_size_sum
+same named named.of-trace.per-stream.csv kernels --per stream --format csv
+same named named.of-trace.per-stream.txt kernels --per stream
+same streams streams.of-trace.per-stream.ndjson cuda_gpu_kern_sum --per stream --format ndjson
+same streams streams.of-trace.top.txt kernels --per stream --top 1 --sort name
+same streams streams.of-trace.group.csv kernels --per stream --group --format csv
 same streams streams.exec_sum.csv cuda_kern_exec_sum --format csv
 same streams streams.exec_sum.per-stream.csv cuda_kern_exec_sum --per stream --format csv
 exit $failed

@@ -220,6 +220,17 @@ static void put_streams(struct ct_trace_writer *w)
     ct_trace_put_op(w, &op);
 }
 
+/* An operation that nothing says what it is, behind one that is right. */
+static void put_broken(struct ct_trace_writer *w)
+{
+    struct ct_trace_op op = op_at(99, 2, 4000, 1000);
+    put_none(w);
+    define_kernel(w, 0, "_Z6vecAddPKfS0_Pfi", 16, 0);
+    put_kernel(w, 0, 1, 900, 2000, &(struct ct_trace_shape){.grid = {1, 1, 1}, .block = {1, 1, 1}});
+    ct_trace_begin(w);
+    ct_trace_put_op(w, &op);
+}
+
 static void put_range(struct ct_trace_writer *w, uint32_t label, uint32_t phase, uint64_t number,
                       int64_t at)
 {
@@ -257,7 +268,7 @@ static void put_ranges(struct ct_trace_writer *w)
 }
 
 /* clang-format off */
-#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams)
+#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams) X(broken)
 /* clang-format on */
 
 static const char *const names[] = {

@@ -10,6 +10,7 @@
 #include "report/reports.h"
 #include "report/sinks/per.h"
 #include "report/sinks/stage.h"
+#include "report/trace/trace_profile.h"
 
 /* Traces are left to who has asked for them. */
 static bool merge_files(struct ct_merged *m, const struct ct_options *o, bool traced)
@@ -37,6 +38,8 @@ static enum ct_needs needs_of(const struct ct_options *o)
 
 static int put_rows(const struct ct_input *in, struct ct_sink *sink)
 {
+    if (in->o->traces)
+        return ct_trace_profile_rows(in, sink);
     if (in->o->per & CT_PER_FILES)
         return ct_per_files(in, sink, NULL);
     if (in->o->per == CT_PER_GPU)
@@ -86,7 +89,7 @@ static int report(const struct ct_options *o)
     enum ct_needs needs = needs_of(o);
     if (needs == CT_NEEDS_COMMAND)
         return o->report->rows(&in, NULL);
-    if (needs == CT_NEEDS_FILES || o->per & CT_PER_FILES)
+    if (needs == CT_NEEDS_FILES || o->per & CT_PER_FILES || o->traces)
         return print_to_output(&in);
     struct ct_merged m = {
         .details = needs != CT_NEEDS_SUMMARY, .grouped = o->grouped, .devices_as = devices_of(o)};

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "format/trace_read.h"
 #include "report/names.h"
 #include "report/options_table.h"
 #include "report/reports.h"
@@ -333,6 +334,14 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
     return take_report(o, !before);
 }
 
+/* By stream a file that is not there is none of a profile: who reads traces says why. */
+static bool is_of_traces(const struct ct_options *o)
+{
+    if (!(o->report->may & CT_MAY_TRACE) || o->format->document || !o->file_count)
+        return false;
+    return ct_trace_is_file(o->files[0]) || (o->per == CT_PER_STREAM && access(o->files[0], R_OK));
+}
+
 enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **argv)
 {
     *o = (struct ct_options){.unit = CT_UNIT_AUTO, .until_ns = UINT64_MAX, .fail_over = -1};
@@ -341,5 +350,7 @@ enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **a
         o->log_file = NULL;
     if (result == CT_OPTIONS_RUN)
         result = take_format(o);
+    if (result == CT_OPTIONS_RUN)
+        o->traces = is_of_traces(o);
     return result == CT_OPTIONS_RUN ? ct_options_check(o) : result;
 }

@@ -49,7 +49,8 @@ struct ct_options {
     double fail_over;     /* percent; below 0: not given */
     char **files;         /* of argv, in the order given */
     int file_count;
-    int behind; /* of them, those behind a "--" that others stand before */
+    int behind;  /* of them, those behind a "--" that others stand before */
+    bool traces; /* the report, which may be one of profiles, is to be made of traces */
 };
 
 enum ct_options_result {

@@ -40,9 +40,12 @@ static enum ct_options_result check_per(const struct ct_options *o)
         per = c->value == o->per ? c->text : per;
     if (o->format->document)
         return ct_options_complain("--per ", per, " is for reports, not for this format");
-    if (o->per & ~o->report->may) {
+    bool of_traces = o->per == CT_PER_STREAM && o->report->may & CT_MAY_TRACE;
+    if (o->per & ~o->report->may && !(of_traces && o->traces)) {
         char after[128];
-        snprintf(after, sizeof(after), " does not go with '%s': the files do not know it by %s",
+        snprintf(after, sizeof(after),
+                 of_traces ? " goes with '%s' of traces alone: a profile does not know it by %s"
+                           : " does not go with '%s': the files do not know it by %s",
                  o->report->name, per);
         return ct_options_complain("--per ", per, after);
     }
@@ -61,7 +64,8 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
     enum ct_needs needs = document ? o->format->needs : r->needs;
     bool rows =
         !document && needs != CT_NEEDS_COMMAND && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
-    bool traces = document || (needs == CT_NEEDS_FILES && r != &ct_reports[CT_REPORT_DIFF]);
+    bool traces =
+        document || o->traces || (needs == CT_NEEDS_FILES && r != &ct_reports[CT_REPORT_DIFF]);
     const struct {
         const char *name;
         bool given, honoured;
@@ -73,7 +77,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--until", o->until_ns != UINT64_MAX, traces},
         {"--group", o->grouped, document || r->may & CT_MAY_GROUP},
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
-        {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW},
+        {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW && !o->traces},
         {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, units},
         {"--csv", o->csv, nvprof || o->format == &ct_formats[CT_FORMAT_CSV]},
         {"--print-gpu-trace", o->gpu_trace, r == &ct_reports[CT_REPORT_TRACE]},
@@ -83,9 +87,10 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         char after[128];
         if (!options[i].given || options[i].honoured)
             continue;
-        snprintf(after, sizeof(after), " does not go with %s '%s'%s%s",
+        snprintf(after, sizeof(after), " does not go with %s '%s'%s%s%s",
                  document ? "the format" : "the report", document ? o->format->name : r->name,
-                 document ? "" : " as ", document ? "" : o->format->name);
+                 o->traces ? " of traces" : "", document ? "" : " as ",
+                 document ? "" : o->format->name);
         return ct_options_complain("", options[i].name, after);
     }
     return CT_OPTIONS_RUN;

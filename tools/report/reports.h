@@ -29,7 +29,12 @@ enum ct_needs {
     CT_NEEDS_COMMAND,
 };
 
-enum ct_report_may { CT_MAY_RAW = 1 << 8, CT_MAY_GROUP = 1 << 9, CT_MAY_UNIT = 1 << 10 };
+enum ct_report_may {
+    CT_MAY_RAW = 1 << 8,
+    CT_MAY_GROUP = 1 << 9,
+    CT_MAY_UNIT = 1 << 10,
+    CT_MAY_TRACE = 1 << 11
+};
 
 /* Functions return the exit status: 0, 1 when something could not be read (said by then), or a
  * report's own. */

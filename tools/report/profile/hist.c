@@ -75,6 +75,30 @@ void ct_hist_merge(struct ct_merged_hist *h, const struct ct_file_bucket *bucket
         merge_unordered(h, buckets, count);
 }
 
+/* The first bucket that is not before this one. */
+static size_t find(const struct ct_merged_hist *h, uint64_t bucket)
+{
+    size_t from = 0, to = h->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (h->buckets[middle].bucket < bucket)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+void ct_hist_add(struct ct_merged_hist *h, uint64_t ns, uint64_t n)
+{
+    struct ct_file_bucket bucket = {ct_hist_bucket(ns), n};
+    size_t at = find(h, bucket.bucket);
+    if (at < h->count && h->buckets[at].bucket == bucket.bucket)
+        ct_merge_add_to(&h->buckets[at].count, n);
+    else
+        merge_ordered(h, &bucket, 1);
+}
+
 static uint64_t clamp(uint64_t ns, uint64_t min_ns, uint64_t max_ns)
 {
     if (ns > max_ns)

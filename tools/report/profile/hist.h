@@ -6,6 +6,8 @@
 #include "report/profile/merge.h"
 
 void ct_hist_merge(struct ct_merged_hist *h, const struct ct_file_bucket *buckets, size_t count);
+/* Counts a duration n times. */
+void ct_hist_add(struct ct_merged_hist *h, uint64_t ns, uint64_t n);
 
 /* The duration that the given share (0 to 1) of all stays below or at; 0: nothing in it. */
 uint64_t ct_hist_quantile(const struct ct_merged_hist *h, double share, uint64_t min_ns,

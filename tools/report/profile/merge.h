@@ -21,6 +21,8 @@
 #include "report/profile/ranges.h"
 
 #define CT_MERGE_NONE UINT32_MAX
+#define CT_MERGE_UNKNOWN                                                                           \
+    UINT64_MAX /* a count that the file does not have; sums with it are so, too */
 
 /* A histogram: the buckets that were hit, in their order. */
 struct ct_merged_hist {

@@ -68,7 +68,8 @@ static void put_times(struct ct_cell *cells, const struct ct_line *line, uint64_
         cells[CT_FIGURE_DEVIATION] = ct_cell_whole(ct_figures_deviation(line, raw));
     cells[CT_FIGURE_P90] = ct_figures_quantile(line, raw, 0.9);
     cells[CT_FIGURE_P99] = ct_figures_quantile(line, raw, 0.99);
-    cells[CT_FIGURE_BRACKET] = ct_cell_count(line->row->sum.raw_total_ns / line->timed);
+    if (line->row->sum.raw_total_ns)
+        cells[CT_FIGURE_BRACKET] = ct_cell_count(line->row->sum.raw_total_ns / line->timed);
 }
 
 static void put_line(struct ct_sink *sink, const struct ct_figures_report *report,
@@ -76,11 +77,12 @@ static void put_line(struct ct_sink *sink, const struct ct_figures_report *repor
 {
     struct ct_cell cells[CT_RELATION_COLUMNS] = {
         [CT_FIGURE_CALLS] = ct_cell_count(line->calls),
-        [CT_FIGURE_FAILED] = ct_cell_count(line->row->sum.errors),
         [CT_FIGURE_TIMED] = ct_cell_count(line->timed),
         [CT_FIGURE_BOUNDS] = ct_cell_count(line->row->sum.marked),
     };
     char gpus[CT_FIGURES_GPUS];
+    if (line->row->sum.errors != CT_MERGE_UNKNOWN)
+        cells[CT_FIGURE_FAILED] = ct_cell_count(line->row->sum.errors);
     if (line->timed)
         put_times(cells, line, all_ns, raw);
     spell_gpus(gpus, line->ordinals);

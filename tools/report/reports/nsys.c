@@ -144,8 +144,9 @@ static int put_lines(const struct ct_input *in, struct ct_sink *sink,
     if (kinds & CT_FIGURES_KERNELS)
         note_graphs(&n);
     if (n.shapes_without_time)
-        ct_sink_note(sink, "The file has times by kernel, and of a grid and block alone only where "
-                           "a kernel has no other");
+        ct_sink_note(sink,
+                     "Times are of kernels, and of a grid and block alone only where a kernel "
+                     "has no other");
     ct_sink_end(sink);
     ct_string_free(&n.name);
     ct_view_free(&n.gpu);

@@ -29,6 +29,14 @@ uint32_t *ct_per_devices(const struct ct_merged *m)
     return order;
 }
 
+static void spell_device(struct ct_string *name, const struct ct_merged *m,
+                         const struct ct_file_device *d)
+{
+    ct_string_clear(name);
+    ct_name_safe(name, ct_merge_name(m, d->name));
+    ct_string_printf(name, " (%u)", d->ordinal);
+}
+
 int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink)
 {
     static const struct ct_column column = {"device", "Device", CT_CELL_TEXT, CT_FOLD_GROUP, 0};
@@ -40,9 +48,7 @@ int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink)
         const struct ct_file_device *d = &in->m->devices[order[i]].sum;
         struct ct_input one = *in;
         one.device = order[i];
-        ct_string_clear(&name);
-        ct_name_safe(&name, ct_merge_name(in->m, d->name));
-        ct_string_printf(&name, " (%u)", d->ordinal);
+        spell_device(&name, in->m, d);
         struct ct_cell cell = ct_cell_text(name.data);
         ct_group_enter(group, &cell);
         status |= in->report->rows(&one, group);
@@ -53,9 +59,10 @@ int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink)
     return status;
 }
 
-/* What a file says of its process. */
+/* What a file, or a profile that was made of one, says of its process. */
 struct origin {
-    char *file;
+    char *file;                    /* NULL: it is of that profile */
+    const struct ct_summary *part; /* NULL: it is of a file */
     char *host;
     uint32_t pid;
     uint32_t rank; /* plus one */
@@ -77,30 +84,38 @@ static const char *refusal(const struct ct_file_process *p, size_t count, enum c
     return per == CT_PER_RANK && !p->rank ? "does not say which rank it is of" : NULL;
 }
 
-/* s: its buffer is used again. */
-static bool add_origin(struct origins *all, char *file, struct ct_summary *s)
+static struct origin *add_origin(struct origins *all, const struct ct_summary *s)
 {
-    struct ct_read_error error;
-    struct ct_string host = {0};
-    const char *wrong = ct_summary_read(s, file, &error) ? error.text : NULL;
     const struct ct_file_process *p = s->processes_count ? s->processes : s->process;
-    if (!wrong)
-        wrong = refusal(p, s->processes_count, all->per);
-    if (wrong) {
-        ct_complain(file, wrong);
-        return false;
-    }
+    struct ct_string host = {0};
     all->of = ct_memory_grow(all->of, &all->size, all->count + 1, sizeof(*all->of));
     ct_name_safe(&host, ct_summary_text(s, p->host));
-    all->of[all->count] = (struct origin){
-        .file = file, .host = host.data, .pid = p->pid, .rank = p->rank, .at = all->count};
+    struct origin *o = &all->of[all->count];
+    *o = (struct origin){.host = host.data, .pid = p->pid, .rank = p->rank, .at = all->count};
     all->count++;
-    return true;
+    return o;
+}
+
+/* s: its buffer is used again. */
+static bool add_file(struct origins *all, char *file, struct ct_summary *s)
+{
+    struct ct_read_error error;
+    const char *wrong =
+        ct_summary_read(s, file, &error)
+            ? error.text
+            : refusal(s->processes_count ? s->processes : s->process, s->processes_count, all->per);
+    if (wrong)
+        ct_complain(file, wrong);
+    else
+        add_origin(all, s)->file = file;
+    return !wrong;
 }
 
 /* 0: of one group. */
 static int compare(const struct origin *x, const struct origin *y, enum ct_per per)
 {
+    if (per == CT_PER_NONE || per == CT_PER_GPU)
+        return 0;
     if (per == CT_PER_RANK)
         return (x->rank > y->rank) - (x->rank < y->rank);
     if (per == CT_PER_HOST)
@@ -115,25 +130,49 @@ static int by_group(const void *a, const void *b, void *per)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static const struct ct_column columns[] = {
-    {"host", "Host", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
-    {"pid", "PID", CT_CELL_COUNT, CT_FOLD_GROUP, 0},
-    {"rank", "Rank", CT_CELL_COUNT, CT_FOLD_GROUP, 0},
+/* In the order of what a group is of, from the largest on; a rank is told by its number alone. */
+enum { HOST, PID, DEVICE, STREAM, CONTEXT_NAME, STREAM_NAME, RANK, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+    [HOST] = {"host", "Host", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
+    [PID] = {"pid", "PID", CT_CELL_COUNT, CT_FOLD_GROUP, 0},
+    [DEVICE] = {"device", "Device", CT_CELL_TEXT, CT_FOLD_GROUP, CT_OPTIONAL(10)},
+    [STREAM] = {"stream", "Stream", CT_CELL_COUNT, CT_FOLD_GROUP, 0},
+    [CONTEXT_NAME] = {"context_name", "Context", CT_CELL_TEXT, CT_FOLD_GROUP, CT_OPTIONAL(11)},
+    [STREAM_NAME] = {"stream_name", "Stream name", CT_CELL_TEXT, CT_FOLD_GROUP, CT_OPTIONAL(10)},
+    [RANK] = {"rank", "Rank", CT_CELL_COUNT, CT_FOLD_GROUP, 0},
 };
 
 /* The columns that name a group: the first of them, and how many. */
 static const struct ct_column *columns_of(enum ct_per per, size_t *count)
 {
-    *count = per == CT_PER_PROCESS ? 2 : 1;
-    return per == CT_PER_RANK ? &columns[2] : columns;
+    *count = per == CT_PER_STREAM    ? RANK
+             : per == CT_PER_PROCESS ? PID + 1
+             : per & CT_PER_FILES    ? 1
+                                     : 0;
+    return per == CT_PER_RANK ? &columns[RANK] : columns;
 }
 
-static void enter(struct ct_sink *group, const struct origin *o, enum ct_per per)
+/* A group that is of one stream has no other. */
+static void enter(struct ct_sink *group, const struct origin *o, enum ct_per per,
+                  const struct ct_merged *m)
 {
-    struct ct_cell cells[] = {ct_cell_text(o->host), ct_cell_count(o->pid)};
+    struct ct_string device = {0}, context = {0}, name = {0};
+    struct ct_cell cells[COLUMNS] = {[HOST] = ct_cell_text(o->host), [PID] = ct_cell_count(o->pid)};
     if (per == CT_PER_RANK)
         cells[0] = ct_cell_count(o->rank - 1);
+    if (per == CT_PER_STREAM && m->stream_count) {
+        const struct ct_file_stream *s = m->streams;
+        spell_device(&device, m, &m->devices[s->device].sum);
+        cells[DEVICE] = ct_cell_text(device.data);
+        cells[STREAM] = ct_cell_count(s->id);
+        cells[CONTEXT_NAME] = ct_cell_given(&context, m, s->context_name);
+        cells[STREAM_NAME] = ct_cell_given(&name, m, s->name);
+    }
     ct_group_enter(group, cells);
+    ct_string_free(&device);
+    ct_string_free(&context);
+    ct_string_free(&name);
 }
 
 static void print_heading(FILE *out, const struct origin *o, enum ct_per per)
@@ -144,22 +183,36 @@ static void print_heading(FILE *out, const struct origin *o, enum ct_per per)
         fprintf(out, "======== Host \"%s\"\n", o->host);
 }
 
-/* The files of one group. */
+/* What all of a group add up to. False: one could not be read, which was said. */
+static bool merge(struct ct_merged *m, const struct origin *of, size_t count)
+{
+    size_t none = 0;
+    bool good = true;
+    if (of->file) {
+        char **files = ct_memory_grow(NULL, &none, count, sizeof(*files));
+        for (size_t i = 0; i < count; i++)
+            files[i] = of[i].file;
+        good = ct_files_merge(m, files, count, 0);
+        free(files);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (of[i].part)
+            ct_merge_add(m, of[i].part);
+    return good;
+}
+
+/* The report of one group. */
 static int report_group(const struct ct_input *in, const struct origins *all, size_t from,
                         size_t to, struct ct_sink *group, FILE *out)
 {
     struct ct_merged m = {.details = in->report->needs == CT_NEEDS_DETAILS || in->o->details,
                           .grouped = in->o->grouped};
     struct ct_input one = *in;
-    size_t none = 0;
-    char **files = ct_memory_grow(NULL, &none, to - from, sizeof(*files));
-    for (size_t i = from; i < to; i++)
-        files[i - from] = all->of[i].file;
-    int status = !ct_files_merge(&m, files, to - from, 0);
+    int status = !merge(&m, &all->of[from], to - from);
     one.m = &m;
     if (group) {
-        enter(group, &all->of[from], all->per);
-        status |= in->report->rows(&one, group);
+        enter(group, &all->of[from], all->per, &m);
+        status |= all->per == CT_PER_GPU ? ct_per_gpu(&one, group) : in->report->rows(&one, group);
     } else {
         if (from)
             putc('\n', out);
@@ -167,32 +220,67 @@ static int report_group(const struct ct_input *in, const struct origins *all, si
         status |= in->report->nvprof(&one, out);
     }
     ct_merge_free(&m);
-    free(files);
     return status;
+}
+
+/* Group by group; what they are of goes then. */
+static int report_groups(const struct ct_input *in, struct origins *all, struct ct_sink *group,
+                         FILE *out)
+{
+    int status = 0;
+    if (all->count)
+        qsort_r(all->of, all->count, sizeof(*all->of), by_group, &all->per);
+    for (size_t from = 0, to; from < all->count; from = to) {
+        for (to = from + 1; to < all->count && !compare(&all->of[from], &all->of[to], all->per);
+             to++)
+            ;
+        status |= report_group(in, all, from, to, group, out);
+    }
+    for (size_t i = 0; i < all->count; i++)
+        free(all->of[i].host);
+    free(all->of);
+    return status;
+}
+
+static struct ct_sink *open_group(struct ct_sink *sink, enum ct_per per)
+{
+    size_t count;
+    const struct ct_column *first = columns_of(per, &count);
+    return ct_group_open(sink, first, count);
 }
 
 int ct_per_files(const struct ct_input *in, struct ct_sink *sink, FILE *out)
 {
     struct origins all = {.per = (enum ct_per)in->o->per};
     struct ct_summary summary = {0};
-    size_t count;
-    const struct ct_column *first = columns_of(all.per, &count);
-    struct ct_sink *group = sink ? ct_group_open(sink, first, count) : NULL;
+    struct ct_sink *group = sink ? open_group(sink, all.per) : NULL;
     int status = 0;
     for (int i = 0; i < in->o->file_count; i++)
-        status |= !add_origin(&all, in->o->files[i], &summary);
+        status |= !add_file(&all, in->o->files[i], &summary);
     ct_summary_free(&summary);
-    if (all.count)
-        qsort_r(all.of, all.count, sizeof(*all.of), by_group, &all.per);
-    for (size_t from = 0, to; from < all.count; from = to) {
-        for (to = from + 1; to < all.count && !compare(&all.of[from], &all.of[to], all.per); to++)
-            ;
-        status |= report_group(in, &all, from, to, group, out);
-    }
+    status |= report_groups(in, &all, group, out);
     if (group)
         ct_sink_close(group);
-    for (size_t i = 0; i < all.count; i++)
-        free(all.of[i].host);
-    free(all.of);
+    return status;
+}
+
+int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts)
+{
+    struct origins all = {.per = (enum ct_per)in->o->per};
+    struct ct_sink *group = open_group(sink, all.per);
+    int status = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const char *wrong = refusal(parts->at[i].summary.process, 0, all.per);
+        if (wrong)
+            ct_complain(parts->at[i].file, wrong);
+        else
+            add_origin(&all, &parts->at[i].summary)->part = &parts->at[i].summary;
+        status |= wrong != NULL;
+    }
+    bool any = all.count;
+    status |= report_groups(in, &all, group, NULL);
+    if (any)
+        ct_sink_notes(sink, parts->notes);
+    ct_sink_close(group);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --per: one report for each GPU, process, rank or host, as one relation. */
+/* --per: one report for each GPU, process, rank, host or stream, as one relation. */
 #ifndef CT_REPORT_PER_H
 #define CT_REPORT_PER_H
 
@@ -13,6 +13,23 @@ int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink);
  * or without one as nvprof prints it.
  */
 int ct_per_files(const struct ct_input *in, struct ct_sink *sink, FILE *out);
+
+/* Profiles that are no files of their own. By stream each is of one, which it has as its only one,
+ * or of none if nothing ran. */
+struct ct_part {
+    const char *file; /* that it was made of */
+    struct ct_summary summary;
+};
+
+struct ct_parts {
+    struct ct_part *at;
+    size_t count;
+    size_t size;
+    char *notes; /* sentences about all of them, a line each */
+};
+
+/* The same of such profiles, also without --per and by GPU, for which the sink is as without. */
+int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts);
 
 /* Devices of m by their numbers, as indices; to be freed. */
 uint32_t *ct_per_devices(const struct ct_merged *m);

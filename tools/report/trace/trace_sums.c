@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/trace/trace_sums.h"
+
+#include <stdlib.h>
+
+#include "report/profile/hist.h"
+
+static uint32_t sum_of(struct ct_trace_sums *s, uint32_t stream, uint32_t row)
+{
+    uint32_t key[] = {stream, row};
+    uint32_t known = s->keys.count, at = ct_intern_add(&s->keys, key, sizeof(key));
+    s->at = ct_memory_grow(s->at, &s->size, (size_t)at + 1, sizeof(*s->at));
+    if (at == known)
+        s->at[at] =
+            (struct ct_trace_sum){.row = row, .stream = stream, .figures.min_ns = UINT64_MAX};
+    return at;
+}
+
+/* One look-up finds shape and row. */
+static struct ct_trace_sum *count_launch(struct ct_trace_sums *s, const struct ct_trace_op *op)
+{
+    uint32_t stream = s->per_stream ? (uint32_t)op->stream : 0;
+    uint32_t key[] = {stream, op->row, (uint32_t)op->shape};
+    uint32_t known = s->launch_keys.count, at = ct_intern_add(&s->launch_keys, key, sizeof(key));
+    s->launches =
+        ct_memory_grow(s->launches, &s->launches_size, (size_t)at + 1, sizeof(*s->launches));
+    if (at == known)
+        s->launches[at] =
+            (struct ct_trace_launches){.sum = sum_of(s, stream, op->row), .shape = key[2]};
+    s->launches[at].count++;
+    return &s->at[s->launches[at].sum];
+}
+
+/* Of several reasons the first counts, as in the process. */
+static void add_marks(struct ct_file_row *to, uint32_t flags, uint64_t operations)
+{
+    if (flags & CT_TRACE_OP_BOUND)
+        ct_merge_add_to(&to->marked, operations);
+    if (flags & CT_TRACE_OP_OVERLAPPED)
+        ct_merge_add_to(&to->overlapped, operations);
+    else if (flags & CT_TRACE_OP_LEGACY_WAIT)
+        ct_merge_add_to(&to->legacy_waits, operations);
+}
+
+/* Copies of a batch have a time together. */
+void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op)
+{
+    struct ct_trace_sum *sum = count_launch(s, op);
+    struct ct_file_row *to = &sum->figures;
+    uint64_t operations = ct_max(op->operations, 1), ns = op->end_ns - op->start_ns;
+    uint64_t each_ns = ns / operations;
+    ct_merge_add_to(&to->timed, operations);
+    ct_merge_add_to(&to->total_ns, ns);
+    to->min_ns = ct_min(to->min_ns, each_ns);
+    to->max_ns = ct_max(to->max_ns, each_ns);
+    to->square_ns2 += (double)each_ns * (double)each_ns * (double)operations;
+    ct_merge_add_to(&to->bytes, op->bytes);
+    ct_merge_add_to(&to->timed_bytes, op->bytes);
+    add_marks(to, op->flags, operations);
+    ct_hist_add(&sum->hist, each_ns, operations);
+}
+
+void ct_trace_sums_free(struct ct_trace_sums *s)
+{
+    for (uint32_t i = 0; i < s->keys.count; i++)
+        free(s->at[i].hist.buckets);
+    free(s->at);
+    free(s->launches);
+    ct_intern_free(&s->keys);
+    ct_intern_free(&s->launch_keys);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations of a trace, added up as the library does it in the process: memory is for rows. */
+#ifndef CT_REPORT_TRACE_SUMS_H
+#define CT_REPORT_TRACE_SUMS_H
+
+#include "format/trace_read.h"
+#include "report/profile/merge.h"
+
+/* Numbers are those of the trace's tables. */
+struct ct_trace_sum {
+    uint32_t row;
+    uint32_t stream;            /* 0 unless each is by itself */
+    struct ct_file_row figures; /* what operations tell; the rest is zero */
+    struct ct_merged_hist hist;
+};
+
+/* How often a sum's operations had a shape. */
+struct ct_trace_launches {
+    uint32_t sum;
+    uint32_t shape;
+    uint64_t count;
+};
+
+/* Set `per_stream`; all else zero at first. */
+struct ct_trace_sums {
+    bool per_stream;
+    struct ct_intern keys; /* stream and row; numbers are indices, here and below */
+    struct ct_trace_sum *at;
+    size_t size;
+    struct ct_intern launch_keys; /* these and shape */
+    struct ct_trace_launches *launches;
+    size_t launches_size;
+};
+
+void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op);
+void ct_trace_sums_free(struct ct_trace_sums *s);
+
+#endif
