@@ -103,6 +103,38 @@ START_TEST(bounds)
 }
 END_TEST
 
+static void check_sizes(const struct ct_merged_sizes *s)
+{
+    ck_assert_uint_eq(s->count, 7);
+    ck_assert_uint_eq(s->min_bytes, 0);
+    ck_assert_uint_eq(s->max_bytes, 300);
+    ck_assert(fabs(s->total_bytes - 500) < 1e-3);
+    ck_assert(fabs(s->square_bytes2 - (300 * 300 + 4 * 50 * 50)) < 1e-3);
+    ck_assert_uint_eq(ct_hist_quantile(&s->hist, 0.5, s->min_bytes, s->max_bytes), 50);
+}
+
+/* A kernel has none; those of several rows are those of one. */
+START_TEST(sizes)
+{
+    struct ct_trace_sums s = {.per_stream = true};
+    struct ct_merged_sizes *sum = NULL;
+    static const uint64_t bytes[][3] = {{1, 300, 1}, {1, 0, 1}, {2, 200, 4}, {2, 0, 1}};
+    for (size_t i = 0; i < 4; i++) {
+        struct ct_trace_op op = op_of(3, bytes[i][0], 10, bytes[i][2]);
+        op.shape = 0;
+        op.bytes = bytes[i][1];
+        add(&s, op);
+    }
+    add(&s, op_of(4, 1, 10, 1));
+    ck_assert_uint_eq(s.at[2].sizes.count, 0);
+    for (int i = 0; i < 3; i++)
+        ct_sizes_merge(&sum, &s.at[i].sizes);
+    check_sizes(sum);
+    ct_sizes_free(sum);
+    ct_trace_sums_free(&s);
+}
+END_TEST
+
 /* One by one is the same as many at once. */
 START_TEST(histograms)
 {
@@ -135,6 +167,7 @@ int main(void)
     tcase_add_test(tests, each_stream_by_itself);
     tcase_add_test(tests, batches);
     tcase_add_test(tests, bounds);
+    tcase_add_test(tests, sizes);
     tcase_add_test(tests, histograms);
     return ct_case_main("trace_sums", tests);
 }

@@ -6,6 +6,7 @@
 
 #include "report/names.h"
 #include "report/profile/hist.h"
+#include "report/profile/sizes.h"
 #include "report/profile/spread.h"
 
 #define MOST_SHAPES 64 /* of one row; further ones are only counted */
@@ -365,6 +366,8 @@ static struct ct_merged_row *row_of_its_own(const struct ct_merged_row *from)
     to->hist = to->raw_hist = (struct ct_merged_hist){0};
     ct_hist_merge(&to->hist, from->hist.buckets, from->hist.count);
     ct_hist_merge(&to->raw_hist, from->raw_hist.buckets, from->raw_hist.count);
+    to->sizes = NULL;
+    ct_sizes_merge(&to->sizes, from->sizes);
     return to;
 }
 
@@ -379,6 +382,7 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
     add_times(to, more->nodes, more->node_count);
     ct_hist_merge(&to->hist, more->hist.buckets, more->hist.count);
     ct_hist_merge(&to->raw_hist, more->raw_hist.buckets, more->raw_hist.count);
+    ct_sizes_merge(&to->sizes, more->sizes);
     return to;
 }
 
@@ -388,9 +392,16 @@ void ct_merge_row_free(struct ct_merged_row *row)
         return;
     free(row->hist.buckets);
     free(row->raw_hist.buckets);
+    ct_sizes_free(row->sizes);
     free(row->shapes);
     free(row->nodes);
     free(row);
+}
+
+void ct_merge_add_sizes(struct ct_merged *m, const struct ct_merged_sizes *sizes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ct_sizes_merge(&m->rows[m->row_map[i]].sizes, &sizes[i]);
 }
 
 static struct ct_merged_api *api_of(struct ct_merged *m, const struct ct_summary *s, size_t i)
@@ -517,6 +528,7 @@ void ct_merge_free(struct ct_merged *m)
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         free(m->rows[i].hist.buckets);
         free(m->rows[i].raw_hist.buckets);
+        ct_sizes_free(m->rows[i].sizes);
         free(m->rows[i].shapes);
         free(m->rows[i].nodes);
     }

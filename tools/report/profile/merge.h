@@ -40,6 +40,8 @@ struct ct_merged_spread {
     size_t last_seen; /* number of processes after the merged file that was last added */
 };
 
+struct ct_merged_sizes;
+
 struct ct_merged_row {
     struct ct_file_row sum;     /* name: of ct_merged.names; device: of ct_merged.devices */
     uint32_t content;           /* graphs: of ct_merged.contents; otherwise CT_MERGE_NONE */
@@ -47,6 +49,7 @@ struct ct_merged_row {
     size_t node_count;
     struct ct_merged_hist hist;
     struct ct_merged_hist raw_hist;
+    struct ct_merged_sizes *sizes; /* see sizes.h; NULL: not known */
     struct ct_file_shape *shapes;
     size_t shape_count;
     size_t shape_size;
@@ -138,6 +141,8 @@ void ct_merge_add(struct ct_merged *m, const struct ct_summary *s);
  * m, which does not make any of its own. */
 void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s,
                       const struct ct_merged *from);
+/* Sizes of single copies, row by row of the summary that was added last. */
+void ct_merge_add_sizes(struct ct_merged *m, const struct ct_merged_sizes *sizes, size_t count);
 /* The same note again adds to its count. */
 void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_t count);
 void ct_merge_free(struct ct_merged *m);

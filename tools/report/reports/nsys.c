@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "report/names.h"
+#include "report/profile/hist.h"
+#include "report/profile/sizes.h"
 #include "report/reports/apis.h"
 #include "report/reports/figures.h"
 #include "report/reports/shapes.h"
@@ -266,7 +268,26 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Sizes of single copies are not in the file: of one copy they are its own. */
+/* Of one copy they are its own. Of more a profile has their sum alone. */
+static bool put_sizes(struct ct_cell *cells, const struct ct_line *line)
+{
+    const struct ct_merged_sizes *s = line->row->sizes;
+    if (line->calls == 1) {
+        cells[MB_MED] = cells[MB_MIN] = cells[MB_MAX] = cells[MB_TOTAL];
+        cells[MB_DEVIATION] = ct_cell_number(0);
+        return true;
+    }
+    if (!s || s->count != line->calls)
+        return false;
+    double deviation = ct_hist_deviation((double)s->count, s->total_bytes, s->square_bytes2);
+    uint64_t median = ct_hist_quantile(&s->hist, 0.5, s->min_bytes, s->max_bytes);
+    cells[MB_MED] = ct_cell_number((double)median / 1e6);
+    cells[MB_MIN] = ct_cell_number((double)s->min_bytes / 1e6);
+    cells[MB_MAX] = ct_cell_number((double)s->max_bytes / 1e6);
+    cells[MB_DEVIATION] = ct_cell_number(deviation / 1e6);
+    return true;
+}
+
 static bool put_size(struct ct_sink *sink, const struct ct_line *line, const char *operation)
 {
     double all = (double)line->row->sum.bytes / 1e6;
@@ -276,12 +297,9 @@ static bool put_size(struct ct_sink *sink, const struct ct_line *line, const cha
         [MB_AVG] = ct_cell_number(all / (double)line->calls),
         [MB_OPERATION] = ct_cell_text(operation),
     };
-    if (line->calls == 1) {
-        cells[MB_MED] = cells[MB_MIN] = cells[MB_MAX] = cells[MB_TOTAL];
-        cells[MB_DEVIATION] = ct_cell_number(0);
-    }
+    bool known = put_sizes(cells, line);
     ct_sink_row(sink, cells);
-    return line->calls == 1;
+    return known;
 }
 
 int ct_report_cuda_gpu_mem_size_sum(const struct ct_input *in, struct ct_sink *sink)

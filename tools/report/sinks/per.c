@@ -61,8 +61,8 @@ int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink)
 
 /* What a file, or a profile that was made of one, says of its process. */
 struct origin {
-    char *file;                    /* NULL: it is of that profile */
-    const struct ct_summary *part; /* NULL: it is of a file */
+    char *file;                 /* NULL: it is of that profile */
+    const struct ct_part *part; /* NULL: it is of a file */
     char *host;
     uint32_t pid;
     uint32_t rank; /* plus one */
@@ -196,8 +196,10 @@ static bool merge(struct ct_merged *m, const struct origin *of, size_t count)
         free(files);
     }
     for (size_t i = 0; i < count; i++)
-        if (of[i].part)
-            ct_merge_add(m, of[i].part);
+        if (of[i].part) {
+            ct_merge_add(m, &of[i].part->summary);
+            ct_merge_add_sizes(m, of[i].part->sizes, of[i].part->summary.rows_count);
+        }
     return good;
 }
 
@@ -274,7 +276,7 @@ int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct c
         if (wrong)
             ct_complain(parts->at[i].file, wrong);
         else
-            add_origin(&all, &parts->at[i].summary)->part = &parts->at[i].summary;
+            add_origin(&all, &parts->at[i].summary)->part = &parts->at[i];
         status |= wrong != NULL;
     }
     bool any = all.count;

@@ -19,6 +19,7 @@ int ct_per_files(const struct ct_input *in, struct ct_sink *sink, FILE *out);
 struct ct_part {
     const char *file; /* that it was made of */
     struct ct_summary summary;
+    const struct ct_merged_sizes *sizes; /* of its rows */
 };
 
 struct ct_parts {

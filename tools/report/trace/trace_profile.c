@@ -14,18 +14,23 @@ struct place {
     uint32_t sum;
 };
 
-/* What is made of one file. */
+/* What was made of one file. */
+struct made {
+    struct ct_summary summary;     /* its sections are its own */
+    struct ct_merged_sizes *sizes; /* of its rows */
+};
+
 struct maker {
     const struct ct_timeline_file *f;
     struct ct_trace_sums sums;
     struct ct_intern texts;
-    struct ct_summary summary; /* its sections are its own */
+    struct made made;
 };
 
 /* Of all files. */
 struct profiles {
     struct ct_timeline tl;
-    struct ct_summary *summaries;
+    struct made *made;
     struct ct_parts parts;
 };
 
@@ -41,7 +46,7 @@ static uint32_t text(struct maker *m, const char *text)
 static void *section(struct maker *m, enum ct_read_section which, size_t count, size_t bytes)
 {
     size_t none = 0;
-    return m->summary.grown[which] = ct_memory_grow(NULL, &none, count + 1, bytes);
+    return m->made.summary.grown[which] = ct_memory_grow(NULL, &none, count + 1, bytes);
 }
 
 static void make_process(struct maker *m)
@@ -54,8 +59,8 @@ static void make_process(struct maker *m)
                                    .command = text(m, from->command),
                                    .host = text(m, from->host),
                                    .flags = m->f->ending ? 0 : CT_PROCESS_FINISHED};
-    m->summary.process = to;
-    m->summary.process_count = 1;
+    m->made.summary.process = to;
+    m->made.summary.process_count = 1;
 }
 
 static void make_devices(struct maker *m)
@@ -69,8 +74,8 @@ static void make_devices(struct maker *m)
         to[i].given_name = text(m, from->given_name);
         memcpy(to[i].uuid, from->uuid, sizeof(to[i].uuid));
     }
-    m->summary.devices = to;
-    m->summary.devices_count = t->devices.count;
+    m->made.summary.devices = to;
+    m->made.summary.devices_count = t->devices.count;
 }
 
 static int by_sum(const void *a, const void *b)
@@ -101,8 +106,8 @@ static void make_shapes(struct maker *m)
         memcpy(to[count].block, from->block, sizeof(from->block));
         count++;
     }
-    m->summary.shapes = to;
-    m->summary.shapes_count = count;
+    m->made.summary.shapes = to;
+    m->made.summary.shapes_count = count;
 }
 
 static void make_buckets(struct maker *m)
@@ -118,8 +123,8 @@ static void make_buckets(struct maker *m)
         memcpy(to + count, s->hist.buckets, s->hist.count * sizeof(*to));
         count += s->hist.count;
     }
-    m->summary.buckets = to;
-    m->summary.buckets_count = count;
+    m->made.summary.buckets = to;
+    m->made.summary.buckets_count = count;
 }
 
 static int by_place(const void *a, const void *b)
@@ -160,10 +165,16 @@ static void make_row(struct maker *m, struct ct_file_row *to, const struct ct_tr
 static void make_rows(struct maker *m, const struct place *places)
 {
     struct ct_file_row *to = section(m, CT_READ_ROWS, m->sums.keys.count, sizeof(*to));
-    for (uint32_t i = 0; i < m->sums.keys.count; i++)
-        make_row(m, &to[i], &m->sums.at[places[i].sum]);
-    m->summary.rows = to;
-    m->summary.rows_count = m->sums.keys.count;
+    size_t none = 0;
+    m->made.sizes = ct_memory_grow(NULL, &none, m->sums.keys.count, sizeof(*m->made.sizes));
+    for (uint32_t i = 0; i < m->sums.keys.count; i++) {
+        struct ct_trace_sum *s = &m->sums.at[places[i].sum];
+        make_row(m, &to[i], s);
+        m->made.sizes[i] = s->sizes;
+        s->sizes = (struct ct_merged_sizes){0};
+    }
+    m->made.summary.rows = to;
+    m->made.summary.rows_count = m->sums.keys.count;
 }
 
 static void make_streams(struct maker *m)
@@ -179,40 +190,41 @@ static void make_streams(struct maker *m)
                                         .name = text(m, from->name),
                                         .context_name = text(m, from->context_name)};
     }
-    m->summary.streams = to;
+    m->made.summary.streams = to;
 }
 
 /* Last: texts move while there are new ones. */
 static void take_texts(struct maker *m)
 {
-    m->summary.strings = m->summary.grown[CT_READ_STRINGS] = m->texts.blob.data;
-    m->summary.strings_count = m->texts.blob.len;
+    m->made.summary.strings = m->made.summary.grown[CT_READ_STRINGS] = m->texts.blob.data;
+    m->made.summary.strings_count = m->texts.blob.len;
     m->texts.blob = (struct ct_string){0};
 }
 
 /* ---- parts ---- */
 
-static struct ct_summary *add_part(struct profiles *p, const struct maker *m)
+static struct ct_part *add_part(struct profiles *p, const struct maker *m)
 {
     struct ct_parts *parts = &p->parts;
     parts->at = ct_memory_grow(parts->at, &parts->size, parts->count + 1, sizeof(*parts->at));
     struct ct_part *part = &parts->at[parts->count++];
-    part->file = m->f->path;
-    part->summary = m->summary;
-    return &part->summary;
+    *part = (struct ct_part){m->f->path, m->made.summary, m->made.sizes};
+    return part;
 }
 
 /* One stream's share of the rows, and of all else what these refer to. */
 static void add_stream(struct profiles *p, const struct maker *m, uint32_t stream, size_t first,
                        size_t end)
 {
-    struct ct_summary *part = add_part(p, m);
-    part->rows += first;
-    part->rows_count = end - first;
-    part->streams += stream;
-    part->streams_count = 1;
-    part->devices += m->f->t->streams.at[stream].device;
-    part->devices_count = 1;
+    struct ct_part *part = add_part(p, m);
+    struct ct_summary *s = &part->summary;
+    s->rows += first;
+    s->rows_count = end - first;
+    s->streams += stream;
+    s->streams_count = 1;
+    s->devices += m->f->t->streams.at[stream].device;
+    s->devices_count = 1;
+    part->sizes += first;
 }
 
 static void add_parts(struct profiles *p, const struct maker *m, const struct place *places)
@@ -243,7 +255,7 @@ static void make_sections(struct maker *m, const struct place *places)
 
 static void make(struct profiles *p, struct ct_timeline_file *f, bool per_stream)
 {
-    struct maker m = {.f = f, .sums.per_stream = per_stream, .summary.minor = CT_FILE_MINOR};
+    struct maker m = {.f = f, .sums.per_stream = per_stream, .made.summary.minor = CT_FILE_MINOR};
     const struct ct_event *e;
     while (ct_timeline_next_in(&p->tl, f, &e))
         ct_trace_sums_add(&m.sums, &e->op);
@@ -253,10 +265,18 @@ static void make(struct profiles *p, struct ct_timeline_file *f, bool per_stream
         add_parts(p, &m, places);
         free(places);
     }
-    p->summaries[f->index] = m.summary;
+    p->made[f->index] = m.made;
     ct_trace_sums_free(&m.sums);
     ct_intern_free(&m.texts);
     ct_timeline_close_file(f);
+}
+
+static void free_made(struct made *made)
+{
+    for (size_t i = 0; i < made->summary.rows_count; i++)
+        free(made->sizes[i].hist.buckets);
+    free(made->sizes);
+    ct_summary_free(&made->summary);
 }
 
 static struct ct_timeline_options options_of(const struct ct_options *o)
@@ -273,15 +293,15 @@ int ct_trace_profile_rows(const struct ct_input *in, struct ct_sink *sink)
     struct ct_string notes = {0};
     size_t none = 0;
     ct_timeline_open(&p.tl, in->o->files, in->o->file_count, &o);
-    p.summaries = ct_memory_grow(NULL, &none, p.tl.file_count, sizeof(*p.summaries));
+    p.made = ct_memory_grow(NULL, &none, p.tl.file_count, sizeof(*p.made));
     for (uint32_t i = 0; i < p.tl.file_count; i++)
         make(&p, &p.tl.files[i], in->o->per == CT_PER_STREAM);
     ct_timeline_notes(&p.tl, "", &notes);
     p.parts.notes = notes.data;
     int status = p.tl.failed | ct_per_parts(in, sink, &p.parts);
     for (uint32_t i = 0; i < p.tl.file_count; i++)
-        ct_summary_free(&p.summaries[i]);
-    free(p.summaries);
+        free_made(&p.made[i]);
+    free(p.made);
     free(p.parts.at);
     ct_string_free(&notes);
     ct_timeline_close(&p.tl);

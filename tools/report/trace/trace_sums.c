@@ -58,12 +58,16 @@ void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op)
     ct_merge_add_to(&to->timed_bytes, op->bytes);
     add_marks(to, op->flags, operations);
     ct_hist_add(&sum->hist, each_ns, operations);
+    if (!op->shape)
+        ct_sizes_add(&sum->sizes, op->bytes / operations, operations);
 }
 
 void ct_trace_sums_free(struct ct_trace_sums *s)
 {
-    for (uint32_t i = 0; i < s->keys.count; i++)
+    for (uint32_t i = 0; i < s->keys.count; i++) {
         free(s->at[i].hist.buckets);
+        free(s->at[i].sizes.hist.buckets);
+    }
     free(s->at);
     free(s->launches);
     ct_intern_free(&s->keys);

@@ -4,7 +4,7 @@
 #define CT_REPORT_TRACE_SUMS_H
 
 #include "format/trace_read.h"
-#include "report/profile/merge.h"
+#include "report/profile/sizes.h"
 
 /* Numbers are those of the trace's tables. */
 struct ct_trace_sum {
@@ -12,6 +12,7 @@ struct ct_trace_sum {
     uint32_t stream;            /* 0 unless each is by itself */
     struct ct_file_row figures; /* what operations tell; the rest is zero */
     struct ct_merged_hist hist;
+    struct ct_merged_sizes sizes; /* of what has no shape */
 };
 
 /* How often a sum's operations had a shape. */
