@@ -140,6 +140,8 @@ struct ct_file_device {
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
     uint32_t beside_ns;      /* more, with one other stream at work */
     uint32_t given_name;     /* string: what the program calls it (NVTX); empty: nothing */
+    uint32_t memory_mbs;     /* most that its memory carries, MB/s; 0: unknown */
+    uint32_t link_mbs;       /* most that its link to the host carries in one direction, MB/s; 0: unknown */
     uint32_t reserved;
 };
 
@@ -623,7 +625,7 @@ CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
 CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 64);
-CT_FILE_CHECK(ct_file_device, 104);
+CT_FILE_CHECK(ct_file_device, 112);
 CT_FILE_CHECK(ct_file_row, 360);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);

@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/pci.h"
 #include "base/spin.h"
 #include "base/text.h"
 #include "record/stream.h"
@@ -100,6 +101,22 @@ static uint32_t attribute(CUdevice device, CUdevice_attribute which)
     return (uint32_t)value;
 }
 
+/* Two words of the bus at each beat of its clock. */
+static uint32_t memory_mbs(CUdevice device)
+{
+    uint64_t khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    return (uint32_t)(khz * 2 * attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) /
+                      8000);
+}
+
+static uint32_t link_mbs(CUdevice device)
+{
+    const struct ct_pci_address a = {attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                                     attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                                     attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
+    return ct_pci_link_mbs(&a);
+}
+
 static void describe_device(struct ct_device *d, CUdevice handle)
 {
     char name[256] = "unknown device";
@@ -122,6 +139,8 @@ static void describe_device(struct ct_device *d, CUdevice handle)
     d->clock_khz = attribute(handle, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     d->compute_major = attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     d->compute_minor = attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    d->memory_mbs = memory_mbs(handle);
+    d->link_mbs = link_mbs(handle);
 }
 
 /* Described before the lock: no driver call is made under it. */

@@ -52,6 +52,8 @@ struct ct_device {
     uint32_t clock_khz;
     uint32_t compute_major;
     uint32_t compute_minor;
+    uint32_t memory_mbs; /* most that its memory carries, MB/s; 0: not known */
+    uint32_t link_mbs;   /* and its link to the host, in one direction */
     const struct ct_calibration *calibration; /* of the drain thread, or whoever has its lock */
 };
 

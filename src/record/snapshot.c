@@ -163,6 +163,8 @@ static void add_device(const struct ct_device *d)
         .bias_wait_ns = d->calibration->bias_wait_ns,
         .beside_ns = d->calibration->beside_ns,
         .given_name = add_given_name(ct_device_given_name(d->handle)),
+        .memory_mbs = d->memory_mbs,
+        .link_mbs = d->link_mbs,
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));

@@ -136,6 +136,8 @@ static void add_base(struct generator *g, const char *command, const char *devic
                                .sm_count = 132,
                                .clock_khz = 1980000,
                                .compute_major = 9,
+                               .memory_mbs = 4916736,
+                               .link_mbs = 63015,
                                .calibration = CT_CALIBRATION_TABLE,
                                .bias_busy_ns = 2910,
                                .gap_busy_ns = 1280,

@@ -71,6 +71,8 @@ START_TEST(draws_everything)
     SAYS("document.querySelectorAll('.advice li').length > 0", "true");
     SAYS("document.querySelectorAll('#streams .device .keys li').length", "7");
     SAYS("document.querySelectorAll('#copies .rate.part').length", "2");
+    SAYS("[...document.querySelectorAll('#copies .faint')].filter((e) => /of peak$/.test(e.textContent)).length >= 3",
+         "true");
     SAYS("document.querySelectorAll('.tile').length > 40", "true");
     SAYS("[...document.querySelectorAll('.tile')].every((t) => t.offsetLeft >= 0 &&"
          " t.offsetLeft + t.offsetWidth <= t.parentNode.clientWidth + 1 &&"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The containers and texts of src/base. */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include "base/hist.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/pci.h"
+#include "base/proc.h"
 #include "base/rank.h"
 #include "base/ring.h"
 #include "base/table.h"
@@ -277,6 +280,40 @@ START_TEST(the_innermost_rank)
 }
 END_TEST
 
+/* PCI Express of each generation, a width that no slot has, and what is said of no link. */
+static const struct {
+    const char *speed, *width;
+    uint32_t mbs;
+} links[] = {
+    {"2.5 GT/s PCIe", "16", 4000},
+    {"5.0 GT/s PCIe", "4", 2000},
+    {"8.0 GT/s PCIe\n", "16\n", 15753},
+    {"16.0 GT/s PCIe", "8", 15753},
+    {"32.0 GT/s PCIe", "16", 63015},
+    {"64.0 GT/s PCIe", "16", 121000},
+    {"Unknown", "16", 0},
+    {"32.0 GT/s PCIe", "255", 0},
+    {"128.0 GT/s PCIe", "16", 0},
+    {"", "", 0},
+    {"99999999999", "16", 0},
+};
+
+START_TEST(links_of_devices)
+{
+    ck_assert_uint_eq(ct_pci_link_of(links[_i].speed, links[_i].width), links[_i].mbs);
+}
+END_TEST
+
+START_TEST(no_such_device)
+{
+    const struct ct_pci_address nowhere = {0xfffe, 0xfe, 0x1f};
+    errno = EINTR;
+    ct_proc_hold();
+    ck_assert_uint_eq(ct_pci_link_mbs(&nowhere), 0);
+    ck_assert_int_eq(errno, EINTR);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("base");
@@ -289,6 +326,8 @@ int main(void)
     tcase_add_test(tests, numbers);
     tcase_add_loop_test(tests, ranks, 0, sizeof(jobs) / sizeof(jobs[0]));
     tcase_add_test(tests, the_innermost_rank);
+    tcase_add_loop_test(tests, links_of_devices, 0, sizeof(links) / sizeof(links[0]));
+    tcase_add_test(tests, no_such_device);
     tcase_add_test(tests, texts_are_cut_and_terminated);
     tcase_add_test(tests, kept_texts_are_copies);
     tcase_add_test(tests, kept_texts_have_a_bound);

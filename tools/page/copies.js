@@ -1,5 +1,5 @@
 
-/* Copies and sets: what was achieved, against the best, by kind of memory and size. */
+/* Copies and sets: what was achieved, against what memory and bus can do, by kind of memory. */
 const copies = (() => {
   'use strict';
   const rateOf = (bytes, ns) => (ns ? bytes * 1e9 / ns : 0);
@@ -15,16 +15,32 @@ const copies = (() => {
     return [...sums.values()];
   };
 
-  /* The best that copies of one kind and size achieved on average: what the bus can do at least. */
+  const inside = (l) => l.kind === 'set' || /DtoD|DtoA|AtoD|AtoA/.test(l.name);
+
+  /* Of the device with the most, as lines are of all; a copy inside a device reads and writes. What there is between
+     two devices, the file does not say. */
+  const peak = (profile, line) => {
+    const most = (key) => 1e6 * Math.max(0, ...profile.devices.map((d) => d[key]));
+    if (!inside(line))
+      return /PtoP/.test(line.name) ? 0 : most('link_mbs');
+    return most('memory_mbs') / (line.kind === 'set' ? 1 : 2);
+  };
+
+  /* The best that copies of one kind and size achieved on average: what can be done at least. */
   const best = (profile, line) => Math.max(achieved(line), ...add(profile.transfers.filter((t) => t.name === line.name),
     (t) => `${t.from} ${t.to} ${t.octave}`).map((t) => rateOf(t.bytes, t.ns)));
 
-  const rate = (text, value, peak, most, colour, note) => {
+  const limit = (profile, line) => {
+    const known = peak(profile, line);
+    return known ? { rate: known, word: 'peak' } : { rate: best(profile, line), word: 'best' };
+  };
+
+  const rate = (text, value, { rate: peak, word }, most, colour, note) => {
     const e = h('div', { class: 'rate' }, h('span', {}, text),
       h('span', { class: 'track' }, h('i', { style: { width: `${100 * value / most}%`, background: `var(--${colour})` } }),
         peak > value * 1.02 ? h('u', { style: { left: `calc(${100 * peak / most}% - 2px)` } }) : null),
       h('span', { class: 'num' }, value ? units.rate(value) : 'not timed',
-        peak > value * 1.02 ? h('span', { class: 'faint' }, ` ${units.share(100 * value / peak)} of best`) : null));
+        peak > value * 1.02 ? h('span', { class: 'faint' }, ` ${units.share(100 * value / peak)} of ${word}`) : null));
     tips.attach(e, () => ({ title: text, pairs: note }));
     return e;
   };
@@ -32,7 +48,7 @@ const copies = (() => {
   const memories = (profile, line, most) => {
     const parts = add(profile.transfers.filter((t) => t.name === line.name), (t) => `${t.from} ${t.to}`);
     return parts.length < 2 ? [] : parts.sort((a, b) => b.bytes - a.bytes).map((t) => rate(`${t.from} to ${t.to}`,
-      rateOf(t.bytes, t.ns), 0, most, line.colour, [['Copies', units.count(t.timed)], ['Bytes', units.size(t.bytes)], ['Time', units.time(t.ns)]]))
+      rateOf(t.bytes, t.ns), {}, most, line.colour, [['Copies', units.count(t.timed)], ['Bytes', units.size(t.bytes)], ['Time', units.time(t.ns)]]))
       .map((e) => (e.classList.add('part'), e));
   };
 
@@ -40,10 +56,12 @@ const copies = (() => {
   const group = (profile, title, lines) => {
     if (!lines.length)
       return null;
-    const peaks = lines.map((l) => best(profile, l)), most = Math.max(1, ...peaks);
+    const limits = lines.map((l) => limit(profile, l));
+    const most = Math.max(1, ...limits.map((x) => x.rate), ...lines.map(achieved));
     return h('div', { class: 'rates' }, h('h3', {}, title), lines.flatMap((l, i) => [
-      rate(l.short.replace(/^\[CUDA (memcpy )?|\]$/g, ''), achieved(l), peaks[i], most, l.colour, [['Bytes', units.size(l.timed_bytes || 0)],
-        ['Time', units.time(l.timed_ns || 0)], ['Best of one kind and size', units.rate(peaks[i])]]),
+      rate(l.short.replace(/^\[CUDA (memcpy )?|\]$/g, ''), achieved(l), limits[i], most, l.colour, [['Bytes', units.size(l.timed_bytes || 0)],
+        ['Time', units.time(l.timed_ns || 0)], ...(peak(profile, l) ? [['Peak', units.rate(peak(profile, l))]] : []),
+        ['Best of one kind and size', units.rate(best(profile, l))]]),
       ...memories(profile, l, most)]));
   };
 
@@ -58,12 +76,12 @@ const copies = (() => {
 
   const create = (profile) => {
     const lines = profile.activities.filter((a) => ['copy', 'set', 'prefetch'].includes(a.kind));
-    const inside = (l) => l.kind === 'set' || /DtoD|DtoA|AtoD|AtoA/.test(l.name);
     if (!lines.length)
       return h('section', { id: 'copies' }, h('h2', {}, 'Copies'), h('div', { class: 'empty' }, 'Nothing was copied or set.'));
     return h('section', { id: 'copies' }, h('h2', {}, 'Copies'),
-      h('p', { class: 'note' }, 'Bytes by time, of the operations that were timed. What the bus could do is not '
-        + 'in the profile: the mark is the best that copies of one kind of memory and size achieved here.'),
+      h('p', { class: 'note' }, 'Bytes by time, of the operations that were timed. The mark is the peak of the device\'s memory, which copies '
+        + 'inside it read and write, or of its link to the host; where that is not known, the best that copies of one kind '
+        + 'of memory and size achieved here.'),
       group(profile, 'To and from the device', lines.filter((l) => !inside(l))),
       group(profile, 'Inside the device', lines.filter(inside)),
       h('div', { class: 'bar' }), table.create({ label: 'Copies and sets', columns, lines, sorted: 'total' }).element);

@@ -57,6 +57,8 @@ json_t *ct_page_devices(const struct ct_merged *m)
         ct_json_count(to, "memory", d->memory_bytes);
         ct_json_count(to, "sm_count", d->sm_count);
         ct_json_count(to, "clock_khz", d->clock_khz);
+        ct_json_count(to, "memory_mbs", d->memory_mbs);
+        ct_json_count(to, "link_mbs", d->link_mbs);
         ct_json_text(to, "compute", compute);
         ct_json_text(to, "calibration", m->devices[i].raw ? "none" : measured ? "device" : "table");
         ct_json_count(to, "bias", d->bias_busy_ns);
