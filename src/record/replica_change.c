@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of replicas when the program makes, changes or destroys executable graphs. */
+#include <errno.h>
+#include <time.h>
+
+#include "record/replica_entry.h"
+
+#define MAKING_NAP_NS 1000000
+#define MAKING_NAPS 1000
+
+static bool can_replicate(void)
+{
+    return CT_HAS(cuGraphClone) && CT_HAS(cuGraphDestroy) && CT_HAS(cuGraphExecGetFlags) &&
+           CT_HAS(cuGraphInstantiateWithFlags) && CT_HAS(cuGraphExecDestroy) &&
+           CT_HAS(cuGraphAddEventRecordNode) && CT_HAS(cuGraphNodeGetDependencies_v2) &&
+           CT_HAS(cuGraphNodeGetDependentNodes_v2) && CT_HAS(cuGraphAddDependencies_v2) &&
+           CT_HAS(cuGraphRemoveDependencies_v2) && CT_HAS(cuGraphGetRootNodes) &&
+           CT_HAS(cuGraphKernelNodeGetParams_v2);
+}
+
+/* ---- clones ---- */
+
+static uint32_t take_free_locked(CUgraphExec exec)
+{
+    uint32_t first = ct_replica_first_way(exec);
+    for (uint32_t i = first; i < first + CT_REPLICA_WAYS; i++)
+        if (ct_replica_phase_of(i) == CT_REPLICA_FREE) {
+            atomic_fetch_add_explicit(&ct_replicas->used, 1, memory_order_relaxed);
+            return i;
+        }
+    return CT_REPLICAS;
+}
+
+static bool keep(CUgraphExec exec, CUgraph clone, unsigned flags)
+{
+    ct_spin_lock(&ct_replicas->lock);
+    uint32_t i = take_free_locked(exec);
+    if (i < CT_REPLICAS) {
+        ct_replicas->replica[i] = (struct ct_replica){
+            .clone = clone, .flags = flags, .random = (uint64_t)(uintptr_t)exec | 1};
+        atomic_store_explicit(&ct_replicas->dropped[i], false, memory_order_relaxed);
+        ct_replica_set_phase(i, CT_REPLICA_CLONED);
+        atomic_store_explicit(&ct_replicas->exec[i], exec, memory_order_release);
+    }
+    ct_spin_unlock(&ct_replicas->lock);
+    return i < CT_REPLICAS;
+}
+
+static enum ct_replica_loss copy_graph(CUgraphExec exec, CUgraph graph)
+{
+    CUgraph copy;
+    unsigned flags;
+    if (!can_replicate())
+        return CT_REPLICA_LOST_REFUSED;
+    enum ct_replica_loss why = ct_replica_look(exec, graph, &flags);
+    if (why != CT_REPLICA_LOSS_COUNT)
+        return why;
+    if (CT_REAL(cuGraphClone)(&copy, graph) != CUDA_SUCCESS)
+        return CT_REPLICA_LOST_REFUSED;
+    if (keep(exec, copy, flags))
+        return CT_REPLICA_LOSS_COUNT;
+    CT_REAL(cuGraphDestroy)(copy);
+    return CT_REPLICA_LOST_MANY;
+}
+
+void ct_replica_offer(CUgraphExec exec, CUgraph graph)
+{
+    CUstreamCaptureMode mode;
+    if (!ct_replicas_are_on || !exec || !graph)
+        return;
+    ct_replica_gone(exec); /* of one with the same handle */
+    if (!ct_relaxed_enter(&mode))
+        return;
+    ct_replica_lose(copy_graph(exec, graph));
+    ct_relaxed_leave(mode);
+}
+
+/* ---- dropping ---- */
+
+/*
+ * What is being made has functions of the program's in it, which may go next. A drain thread that
+ * does not come out of the driver is waited for once.
+ */
+static void wait_while_making(uint32_t i)
+{
+    static _Atomic uint32_t stuck;
+    const struct timespec nap = {0, MAKING_NAP_NS};
+    int saved_errno = errno;
+    for (unsigned naps = 0;
+         ct_replica_phase_of(i) == CT_REPLICA_MAKING && atomic_load(&stuck) != i + 1; naps++) {
+        nanosleep(&nap, NULL);
+        if (naps == MAKING_NAPS)
+            atomic_store(&stuck, i + 1);
+    }
+    errno = saved_errno;
+}
+
+void ct_replica_end_clone(uint32_t i)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    CUgraph copy = r->clone;
+    r->clone = NULL;
+    if (copy)
+        CT_ASK(cuGraphDestroy, copy);
+}
+
+/* First it is dropped, then looked at; who makes it does that the other way round. */
+void ct_replica_drop(uint32_t i, enum ct_replica_loss why)
+{
+    if (atomic_exchange(&ct_replicas->dropped[i], true))
+        return;
+    if (ct_replica_phase_of(i) != CT_REPLICA_OVER)
+        ct_replica_lose(why);
+    wait_while_making(i);
+    if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_ENDING) &&
+        !ct_replica_go_on(i, CT_REPLICA_WANTED, CT_REPLICA_ENDING))
+        return;
+    ct_replica_end_clone(i);
+    ct_replica_set_phase(i, CT_REPLICA_OVER);
+}
+
+void ct_replica_give_back(uint32_t i)
+{
+    if (ct_replica_go_on(i, CT_REPLICA_OVER, CT_REPLICA_FREE))
+        atomic_fetch_sub_explicit(&ct_replicas->used, 1, memory_order_relaxed);
+}
+
+void ct_replica_changed(CUgraphExec exec)
+{
+    uint32_t i = ct_replica_find(exec);
+    if (i < CT_REPLICAS)
+        ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
+}
+
+void ct_replica_gone(CUgraphExec exec)
+{
+    uint32_t i = ct_replica_find(exec);
+    if (i == CT_REPLICAS)
+        return;
+    ct_replica_drop(i, ct_replica_was_replayed(i) ? CT_REPLICA_LOSS_COUNT : CT_REPLICA_LOST_SELDOM);
+    atomic_store_explicit(&ct_replicas->exec[i], NULL, memory_order_release);
+    ct_replica_give_back(i);
+}
+
+void ct_replicas_unloaded(void)
+{
+    if (!ct_replicas_are_on || !atomic_load_explicit(&ct_replicas->used, memory_order_relaxed))
+        return;
+    for (uint32_t i = 0; i < CT_REPLICAS; i++) {
+        enum ct_replica_phase p = ct_replica_phase_of(i);
+        if (p == CT_REPLICA_MAKING)
+            wait_while_making(i);
+        else if (p == CT_REPLICA_CLONED || p == CT_REPLICA_WANTED)
+            ct_replica_drop(i, CT_REPLICA_LOST_UNLOADED);
+    }
+}
