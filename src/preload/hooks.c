@@ -8,26 +8,20 @@
 #include "record/capture.h"
 #include "record/context.h"
 #include "record/drain.h"
-#include "record/graph.h"
 #include "record/kernel.h"
 #include "record/replica.h"
 #include "record/stream.h"
 
-static bool failed(const struct ct_hook *h)
-{
-    return h->result != CUDA_SUCCESS;
-}
-
 void ct_hook_driver_ready(const struct ct_hook *h)
 {
-    if (!failed(h))
+    if (!ct_hook_failed(h))
         ct_cuda_started();
 }
 
 /* The driver says which function a version and a default stream mean; its address tells us. */
 void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **function)
 {
-    if (!failed(h) && name && function && *function)
+    if (!ct_hook_failed(h) && name && function && *function)
         *function = ct_driver_hand_out(name, *function);
 }
 
@@ -146,19 +140,19 @@ void ct_hook_module_gone(const struct ct_hook *h)
 
 void ct_hook_function_named(const struct ct_hook *h, CUfunction *f, const char *name)
 {
-    if (!failed(h) && f)
+    if (!ct_hook_failed(h) && f)
         ct_kernel_named(*f, name);
 }
 
 void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name)
 {
-    if (!failed(h) && k)
+    if (!ct_hook_failed(h) && k)
         ct_kernel_named(*k, name);
 }
 
 void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority)
 {
-    if (!failed(h) && s)
+    if (!ct_hook_failed(h) && s)
         ct_stream_created(*s, flags, priority);
 }
 
@@ -215,78 +209,6 @@ void ct_hook_capture_after(const struct ct_hook *h, CUstream s)
     (void)h;
     (void)s;
     ct_capture_begun();
-}
-
-void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)
-{
-    if (failed(h) || !exec)
-        return;
-    ct_graph_instantiated(*exec, graph);
-    ct_replica_offer(*exec, graph);
-}
-
-/* What a failed update leaves is not known well enough. */
-void ct_hook_graph_updated(const struct ct_hook *h, CUgraphExec exec, CUgraph graph)
-{
-    ct_replica_changed(exec);
-    if (!failed(h))
-        ct_graph_instantiated(exec, graph);
-}
-
-void ct_hook_graph_changed(const struct ct_hook *h, CUgraphExec exec)
-{
-    (void)h;
-    ct_replica_changed(exec);
-}
-
-void ct_hook_graph_exec_gone(const struct ct_hook *h, CUgraphExec exec)
-{
-    (void)h;
-    ct_replica_gone(exec);
-}
-
-/* An upload is work in a stream that no bracket is around. */
-void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph,
-                                     const CUDA_GRAPH_INSTANTIATE_PARAMS *p)
-{
-    if (p && (p->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD))
-        ct_hook_stream_break(h, p->hUploadStream);
-    ct_hook_graph_instantiated(h, exec, graph);
-}
-
-void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
-                            CUfunction f)
-{
-    ct_replica_changed(exec);
-    if (!failed(h) && f)
-        ct_graph_node_set(exec, node, f);
-}
-
-void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
-                             CUgraph child)
-{
-    ct_replica_changed(exec);
-    if (!failed(h))
-        ct_graph_child_set(exec, node, child);
-}
-
-void ct_hook_graph_node_params(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
-                               const CUgraphNodeParams *p)
-{
-    ct_replica_changed(exec);
-    if (p && p->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        ct_hook_graph_node_set(h, exec, node,
-                               p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern);
-    else if (p && p->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        ct_hook_graph_child_set(h, exec, node, p->graph.graph);
-}
-
-void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
-                                 unsigned on)
-{
-    ct_replica_changed(exec);
-    if (!failed(h))
-        ct_graph_node_switched(exec, node, on != 0);
 }
 
 void ct_hook_profiler_start(const struct ct_hook *h)

@@ -17,6 +17,11 @@ struct ct_hook {
     CUresult result;      /* of the real call; AFTER hooks only */
 };
 
+static inline bool ct_hook_failed(const struct ct_hook *h)
+{
+    return h->result != CUDA_SUCCESS;
+}
+
 void ct_hook_driver_ready(const struct ct_hook *h);
 void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **function);
 void ct_hook_context_gone(const struct ct_hook *h, CUcontext context);
@@ -42,10 +47,17 @@ void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec,
 void ct_hook_graph_updated(const struct ct_hook *h, CUgraphExec exec, CUgraph graph);
 void ct_hook_graph_changed(const struct ct_hook *h, CUgraphExec exec);
 void ct_hook_graph_exec_gone(const struct ct_hook *h, CUgraphExec exec);
-void ct_hook_graph_node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
-                            CUfunction f);
+/* Of each form of the parameters of a kernel's node. */
+void ct_hook_graph_kernel_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                              const void *p, size_t bytes);
+void ct_hook_graph_copy_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                            const CUDA_MEMCPY3D *p, CUcontext c);
+void ct_hook_graph_memset_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                              const CUDA_MEMSET_NODE_PARAMS *p, CUcontext c);
+void ct_hook_graph_host_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
+                            const CUDA_HOST_NODE_PARAMS *p);
 void ct_hook_graph_node_params(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
-                               const CUgraphNodeParams *p);
+                               CUgraphNodeParams *p);
 void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                              CUgraph child);
 void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
@@ -66,16 +78,5 @@ void ct_hook_freed_in_stream_before(const struct ct_hook *h, CUdeviceptr p, CUst
 void ct_hook_freed_in_stream_after(const struct ct_hook *h, CUdeviceptr p, CUstream s);
 void ct_hook_profiler_start(const struct ct_hook *h);
 void ct_hook_profiler_stop(const struct ct_hook *h);
-
-/* The function of a kernel node in each form of the parameters; NULL: not a kernel's. */
-static inline CUfunction ct_function_of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-    return p ? p->func : NULL;
-}
-
-static inline CUfunction ct_function_of_v2(const CUDA_KERNEL_NODE_PARAMS *p)
-{
-    return !p ? NULL : p->func ? p->func : (CUfunction)p->kern;
-}
 
 #endif

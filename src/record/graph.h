@@ -57,6 +57,12 @@ void ct_graph_nodes_free(struct ct_graph_nodes *n);
 /* The graph in a child graph's node; NULL: it is no such node. */
 CUgraph ct_graph_child(CUgraphNode node);
 
+/* The function of a kernel node. */
+static inline CUfunction ct_function_of(const CUgraphNodeParams *p)
+{
+    return p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern;
+}
+
 /* The row for launches of an executable graph. */
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device);
 

@@ -131,7 +131,7 @@ bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w)
     bool made = b->state == CT_BRACKET_LOST && b->loss == CT_LOSS_INSIDE;
     if (made && !(made = replay(i, b, w->stream)))
         b->loss = CT_LOSS_EVENT_ERROR;
-    if (!made && ct_replica_phase_of(i) == CT_REPLICA_RUNNING)
+    if (!made && ct_replica_may_run(i))
         wait_for_replica(&ct_replicas->replica[i], stream_id_of(b), w->stream);
     count_launch(i, b);
     return made;
@@ -142,7 +142,7 @@ void ct_replica_unseen_launch(CUgraphExec exec, CUstream s)
     uint32_t i = ct_replica_find(exec);
     if (i == CT_REPLICAS)
         return;
-    if (ct_replica_phase_of(i) == CT_REPLICA_RUNNING)
+    if (ct_replica_may_run(i))
         wait_for_replica(&ct_replicas->replica[i], 0, s);
     ct_replicas->replica[i].stream_id = 0;
 }
@@ -163,7 +163,8 @@ static void make(uint32_t i)
     bool made = false;
     if (!atomic_load(&ct_replicas->dropped[i]))
         made = ct_replica_make(&r->body, r->clone, r->flags, r->context, &why);
-    ct_replica_end_clone(i);
+    if (!made)
+        ct_replica_end_clone(i);
     end(i, why, made ? CT_REPLICA_READY : CT_REPLICA_OVER);
 }
 
@@ -192,20 +193,45 @@ static bool elapsed(const struct ct_replica *r, uint32_t from, uint32_t to, uint
     return true;
 }
 
+/* Of what it is that the event nodes of this launch stand around. */
+static bool is_known(const struct ct_replica *r, const struct ct_replica_node *n)
+{
+    uint32_t launch = atomic_load_explicit(&r->replayed, memory_order_relaxed);
+    return n->name && !n->off && n->changed < launch;
+}
+
 static void read(const struct ct_replica *r)
 {
-    size_t count, beside = 0;
+    size_t count, beside = 0, known = 0;
     uint64_t ns;
     const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
     for (size_t k = 0; k < count; k++) {
+        if (!is_known(r, &node[k]))
+            continue;
+        known++;
         beside += node[k].beside;
         if (elapsed(r, node[k].start_event, node[k].stop_event, &ns))
             ct_node_time_add(r->row, node[k].name, ns, node[k].beside);
     }
-    if (r->body.first_event != CT_EVENT_NONE &&
+    if (known == count && r->body.first_event != CT_EVENT_NONE &&
         elapsed(r, r->body.first_event, r->body.done_event, &ns))
         ct_node_time_add_graph(r->row, ns, count - beside, beside);
     rest(r);
+}
+
+static void forget(uint32_t i)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    r->clone = NULL;
+    ct_replica_forget(&r->body, r->context);
+    ct_replica_set_phase(i, CT_REPLICA_OVER);
+}
+
+/* Also where another thread was at it, which has been taken over from. */
+static bool begin_reading(uint32_t i)
+{
+    return ct_replica_go_on(i, CT_REPLICA_RUNNING, CT_REPLICA_READING) ||
+           ct_replica_phase_of(i) == CT_REPLICA_READING;
 }
 
 /* Whether it is through, and has been read. One whose events fail is not touched again. */
@@ -214,16 +240,17 @@ static bool look_at_running(uint32_t i)
     struct ct_replica *r = &ct_replicas->replica[i];
     struct ct_context *c = r->context;
     CUresult result = CT_ASK_IN(c, cuEventQuery, ct_event(c, r->body.done_event));
-    if (result == CUDA_ERROR_NOT_READY)
-        return false;
     if (result == CUDA_SUCCESS) {
         read(r);
         ct_replica_set_phase(i, CT_REPLICA_READY);
-    } else if (!ct_context_is_barred(c)) {
-        ct_replica_forget(&r->body, c);
-        end(i, CT_REPLICA_LOST_REFUSED, CT_REPLICA_OVER);
+    } else if (result == CUDA_ERROR_NOT_READY || ct_context_is_barred(c)) {
+        ct_replica_set_phase(i, CT_REPLICA_RUNNING);
+    } else {
+        if (!ct_replica_is_dropped(i))
+            ct_replica_lose(CT_REPLICA_LOST_REFUSED);
+        forget(i);
     }
-    return true;
+    return result != CUDA_ERROR_NOT_READY;
 }
 
 /* What the drain thread has to do where it need not be in the context. */
@@ -231,7 +258,7 @@ static bool tidy(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_OVER && !atomic_load_explicit(&ct_replicas->exec[i], memory_order_acquire))
         ct_replica_give_back(i);
-    return p == CT_REPLICA_WANTED || p == CT_REPLICA_RUNNING ||
+    return p == CT_REPLICA_WANTED || p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING ||
            (p == CT_REPLICA_READY && ct_replica_is_dropped(i));
 }
 
@@ -243,14 +270,6 @@ static void unmake(uint32_t i)
     ct_replica_set_phase(i, CT_REPLICA_OVER);
 }
 
-static void forget(uint32_t i)
-{
-    struct ct_replica *r = &ct_replicas->replica[i];
-    r->clone = NULL;
-    ct_replica_forget(&r->body, r->context);
-    ct_replica_set_phase(i, CT_REPLICA_OVER);
-}
-
 /* In the context. Whether there are new times. */
 static bool work_on(uint32_t i, enum ct_replica_phase p)
 {
@@ -258,15 +277,23 @@ static bool work_on(uint32_t i, enum ct_replica_phase p)
         make(i);
     else if (p == CT_REPLICA_READY)
         unmake(i);
-    return p == CT_REPLICA_RUNNING && look_at_running(i);
+    else
+        return look_at_running(i);
+    return false;
 }
 
 /* First it is ours: the program may make another one of it else. */
+static bool begin_work(uint32_t i, enum ct_replica_phase p)
+{
+    if (p == CT_REPLICA_RUNNING)
+        return begin_reading(i);
+    return ct_replica_go_on(i, p, p == CT_REPLICA_WANTED ? CT_REPLICA_MAKING : CT_REPLICA_ENDING);
+}
+
 static bool work_in_context(uint32_t i, enum ct_replica_phase p)
 {
     CUcontext before;
-    if (p != CT_REPLICA_RUNNING &&
-        !ct_replica_go_on(i, p, p == CT_REPLICA_WANTED ? CT_REPLICA_MAKING : CT_REPLICA_ENDING))
+    if (!begin_work(i, p))
         return false;
     struct ct_context *c = ct_replicas->replica[i].context;
     uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
@@ -295,8 +322,8 @@ bool ct_replicas_step(void)
         if (p == CT_REPLICA_FREE || !tidy(i, p) || (p == CT_REPLICA_WANTED && made))
             continue;
         made |= p == CT_REPLICA_WANTED;
-        any |= work_in_context(i, p);
-        running += ct_replica_phase_of(i) == CT_REPLICA_RUNNING;
+        any |= work_in_context(i, p == CT_REPLICA_READING ? CT_REPLICA_RUNNING : p);
+        running += ct_replica_may_run(i);
     }
     return any;
 }
@@ -320,9 +347,10 @@ bool ct_replicas_are_running(void)
 static bool take(uint32_t i, const struct ct_context *c)
 {
     enum ct_replica_phase p = ct_replica_phase_of(i);
-    if (p == CT_REPLICA_RUNNING && ct_replicas->replica[i].context != c)
+    bool may_run = p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING;
+    if (may_run && ct_replicas->replica[i].context != c)
         return false; /* who launches looks whether it is running */
-    if ((p != CT_REPLICA_WANTED && p != CT_REPLICA_READY && p != CT_REPLICA_RUNNING) ||
+    if ((p != CT_REPLICA_WANTED && p != CT_REPLICA_READY && !may_run) ||
         !ct_replica_go_on(i, p, CT_REPLICA_ENDING))
         return false;
     if (ct_replicas->replica[i].context == c)
@@ -337,7 +365,7 @@ void ct_replicas_leave(struct ct_context *c)
     if (!ct_replicas_are_on || !ct_context_enter(c, &before))
         return;
     for (uint32_t i = 0; i < CT_REPLICAS; i++) {
-        if (ct_replica_phase_of(i) == CT_REPLICA_RUNNING && ct_replicas->replica[i].context == c)
+        if (ct_replica_may_run(i) && ct_replicas->replica[i].context == c && begin_reading(i))
             look_at_running(i);
         if (take(i, c))
             unmake(i);

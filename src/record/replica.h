@@ -6,7 +6,7 @@
  * When the program instantiates a graph, that is cloned, in the host's memory alone. After a few
  * launches the drain thread makes the replica of the clone (replica_make.h). A launch that would be
  * timed anyway may then be one of the replica. The program's graph and executable graph are never
- * touched; when it changes the latter, the replica goes for good.
+ * touched; when it changes the latter, the replica is changed as well, or goes for good.
  *
  * Launches of one executable graph run one after the other, in whatever streams they are: the
  * driver sees to that. With a replica we do: it is launched only where the launch before was in the
@@ -33,8 +33,15 @@ extern bool ct_replicas_are_on;
 /* The program has instantiated a graph. */
 void ct_replica_offer(CUgraphExec exec, CUgraph graph);
 
-/* The program changes an executable graph, or destroys it. Waits while the replica is being made.
+/*
+ * The program has changed a node of an executable graph: the same is done to the replica, or there
+ * is none any more. Of parameters those of kernels, copies, sets and host functions can be
+ * followed.
  */
+void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p);
+void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
+
+/* It has changed it in another way, or destroys it. All wait while the replica is being made. */
 void ct_replica_changed(CUgraphExec exec);
 void ct_replica_gone(CUgraphExec exec);
 

@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <time.h>
 
+#include "record/graph.h"
 #include "record/replica_entry.h"
 
-#define MAKING_NAP_NS 1000000
-#define MAKING_NAPS 1000
+#define NAP_NS 1000000
+#define NAPS 1000
 
 static bool can_replicate(void)
 {
@@ -77,19 +78,23 @@ void ct_replica_offer(CUgraphExec exec, CUgraph graph)
 
 /* ---- dropping ---- */
 
+#define BIT(phase) (1u << CT_REPLICA_##phase)
+/* In these somebody else is at work, soon to be done with it. */
+#define AT_WORK (BIT(MAKING) | BIT(CHANGING) | BIT(ENDING))
+
 /*
  * What is being made has functions of the program's in it, which may go next. A drain thread that
  * does not come out of the driver is waited for once.
  */
-static void wait_while_making(uint32_t i)
+static void wait_while(uint32_t i, unsigned phases)
 {
     static _Atomic uint32_t stuck;
-    const struct timespec nap = {0, MAKING_NAP_NS};
+    const struct timespec nap = {0, NAP_NS};
     int saved_errno = errno;
-    for (unsigned naps = 0;
-         ct_replica_phase_of(i) == CT_REPLICA_MAKING && atomic_load(&stuck) != i + 1; naps++) {
+    for (unsigned naps = 0; 1u << ct_replica_phase_of(i) & phases && atomic_load(&stuck) != i + 1;
+         naps++) {
         nanosleep(&nap, NULL);
-        if (naps == MAKING_NAPS)
+        if (naps == NAPS)
             atomic_store(&stuck, i + 1);
     }
     errno = saved_errno;
@@ -111,7 +116,7 @@ void ct_replica_drop(uint32_t i, enum ct_replica_loss why)
         return;
     if (ct_replica_phase_of(i) != CT_REPLICA_OVER)
         ct_replica_lose(why);
-    wait_while_making(i);
+    wait_while(i, AT_WORK);
     if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_ENDING) &&
         !ct_replica_go_on(i, CT_REPLICA_WANTED, CT_REPLICA_ENDING))
         return;
@@ -147,10 +152,124 @@ void ct_replicas_unloaded(void)
     if (!ct_replicas_are_on || !atomic_load_explicit(&ct_replicas->used, memory_order_relaxed))
         return;
     for (uint32_t i = 0; i < CT_REPLICAS; i++) {
+        wait_while(i, AT_WORK);
         enum ct_replica_phase p = ct_replica_phase_of(i);
-        if (p == CT_REPLICA_MAKING)
-            wait_while_making(i);
-        else if (p == CT_REPLICA_CLONED || p == CT_REPLICA_WANTED)
+        if (p == CT_REPLICA_CLONED || p == CT_REPLICA_WANTED)
             ct_replica_drop(i, CT_REPLICA_LOST_UNLOADED);
     }
+}
+
+/* ---- changes of nodes ---- */
+
+/* What the program did to a node: gave it parameters, or, where there are none, switched it. */
+struct change {
+    CUgraphNode node; /* of the program's graph */
+    CUgraphNodeParams *params;
+    bool on;
+};
+
+/* Nobody else touches the entry until its phase is again what it was. False: it cannot be had. */
+static bool take(uint32_t i, enum ct_replica_phase *phase)
+{
+    const unsigned kept = BIT(CLONED) | BIT(WANTED) | BIT(READY) | BIT(RUNNING);
+    do {
+        wait_while(i, AT_WORK | BIT(READING));
+        *phase = ct_replica_phase_of(i);
+        if (!(1u << *phase & kept))
+            return false;
+    } while (!ct_replica_go_on(i, *phase, CT_REPLICA_CHANGING));
+    return true;
+}
+
+static bool find_in_clone(CUgraph clone, const struct change *c, CUgraphNode *mine)
+{
+    return CT_HAS(cuGraphNodeFindInClone) &&
+           CT_REAL(cuGraphNodeFindInClone)(mine, c->node, clone) == CUDA_SUCCESS;
+}
+
+/* In a graph that is none to execute all is on. */
+static bool change_clone(CUgraph clone, const struct change *c)
+{
+    CUgraphNode mine;
+    if (!c->params)
+        return c->on;
+    return find_in_clone(clone, c, &mine) && CT_HAS(cuGraphNodeSetParams) &&
+           CT_REAL(cuGraphNodeSetParams)(mine, c->params) == CUDA_SUCCESS;
+}
+
+static bool change_exec(CUgraphExec exec, CUgraphNode mine, const struct change *c)
+{
+    if (!c->params)
+        return CT_HAS(cuGraphNodeSetEnabled) &&
+               CT_REAL(cuGraphNodeSetEnabled)(exec, mine, c->on) == CUDA_SUCCESS;
+    return CT_HAS(cuGraphExecNodeSetParams) &&
+           CT_REAL(cuGraphExecNodeSetParams)(exec, mine, c->params) == CUDA_SUCCESS;
+}
+
+/* A launch under way is not affected: it is one of the kernel that was there before. */
+static void note_change(struct ct_replica *r, CUgraphNode mine, const struct change *c)
+{
+    struct ct_replica_node *n = ct_replica_node_of(&r->body, mine);
+    if (!n)
+        return;
+    const char *name = c->params ? ct_replica_name(r->context, ct_function_of(c->params)) : n->name;
+    bool off = c->params ? n->off : !c->on;
+    if (name == n->name && off == n->off)
+        return;
+    n->name = name;
+    n->off = off;
+    n->changed = atomic_load_explicit(&r->replayed, memory_order_relaxed);
+}
+
+static bool change_replica(struct ct_replica *r, const struct change *c)
+{
+    CUgraphNode mine;
+    if (!find_in_clone(r->clone, c, &mine) || !change_exec(r->body.exec, mine, c))
+        return false;
+    note_change(r, mine, c);
+    return true;
+}
+
+static bool follow(uint32_t i, const struct change *c)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    enum ct_replica_phase phase;
+    CUstreamCaptureMode mode;
+    if (!take(i, &phase))
+        return false;
+    bool relaxed = ct_relaxed_enter(&mode), ok = false;
+    if (relaxed && 1u << phase & (BIT(CLONED) | BIT(WANTED)))
+        ok = change_clone(r->clone, c);
+    else if (relaxed)
+        ok = change_replica(r, c);
+    if (relaxed)
+        ct_relaxed_leave(mode);
+    ct_replica_set_phase(i, phase);
+    return ok;
+}
+
+static void change(CUgraphExec exec, const struct change *c)
+{
+    uint32_t i = ct_replica_find(exec);
+    if (i < CT_REPLICAS && !ct_replica_is_dropped(i) && !follow(i, c))
+        ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
+}
+
+void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p)
+{
+    switch (p->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_HOST:
+        change(exec, &(struct change){.node = node, .params = p});
+        break;
+    default:
+        ct_replica_changed(exec);
+    }
+}
+
+void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
+{
+    change(exec, &(struct change){.node = node, .on = on});
 }

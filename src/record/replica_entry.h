@@ -25,9 +25,11 @@ enum ct_replica_phase {
     CT_REPLICA_MAKING,
     CT_REPLICA_READY, /* either's, likewise */
     CT_REPLICA_LAUNCHING,
-    CT_REPLICA_RUNNING, /* the drain thread waits for its end */
-    CT_REPLICA_ENDING,  /* whoever brought it here ends it */
-    CT_REPLICA_OVER,    /* there is none any more, and will be none */
+    CT_REPLICA_CHANGING, /* in step with the program's; then it is again what it was before */
+    CT_REPLICA_RUNNING,  /* the drain thread waits for its end */
+    CT_REPLICA_READING,  /* and looks whether it has come: it may be running */
+    CT_REPLICA_ENDING,   /* whoever brought it here ends it */
+    CT_REPLICA_OVER,     /* there is none any more, and will be none */
 };
 
 struct ct_replica {
@@ -40,8 +42,8 @@ struct ct_replica {
     uint32_t row; /* of the graph */
 
     struct ct_context *context; /* known from WANTED on */
-    CUgraph clone;
-    unsigned flags; /* of the instantiation */
+    CUgraph clone;              /* the replica is instantiated from it */
+    unsigned flags;             /* of the instantiation */
     struct ct_replica_body body;
 };
 
@@ -91,6 +93,12 @@ static inline enum ct_replica_phase ct_replica_phase_of(uint32_t i)
 static inline void ct_replica_set_phase(uint32_t i, enum ct_replica_phase phase)
 {
     atomic_store_explicit(&ct_replicas->phase[i], phase, memory_order_release);
+}
+
+static inline bool ct_replica_may_run(uint32_t i)
+{
+    enum ct_replica_phase p = ct_replica_phase_of(i);
+    return p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING;
 }
 
 /* False: somebody else was first. */

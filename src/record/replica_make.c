@@ -208,6 +208,13 @@ static bool add_both(struct making *m, CUgraph g, CUgraphNode kernel, struct ct_
     return true;
 }
 
+const char *ct_replica_name(const struct ct_context *c, CUfunction f)
+{
+    const char *name = ct_kernel_name(f);
+    const char *kept = name ? ct_intern(name, ct_strnlen(name, CT_NAME_BYTES)) : NULL;
+    return kept && ct_is_wanted(c->device, kept) ? kept : NULL;
+}
+
 static bool add_kernel(struct making *m, const struct level *l, CUgraphNode kernel, bool beside,
                        const struct ct_graph_nodes *from, const struct ct_graph_nodes *to)
 {
@@ -217,10 +224,9 @@ static bool add_kernel(struct making *m, const struct level *l, CUgraphNode kern
         return false;
     if (p.ctx && p.ctx != c->handle)
         return fail(m, CT_REPLICA_LOST_CONTEXTS);
-    const char *name = ct_kernel_name(p.func ? p.func : (CUfunction)p.kern);
-    struct ct_replica_node n = {.beside = beside};
-    n.name = name ? ct_intern(name, ct_strnlen(name, CT_NAME_BYTES)) : NULL;
-    if (!n.name || !ct_is_wanted(c->device, n.name))
+    struct ct_replica_node n = {.kernel = kernel, .beside = beside};
+    n.name = ct_replica_name(c, p.func ? p.func : (CUfunction)p.kern);
+    if (!n.name)
         return true;
     bool ok = add_both(m, l->graph, kernel, &n, from, to);
     if (ok && !l->depth && !from->count && !beside)

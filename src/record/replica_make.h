@@ -42,10 +42,13 @@ enum ct_replica_loss {
 
 /* Events are indices into the context's pool. */
 struct ct_replica_node {
-    const char *name; /* interned */
+    CUgraphNode kernel; /* of the clone */
+    const char *name;   /* interned; NULL: nobody wants it */
     uint32_t start_event;
     uint32_t stop_event;
-    bool beside; /* other nodes may run meanwhile */
+    uint32_t changed; /* up to that launch of the replica it was another one, or was switched */
+    bool beside;      /* other nodes may run meanwhile */
+    bool off;         /* it does not run */
 };
 
 struct ct_replica_body {
@@ -67,6 +70,20 @@ static inline size_t ct_replica_events(const struct ct_replica_body *b)
 {
     return b->events.len_bytes / sizeof(uint32_t);
 }
+
+/* NULL: it is no kernel with event nodes. */
+static inline struct ct_replica_node *ct_replica_node_of(struct ct_replica_body *b,
+                                                         CUgraphNode kernel)
+{
+    struct ct_replica_node *n = (struct ct_replica_node *)(void *)b->nodes.data;
+    size_t count = b->nodes.len_bytes / sizeof(*n);
+    while (count && n->kernel != kernel)
+        n++, count--;
+    return count ? n : NULL;
+}
+
+/* Under which a kernel's times are counted, interned; NULL: nobody wants them, or it has none. */
+const char *ct_replica_name(const struct ct_context *c, CUfunction f);
 
 /*
  * What in a graph, or in how it was instantiated, forbids it; COUNT: nothing does. It is only read.

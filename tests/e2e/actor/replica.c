@@ -176,6 +176,119 @@ static void changed(void)
     launch_many(2);
 }
 
+/* ---- nodes that get other parameters ---- */
+
+#define TIMES 4 /* that they do */
+
+static struct {
+    CUgraphNode kernel, set, copy, call;
+    unsigned char host[TIMES][COPIED];
+    unsigned calls[TIMES];
+} y;
+
+static void CUDA_CB count_call(void *calls)
+{
+    ++*(unsigned *)calls;
+}
+
+/* A kernel, a set, a copy of what was set, and a call. */
+static void capture_all(void)
+{
+    CUgraphNode nodes[4];
+    size_t n = 4;
+    CUfunction a = actor_function_in(x.context, "a");
+    MUST(cuStreamBeginCapture(x.s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    MUST(actor_launch(a, x.s));
+    MUST(cuMemsetD8Async(x.p, 1, COPIED, x.s));
+    MUST(cuMemcpyDtoHAsync(y.host[0], x.p, COPIED, x.s));
+    MUST(cuLaunchHostFunc(x.s, count_call, &y.calls[0]));
+    MUST(cuStreamEndCapture(x.s, &x.g));
+    MUST(cuGraphGetNodes(x.g, nodes, &n));
+    y.kernel = nodes[0], y.set = nodes[1], y.copy = nodes[2], y.call = nodes[3];
+}
+
+static void set_each(int to)
+{
+    CUDA_MEMSET_NODE_PARAMS set = {
+        .dst = x.p, .value = 1 + (unsigned)to, .elementSize = 1, .width = COPIED, .height = 1};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = x.p,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = y.host[to],
+                          .WidthInBytes = COPIED,
+                          .Height = 1,
+                          .Depth = 1};
+    CUDA_HOST_NODE_PARAMS call = {count_call, &y.calls[to]};
+    actor_set_kernel(x.exec, y.kernel, (char[]){(char)('a' + to), '\0'});
+    MUST(cuGraphExecMemsetNodeSetParams(x.exec, y.set, &set, x.context));
+    MUST(cuGraphExecMemcpyNodeSetParams(x.exec, y.copy, &copy, x.context));
+    MUST(cuGraphExecHostNodeSetParams(x.exec, y.call, &call));
+}
+
+static void launch_and_check(int to, int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        unsigned before = y.calls[to];
+        memset(y.host, 0, sizeof(y.host));
+        MUST(cuGraphLaunch(x.exec, x.s));
+        MUST(cuStreamSynchronize(x.s));
+        if (y.host[to][0] != 1 + to || y.host[to][COPIED - 1] != 1 + to)
+            printf("wrong copy\n");
+        if (y.calls[to] != before + 1)
+            printf("wrong call\n");
+        actor_sleep_ms(PAUSE_MS);
+    }
+}
+
+/* Before there is a replica, while there is one, and while it runs. */
+static void sets(void)
+{
+    MUST(cuGraphExecDestroy(x.exec));
+    MUST(cuGraphDestroy(x.g));
+    capture_all();
+    MUST(cuGraphInstantiate(&x.exec, x.g, 0));
+    launch_and_check(0, 1);
+    set_each(1);
+    launch_and_check(1, 15);
+    set_each(2);
+    launch_and_check(2, 10);
+    MUST(cuGraphLaunch(x.exec, x.s));
+    set_each(3);
+    MUST(cuStreamSynchronize(x.s));
+    launch_and_check(3, 10);
+}
+
+static void switch_first(bool on)
+{
+    actor_say(on ? "on" : "off", cuGraphNodeSetEnabled(x.exec, first_kernel(), on));
+}
+
+/* Also while it runs; and before there is a replica nothing changes by what is on anyway. */
+static void switched(void)
+{
+    switch_first(true);
+    warm_up();
+    launch_many(10);
+    switch_first(false);
+    launch_many(10);
+    switch_first(true);
+    launch_many(5);
+    launch_in(x.s);
+    switch_first(false);
+    check_in(x.s);
+    launch_many(5);
+    switch_first(true);
+    launch_many(5);
+}
+
+/* Before there is a replica: there will be none. */
+static void switched_early(void)
+{
+    switch_first(false);
+    warm_up();
+    launch_many(10);
+}
+
 /* Executable graphs come and go faster than anybody can look at them. */
 static void churn(void)
 {
@@ -295,9 +408,11 @@ static void child(void)
 static const struct {
     const char *name;
     void (*play)(void);
-} kinds[] = {{"plain", plain},       {"gone", gone},     {"streams", streams}, {"changed", changed},
-             {"churn", churn},       {"memory", memory}, {"reset", reset},     {"off", off},
-             {"captured", captured}, {"child", child},   {"many", many},       {"seldom", seldom}};
+} kinds[] = {{"plain", plain},     {"gone", gone},         {"streams", streams},
+             {"changed", changed}, {"churn", churn},       {"memory", memory},
+             {"reset", reset},     {"off", off},           {"captured", captured},
+             {"child", child},     {"many", many},         {"seldom", seldom},
+             {"sets", sets},       {"switched", switched}, {"switched_early", switched_early}};
 
 int actor_replica(int argc, char **argv)
 {

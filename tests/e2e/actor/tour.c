@@ -203,12 +203,18 @@ static CUgraph capture(int launches)
     return g;
 }
 
-static void set_node(CUgraphExec exec, CUgraph g)
+static CUgraphNode first_node(CUgraph g)
 {
     CUgraphNode node = NULL;
-    CUDA_KERNEL_NODE_PARAMS p = {0};
     size_t one = 1;
     TELL(cuGraphGetNodes(g, &node, &one));
+    return node;
+}
+
+static void set_node(CUgraphExec exec, CUgraph g)
+{
+    CUgraphNode node = first_node(g);
+    CUDA_KERNEL_NODE_PARAMS p = {0};
     TELL(cuGraphKernelNodeGetParams(node, &p));
     TELL(cuModuleGetFunction(&p.func, t.module, "other"));
     TELL(cuGraphExecKernelNodeSetParams(exec, node, &p));
@@ -235,6 +241,7 @@ static void graphs(void)
     CUgraph inner = capture(3), g = capture(4);
     TELL(cuGraphAddChildGraphNode(&child, g, NULL, 0, inner));
     TELL(cuGraphInstantiate(&exec, g, 0));
+    set_node(exec, g);
     for (int i = 0; i < 3; i++)
         RUN(GRAPH, cuGraphLaunch(exec, t.s));
     actor_sleep_ms(LOOK_MS);
@@ -243,6 +250,7 @@ static void graphs(void)
     launch_in_two(exec);
     actor_sleep_ms(LOOK_MS);
     set_node(exec, g);
+    TELL(cuGraphNodeSetEnabled(exec, first_node(g), 0));
     RUN(GRAPH, cuGraphLaunch(exec, t.s));
     TELL(cuStreamSynchronize(t.s));
     actor_sleep_ms(LOOK_MS);

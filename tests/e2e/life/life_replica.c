@@ -163,12 +163,46 @@ START_TEST(streams_change)
 }
 END_TEST
 
-START_TEST(changed_graphs_have_no_more)
+/* The launch under way is one of the kernel that was there before. */
+START_TEST(kernels_change)
 {
     struct ct_summary s;
     play(&s, "changed");
     check_nodes(&s);
-    ck_assert_uint_eq(nodes_of(&s, "e").timed, 0);
+    check_node(&s, "e", 3000);
+    ct_summary_free(&s);
+}
+END_TEST
+
+START_TEST(replicas_follow)
+{
+    struct ct_summary s;
+    play_with(&s, "sets", EACH, false);
+    check_node(&s, "b", 9000);
+    check_node(&s, "c", 700);
+    check_node(&s, "d", 2000);
+    ck_assert_uint_eq(noted(&s, "they were changed"), 0);
+    ct_summary_free(&s);
+}
+END_TEST
+
+/* What is off has no times, and all else goes on having them. */
+START_TEST(kernels_are_switched)
+{
+    struct ct_summary s;
+    play(&s, "switched");
+    check_nodes(&s);
+    ck_assert_uint_ge(nodes_of(&s, "b").timed, nodes_of(&s, "a").timed + FEWEST);
+    ck_assert_uint_eq(noted(&s, "they were changed"), 0);
+    ct_summary_free(&s);
+}
+END_TEST
+
+START_TEST(switched_too_early)
+{
+    struct ct_summary s;
+    play_with(&s, "switched_early", EACH, false);
+    ck_assert_uint_eq(nodes_of(&s, NULL).timed, 0);
     ck_assert_uint_eq(noted(&s, "they were changed"), 1);
     ct_summary_free(&s);
 }
@@ -264,7 +298,10 @@ int main(void)
     tcase_add_test(t, calibration_leaves_them);
     tcase_add_test(t, a_budget_is_kept);
     tcase_add_test(t, streams_change);
-    tcase_add_test(t, changed_graphs_have_no_more);
+    tcase_add_test(t, kernels_change);
+    tcase_add_test(t, replicas_follow);
+    tcase_add_test(t, kernels_are_switched);
+    tcase_add_test(t, switched_too_early);
     tcase_add_test(t, contexts_go);
     tcase_add_test(t, the_profile_says_why_not);
     tcase_add_test(t, conditions_are_left_alone);

@@ -211,10 +211,17 @@ static struct sim_exec_node *node_of(CUgraphExec e, CUgraphNode n)
     return NULL;
 }
 
+/* The graph that an exec was made from may go, but not a node that is named. */
+static CUresult check_both(CUgraphExec e, CUgraphNode n)
+{
+    CUresult r = sim_check(SIM_EXEC, e);
+    return r == CUDA_SUCCESS ? sim_check(SIM_NODE, n) : r;
+}
+
 static CUresult replace(CUgraphExec e, CUgraphNode n, CUresult r, struct sim_content *c)
 {
     if (r == CUDA_SUCCESS)
-        r = sim_check(SIM_EXEC, e);
+        r = check_both(e, n);
     struct sim_exec_node *first = r == CUDA_SUCCESS ? node_of(e, n) : NULL;
     if (!first || first->type != c->type)
         return r != CUDA_SUCCESS ? r : CUDA_ERROR_INVALID_VALUE;
@@ -308,11 +315,17 @@ CUresult sim_cuGraphExecGetFlags(CUgraphExec e, cuuint64_t *out)
     return r;
 }
 
+static bool can_be_off(CUgraphNodeType type)
+{
+    return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+           type == CU_GRAPH_NODE_TYPE_MEMSET;
+}
+
 CUresult sim_cuGraphNodeSetEnabled(CUgraphExec e, CUgraphNode n, unsigned int enabled)
 {
-    CUresult r = sim_check(SIM_EXEC, e);
+    CUresult r = check_both(e, n);
     struct sim_exec_node *x = r ? NULL : node_of(e, n);
-    if (!x)
+    if (!x || !can_be_off(x->type))
         return r ? r : CUDA_ERROR_INVALID_VALUE;
     x->enabled = enabled != 0;
     make_plan(e);

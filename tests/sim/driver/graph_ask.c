@@ -112,6 +112,8 @@ CUresult sim_cuGraphNodeGetType(CUgraphNode n, CUgraphNodeType *out)
 CUresult sim_cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode original, CUgraph clone)
 {
     CUresult r = sim_check(SIM_GRAPH, clone);
+    if (r == CUDA_SUCCESS) /* what was added to the clone is a clone of none */
+        r = sim_check(SIM_NODE, original);
     if (r != CUDA_SUCCESS)
         return r;
     *out = clone->first;

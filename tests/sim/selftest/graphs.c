@@ -234,11 +234,15 @@ START_TEST(graphs_tell_of_themselves)
     OK(cuGraphClone(&clone, g));
     OK(cuGraphNodeFindInClone(&found, n[2], clone));
     ck_assert_ptr_ne(found, n[2]);
+    add_kernel(clone, f, &found, 1);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphNodeFindInClone(&found, found, clone));
+    OK(cuGraphNodeFindInClone(&found, n[1], clone));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphNodeFindInClone(&found, n[1], g));
     OK(cuGraphDestroyNode(n[0]));
     OK(cuGraphGetNodes(g, NULL, &count));
     ck_assert_uint_eq(count, 2);
     OK(cuGraphGetNodes(clone, NULL, &count));
-    ck_assert_uint_eq(count, 3);
+    ck_assert_uint_eq(count, 4);
 }
 END_TEST
 
