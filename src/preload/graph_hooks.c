@@ -15,9 +15,12 @@ void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgr
 /* What a failed update leaves is not known well enough. */
 void ct_hook_graph_updated(const struct ct_hook *h, CUgraphExec exec, CUgraph graph)
 {
-    ct_replica_changed(exec);
-    if (!ct_hook_failed(h))
-        ct_graph_instantiated(exec, graph);
+    if (ct_hook_failed(h)) {
+        ct_replica_changed(exec);
+        return;
+    }
+    ct_replica_updated(exec, graph);
+    ct_graph_instantiated(exec, graph);
 }
 
 void ct_hook_graph_changed(const struct ct_hook *h, CUgraphExec exec)

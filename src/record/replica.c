@@ -67,7 +67,8 @@ static bool is_resting(void)
 bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s)
 {
     uint32_t i = ct_replica_find(exec);
-    if (i == CT_REPLICAS || ct_replica_phase_of(i) != CT_REPLICA_READY || ct_replica_is_dropped(i))
+    if (i == CT_REPLICAS || ct_replica_phase_of(i) != CT_REPLICA_READY ||
+        ct_replica_is_dropped(i) || ct_replica_is_outdated(i))
         return false;
     const struct ct_replica *r = &ct_replicas->replica[i];
     return r->launches >= r->due && s->id == r->stream_id && ct_context(s->context) == r->context &&
@@ -223,6 +224,7 @@ static void forget(uint32_t i)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
     r->clone = NULL;
+    atomic_store_explicit(&r->next, NULL, memory_order_relaxed);
     ct_replica_forget(&r->body, r->context);
     ct_replica_set_phase(i, CT_REPLICA_OVER);
 }
@@ -259,7 +261,7 @@ static bool tidy(uint32_t i, enum ct_replica_phase p)
     if (p == CT_REPLICA_OVER && !atomic_load_explicit(&ct_replicas->exec[i], memory_order_acquire))
         ct_replica_give_back(i);
     return p == CT_REPLICA_WANTED || p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING ||
-           (p == CT_REPLICA_READY && ct_replica_is_dropped(i));
+           (p == CT_REPLICA_READY && (ct_replica_is_dropped(i) || ct_replica_is_outdated(i)));
 }
 
 static void unmake(uint32_t i)
@@ -267,7 +269,10 @@ static void unmake(uint32_t i)
     struct ct_replica *r = &ct_replicas->replica[i];
     ct_replica_end_clone(i);
     ct_replica_unmake(&r->body, r->context);
-    ct_replica_set_phase(i, CT_REPLICA_OVER);
+    bool goes_on = ct_replica_take_next(i) && !ct_replica_is_dropped(i);
+    if (!goes_on)
+        ct_replica_end_clone(i);
+    ct_replica_set_phase(i, goes_on ? CT_REPLICA_CLONED : CT_REPLICA_OVER);
 }
 
 /* In the context. Whether there are new times. */

@@ -41,6 +41,9 @@ void ct_replica_offer(CUgraphExec exec, CUgraph graph);
 void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p);
 void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
 
+/* It has updated it from a graph: the replica is made anew, unless updates are frequent. */
+void ct_replica_updated(CUgraphExec exec, CUgraph graph);
+
 /* It has changed it in another way, or destroys it. All wait while the replica is being made. */
 void ct_replica_changed(CUgraphExec exec);
 void ct_replica_gone(CUgraphExec exec);

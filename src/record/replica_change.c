@@ -47,19 +47,24 @@ static bool keep(CUgraphExec exec, CUgraph clone, unsigned flags)
     return i < CT_REPLICAS;
 }
 
-static enum ct_replica_loss copy_graph(CUgraphExec exec, CUgraph graph)
+static enum ct_replica_loss copy_graph(CUgraphExec exec, CUgraph graph, CUgraph *copy,
+                                       unsigned *flags)
+{
+    if (!can_replicate())
+        return CT_REPLICA_LOST_REFUSED;
+    enum ct_replica_loss why = ct_replica_look(exec, graph, flags);
+    if (why == CT_REPLICA_LOSS_COUNT && CT_REAL(cuGraphClone)(copy, graph) != CUDA_SUCCESS)
+        why = CT_REPLICA_LOST_REFUSED;
+    return why;
+}
+
+static enum ct_replica_loss offer(CUgraphExec exec, CUgraph graph)
 {
     CUgraph copy;
     unsigned flags;
-    if (!can_replicate())
-        return CT_REPLICA_LOST_REFUSED;
-    enum ct_replica_loss why = ct_replica_look(exec, graph, &flags);
-    if (why != CT_REPLICA_LOSS_COUNT)
+    enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
+    if (why != CT_REPLICA_LOSS_COUNT || keep(exec, copy, flags))
         return why;
-    if (CT_REAL(cuGraphClone)(&copy, graph) != CUDA_SUCCESS)
-        return CT_REPLICA_LOST_REFUSED;
-    if (keep(exec, copy, flags))
-        return CT_REPLICA_LOSS_COUNT;
     CT_REAL(cuGraphDestroy)(copy);
     return CT_REPLICA_LOST_MANY;
 }
@@ -72,7 +77,7 @@ void ct_replica_offer(CUgraphExec exec, CUgraph graph)
     ct_replica_gone(exec); /* of one with the same handle */
     if (!ct_relaxed_enter(&mode))
         return;
-    ct_replica_lose(copy_graph(exec, graph));
+    ct_replica_lose(offer(exec, graph));
     ct_relaxed_leave(mode);
 }
 
@@ -107,6 +112,13 @@ void ct_replica_end_clone(uint32_t i)
     r->clone = NULL;
     if (copy)
         CT_ASK(cuGraphDestroy, copy);
+}
+
+bool ct_replica_take_next(uint32_t i)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    r->clone = atomic_exchange_explicit(&r->next, NULL, memory_order_relaxed);
+    return r->clone != NULL;
 }
 
 /* First it is dropped, then looked at; who makes it does that the other way round. */
@@ -154,7 +166,9 @@ void ct_replicas_unloaded(void)
     for (uint32_t i = 0; i < CT_REPLICAS; i++) {
         wait_while(i, AT_WORK);
         enum ct_replica_phase p = ct_replica_phase_of(i);
-        if (p == CT_REPLICA_CLONED || p == CT_REPLICA_WANTED)
+        bool is_there = p != CT_REPLICA_FREE && p != CT_REPLICA_OVER;
+        if (p == CT_REPLICA_CLONED || p == CT_REPLICA_WANTED ||
+            (is_there && ct_replica_is_outdated(i)))
             ct_replica_drop(i, CT_REPLICA_LOST_UNLOADED);
     }
 }
@@ -224,6 +238,10 @@ static void note_change(struct ct_replica *r, CUgraphNode mine, const struct cha
 static bool change_replica(struct ct_replica *r, const struct change *c)
 {
     CUgraphNode mine;
+    CUgraph next = atomic_load_explicit(&r->next, memory_order_relaxed);
+    if (next)
+        return change_clone(next, c);
+    r->was_off |= !c->params && !c->on;
     if (!find_in_clone(r->clone, c, &mine) || !change_exec(r->body.exec, mine, c))
         return false;
     note_change(r, mine, c);
@@ -272,4 +290,62 @@ void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *
 void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
 {
     change(exec, &(struct change){.node = node, .on = on});
+}
+
+/* ---- updates ---- */
+
+/* Where there is a replica, the drain thread ends that first: it may be running. */
+static bool renew(uint32_t i, CUgraph copy)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    enum ct_replica_phase phase;
+    if (!take(i, &phase))
+        return false;
+    bool is_made = 1u << phase & (BIT(READY) | BIT(RUNNING));
+    CUgraph before = is_made ? atomic_load_explicit(&r->next, memory_order_relaxed) : r->clone;
+    if (before)
+        CT_REAL(cuGraphDestroy)(before);
+    if (is_made)
+        atomic_store_explicit(&r->next, copy, memory_order_relaxed);
+    else
+        r->clone = copy;
+    r->launches = r->due = 0;
+    ct_replica_set_phase(i, is_made ? phase : CT_REPLICA_CLONED);
+    return true;
+}
+
+static enum ct_replica_loss update(uint32_t i, CUgraphExec exec, CUgraph graph)
+{
+    CUgraph copy;
+    unsigned flags;
+    enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
+    if (why != CT_REPLICA_LOSS_COUNT || renew(i, copy))
+        return why;
+    CT_REAL(cuGraphDestroy)(copy);
+    return CT_REPLICA_LOST_CHANGED;
+}
+
+/*
+ * A program that updates before each launch is not to pay for a clone each time; and no manual says
+ * what an update does to nodes that are off.
+ */
+static bool is_worth_it(uint32_t i)
+{
+    const struct ct_replica *r = &ct_replicas->replica[i];
+    return r->launches >= CT_REPLICA_LAUNCHES_BEFORE && !r->was_off;
+}
+
+void ct_replica_updated(CUgraphExec exec, CUgraph graph)
+{
+    uint32_t i = ct_replica_find(exec);
+    CUstreamCaptureMode mode;
+    enum ct_replica_loss why = CT_REPLICA_LOST_CHANGED;
+    if (i == CT_REPLICAS || ct_replica_is_dropped(i) || ct_replica_phase_of(i) == CT_REPLICA_OVER)
+        return;
+    if (is_worth_it(i) && ct_relaxed_enter(&mode)) {
+        why = update(i, exec, graph);
+        ct_relaxed_leave(mode);
+    }
+    if (why != CT_REPLICA_LOSS_COUNT)
+        ct_replica_drop(i, why);
 }

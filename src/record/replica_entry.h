@@ -40,9 +40,11 @@ struct ct_replica {
     uint64_t stream_id;        /* of the launch before; 0: not known */
     uint64_t random;
     uint32_t row; /* of the graph */
+    bool was_off; /* some node, ever */
 
     struct ct_context *context; /* known from WANTED on */
     CUgraph clone;              /* the replica is instantiated from it */
+    _Atomic(CUgraph) next;      /* it is made anew from that one, once what runs has ended */
     unsigned flags;             /* of the instantiation */
     struct ct_replica_body body;
 };
@@ -101,6 +103,12 @@ static inline bool ct_replica_may_run(uint32_t i)
     return p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING;
 }
 
+/* It is what the program's executable graph was before. */
+static inline bool ct_replica_is_outdated(uint32_t i)
+{
+    return atomic_load_explicit(&ct_replicas->replica[i].next, memory_order_relaxed) != NULL;
+}
+
 /* False: somebody else was first. */
 static inline bool ct_replica_go_on(uint32_t i, uint32_t from, enum ct_replica_phase to)
 {
@@ -122,6 +130,8 @@ void ct_replica_drop(uint32_t i, enum ct_replica_loss why);
 
 /* Of whoever has the entry. */
 void ct_replica_end_clone(uint32_t i);
+/* The clone that the replica is made from next is now the clone. False: there is none. */
+bool ct_replica_take_next(uint32_t i);
 
 /* One that is over, and whose executable graph has gone. */
 void ct_replica_give_back(uint32_t i);

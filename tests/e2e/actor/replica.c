@@ -35,12 +35,12 @@ static void say_truth(const char *kernel)
     printf("ran %s %lu, %lu ns\n", kernel, (unsigned long)t.count, (unsigned long)t.total_ns);
 }
 
-/* a, then b beside c and a set, then d twice and a copy */
-static CUgraph capture(void)
+/* a or another one, then b beside c and a set, then d twice and a copy */
+static CUgraph capture(const char *first)
 {
     CUevent forked, joined;
     CUgraph g;
-    CUfunction a = actor_function_in(x.context, "a"), b = actor_function_in(x.context, "b"),
+    CUfunction a = actor_function_in(x.context, first), b = actor_function_in(x.context, "b"),
                c = actor_function_in(x.context, "c"), d = actor_function_in(x.context, "d");
     MUST(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
     MUST(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
@@ -66,7 +66,7 @@ static void begin(void)
     x.s = actor_stream();
     x.other = actor_stream();
     MUST(cuMemAlloc(&x.p, COPIED));
-    x.g = capture();
+    x.g = capture("a");
     graph_print("graph", x.g);
     MUST(cuGraphInstantiate(&x.exec, x.g, 0));
 }
@@ -289,6 +289,65 @@ static void switched_early(void)
     launch_many(10);
 }
 
+/* ---- updates ---- */
+
+static void update(CUgraph g)
+{
+    CUgraphExecUpdateResultInfo info;
+    actor_say("update", cuGraphExecUpdate(x.exec, g, &info));
+}
+
+/* From a graph that goes right afterwards, while it runs; back again; and from one that differs. */
+static void updated(void)
+{
+    CUgraph other = capture("e"), longer;
+    warm_up();
+    launch_many(10);
+    launch_in(x.s);
+    update(other);
+    MUST(cuGraphDestroy(other));
+    launch_in(x.other);
+    check_in(x.other);
+    launch_many(15);
+    update(x.g);
+    launch_many(10);
+    actor_set_kernel(x.exec, first_kernel(), "e");
+    launch_many(5);
+    MUST(cuGraphClone(&longer, x.g));
+    MUST(cuGraphAddEmptyNode(&(CUgraphNode){0}, longer, NULL, 0));
+    update(longer);
+    launch_many(5);
+}
+
+static void updated_each(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        update(x.g);
+        launch_many(1);
+    }
+}
+
+/* Before there is a replica, and twice before there is another one. */
+static void updated_early(void)
+{
+    CUgraph other = capture("e");
+    launch_in(x.s);
+    launch_in(x.s);
+    update(other);
+    warm_up();
+    launch_many(10);
+    launch_in(x.s);
+    launch_in(x.s);
+    update(x.g);
+    launch_in(x.s);
+    launch_in(x.s);
+    actor_set_kernel(x.exec, first_kernel(), "e");
+    update(x.g);
+    actor_set_kernel(x.exec, first_kernel(), "e");
+    check_in(x.s);
+    launch_many(15);
+}
+
 /* Executable graphs come and go faster than anybody can look at them. */
 static void churn(void)
 {
@@ -408,11 +467,24 @@ static void child(void)
 static const struct {
     const char *name;
     void (*play)(void);
-} kinds[] = {{"plain", plain},     {"gone", gone},         {"streams", streams},
-             {"changed", changed}, {"churn", churn},       {"memory", memory},
-             {"reset", reset},     {"off", off},           {"captured", captured},
-             {"child", child},     {"many", many},         {"seldom", seldom},
-             {"sets", sets},       {"switched", switched}, {"switched_early", switched_early}};
+} kinds[] = {{"plain", plain},
+             {"gone", gone},
+             {"streams", streams},
+             {"changed", changed},
+             {"churn", churn},
+             {"memory", memory},
+             {"reset", reset},
+             {"off", off},
+             {"captured", captured},
+             {"child", child},
+             {"many", many},
+             {"seldom", seldom},
+             {"sets", sets},
+             {"switched", switched},
+             {"switched_early", switched_early},
+             {"updated", updated},
+             {"updated_each", updated_each},
+             {"updated_early", updated_early}};
 
 int actor_replica(int argc, char **argv)
 {

@@ -170,6 +170,7 @@ START_TEST(kernels_change)
     play(&s, "changed");
     check_nodes(&s);
     check_node(&s, "e", 3000);
+    ck_assert_uint_eq(noted(&s, "they were changed"), 1);
     ct_summary_free(&s);
 }
 END_TEST
@@ -205,6 +206,60 @@ START_TEST(switched_too_early)
     ck_assert_uint_eq(nodes_of(&s, NULL).timed, 0);
     ck_assert_uint_eq(noted(&s, "they were changed"), 1);
     ct_summary_free(&s);
+}
+END_TEST
+
+/* But for the update that fails: what that leaves is not known. */
+START_TEST(graphs_are_updated)
+{
+    struct ct_summary s;
+    play(&s, "updated");
+    check_nodes(&s);
+    check_node(&s, "e", 3000);
+    ck_assert_uint_ge(nodes_of(&s, "b").timed, nodes_of(&s, "e").timed + 2 * FEWEST);
+    ck_assert_uint_eq(noted(&s, "they were changed"), 1);
+    ct_summary_free(&s);
+}
+END_TEST
+
+START_TEST(graphs_are_updated_early)
+{
+    struct ct_summary s;
+    play_with(&s, "updated_early", EACH, false);
+    check_node(&s, "b", 9000);
+    check_node(&s, "e", 3000);
+    ck_assert_uint_eq(nodes_of(&s, "a").timed, 0);
+    ck_assert_uint_eq(noted(&s, "they were changed"), 0);
+    ct_summary_free(&s);
+}
+END_TEST
+
+static unsigned times_in(const char *text, const char *word)
+{
+    unsigned n = 0;
+    while ((text = strstr(text, word))) {
+        text += strlen(word);
+        n++;
+    }
+    return n;
+}
+
+/* Of one that is updated before each launch there is no second clone. */
+START_TEST(updates_are_frequent)
+{
+    struct ct_summary s;
+    struct stage_scene scene = {.argv = {"replica", "updated_each"}, .env = {EACH, KERNELS}};
+    stage_compare(scene);
+    scene.env[2] = "CUDASIM_LOG=log";
+    struct stage_run r = stage_play(&scene);
+    char *log = stage_read("log");
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_uint_eq(times_in(log, "cuGraphClone"), 1);
+    free(log);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(noted(&s, "they were changed"), 1);
+    ct_summary_free(&s);
+    stage_drop(&r);
 }
 END_TEST
 
@@ -302,6 +357,9 @@ int main(void)
     tcase_add_test(t, replicas_follow);
     tcase_add_test(t, kernels_are_switched);
     tcase_add_test(t, switched_too_early);
+    tcase_add_test(t, graphs_are_updated);
+    tcase_add_test(t, graphs_are_updated_early);
+    tcase_add_test(t, updates_are_frequent);
     tcase_add_test(t, contexts_go);
     tcase_add_test(t, the_profile_says_why_not);
     tcase_add_test(t, conditions_are_left_alone);
