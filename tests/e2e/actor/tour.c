@@ -237,6 +237,7 @@ static void launch_in_two(CUgraphExec exec)
 static void graphs(void)
 {
     CUgraphExec exec = NULL;
+    CUgraphExecUpdateResultInfo info;
     CUgraphNode child;
     CUgraph inner = capture(3), g = capture(4);
     TELL(cuGraphAddChildGraphNode(&child, g, NULL, 0, inner));
@@ -250,11 +251,17 @@ static void graphs(void)
     launch_in_two(exec);
     actor_sleep_ms(LOOK_MS);
     set_node(exec, g);
+    RUN(GRAPH, cuGraphLaunch(exec, t.s));
+    TELL(cuGraphExecUpdate(exec, g, &info));
+    actor_sleep_ms(LOOK_MS);
+    for (int i = 0; i < 3; i++)
+        RUN(GRAPH, cuGraphLaunch(exec, t.s));
+    actor_sleep_ms(LOOK_MS);
     TELL(cuGraphNodeSetEnabled(exec, first_node(g), 0));
     RUN(GRAPH, cuGraphLaunch(exec, t.s));
     TELL(cuStreamSynchronize(t.s));
-    actor_sleep_ms(LOOK_MS);
     TELL(cuGraphExecDestroy(exec));
+    actor_sleep_ms(LOOK_MS);
     TELL(cuGraphDestroy(g));
     tell_thread("graphs");
 }
