@@ -25,7 +25,8 @@
     X(PROGRAMMATIC,                                                                                \
       "Graphs in which kernels have no times of their own: they begin before others have ended")   \
     X(CONTEXTS, "Graphs whose kernels have no times of their own: they are of several contexts")   \
-    X(CHANGED, "Graphs whose kernels have no more times of their own: they were changed")          \
+    X(CHANGED, "Graphs whose kernels have no more times of their own: "                            \
+               "they were changed too often, or in a way that is not followed")                    \
     X(UNLOADED,                                                                                    \
       "Graphs whose kernels have no times of their own: a module was unloaded too early")          \
     X(EVENTS, "Graphs whose kernels have no times of their own: too few events (CUTRACE_EVENTS)")  \
