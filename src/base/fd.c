@@ -53,3 +53,15 @@ void ct_fd_close(struct ct_fd *f)
     f->number = -1;
     errno = saved_errno;
 }
+
+size_t ct_fd_take_text(int fd, char *text, size_t size)
+{
+    size_t len = 0;
+    ssize_t n = 0;
+    while (fd >= 0 && len + 1 < size && (n = read(fd, text + len, size - 1 - len)) > 0)
+        len += (size_t)n;
+    if (fd >= 0)
+        close(fd);
+    text[len] = '\0';
+    return len;
+}

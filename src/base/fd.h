@@ -37,4 +37,10 @@ static inline bool ct_fd_is_ours(const struct ct_fd *f)
 /* What is not ours any more stays open. */
 void ct_fd_close(struct ct_fd *f);
 
+/*
+ * What a small file holds, with a zero behind it, and closes it. Returns the bytes that there was
+ * room for; 0: none could be read. Below 0 there is no file.
+ */
+size_t ct_fd_take_text(int fd, char *text, size_t size);
+
 #endif

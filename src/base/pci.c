@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
+#include "base/fd.h"
 #include "base/proc.h"
 #include "base/text.h"
 
@@ -58,11 +58,7 @@ static void read_attribute(const struct ct_pci_address *a, const char *name, cha
     add_hex(&t, a->device, 2);
     ct_text_add(&t, ".0/");
     ct_text_add(&t, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
-    text[n > 0 ? n : 0] = '\0';
-    if (fd >= 0)
-        close(fd);
+    ct_fd_take_text(open(path, O_RDONLY | O_CLOEXEC), text, size);
 }
 
 /* A program that filters its system calls may end at one that it does not make itself. */

@@ -25,16 +25,14 @@ static int open_status(void)
     return open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 }
 
-static ssize_t read_status(char *text, size_t size)
+static void read_status(char *text, size_t size)
 {
-    if (ct_fd_is_ours(&held))
-        return pread(held.number, text, size, 0);
-    int fd = open_status();
-    if (fd < 0)
-        return 0;
-    ssize_t n = pread(fd, text, size, 0);
-    close(fd);
-    return n;
+    if (!ct_fd_is_ours(&held)) {
+        ct_fd_take_text(open_status(), text, size);
+        return;
+    }
+    ssize_t n = pread(held.number, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
 }
 
 static uint64_t number(const char *p)
@@ -57,8 +55,7 @@ static const char *find(const char *text, const char *key)
 bool ct_proc_read(struct ct_proc *p)
 {
     char text[4096];
-    ssize_t n = read_status(text, sizeof(text) - 1);
-    text[n > 0 ? n : 0] = '\0';
+    read_status(text, sizeof(text));
     const char *state = find(text, "State:"), *threads = find(text, "Threads:");
     const char *filters = find(text, "Seccomp_filters:");
     filters = filters ? filters : find(text, "Seccomp:");
@@ -130,24 +127,10 @@ static int open_of(uint64_t pid, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The bytes read, with a zero behind them; 0: none could be. */
-static size_t read_file(int fd, char *text, size_t size)
-{
-    size_t len = 0;
-    ssize_t n = 0;
-    if (fd < 0)
-        return 0;
-    while (len + 1 < size && (n = read(fd, text + len, size - 1 - len)) > 0)
-        len += (size_t)n;
-    close(fd);
-    text[len] = '\0';
-    return len;
-}
-
 static bool describe(uint64_t pid, struct process *p)
 {
     char line[1024];
-    size_t n = read_file(open_of(pid, "/stat"), line, sizeof(line));
+    size_t n = ct_fd_take_text(open_of(pid, "/stat"), line, sizeof(line));
     const char *third = n ? third_field(line, line + n - 1) : NULL;
     if (!third)
         return false;
@@ -165,7 +148,7 @@ uint64_t ct_proc_parent(uint64_t pid)
 /* As it was started; what it has set since cannot be seen. */
 static bool has_preloaded(uint64_t pid, const char *library, char *text, size_t size)
 {
-    size_t n = read_file(open_of(pid, "/environ"), text, size);
+    size_t n = ct_fd_take_text(open_of(pid, "/environ"), text, size);
     for (const char *p = text; p < text + n; p += ct_strlen(p) + 1)
         if (ct_starts_with(p, "LD_PRELOAD=") && ct_contains(p, library))
             return true;

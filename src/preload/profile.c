@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -35,16 +36,11 @@ static char memory_path[64];
 
 static void read_command(void)
 {
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, command, sizeof(command) - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n < 1)
-        n = 1;
-    for (ssize_t i = 0; i < n - 1; i++)
+    size_t n =
+        ct_fd_take_text(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), command, sizeof(command));
+    for (size_t i = 0; i + 1 < n; i++)
         if (!command[i])
             command[i] = ' ';
-    command[n] = '\0';
 }
 
 void ct_profile_start(uint32_t driver_version)

@@ -260,7 +260,7 @@ static bool tidy(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_OVER && !atomic_load_explicit(&ct_replicas->exec[i], memory_order_acquire))
         ct_replica_give_back(i);
-    return p == CT_REPLICA_WANTED || p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING ||
+    return p == CT_REPLICA_WANTED || ct_replica_runs_in(p) ||
            (p == CT_REPLICA_READY && (ct_replica_is_dropped(i) || ct_replica_is_outdated(i)));
 }
 
@@ -352,7 +352,7 @@ bool ct_replicas_are_running(void)
 static bool take(uint32_t i, const struct ct_context *c)
 {
     enum ct_replica_phase p = ct_replica_phase_of(i);
-    bool may_run = p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING;
+    bool may_run = ct_replica_runs_in(p);
     if (may_run && ct_replicas->replica[i].context != c)
         return false; /* who launches looks whether it is running */
     if ((p != CT_REPLICA_WANTED && p != CT_REPLICA_READY && !may_run) ||

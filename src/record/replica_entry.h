@@ -97,10 +97,14 @@ static inline void ct_replica_set_phase(uint32_t i, enum ct_replica_phase phase)
     atomic_store_explicit(&ct_replicas->phase[i], phase, memory_order_release);
 }
 
+static inline bool ct_replica_runs_in(enum ct_replica_phase p)
+{
+    return p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING;
+}
+
 static inline bool ct_replica_may_run(uint32_t i)
 {
-    enum ct_replica_phase p = ct_replica_phase_of(i);
-    return p == CT_REPLICA_RUNNING || p == CT_REPLICA_READING;
+    return ct_replica_runs_in(ct_replica_phase_of(i));
 }
 
 /* It is what the program's executable graph was before. */
