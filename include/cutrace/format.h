@@ -142,7 +142,7 @@ struct ct_file_device {
     uint32_t given_name;     /* string: what the program calls it (NVTX); empty: nothing */
     uint32_t memory_mbs;     /* most that its memory carries, MB/s; 0: unknown */
     uint32_t link_mbs;       /* most that its link to the host carries in one direction, MB/s; 0: unknown */
-    uint32_t reserved;
+    uint32_t record_ns;      /* what an event record takes on it, seen from this host; 0: unknown */
 };
 
 /* What an operation is. */

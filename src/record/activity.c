@@ -76,7 +76,8 @@ static void find_host_times(const struct ct_measured *m, struct ct_sweep_op *to)
 static uint32_t gpu_cost_ns(const struct ct_measured *m)
 {
     bool has_record = !(m->op.flags & (CT_OP_SHARED_START | CT_OP_TOLD_START));
-    return ct_device(m->device)->calibration->bias_busy_ns + (has_record ? CT_RECORD_NS : 0);
+    const struct ct_calibration *c = ct_device(m->device)->calibration;
+    return c->bias_busy_ns + (has_record ? ct_record_ns(c) : 0);
 }
 
 void ct_activity_add(const struct ct_measured *m, uint32_t kind, uint64_t time_ns)

@@ -155,17 +155,18 @@ static bool is_programmatic(struct ct_bracket *b, const struct ct_work *w)
 }
 
 /*
- * First work in a context: now its device can be calibrated. Not when operations went by unseen:
- * one of them may be waiting on the GPU for something that this thread is to do after this.
+ * First work in a context: now its device can be calibrated. Operations that went by unseen may be
+ * waiting on the GPU for something that this thread is to do after this.
  */
-static CT_COLD bool begin_context(struct ct_context *c, uint32_t state)
+static CT_COLD bool begin_context(struct ct_bracket *b, uint32_t state)
 {
+    struct ct_context *c = b->context;
     if (state != CT_CONTEXT_NEW)
         return false;
-    if (atomic_compare_exchange_strong(&c->state, &state, CT_CONTEXT_LIVE) &&
-        !ct_recording_off_operations()) {
+    if (atomic_compare_exchange_strong(&c->state, &state, CT_CONTEXT_LIVE)) {
         if (ct_is_wanted(c->device, NULL))
-            ct_calibrate_prepare(c);
+            ct_calibrate_prepare(c, b->stream, ct_thread_events(b->thread, c),
+                                 !ct_recording_off_operations());
         ct_drain_wake();
     }
     return true;
@@ -176,7 +177,7 @@ static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
     uint32_t slot; /* taken in publish(); nobody else can fill the ring meanwhile */
     uint32_t state = atomic_load_explicit(&b->context->state, memory_order_relaxed);
     if (ct_unlikely(state != CT_CONTEXT_LIVE && state != CT_CONTEXT_PAUSED) &&
-        !begin_context(b->context, state))
+        !begin_context(b, state))
         lose(b, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
     else if (b->row != CT_ROW_NONE && ct_row(b->row)->excluded)
         lose(b, CT_LOSS_EXCLUDED);

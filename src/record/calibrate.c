@@ -10,6 +10,7 @@
 #include "record/figures.h"
 #include "record/note.h"
 #include "record/op.h"
+#include "record/record_cost.h"
 #include "record/selftimed.h"
 
 #define BATCH 24       /* launches between two looks */
@@ -34,8 +35,9 @@
 _Static_assert(AHEAD_SLOT < CT_SELFTIMED_SLOTS, "a slot for each launch");
 
 enum phase {
-    PHASE_LOADING, /* by the launching thread */
-    PHASE_READY,   /* the drain thread's from here on */
+    PHASE_LOADING,  /* by the launching thread */
+    PHASE_CHOOSING, /* the drain thread's from here on: among the figures of the table, */
+    PHASE_READY,    /* or new ones */
     PHASE_BUSY,
     PHASE_IDLE,
     PHASE_FLOORS,
@@ -62,6 +64,7 @@ struct job {
     uint32_t launched;        /* of the idle one */
     uint32_t start[BATCH], stop[BATCH], last; /* events of the context's pool */
     uint32_t awaited; /* the one that ends what was submitted; NONE: nothing was */
+    struct ct_record_cost record_cost;
     struct ct_trial trials[BATCH * BUSY_BATCHES];
     struct ct_calibration figures;
 };
@@ -74,6 +77,8 @@ static const char too_slow[] =
     "Calibration on the device did not end in 50 ms: the figures of known devices are used";
 static const char failed[] =
     "Calibration on the device failed: the figures of known devices are used";
+static const char not_chosen[] =
+    "How long an event record takes on this host did not show: the commonest is taken for true";
 
 void ct_calibrate_forget(void)
 {
@@ -163,32 +168,69 @@ static bool is_wanted(const struct ct_device *d)
             d->calibration->source == CT_CALIBRATION_NONE);
 }
 
-CT_COLD void ct_calibrate_prepare(struct ct_context *c)
+/* What tells which figures hold costs no stream and no kernel, and waits for nothing. */
+static bool has_choice(const struct ct_device *d)
+{
+    return ct_config.calibrate == CT_CALIBRATE_AUTO && ct_calibration_varies(d->name);
+}
+
+/* The job of a device that has none yet; NULL: it has, or there is no memory. */
+static struct job *begin_job(struct ct_context *c)
 {
     struct job *none = NULL, *j;
-    uint32_t device = c->device;
-    if (!is_wanted(ct_device(device)) || !can_calibrate() || jobs[device] ||
-        !(j = ct_map(sizeof(*j))))
-        return;
+    if (jobs[c->device] || !(j = ct_map(sizeof(*j))))
+        return NULL;
     __builtin_memset(j->start, 0xff, sizeof(j->start)); /* CT_EVENT_NONE */
     __builtin_memset(j->stop, 0xff, sizeof(j->stop));
     j->last = j->awaited = CT_EVENT_NONE;
     j->context = c;
     j->ahead_ns = AHEAD_NS;
-    j->clock_khz = ct_device(device)->clock_khz;
+    j->clock_khz = ct_device(c->device)->clock_khz;
     j->limit_ns = ct_clock_monotonic_ns() + LOAD_LIMIT_NS;
     hold(c);
-    if (!atomic_compare_exchange_strong(&jobs[device], &none, j)) {
-        let_go(j);
-        ct_unmap(j, sizeof(*j));
+    if (atomic_compare_exchange_strong(&jobs[c->device], &none, j))
+        return j;
+    let_go(j);
+    ct_unmap(j, sizeof(*j));
+    return NULL;
+}
+
+static void begin_measuring(struct ct_context *c)
+{
+    struct job *j = begin_job(c);
+    if (!j)
         return;
-    }
     if (load_in_context(j)) {
         atomic_store_explicit(&j->phase, PHASE_READY, memory_order_release);
     } else {
         ct_note(CT_NOTE_WARNING, failed);
         let_go(j);
     }
+}
+
+static void begin_choosing(struct ct_context *c, const struct ct_stream *s,
+                           struct ct_event_cache *cache)
+{
+    struct job *j = begin_job(c);
+    if (!j)
+        return;
+    if (ct_record_cost_submit(&j->record_cost, c, s, cache)) {
+        j->limit_ns = ct_clock_monotonic_ns() + LIMIT_NS;
+        atomic_store_explicit(&j->phase, PHASE_CHOOSING, memory_order_release);
+    } else {
+        ct_note(CT_NOTE_WARNING, not_chosen);
+        let_go(j);
+    }
+}
+
+CT_COLD void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *s,
+                                  struct ct_event_cache *cache, bool first)
+{
+    const struct ct_device *d = ct_device(c->device);
+    if (has_choice(d))
+        begin_choosing(c, s, cache);
+    else if (first && is_wanted(d) && can_calibrate())
+        begin_measuring(c);
 }
 
 /* ---- events ---- */
@@ -467,6 +509,20 @@ static void finish(struct job *j, bool ok, const char *why)
 }
 
 /* With the context current. */
+static void look_at_records(struct job *j, bool too_late)
+{
+    const struct ct_context *c = j->context;
+    CUresult r = CT_ASK_IN(c, cuEventQuery, ct_record_cost_last(&j->record_cost, c));
+    if (r == CUDA_ERROR_NOT_READY && !too_late)
+        return;
+    uint32_t record_ns = r == CUDA_SUCCESS ? ct_record_cost_read(&j->record_cost, c) : 0;
+    if (r != CUDA_SUCCESS)
+        ct_note(CT_NOTE_WARNING, not_chosen);
+    ct_device_calibrated(c->device, ct_calibration_of(ct_device(c->device)->name, record_ns));
+    ct_record_cost_end(&j->record_cost, j->context);
+    let_go(j);
+}
+
 static void look(struct job *j, bool too_late)
 {
     bool over = false;
@@ -503,7 +559,10 @@ static void step(struct job *j, bool crowded)
         let_go(j);
         return;
     }
-    look(j, too_late);
+    if (phase == PHASE_CHOOSING)
+        look_at_records(j, too_late);
+    else
+        look(j, too_late);
     ct_context_leave(c, before);
 }
 

@@ -7,16 +7,22 @@
  * thread, before that operation: nothing of the program's can be waiting on the GPU for that thread
  * yet. The rest is the drain thread's, which asks and never waits. It takes a few milliseconds, 50
  * at most; until then the device's brackets are kept, so that all are corrected by the same
- * figures. Whatever fails leaves the figures of the table of known devices.
+ * figures. Whatever fails leaves the figures of the table of known devices. Where that has several
+ * for the device, what a record takes on this host says which hold.
  */
 #ifndef CT_CALIBRATE_H
 #define CT_CALIBRATE_H
 
 #include "base/base.h"
 #include "record/context.h"
+#include "record/stream.h"
 
-/* First work in a context. Launching thread, outside captures, before the work is submitted. */
-void ct_calibrate_prepare(struct ct_context *c);
+/*
+ * First work in a context, about to be submitted to the stream; `first`: as far as is known.
+ * Launching thread; the cache is its own, of the context.
+ */
+void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *s,
+                          struct ct_event_cache *cache, bool first);
 
 /* The rest is for whoever holds the lock of the drain thread's round. */
 

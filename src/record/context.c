@@ -133,7 +133,7 @@ static void describe_device(struct ct_device *d, CUdevice handle)
     d->name = ct_intern(name, ct_strlen(name));
     if (!d->name)
         d->name = "unknown device";
-    d->calibration = ct_calibration_of(name);
+    d->calibration = ct_calibration_of(name, 0);
     d->memory_bytes = memory;
     d->sm_count = attribute(handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     d->clock_khz = attribute(handle, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);

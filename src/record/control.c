@@ -220,7 +220,7 @@ static uint32_t event_ns(void)
         if (gap_ns < EVENT_NS_MOST && gap_ns > ns)
             ns = gap_ns;
     }
-    return ns ? ns : CT_RECORD_NS;
+    return ns ? ns : ct_record_ns(ct_calibration_of("", 0));
 }
 
 static uint32_t host_ns(bool timed, uint32_t standard_ns)

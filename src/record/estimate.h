@@ -26,9 +26,11 @@ struct ct_node_figures {
 /* Figures of a device, in nanoseconds. */
 struct ct_calibration {
     uint32_t source;         /* enum ct_calibration_source */
+    uint32_t record_ns;      /* what an event record takes on the GPU; 0: unknown */
     uint32_t bias_busy_ns;   /* bracket minus duration in a stream that has much queued */
     uint32_t bias_ready_ns;  /* the same where little is queued, but the operation was */
     uint32_t bias_copy_ns;   /* bracket minus duration of a copy engine's work */
+    uint32_t bias_set_ns;    /* the same of a small set */
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
     uint32_t beside_ns;      /* about so much more at either end, with two other streams at work */
     uint32_t hop_ns;         /* more, from another engine of the GPU to a copy engine */
@@ -56,10 +58,13 @@ static inline bool ct_tells_host(const struct ct_calibration *c)
 }
 
 /*
- * What a record takes on the GPU, of an H200: an operation ends so long before its stop stamp, and
- * a stamp is so long after the moment at which the GPU was told of it, at least.
+ * An operation ends so long before its stop stamp, and a stamp is so long after the moment at which
+ * the GPU was told of it, at least. Of a device without figures: an H200's.
  */
-#define CT_RECORD_NS 1280
+static inline uint32_t ct_record_ns(const struct ct_calibration *c)
+{
+    return c->record_ns ? c->record_ns : 1280;
+}
 
 #define CT_GAP_UNKNOWN UINT64_MAX
 #define CT_LEAD_UNKNOWN INT64_MAX
@@ -121,8 +126,13 @@ struct ct_prior {
     uint64_t total_ns;
 };
 
-/* Figures for a device by its name; source NONE for unknown devices. */
-const struct ct_calibration *ct_calibration_of(const char *device_name);
+/*
+ * Figures for a device by its name; source NONE for unknown devices. Where hosts differ: those of
+ * the host on which a record takes about as long. record_ns 0: not known, the commonest host's.
+ */
+const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t record_ns);
+/* Whether hosts differ with this device. */
+bool ct_calibration_varies(const char *device_name);
 
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t);
 

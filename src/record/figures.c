@@ -75,6 +75,19 @@ unsigned ct_figures_count_busy(const struct ct_trial *trials, unsigned n)
     return busy;
 }
 
+static int64_t median(int64_t *x, unsigned n)
+{
+    sort(x, n);
+    return x[n / 2];
+}
+
+uint32_t ct_figures_record_ns(int64_t *gap_ns, int64_t *host_ns, unsigned n)
+{
+    int64_t gap = median(gap_ns, n), host = median(host_ns, n);
+    bool is_gpu_s = gap > host + host / 5 && gap <= HIGHEST_NS;
+    return is_gpu_s ? (uint32_t)gap : 0;
+}
+
 bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibration *out)
 {
     int64_t bias[MOST], ready[MOST], gap[MOST];
@@ -97,10 +110,12 @@ bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibr
     sort(gap, busy);
     int64_t bias_ns = centre(bias, long_ones), width_ns = half_range(bias, long_ones);
     int64_t ready_ns = centre(ready, short_ones);
-    int64_t gap_ns = centre(gap, busy) * 5 / 4; /* a quarter more: a limit, not an average */
+    int64_t record_ns = centre(gap, busy);
+    int64_t gap_ns = record_ns * 5 / 4; /* a quarter more: a limit, not an average */
     if (bias_ns <= 0 || bias_ns > HIGHEST_NS || ready_ns <= 0 || ready_ns > HIGHEST_NS ||
         gap_ns > HIGHEST_NS || width_ns > WIDEST_NS)
         return false;
+    out->record_ns = (uint32_t)record_ns;
     out->bias_busy_ns = (uint32_t)bias_ns;
     out->bias_ready_ns = (uint32_t)ready_ns;
     out->gap_busy_ns = (uint32_t)gap_ns;
@@ -138,26 +153,35 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 
 /*
  * An H200's, against CUPTI's durations. A kernel that writes memory, as most do, takes longer to be
- * over for the front end than one that only spins. The smallest set there is takes 850 ns of its
- * bracket. A copy whose call waits for it is stamped when the host has come back. With one other
- * stream at work, a stop record takes longer.
+ * over for the front end than one that only spins. The smallest set there is takes 600 ns of its
+ * bracket, the smallest copy 2,300, with its way through the front end. A copy whose call waits for
+ * it is stamped when the host has come back, which is the later the longer stamps are on their way.
+ * With one other stream at work, a stop record takes longer.
  */
 #define WRITES_NS 230
-#define SMALLEST_SET_NS 850
-#define WAIT_NS 4350
+#define SMALLEST_SET_NS 600
+#define SMALLEST_COPY_NS 2300
+#define WAIT_NS 2300
+#define WAIT_RECORDS(ns) ((ns)*8 / 5)
 #define BESIDE_NS 900
 #define HOP_NS 4200 /* from a kernel to a copy */
 
+static uint32_t less(uint32_t ns, uint32_t by_ns)
+{
+    return ns > by_ns ? ns - by_ns : 0;
+}
+
 void ct_figures_finish(struct ct_calibration *out)
 {
-    out->bias_copy_ns = out->bias_wait_ns = out->bias_busy_ns;
+    out->bias_copy_ns = out->bias_set_ns = out->bias_wait_ns = out->bias_busy_ns;
     out->beside_ns = out->hop_ns = 0;
     if (out->submit_ns == UINT32_MAX)
         return;
     out->bias_busy_ns += WRITES_NS;
     out->bias_ready_ns += WRITES_NS;
-    out->bias_copy_ns = out->set_floor_ns > SMALLEST_SET_NS ? out->set_floor_ns - SMALLEST_SET_NS : 0;
-    out->bias_wait_ns = out->bias_copy_ns + WAIT_NS;
+    out->bias_set_ns = less(out->set_floor_ns, SMALLEST_SET_NS);
+    out->bias_copy_ns = less(out->copy_floor_ns, SMALLEST_COPY_NS);
+    out->bias_wait_ns = out->bias_copy_ns + WAIT_NS + WAIT_RECORDS(out->record_ns);
     out->beside_ns = BESIDE_NS;
     out->hop_ns = HOP_NS;
 }

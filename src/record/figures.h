@@ -19,8 +19,8 @@ struct ct_trial {
     int64_t raw_ns;    /* its bracket */
     int64_t inside_ns; /* by the kernel's own stamps */
     int64_t gap_ns;    /* from the stop stamp before to its start stamp; negative: none */
-    int64_t host_ns;    /* from when the GPU was told of the start record to the end of the launch */
-    bool in_time;       /* all of it was queued before the kernel could begin */
+    int64_t host_ns;   /* from when the GPU was told of the start record to the end of the launch */
+    bool in_time;      /* all of it was queued before the kernel could begin */
     unsigned following; /* records and operations queued after it */
 };
 
@@ -28,8 +28,15 @@ struct ct_trial {
 uint64_t ct_figures_timer_step(const uint64_t *stamps, unsigned n);
 
 /*
- * From the trials that were queued behind other work: bias_busy_ns, bias_ready_ns, gap_busy_ns,
- * uncertainty_ns.
+ * What a record takes on the GPU, from records in a row: the distances of their stamps, and how
+ * long the host took for each. 0: the host was not faster, and what is seen are its own times. Both
+ * are sorted.
+ */
+uint32_t ct_figures_record_ns(int64_t *gap_ns, int64_t *host_ns, unsigned n);
+
+/*
+ * From the trials that were queued behind other work: record_ns, bias_busy_ns, bias_ready_ns,
+ * gap_busy_ns, uncertainty_ns.
  * False: too few were, or the figures are not plausible.
  */
 bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibration *out);

@@ -101,7 +101,7 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
 static uint64_t behind_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     bool waits = t->work == CT_CLASS_WAIT && c->bias_wait_ns > c->bias_copy_ns;
-    return CT_RECORD_NS + (waits ? c->bias_wait_ns - c->bias_copy_ns : 0);
+    return ct_record_ns(c) + (waits ? c->bias_wait_ns - c->bias_copy_ns : 0);
 }
 
 /*
@@ -118,6 +118,6 @@ uint64_t ct_lead_end_ns(const struct ct_calibration *c, const struct ct_measured
         t->work == CT_CLASS_WAIT)
         return end_ns;
     uint64_t lead_ns = t->lead_ns > (int64_t)c->submit_ns ? (uint64_t)t->lead_ns - c->submit_ns : 0;
-    uint64_t front_ns = c->bias_busy_ns > CT_RECORD_NS ? c->bias_busy_ns - CT_RECORD_NS : 0;
+    uint64_t front_ns = c->bias_busy_ns > ct_record_ns(c) ? c->bias_busy_ns - ct_record_ns(c) : 0;
     return ct_min(end_ns, m->start_ns + lead_ns + front_ns + time_ns);
 }

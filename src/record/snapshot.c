@@ -165,6 +165,7 @@ static void add_device(const struct ct_device *d)
         .given_name = add_given_name(ct_device_given_name(d->handle)),
         .memory_mbs = d->memory_mbs,
         .link_mbs = d->link_mbs,
+        .record_ns = d->calibration->record_ns,
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));
@@ -173,7 +174,7 @@ static void add_device(const struct ct_device *d)
 /* Rows of a context that could not be asked for its device refer to the first one. */
 static void add_unknown_device(void)
 {
-    const struct ct_device d = {.name = "unknown device", .calibration = ct_calibration_of("")};
+    const struct ct_device d = {.name = "unknown device", .calibration = ct_calibration_of("", 0)};
     if (ct_rows_count())
         add_device(&d);
 }

@@ -16,6 +16,7 @@ static const struct ct_calibration figures = {
     .gap_busy_ns = 1600,
     .submit_ns = 1400,
     .bias_copy_ns = 1250,
+    .bias_set_ns = 1500,
     .bias_wait_ns = 5600,
     .beside_ns = 1000,
     .hop_ns = 3000,
@@ -46,12 +47,31 @@ static uint64_t time_of(const struct ct_bracket_times *t)
 
 START_TEST(devices_are_known_by_name)
 {
-    ck_assert_uint_eq(ct_calibration_of("NVIDIA H200")->source, CT_CALIBRATION_TABLE);
-    ck_assert_uint_eq(ct_calibration_of("Another GPU")->source, CT_CALIBRATION_NONE);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H200", 0)->source, CT_CALIBRATION_TABLE);
+    ck_assert_uint_eq(ct_calibration_of("Another GPU", 0)->source, CT_CALIBRATION_NONE);
+    ck_assert_uint_eq(ct_calibration_of("Another GPU", 1280)->source, CT_CALIBRATION_NONE);
     struct ct_bracket_times t = usual(5000);
-    struct ct_estimate e = ct_estimate(ct_calibration_of("Another GPU"), &t);
+    struct ct_estimate e = ct_estimate(ct_calibration_of("Another GPU", 0), &t);
     ck_assert_uint_eq(e.time_ns, 5000);
     ck_assert_uint_gt(e.doubt_ns, 0);
+}
+END_TEST
+
+START_TEST(hosts_are_known_by_their_records)
+{
+    const struct ct_calibration *fast = ct_calibration_of("NVIDIA H200", 0);
+    const struct ct_calibration *slow = ct_calibration_of("NVIDIA H200", 2900);
+    ck_assert_uint_eq(fast->record_ns, 1280);
+    ck_assert_uint_eq(slow->record_ns, 2900);
+    ck_assert_uint_gt(slow->bias_busy_ns, fast->bias_busy_ns);
+    ck_assert_ptr_eq(ct_calibration_of("NVIDIA H200", 1312), fast);
+    ck_assert_ptr_eq(ct_calibration_of("NVIDIA H200", 1), fast);
+    ck_assert_ptr_eq(ct_calibration_of("NVIDIA H200", 2500), slow);
+    ck_assert_ptr_eq(ct_calibration_of("NVIDIA H200", 20000), slow);
+    ck_assert(ct_calibration_varies("NVIDIA H200"));
+    ck_assert(!ct_calibration_varies("Another GPU"));
+    /* A name that contains another one has its own. */
+    ck_assert_uint_eq(ct_calibration_of("Simulated H200", 2900)->record_ns, 1280);
 }
 END_TEST
 
@@ -466,7 +486,7 @@ static uint64_t end_of(struct ct_bracket_times t, uint64_t time_ns)
 START_TEST(a_record_is_behind_the_operation)
 {
     struct ct_bracket_times t = usual(12900);
-    ck_assert_uint_eq(end_of(t, 10000), 12900 - CT_RECORD_NS);
+    ck_assert_uint_eq(end_of(t, 10000), 12900 - 1280);
     ck_assert_uint_eq(end_of(t, 12500), 12900 - 400);
     ck_assert_uint_eq(end_of(t, 13000), 12900);
 }
@@ -478,9 +498,9 @@ START_TEST(a_late_stop_moves_nothing)
     struct ct_bracket_times t = usual(90000);
     t.slack_ns = 0;
     t.lead_ns = 3000;
-    ck_assert_uint_eq(end_of(t, 10000), 3000 - 1400 + 2900 - CT_RECORD_NS + 10000);
+    ck_assert_uint_eq(end_of(t, 10000), 3000 - 1400 + 2900 - 1280 + 10000);
     t.lead_ns = CT_LEAD_UNKNOWN;
-    ck_assert_uint_eq(end_of(t, 10000), 90000 - CT_RECORD_NS);
+    ck_assert_uint_eq(end_of(t, 10000), 90000 - 1280);
 }
 END_TEST
 
@@ -491,7 +511,7 @@ START_TEST(a_call_that_waits_comes_back_after_its_copy)
     t.work = CT_CLASS_WAIT;
     t.slack_ns = 0;
     t.lead_ns = 104000;
-    ck_assert_uint_eq(end_of(t, 100000), 110000 - CT_RECORD_NS - (5600 - 1250));
+    ck_assert_uint_eq(end_of(t, 100000), 110000 - 1280 - (5600 - 1250));
 }
 END_TEST
 
@@ -499,6 +519,7 @@ int main(void)
 {
     TCase *tests = tcase_create("estimate");
     tcase_add_test(tests, devices_are_known_by_name);
+    tcase_add_test(tests, hosts_are_known_by_their_records);
     tcase_add_test(tests, a_long_way_to_the_device_adds_nothing);
     tcase_add_test(tests, a_queue_costs_by_its_length);
     tcase_add_test(tests, what_the_host_took_is_not_the_kernels);

@@ -55,8 +55,36 @@ START_TEST(busy_figures_are_exact)
     fill_busy(t, 32, 0);
     ck_assert(ct_figures_busy(t, 32, &c));
     ck_assert_uint_eq(c.bias_busy_ns, BIAS_NS);
+    ck_assert_uint_eq(c.record_ns, 1280);
     ck_assert_uint_eq(c.gap_busy_ns, 1600);
     ck_assert_uint_eq(c.uncertainty_ns, 0);
+}
+END_TEST
+
+/* The host is faster, interrupted once, and one stamp came late: the GPU's own pace shows. */
+START_TEST(what_a_record_takes)
+{
+    int64_t gap[20], host[20];
+    for (unsigned i = 0; i < 20; i++) {
+        gap[i] = 2900 + (i % 3) * 32;
+        host[i] = 800 + 10 * i;
+    }
+    host[3] = 90000;
+    gap[7] = 4100;
+    gap[8] = 1700;
+    ck_assert_uint_eq(ct_figures_record_ns(gap, host, 20), 2932);
+}
+END_TEST
+
+START_TEST(a_slow_host_shows_its_own_pace)
+{
+    int64_t gap[20], host[20];
+    for (unsigned i = 0; i < 20; i++)
+        gap[i] = (host[i] = 1500) + (i % 2);
+    ck_assert_uint_eq(ct_figures_record_ns(gap, host, 20), 0);
+    for (unsigned i = 0; i < 20; i++)
+        gap[i] = 300000;
+    ck_assert_uint_eq(ct_figures_record_ns(gap, host, 20), 0); /* no GPU's */
 }
 END_TEST
 
@@ -197,6 +225,8 @@ int main(int argc, char **argv)
         return fputs(ct_selftimed_ptx, stdout) < 0;
     TCase *t = tcase_create("figures");
     tcase_add_test(t, busy_figures_are_exact);
+    tcase_add_test(t, what_a_record_takes);
+    tcase_add_test(t, a_slow_host_shows_its_own_pace);
     tcase_add_test(t, long_brackets_do_not_count);
     tcase_add_test(t, late_launches_do_not_count);
     tcase_add_test(t, nonsense_is_refused);

@@ -108,7 +108,7 @@ START_TEST(the_models_figures)
     check_durations(&s);
     ck_assert_uint_eq(s.notes_count, 0);
     ck_assert(!reported("--details", "Warning"));
-    ck_assert(reported("--details", "device       2.9100us  1.6000us  "));
+    ck_assert(reported("--details", "device       1.2800us  2.9100us  1.6000us  "));
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -234,6 +234,80 @@ START_TEST(not_after_unseen_work)
         PLAY(.argv = {"profiler"}, .env = {LOG, "CUTRACE_START=off", "CUTRACE_CALIBRATE=on"});
     ck_assert_int_eq(r.status, 0);
     s = unmeasured();
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+/* ---- hosts that differ ---- */
+
+#define SLOW_STAMPS "CUDASIM_EVENT_NS=15000"
+
+/* What is left of each bracket of the actor's part "small". */
+static void check_left(const struct ct_summary *s, uint64_t taken_off_ns)
+{
+    for (size_t i = 0; i < s->rows_count; i++) {
+        const struct ct_file_row *r = &s->rows[i];
+        ck_assert_uint_eq((r->raw_total_ns - r->total_ns) / r->timed, taken_off_ns);
+        if (r->kind == CT_ROW_KERNEL)
+            ck_assert_uint_eq(r->raw_total_ns / r->timed, 15000 + 1630 + 2000);
+    }
+}
+
+static bool is_known_as_slow(void)
+{
+    struct ct_summary s;
+    stage_profile(&s, "summary.bin");
+    bool slow = s.devices[0].record_ns == 15000;
+    ct_summary_free(&s);
+    return slow;
+}
+
+/* Where records take longer than elsewhere, so much more is taken off each bracket. */
+START_TEST(a_host_where_records_take_longer)
+{
+    struct ct_summary s;
+    struct stage_run r;
+    STAGE_UNTIL(is_known_as_slow(), r, PLAY(.argv = {"small", "100"}, .env = {SLOW_STAMPS, LOG}));
+    ck_assert_msg(r.status == 0, "%.900s", r.err);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(s.devices[0].calibration, CT_CALIBRATION_TABLE);
+    ck_assert_uint_eq(s.devices[0].bias_busy_ns, 16630);
+    check_left(&s, 16630);
+    ck_assert_uint_eq(s.notes_count, 0);
+    ck_assert(reported("--details", "table        15.000us  16.630us  "));
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(not_if_switched_off)
+{
+    struct ct_summary s;
+    struct stage_run r = play_small("CUTRACE_CALIBRATE=off", SLOW_STAMPS, NULL);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(s.devices[0].record_ns, 1280);
+    check_left(&s, 2910);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+/* Records of which one fails, or that are over too late, tell nothing: it is said. */
+static const char *const untold[] = {"CUDASIM_FAIL=cuEventRecord:7:999",
+                                     "CUDASIM_LATENCY_US=80000"};
+
+START_TEST(the_commonest_host_when_it_does_not_show)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"small", "100"}, .env = {SLOW_STAMPS, untold[_i]});
+    ck_assert_msg(r.status == 0, "%.900s", r.err);
+    ck_assert_str_eq(r.out, "small: 100 launches, last byte 9\n");
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(s.devices[0].record_ns, 1280);
+    CHECK_SUM(stage_kernel(&s, "alpha"), 100);
+    ck_assert_uint_eq(notes(&s, "How long an event record takes"), 1);
+    ck_assert(reported("--details", "Warning: How long an event record takes"));
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -390,6 +464,9 @@ int main(void)
     tcase_add_test(t, switched_off);
     tcase_add_test(t, only_captures);
     tcase_add_test(t, not_after_unseen_work);
+    tcase_add_test(t, a_host_where_records_take_longer);
+    tcase_add_test(t, not_if_switched_off);
+    tcase_add_loop_test(t, the_commonest_host_when_it_does_not_show, 0, COUNT(untold));
     tcase_add_loop_test(t, the_table_when_it_fails, 0, COUNT(failures));
     tcase_add_loop_test(t, raw_without_a_table, 0, COUNT(failures));
     tcase_add_test(t, too_slow);

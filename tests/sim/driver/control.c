@@ -170,6 +170,7 @@ static void read_settings(void)
         .strict = number("CUDASIM_STRICT", 1) != 0,
         .latency_ns = 1000u * (uint64_t)number("CUDASIM_LATENCY_US", 0),
         .real_time = number("CUDASIM_REAL_TIME", 0) != 0,
+        .event_ns = number("CUDASIM_EVENT_NS", SIM_EVENT_NS),
         .host_ns = (uint64_t)number("CUDASIM_HOST_NS", 0),
         .host_clock = number("CUDASIM_HOST_CLOCK", 0) != 0,
         .copy_engines = number("CUDASIM_COPY_ENGINES", 0) != 0,

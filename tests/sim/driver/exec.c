@@ -36,7 +36,7 @@ static int64_t ended_ns(const struct sim_exec_node *n, const int64_t *end_ns)
 /* A record with timing takes the time that one in a stream takes, and is stamped at its end. */
 static int64_t record_ns(const struct sim_work *w)
 {
-    return w->event->flags & CU_EVENT_DISABLE_TIMING ? 0 : SIM_EVENT_NS;
+    return w->event->flags & CU_EVENT_DISABLE_TIMING ? 0 : sim_settings.event_ns;
 }
 
 /* When the node ends; *offset_ns: when it begins, or is stamped. */

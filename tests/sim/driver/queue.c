@@ -106,7 +106,7 @@ static int64_t set_times(CUstream s, const struct sim_work *w)
         break;
     case SIM_WORK_RECORD:
         if (!(w->event->flags & CU_EVENT_DISABLE_TIMING))
-            t += SIM_EVENT_NS;
+            t += sim_settings.event_ns;
         record(s, w->event, t);
         break;
     case SIM_WORK_WAIT:

@@ -521,6 +521,7 @@ struct sim_settings {
     int driver_version;
     bool strict;
     uint64_t latency_ns;
+    int64_t event_ns;
     bool real_time;
     uint64_t host_ns;  /* 0: the machine's clock */
     bool host_clock;   /* the device's clock is the host's */

@@ -123,6 +123,7 @@ static void put_device(struct ct_sink *sink, const struct ct_merged *m,
 static const struct ct_column calibration_columns[] = {
     {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
     {"calibration", "Calibration", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    {"record_ns", "Record", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(4)},
     {"bias_busy_ns", "Bias", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     {"gap_busy_ns", "Gap", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     {"submit_ns", "Submit", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
@@ -138,7 +139,7 @@ static const struct ct_column calibration_columns[] = {
 };
 
 static const struct ct_relation calibration = {"calibration", "What is taken off brackets",
-                                               calibration_columns, 14};
+                                               calibration_columns, 15};
 
 static struct ct_cell figure(uint32_t ns, uint32_t unknown)
 {
@@ -157,6 +158,7 @@ static void put_calibration(struct ct_sink *sink, const struct ct_merged *m,
                               ct_cell_text(device->raw ? "none"
                                            : measured  ? "device"
                                                        : "table"),
+                              figure(d->record_ns, 0),
                               ct_cell_count(d->bias_busy_ns),
                               figure(d->gap_busy_ns, UINT32_MAX),
                               figure(d->submit_ns, UINT32_MAX),
