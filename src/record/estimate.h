@@ -127,10 +127,12 @@ struct ct_prior {
 };
 
 /*
- * Figures for a device by its name; source NONE for unknown devices. Where hosts differ: those of
- * the host on which a record takes about as long. record_ns 0: not known, the commonest host's.
+ * Figures for a device by its name; source NONE for unknown devices. Where hosts differ: of the
+ * slowest on which a record takes no longer than was seen here. `seen_ns` is never less than it
+ * takes, give or take a tenth: while few records are queued the GPU waits for the next. 0: nothing
+ * was seen.
  */
-const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t record_ns);
+const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t seen_ns);
 /* Whether hosts differ with this device. */
 bool ct_calibration_varies(const char *device_name);
 

@@ -6,7 +6,7 @@
 #include "record/figures.h"
 #include "record/gpu_clock.h"
 
-#define WARM_UP 4 /* the first ones take the host longer */
+#define WARM_UP 8 /* the first ones take both sides longer */
 #define STEPS (CT_RECORD_COST_EVENTS - WARM_UP)
 
 static bool take_all(struct ct_record_cost *r, struct ct_context *c, struct ct_event_cache *cache)

@@ -11,7 +11,7 @@
 #include "record/context.h"
 #include "record/stream.h"
 
-#define CT_RECORD_COST_EVENTS 24
+#define CT_RECORD_COST_EVENTS 32
 
 struct ct_record_cost {
     uint32_t event[CT_RECORD_COST_EVENTS]; /* of the context's pool, or CT_EVENT_NONE */
