@@ -162,7 +162,8 @@ static void remember_one_stream(const struct ct_measured *measured, unsigned cou
     }
 }
 
-static void remember(void)
+/* Until `end`: those behind come again. */
+static void remember(const struct ct_measured *end)
 {
     unsigned each = 0;
     uint32_t context = 0;
@@ -172,7 +173,7 @@ static void remember(void)
         if (s->context != context)
             each = 0;
         context = s->context;
-        if (s->kind == STOP && s->m && each++ < REMEMBERED_EACH)
+        if (s->kind == STOP && s->m && s->m < end && each++ < REMEMBERED_EACH)
             remembered[remembered_count++] = span_of(s->m);
     }
 }
@@ -293,16 +294,21 @@ static void look(void)
     }
 }
 
-void ct_beside_find(struct ct_measured *measured, unsigned count)
+bool ct_beside_is_open(const struct ct_measured *measured, unsigned count)
+{
+    return count && !is_one_stream(measured, count);
+}
+
+void ct_beside_find(struct ct_measured *measured, unsigned count, unsigned settled)
 {
     stamp_count = 0;
     if (count && is_one_stream(measured, count)) {
-        remember_one_stream(measured, count);
+        remember_one_stream(measured, settled);
     } else if (count) {
         collect(measured, count);
         ct_sort(stamp_count, is_later, swap);
         look();
-        remember();
+        remember(measured + settled);
     }
     running_count = 0;
 }

@@ -19,10 +19,16 @@ void ct_beside_forget(void);
 void ct_beside_running(uint32_t stream, uint32_t context, uint64_t start_ns);
 
 /*
- * Sets beside, beside_start, turned and held_ns of so many brackets, CT_BESIDE_ROOM at most. The
- * latest of those before are remembered, those that run are not.
+ * Whether others may have stamped beside the latest of these, which is not known until their
+ * brackets have ended as well: false where a single stream is at work.
  */
-void ct_beside_find(struct ct_measured *measured, unsigned count);
+bool ct_beside_is_open(const struct ct_measured *measured, unsigned count);
+
+/*
+ * Sets beside, beside_start, turned and held_ns of so many brackets, CT_BESIDE_ROOM at most. The
+ * latest of the first `settled` are remembered, the others come again; those that run are not.
+ */
+void ct_beside_find(struct ct_measured *measured, unsigned count, unsigned settled);
 /* Sets taken_ns of the same ones, whose lead is known by now. */
 void ct_beside_find_taken(void);
 

@@ -133,7 +133,7 @@ struct round {
     bool refused; /* the driver answers nothing any more, as after an error of a kernel */
 };
 
-static struct round run_round(bool passed)
+static struct round run_round(bool passed, bool all)
 {
     struct round r = {0};
     CUstreamCaptureMode mode;
@@ -142,7 +142,7 @@ static struct round run_round(bool passed)
     r.changed = collect_threads(passed);
     if (ct_relaxed_enter(&mode)) { /* nothing asked here may break a capture elsewhere */
         r.calibrating = ct_calibrate_step(ct_harvest_pending());
-        r.harvested = ct_harvest();
+        r.harvested = ct_harvest(all);
         r.changed |= ct_replicas_step();
         ct_relaxed_leave(mode);
     } else {
@@ -157,7 +157,7 @@ static struct round run_round(bool passed)
 
 uint64_t ct_drain_once(void)
 {
-    return run_round(true).harvested;
+    return run_round(true, true).harvested;
 }
 
 /* `p`: the phase before the round that was just done, which took all that was in the queues. */
@@ -196,7 +196,7 @@ static void finish(void)
     pthread_mutex_lock(&round_lock);
     ct_calibrate_give_up();
     pthread_mutex_unlock(&round_lock);
-    run_round(true);
+    run_round(true, true);
     pthread_mutex_lock(&round_lock);
     ct_unified_finish();
     ct_replicas_finish();
@@ -228,7 +228,7 @@ static void loop(void)
         bool flush = asked != atomic_load(&flushes_done);
         if (flush)
             settle();
-        struct round r = run_round(flush || is_time_for_passed());
+        struct round r = run_round(flush || is_time_for_passed(), flush);
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
         if (is_over(p, &r) || (!r.changed && is_last_thread(now_ns)))

@@ -405,7 +405,8 @@ static uint64_t harvest_with_context(struct ct_stream *s)
     return n;
 }
 
-static void settle(void)
+/* With nothing pending all stamps are known. */
+static void settle(bool all)
 {
     uint64_t start_ns;
     for (struct ct_stream *s = active; s; s = s->next_active) {
@@ -415,13 +416,13 @@ static void settle(void)
         if (ct_gpu_clock_at(&ct_context(op->context)->clock, op->call_ticks, &start_ns))
             ct_beside_running(op->stream, op->context, start_ns);
     }
-    ct_settle();
+    ct_settle(all || !pending);
     if (alone)
         allow_clock(alone, ct_context(alone_context));
     alone = NULL;
 }
 
-uint64_t ct_harvest(void)
+uint64_t ct_harvest(bool all)
 {
     uint64_t n = 0;
     struct ct_stream **at = &active;
@@ -438,7 +439,7 @@ uint64_t ct_harvest(void)
             s->active = false;
         }
     }
-    settle();
+    settle(all);
     return n;
 }
 
@@ -446,7 +447,7 @@ void ct_harvest_give_up(void)
 {
     for (struct ct_stream *s = active; s; s = s->next_active)
         lose_all(s, CT_LOSS_UNFINISHED);
-    ct_settle();
+    ct_settle(true);
 }
 
 static bool is_in(const struct ct_stream *s, const struct ct_context *c)
@@ -463,7 +464,7 @@ void ct_harvest_context(struct ct_context *c)
         if (is_in(s, c))
             harvest_stream(s);
     ct_context_leave(c, before);
-    settle();
+    settle(true);
 }
 
 void ct_harvest_lose_context(struct ct_context *c)

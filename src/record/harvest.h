@@ -10,8 +10,8 @@
 /* Moves the brackets that wait in a thread's ring to their streams. True: there were some. */
 bool ct_harvest_collect(struct ct_thread *t);
 
-/* Deals with all brackets that are complete; returns how many. */
-uint64_t ct_harvest(void);
+/* Deals with all brackets that are complete; returns how many. `all`: see ct_settle(). */
+uint64_t ct_harvest(bool all);
 
 /* Brackets that are not complete yet. */
 uint64_t ct_harvest_pending(void);

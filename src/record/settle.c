@@ -17,6 +17,9 @@
 
 #define ROOM CT_BESIDE_ROOM
 
+/* A bracket of another stream has ended and been read by then, but for one of a long kernel. */
+#define BESIDE_NS 250000
+
 static struct ct_measured *measured;
 static uint16_t *order; /* by stop stamp */
 static unsigned count;
@@ -39,12 +42,13 @@ void ct_settle_forget(void)
 struct ct_measured *ct_settle_next(void)
 {
     if (count == ROOM)
-        ct_settle();
+        ct_settle(true);
     return &measured[count];
 }
 
 void ct_settle_keep(void)
 {
+    measured[count].read_ticks = ct_ticks();
     count++;
 }
 
@@ -61,20 +65,20 @@ static void swap(unsigned a, unsigned b)
 }
 
 /* Brackets of one stream come in order: then there is nothing to do. */
-static bool is_sorted(void)
+static bool is_sorted(unsigned n)
 {
-    for (unsigned i = 1; i < count; i++)
+    for (unsigned i = 1; i < n; i++)
         if (is_later(i - 1, i))
             return false;
     return true;
 }
 
-static void sort(void)
+static void sort(unsigned n)
 {
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < n; i++)
         order[i] = (uint16_t)i;
-    if (!is_sorted())
-        ct_sort(count, is_later, swap);
+    if (!is_sorted(n))
+        ct_sort(n, is_later, swap);
 }
 
 static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
@@ -147,16 +151,28 @@ static void settle_one(struct ct_measured *m)
         write_down(m, &e);
 }
 
-void ct_settle(void)
+/* They are there in the order in which they were read. */
+static unsigned read_before(uint64_t ticks)
 {
-    sort();
-    ct_beside_find(measured, count);
-    for (unsigned i = 0; i < count; i++)
+    unsigned n = 0;
+    while (n < count && measured[n].read_ticks < ticks)
+        n++;
+    return n;
+}
+
+void ct_settle(bool all)
+{
+    bool waits = !all && ct_beside_is_open(measured, count);
+    unsigned n = waits ? read_before(ct_ticks() - ct_ns_to_ticks(BESIDE_NS)) : count;
+    sort(n);
+    ct_beside_find(measured, count, n);
+    for (unsigned i = 0; i < n; i++)
         find_lead(&measured[order[i]]);
     ct_beside_find_taken();
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < n; i++)
         learn(&measured[i]);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < n; i++)
         settle_one(&measured[order[i]]);
-    count = 0;
+    count -= n;
+    __builtin_memmove(measured, measured + n, count * sizeof(*measured));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From measured brackets to durations in rows: a round's brackets of all streams together, because
- * what another stream did at the time is part of the estimate. Of the drain thread.
+ * From measured brackets to durations in rows: those of all streams together, because what another
+ * stream did at the time is part of the estimate. Of the drain thread.
  */
 #ifndef CT_SETTLE_H
 #define CT_SETTLE_H
@@ -16,6 +16,7 @@ struct ct_measured {
     struct ct_bracket_times times;
     uint64_t start_ns; /* on the context's time line */
     uint64_t stop_ns;
+    uint64_t read_ticks; /* when the events were read */
     uint32_t device;
     uint64_t stream_id;  /* the entry may be another stream's soon */
     uint64_t long_ticks; /* from when its queue has CT_LONG_QUEUE entries behind it; 0: never */
@@ -29,7 +30,10 @@ struct ct_measured *ct_settle_next(void);
 /* What was written there is whole. */
 void ct_settle_keep(void);
 
-/* Estimates all that were measured and adds them to their rows. */
-void ct_settle(void);
+/*
+ * Estimates what was measured and adds it to its rows: all of it, or all but the latest, which wait
+ * for what other streams have stamped beside them.
+ */
+void ct_settle(bool all);
 
 #endif

@@ -22,7 +22,8 @@
 #define LAUNCHES 65536
 #define NAMES 64
 #define STREAMS 32
-#define ROUND 1000 /* brackets that are dealt with together */
+#define ROUND 1000 /* brackets that are dealt with together, */
+#define AHEAD 100  /* and those whose stamps are known by then */
 
 struct launch {
     unsigned name;
@@ -248,15 +249,15 @@ static uint64_t long_from(unsigned i)
 }
 
 /* What the streams did beside each other, and then the clocks, as in ct_settle(). */
-static void look_at_round(unsigned first, unsigned n)
+static void look_at_round(unsigned first, unsigned n, unsigned known)
 {
-    static struct ct_measured round[ROUND];
+    static struct ct_measured round[ROUND + AHEAD];
     static struct ct_gpu_clock clock;
     if (!first)
         clock = (struct ct_gpu_clock){0};
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < known; i++)
         round[i] = launches[first + i].measured;
-    ct_beside_find(round, n);
+    ct_beside_find(round, known, n);
     for (unsigned i = 0; i < n; i++) {
         round[i].long_ticks = long_from(first + i);
         ct_lead_find(&clock, &round[i]);
@@ -292,12 +293,17 @@ static void settle(unsigned i)
     k->time_ns += (double)e.time_ns;
 }
 
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
 static void estimate(const struct data_set *set)
 {
     for (unsigned first = 0; first < launch_count; first += ROUND) {
-        unsigned last = first + ROUND < launch_count ? first + ROUND : launch_count;
+        unsigned last = least(first + ROUND, launch_count);
         if (set->has_stamps)
-            look_at_round(first, last - first);
+            look_at_round(first, last - first, least(first + ROUND + AHEAD, launch_count) - first);
         for (unsigned i = first; i < last; i++)
             learn(i);
         for (unsigned i = first; i < last; i++)

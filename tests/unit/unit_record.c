@@ -550,7 +550,7 @@ START_TEST(streams_beside_are_counted)
     ct_beside_running(2, 0, 20000);
     ct_beside_running(3, 0, 20000000);
     ct_beside_running(4, 1, 0); /* of another context */
-    ct_settle();
+    ct_settle(true);
     ck_assert_uint_eq(alone->times.beside, 0);
     for (unsigned i = 0; i < ct_countof(in); i++)
         ck_assert_uint_eq(in[i]->times.beside, 1 + (in[i]->stop_ns > 20000));
@@ -580,7 +580,7 @@ START_TEST(brackets_come_in_any_order)
     launch_by(other, 0, CUDA_SUCCESS);
     struct ct_stream *s = ct_stream_get(ct_thread_self(), (CUstream)&handles[60000]);
     ct_harvest_collect(other);
-    ck_assert_uint_eq(ct_harvest(), 0);
+    ck_assert_uint_eq(ct_harvest(true), 0);
     ck_assert(!ct_streams_of_context_idle(s->context)); /* one is still in its thread's queue */
     drain();
     ck_assert(ct_streams_of_context_idle(s->context));
@@ -620,7 +620,7 @@ START_TEST(a_start_is_waited_for)
     ct_bracket_close(&b, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
     complete = UINT32_MAX / 2;
     ct_harvest_collect(ct_thread_self());
-    ck_assert_uint_eq(ct_harvest(), 5);
+    ck_assert_uint_eq(ct_harvest(true), 5);
     drain();
     const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
     ck_assert_uint_eq(r->timed, 7);
