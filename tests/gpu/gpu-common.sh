@@ -127,9 +127,11 @@ find_nop() {
     [ -r "${CUTRACE_NOP_LIB:-/nonexistent}" ] || CUTRACE_NOP_LIB=
 }
 
+# Nsight Compute brings one that records, as .qdstrm, but makes no report of it.
 find_nsys() {
     NSYS=${NSYS:-$(command -v nsys)}
-    NSYS=${NSYS:-$(first_file "$CUDA_HOME"/bin/nsys /opt/nvidia/nsight-systems/*/bin/nsys)}
+    NSYS=${NSYS:-$(first_file "$CUDA_HOME"/bin/nsys /opt/nvidia/nsight-systems/*/bin/nsys \
+        /opt/nvidia/nsight-compute/*/host/target-linux-x64/nsys)}
 }
 
 build_one() {
