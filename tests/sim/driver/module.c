@@ -194,7 +194,7 @@ CUresult sim_cuFuncIsLoaded(CUfunctionLoadingState *out, CUfunction f)
 }
 
 /* A kernel's handle stands for its function on the current device. */
-static CUfunction function_of(CUfunction handle)
+CUfunction sim_function_of(CUfunction handle)
 {
     CUfunction f = NULL;
     if (sim_is(SIM_KERNEL, handle) && sim_cuKernelGetFunction(&f, (CUkernel)handle) == CUDA_SUCCESS)
@@ -204,7 +204,7 @@ static CUfunction function_of(CUfunction handle)
 
 CUresult sim_cuFuncGetAttribute(int *out, CUfunction_attribute which, CUfunction handle)
 {
-    CUfunction f = function_of(handle);
+    CUfunction f = sim_function_of(handle);
     if (!out || which >= CU_FUNC_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
     if (f)
@@ -214,7 +214,7 @@ CUresult sim_cuFuncGetAttribute(int *out, CUfunction_attribute which, CUfunction
 
 CUresult sim_cuFuncSetAttribute(CUfunction handle, CUfunction_attribute which, int value)
 {
-    CUfunction f = function_of(handle);
+    CUfunction f = sim_function_of(handle);
     if (which >= CU_FUNC_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
     if (f)
@@ -225,25 +225,7 @@ CUresult sim_cuFuncSetAttribute(CUfunction handle, CUfunction_attribute which, i
 CUresult sim_cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 {
     (void)config;
-    return function_of(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction handle, int threads,
-                                                         size_t shared_bytes)
-{
-    (void)shared_bytes;
-    if (!out || threads <= 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    *out = 2048 / threads;
-    return function_of(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction handle,
-                                                                  int threads, size_t shared_bytes,
-                                                                  unsigned int flags)
-{
-    (void)flags;
-    return sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(out, handle, threads, shared_bytes);
+    return sim_function_of(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* ---- global variables ---- */

@@ -399,6 +399,8 @@ void sim_globals_free(struct sim_global **list);
 
 /* ---- modules (module.c) ---- */
 
+/* NULL: it is none. */
+CUfunction sim_function_of(CUfunction handle);
 void sim_modules_of_context_gone(CUcontext c);
 const char *sim_launched_name(const struct sim_launch *l);
 
