@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The BEFORE and AFTER hooks of driver_api.def: what cutrace has to learn from calls that put no
- * work on the GPU. They run in the program's thread, on paths that are not hot.
+ * The hooks of driver_api.def: what cutrace has to learn from calls that put no work on the GPU.
+ * They run in the program's thread, on paths that are not hot. Those of END get NULL of a call that
+ * is not seen.
  */
 #ifndef CT_HOOKS_H
 #define CT_HOOKS_H

@@ -83,6 +83,10 @@ static inline bool is_failure(CUresult r)
 #define CLOSE_AFTER(hook, ...) HOOK(ct_hook_##hook, ct_r, __VA_ARGS__)
 #define OPEN_AROUND(hook, ...) HOOK(ct_hook_##hook##_before, CUDA_SUCCESS, __VA_ARGS__)
 #define CLOSE_AROUND(hook, ...) HOOK(ct_hook_##hook##_after, ct_r, __VA_ARGS__)
+#define OPEN_CHANGE(hook, ...)
+#define CLOSE_CHANGE(hook, ...) CLOSE_AFTER(hook, __VA_ARGS__)
+#define OPEN_END(hook, ...) OPEN_BEFORE(hook, __VA_ARGS__)
+#define CLOSE_END(hook, ...)
 
 /*
  * What a row's kind does first of all: whether the call is a launch that goes by without a look. Kinds
@@ -95,8 +99,14 @@ static inline bool is_failure(CUresult r)
 
 /* And what comes instead of the real call: of graphs perhaps another one's launch, see replica.h. */
 #define INSTEAD_GRAPH(exec, stream) , (ct_replica_launch(&ct_b, &ct_w) ? CUDA_SUCCESS : ct_f(exec, stream))
-#define UNSEEN_GRAPH(exec, stream) \
-    , (ct_replica_unseen_launch(exec, ct_stream_meant(ct_null, stream)), ct_f(exec, stream))
+
+/*
+ * And what comes before one that is not seen: there is no memory for its thread, or it is made inside another
+ * one, as by what the driver calls back there. Replicas must know of it all the same, while there may be any.
+ */
+#define UNSEEN_GRAPH(exec, stream) , ct_replica_unseen_launch(exec, ct_stream_meant(ct_null, stream));
+#define UNSEEN_CHANGE(hook, exec, ...) , if (ct_is_on()) ct_replica_changed(exec);
+#define UNSEEN_END(hook, ...) , if (ct_is_on()) ct_hook_##hook(NULL __VA_OPT__(,) __VA_ARGS__);
 
 #define FULL(fn, null_stream, kind, ...) \
     CT_INLINE CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
@@ -106,8 +116,10 @@ static inline bool is_failure(CUresult r)
             return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND; \
         const CUstream ct_null __attribute__((unused)) = null_stream; \
         struct ct_thread *ct_t = ct_wrap_enter(); \
-        if (ct_unlikely(!ct_t || ct_t->driver_depth)) \
-            return SECOND(UNSEEN_##kind, ct_f(CT_ARGS(__VA_ARGS__)), ); \
+        if (ct_unlikely(!ct_t || ct_t->driver_depth)) { \
+            SECOND(UNSEEN_##kind, , ) \
+            return ct_f(CT_ARGS(__VA_ARGS__)); \
+        } \
         ct_t->driver_depth++; \
         const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
         bool ct_clock = ct_due; \

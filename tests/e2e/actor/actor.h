@@ -37,6 +37,7 @@ typedef int actor_fn(int argc, char **argv);
     X("conditions", conditions)                                                                    \
     X("updates", updates)                                                                          \
     X("replica", replica)                                                                          \
+    X("inside", inside)                                                                            \
     X("devices", devices)                                                                          \
     X("green", green)                                                                              \
     X("depth", depth)                                                                              \

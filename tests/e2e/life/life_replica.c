@@ -187,6 +187,25 @@ START_TEST(replicas_follow)
 }
 END_TEST
 
+/* Each way in which one changes while its thread is in another call of the driver's. */
+START_TEST(changes_inside_other_calls)
+{
+    const unsigned changes = 10, unloads = 20;
+    struct ct_summary s;
+    struct stage_run r;
+    struct stage_scene scene = {.argv = {"inside"}, .env = {EACH, KERNELS}};
+    stage_compare(scene);
+    STAGE_UNTIL(is_enough(), r, stage_play(&scene));
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    check_node(&s, "a", 5000);
+    ck_assert_uint_eq(noted(&s, "they were changed"), changes);
+    ck_assert_uint_le(noted(&s, "a module was unloaded"), unloads);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* What is off has no times, and all else goes on having them. */
 START_TEST(kernels_are_switched)
 {
@@ -355,6 +374,7 @@ int main(void)
     tcase_add_test(t, streams_change);
     tcase_add_test(t, kernels_change);
     tcase_add_test(t, replicas_follow);
+    tcase_add_test(t, changes_inside_other_calls);
     tcase_add_test(t, kernels_are_switched);
     tcase_add_test(t, switched_too_early);
     tcase_add_test(t, graphs_are_updated);

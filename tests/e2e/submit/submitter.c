@@ -179,6 +179,8 @@ static const struct trial {
 #define WORK_BEFORE(...) 0
 #define WORK_AFTER(...) 0
 #define WORK_AROUND(...) 0
+#define WORK_CHANGE(...) 0
+#define WORK_END(...) 0
 #define WORK_KERNEL(...) 1
 #define WORK_KERNEL_EX(...) 1
 #define WORK_KERNEL_MULTI(...) 1
