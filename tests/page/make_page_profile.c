@@ -312,6 +312,56 @@ static void fill_torch(struct generator *g)
     ct_build_add(&g->b, CT_SECTION_NOTES, &note);
 }
 
+/* More than there can be, and nothing at all. */
+static void add_impossible(struct generator *g)
+{
+    const uint64_t most = UINT64_MAX;
+    const struct ct_file_collective operations[] = {{.collective = CT_COLLECTIVE_ALL_REDUCE,
+                                                     .datatype = 99,
+                                                     .ranks = UINT32_MAX,
+                                                     .calls = most,
+                                                     .bytes = most,
+                                                     .timed = 1,
+                                                     .timed_bytes = most,
+                                                     .total_ns = 1,
+                                                     .min_ns = most,
+                                                     .max_ns = most,
+                                                     .failed = most,
+                                                     .shared = most,
+                                                     .captured = most},
+                                                    {.collective = CT_COLLECTIVE_ALL_GATHER}};
+    const struct ct_file_memory memory[] = {{.kind = CT_ALLOCATION_DEVICE,
+                                             .allocations = most,
+                                             .bytes = most,
+                                             .failed = most,
+                                             .failed_most_bytes = most,
+                                             .frees = most,
+                                             .held = most,
+                                             .held_bytes = most,
+                                             .peak_bytes = most,
+                                             .unknown_frees = most},
+                                            {.kind = CT_ALLOCATION_POOL}};
+    const struct ct_file_block blocks[] = {{0, CT_ALLOCATION_DEVICE, most, most}, {0, 0, 0, 0}};
+    const struct ct_file_unified moved[] = {
+        {.kind = CT_UNIFIED_HTOD,
+         .count = 1,
+         .bytes = most,
+         .min_bytes = most,
+         .max_bytes = most,
+         .cause_bytes = {most, most, most, most, most, most, most, most},
+         .timed = 1,
+         .total_ns = 1,
+         .min_ns = most,
+         .max_ns = most},
+        {.kind = CT_UNIFIED_DTOH}};
+    for (int i = 0; i < 2; i++) {
+        ct_build_add(&g->b, CT_SECTION_COLLECTIVES, &operations[i]);
+        ct_build_add(&g->b, CT_SECTION_MEMORY, &memory[i]);
+        ct_build_add(&g->b, CT_SECTION_BLOCKS, &blocks[i]);
+        ct_build_add(&g->b, CT_SECTION_UNIFIED, &moved[i]);
+    }
+}
+
 static void fill_hostile(struct generator *g)
 {
     static const char *const hostile[] = {
@@ -342,6 +392,7 @@ static void fill_hostile(struct generator *g)
     memset(endless, 'x', 20000);
     add_row(g, kernel_row(g, endless, 8), &(struct habit){3, 900, 0.1, 0, 0});
     free(endless);
+    add_impossible(g);
     struct ct_file_note note = {CT_NOTE_WARNING,
                                 ct_build_text(&g->b, "<svg onload=window.hacked=10>"), 1};
     ct_build_add(&g->b, CT_SECTION_NOTES, &note);

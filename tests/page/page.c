@@ -71,7 +71,8 @@ START_TEST(draws_everything)
     SAYS("document.querySelectorAll('.advice li').length > 0", "true");
     SAYS("document.querySelectorAll('#streams .device .keys li').length", "7");
     SAYS("document.querySelectorAll('#copies .rate.part').length", "2");
-    SAYS("[...document.querySelectorAll('#copies .faint')].filter((e) => /of peak$/.test(e.textContent)).length >= 3",
+    SAYS("[...document.querySelectorAll('#copies .faint')].filter((e) => /of "
+         "peak$/.test(e.textContent)).length >= 3",
          "true");
     SAYS("document.querySelectorAll('.tile').length > 40", "true");
     SAYS("[...document.querySelectorAll('.tile')].every((t) => t.offsetLeft >= 0 &&"
@@ -259,6 +260,97 @@ START_TEST(empty_profiles_say_so)
 }
 END_TEST
 
+/* ---- sections that are there only where the profile has something for them ---- */
+
+#define CELLS(section, row)                                                                        \
+    "[...document.querySelectorAll('#" section " tr.row')][" row                                   \
+    "].innerText.split(/\\s*\\t\\s*/)"                                                             \
+    ".map((t) => t.trim()).join('|')"
+#define DETAILS(section)                                                                           \
+    "[...document.querySelectorAll('#" section " tr.detail dt')].map((t) =>"                       \
+    " `${t.textContent}: ${t.nextSibling.textContent}`).join('; ')"
+#define SECTIONS "[...document.querySelectorAll('main > section')].map((s) => s.id).join(' ')"
+
+/* As the report `nccl` has it. */
+START_TEST(nccl_has_a_section)
+{
+    open_page("tests/golden/make_profile", "nccl");
+    SAYS(SECTIONS, "summary kernels timeline streams copies nccl calls trust");
+    SAYS("document.querySelector('nav a[href=\"#nccl\"]').textContent", "NCCL");
+    SAYS(CELLS("nccl", "0"),
+         "AllReduce float|8|16.000MB|120|10.000ms|100.00us|156.25GB/s|273.44GB/s");
+    SAYS(CELLS("nccl", "4"), "Reduce|-|-|0|-|-|-|-");
+    ck_assert(ct_browser_click(browser, "#nccl th[data-key=bus] button"));
+    ck_assert(ct_browser_click(browser, "#nccl th[data-key=ranks] button"));
+    ck_assert(ct_browser_click(browser, "#nccl th[data-key=ranks] button"));
+    SAYS("document.querySelector('#nccl th[data-key=ranks]').getAttribute('aria-sort')",
+         "ascending");
+    SAYS("[...document.querySelectorAll('#nccl tr.row')].map((r) => "
+         "r.children[1].textContent).join()",
+         "-,-,1,4,8");
+    ck_assert(ct_browser_click(browser, "#nccl tr.row:nth-child(4) .opener"));
+    SAYS(COMES("#nccl tr.detail dl", "1"), "1");
+    SAYS(DETAILS("nccl"), "Calls: 7; Timed: 4; Bytes: 7.0000MB; Min … max: 900.00us … 1.1000ms;"
+                          " In groups with others: 2; Captured: 3");
+    QUIET();
+}
+END_TEST
+
+/* As the report `memory`: peaks, and what was not freed. */
+START_TEST(allocations_have_a_section)
+{
+    open_page("tests/golden/make_profile", "allocated");
+    SAYS(SECTIONS, "summary kernels timeline streams copies memory calls trust");
+    SAYS(CELLS("memory", "0"), "GPU 0 · device memory in all|12|4.7684MB|1|7|4.2915MB|4|2.8610MB");
+    SAYS("[...document.querySelectorAll('#memory .blocks tbody tr')].map((r) =>"
+         " [...r.children].map((c) => c.textContent).join('|')).join('; ')",
+         "GPU 0 · device|1|1.4305MB|1.4305MB; GPU 0 · device, in stream order|1|976.56KB|976.56KB;"
+         " GPU 1 · pinned host|1|4.0000KB|4.0000KB; in further sizes|2|-|488.28KB");
+    ck_assert(ct_browser_click(browser, "#memory tr.row:nth-child(4) .opener"));
+    SAYS(COMES("#memory tr.detail dl", "1"), "1");
+    SAYS(DETAILS("memory"), "Allocated: 2; Freed: 0; Freed, allocated unseen: 3; Not followed: 1");
+    QUIET();
+}
+END_TEST
+
+START_TEST(managed_memory_has_a_section)
+{
+    open_page("tests/golden/make_profile", "um");
+    SAYS(SECTIONS, "summary kernels timeline streams copies managed calls trust");
+    SAYS(CELLS("managed", "0"), "Gpu page fault groups|1|24|-|2.0000us|2.0000us|-");
+    SAYS(CELLS("managed", "1"), "Host To Device|3|-|384.00KB|1.5000us|500ns|244.14GB/s");
+    SAYS(CELLS("managed", "3"), "CPU page faults|1|-|-|-|-|-");
+    ck_assert(ct_browser_click(browser, "#managed tr.row:nth-child(2) .opener"));
+    SAYS(COMES("#managed tr.detail dl", "1"), "1");
+    SAYS(DETAILS("managed"), "Count: 3; Mean size: 128.00KB; Min … max size: 64.000KB … 192.00KB;"
+                             " Min … max time: 400ns … 600ns; Moved: after faults: 64.000KB;"
+                             " Moved: around faults: 320.00KB");
+    QUIET();
+}
+END_TEST
+
+/* Those that nothing can have, and a type that nobody knows, on a phone. */
+START_TEST(hostile_numbers_are_numbers)
+{
+    json_decref(ct_browser_command(browser, "Emulation.setDeviceMetricsOverride",
+                                   json_pack("{s:i, s:i, s:i, s:b}", "width", 360, "height", 740,
+                                             "deviceScaleFactor", 2, "mobile", 1)));
+    open_page("tests/page/make_page_profile", "hostile");
+    ct_browser_eval(browser, "document.querySelectorAll('#nccl .opener, #managed .opener,"
+                             " #memory .opener').forEach((b) => b.click())");
+    SAYS(COMES("#nccl tr.detail dl, #managed tr.detail dl, #memory tr.detail dl", "6"), "6");
+    SAYS("['nccl', 'managed', 'memory'].map((id) => document.querySelector(`#${id} .opener`)"
+         ".textContent).join('; ')",
+         "AllReduce of a new kind; Host To Device; device");
+    SAYS("['nccl', 'managed', 'memory'].filter((id) => /NaN|Infinity|undefined|null|e\\+/"
+         ".test(document.getElementById(id).textContent)).join()",
+         "");
+    SAYS("document.documentElement.scrollWidth", "360");
+    json_decref(ct_browser_command(browser, "Emulation.clearDeviceMetricsOverride", NULL));
+    QUIET();
+}
+END_TEST
+
 /* As in the reports. */
 START_TEST(one_time_has_no_deviation)
 {
@@ -434,6 +526,10 @@ static int run_tests(void)
     tcase_add_test(tests, fits_a_phone);
     tcase_add_test(tests, hostile_names_are_inert);
     tcase_add_test(tests, empty_profiles_say_so);
+    tcase_add_test(tests, nccl_has_a_section);
+    tcase_add_test(tests, allocations_have_a_section);
+    tcase_add_test(tests, managed_memory_has_a_section);
+    tcase_add_test(tests, hostile_numbers_are_numbers);
     tcase_add_test(tests, one_time_has_no_deviation);
     tcase_add_test(tests, timeline_zooms_and_pans);
     tcase_add_test(tests, timeline_tells_of_operations);

@@ -28,10 +28,12 @@
     profile.calls.forEach((line, i) => Object.assign(line, { index: i, short: line.name, colour: 'call' }));
   };
 
+  /* Some are there only where the profile has something for them. */
   const sections = [
     ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['timeline', 'Timeline', timeline], ['streams', 'Streams', streams], ['copies', 'Copies', copies],
+    ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],
     ['calls', 'CUDA calls', calls], ['trust', 'Accuracy', trust],
-  ];
+  ].filter(([, , s]) => !s.has || s.has(profile));
 
   const navigate = (nav) => {
     const links = new Map();

@@ -9,6 +9,8 @@
 #include "page/embed.h"
 #include "page/facts.h"
 #include "page/json.h"
+#include "page/memory.h"
+#include "page/nccl.h"
 #include "page/occupancy.h"
 #include "page/timeline.h"
 #include "report/reports.h"
@@ -38,6 +40,11 @@ static json_t *profile_of(const struct ct_merged *m, const struct ct_page_timeli
     ct_json_set(to, "occupancy", ct_page_occupancy(m));
     ct_json_set(to, "streams", ct_page_streams(m));
     ct_json_set(to, "transfers", ct_page_transfers(m));
+    ct_json_set(to, "nccl", ct_page_nccl(m));
+    ct_json_set(to, "managed", ct_page_managed(m));
+    ct_json_set(to, "allocations", ct_page_allocations(m));
+    ct_json_set(to, "blocks", ct_page_blocks(m));
+    ct_json_count(to, "unfinished", m->unfinished);
     ct_json_set(to, "truth", ct_page_truth(m, &gpu, o));
     if (timeline->facts)
         ct_json_set(to, "timeline", json_incref(timeline->facts));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "memory": what was allocated and freed, and what was still allocated at exit. */
-#include <stdlib.h>
+#include "report/reports/memory.h"
 
-#include "report/reports.h"
+#include <stdlib.h>
 
 enum {
     KIND,
@@ -58,7 +58,7 @@ static const struct ct_column block_columns[BLOCK_COLUMNS] = {
 static const struct ct_relation still = {"still_allocated", "Still allocated at exit",
                                          block_columns, BLOCK_COLUMNS};
 
-static const char *text_of(uint32_t kind)
+const char *ct_allocation_name(uint32_t kind)
 {
     static const char *const texts[] = {
 #define X(id, text) [CT_ALLOCATION_##id] = text,
@@ -90,7 +90,7 @@ static void put_memory(struct ct_sink *sink, const struct ct_merged *m,
                        const struct ct_file_memory *f)
 {
     ct_sink_row(sink, (struct ct_cell[COLUMNS]){
-                          [KIND] = ct_cell_text(text_of(f->kind)),
+                          [KIND] = ct_cell_text(ct_allocation_name(f->kind)),
                           [ALLOCATIONS] = ct_cell_count(f->allocations),
                           [BYTES] = ct_cell_count(f->bytes),
                           [FAILED] = ct_cell_count(f->failed),
@@ -144,7 +144,7 @@ static void put_block(struct ct_sink *sink, const struct ct_merged *m,
 {
     bool listed = f->kind != CT_ALLOCATION_ON_DEVICE;
     struct ct_cell cells[BLOCK_COLUMNS] = {
-        [BLOCK_KIND] = ct_cell_text(listed ? text_of(f->kind) : "in further sizes"),
+        [BLOCK_KIND] = ct_cell_text(listed ? ct_allocation_name(f->kind) : "in further sizes"),
         [BLOCKS] = ct_cell_count(f->count),
         [ALL_BYTES] = ct_cell_count(ct_allocated_bytes(f)),
     };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "nccl": what NCCL was called for, and the bandwidth that came of it. */
-#include <stdlib.h>
+#include "report/reports/nccl.h"
 
-#include "report/reports.h"
+#include <stdlib.h>
 
 enum {
     TIME,
@@ -45,7 +45,7 @@ static const struct ct_column columns[COLUMNS] = {
 
 static const struct ct_relation relation = {"nccl", "NCCL", columns, COLUMNS};
 
-static const char *operation_of(uint32_t collective)
+const char *ct_nccl_operation(uint32_t collective)
 {
     static const char *const texts[] = {
 #define X(id, text) [CT_COLLECTIVE_##id] = text,
@@ -56,14 +56,13 @@ static const char *operation_of(uint32_t collective)
 }
 
 /* As nccl.h numbers them, and nccl-tests calls them. */
-static struct ct_cell datatype_of(uint32_t datatype)
+const char *ct_nccl_datatype(uint32_t datatype)
 {
     static const char *const texts[] = {"int8", "uint8", "int32",  "uint32",   "int64",  "uint64",
                                         "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2"};
     if (!datatype)
-        return ct_cell_none();
-    return ct_cell_text(datatype <= sizeof(texts) / sizeof(texts[0]) ? texts[datatype - 1]
-                                                                     : "of a new kind");
+        return NULL;
+    return datatype <= sizeof(texts) / sizeof(texts[0]) ? texts[datatype - 1] : "of a new kind";
 }
 
 /*
@@ -90,7 +89,22 @@ static double bus_factor(uint32_t collective, double n)
     }
 }
 
-/* Times and bytes of those calls that have a time. With one rank nothing is on the bus. */
+double ct_nccl_algorithm_rate(const struct ct_file_collective *f)
+{
+    return f->total_ns ? (double)f->timed_bytes * 1e9 / (double)f->total_ns : 0;
+}
+
+bool ct_nccl_is_on_bus(const struct ct_file_collective *f)
+{
+    return f->ranks > 1 && f->collective < CT_COLLECTIVE_COUNT;
+}
+
+double ct_nccl_bus_rate(const struct ct_file_collective *f)
+{
+    return ct_nccl_algorithm_rate(f) * bus_factor(f->collective, f->ranks);
+}
+
+/* Times and bytes of those calls that have a time. */
 static void put_times(struct ct_cell *cells, const struct ct_file_collective *f)
 {
     if (!f->timed)
@@ -101,24 +115,25 @@ static void put_times(struct ct_cell *cells, const struct ct_file_collective *f)
     cells[MAX] = ct_cell_count(f->max_ns);
     if (!f->total_ns)
         return;
-    double bandwidth = (double)f->timed_bytes * 1e9 / (double)f->total_ns;
-    cells[ALGORITHM] = ct_cell_whole(bandwidth);
-    if (f->ranks > 1 && f->collective < CT_COLLECTIVE_COUNT)
-        cells[BUS] = ct_cell_whole(bandwidth * bus_factor(f->collective, f->ranks));
+    cells[ALGORITHM] = ct_cell_whole(ct_nccl_algorithm_rate(f));
+    if (ct_nccl_is_on_bus(f))
+        cells[BUS] = ct_cell_whole(ct_nccl_bus_rate(f));
 }
 
 static void put(struct ct_sink *sink, const struct ct_file_collective *f)
 {
     struct ct_cell cells[COLUMNS] = {
         [CALLS] = ct_cell_count(f->calls),
-        [OPERATION] = ct_cell_text(operation_of(f->collective)),
-        [DATATYPE] = datatype_of(f->datatype),
+        [OPERATION] = ct_cell_text(ct_nccl_operation(f->collective)),
         [BYTES] = ct_cell_count(f->bytes),
         [TIMED] = ct_cell_count(f->timed),
         [SHARED] = ct_cell_count(f->shared),
         [CAPTURED] = ct_cell_count(f->captured),
         [FAILED] = ct_cell_count(f->failed),
     };
+    const char *datatype = ct_nccl_datatype(f->datatype);
+    if (datatype)
+        cells[DATATYPE] = ct_cell_text(datatype);
     if (f->ranks)
         cells[RANKS] = ct_cell_count(f->ranks);
     if (f->calls)

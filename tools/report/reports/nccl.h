@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* NCCL's operations: what they are called, and the bandwidth that came of them. */
+#ifndef CT_REPORT_NCCL_H
+#define CT_REPORT_NCCL_H
+
+#include "report/reports.h"
+
+/* Of enum ct_collective, and of ct_file_collective.datatype; a newer minor version may have more.
+ */
+const char *ct_nccl_operation(uint32_t collective);
+const char *ct_nccl_datatype(uint32_t datatype); /* NULL: not known */
+
+/* Bytes per second, of those calls that have a time; 0: none has. */
+double ct_nccl_algorithm_rate(const struct ct_file_collective *f);
+
+/* With one rank nothing is on the bus. */
+bool ct_nccl_is_on_bus(const struct ct_file_collective *f);
+double ct_nccl_bus_rate(const struct ct_file_collective *f);
+
+#endif
