@@ -4,11 +4,17 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "build_file.h"
 #include "case_main.h"
+#include "report/options.h"
 #include "report/partial.h"
+#include "report/reports.h"
+#include "report/unnamed.h"
 
 #define PATH "partial.out"
 
@@ -75,6 +81,12 @@ START_TEST(a_name_that_cannot_be_given)
 }
 END_TEST
 
+static bool part_is_there(pid_t of)
+{
+    snprintf(part, sizeof(part), "%s.%ld.part", PATH, (long)of);
+    return !access(part, F_OK);
+}
+
 /* A child's, which gets a signal before it keeps the file: how it ended. */
 static int interrupt(int number)
 {
@@ -86,8 +98,7 @@ static int interrupt(int number)
         _exit(ct_partial_keep(PATH) ? 0 : 1);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    snprintf(part, sizeof(part), "%s.%ld.part", PATH, (long)child);
-    ck_assert_int_ne(access(part, F_OK), 0);
+    ck_assert(!part_is_there(child));
     return status;
 }
 
@@ -123,6 +134,125 @@ START_TEST(handlers_are_given_back)
 }
 END_TEST
 
+/* ---- without a name ---- */
+
+static bool dies_in_fsync;
+
+/* Instead of the C library's: what is to be on the disk is written then, and nothing else is left.
+ */
+int fsync(int fd)
+{
+    (void)fd;
+    if (dies_in_fsync)
+        raise(SIGKILL);
+    return 0;
+}
+
+static bool cannot_link;
+
+int linkat(int from, const char *old, int to, const char *new, int flags)
+{
+    errno = EPERM;
+    return cannot_link ? -1 : (int)syscall(SYS_linkat, from, old, to, new, flags);
+}
+
+static bool has_unnamed_files(void)
+{
+    int fd = ct_unnamed_open(PATH);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static int merge_to_path(char *from)
+{
+    struct ct_options o = {.files = &from, .file_count = 1, .log_file = PATH};
+    return ct_report_merge(&(struct ct_input){.o = &o}, NULL);
+}
+
+static void make_profile(const char *path)
+{
+    struct ct_build b;
+    ct_build_start(&b);
+    ct_build_process(&b, 10, "./app");
+    ct_build_device(&b, 0, "GPU");
+    ck_assert(ct_build_save(&b, path));
+    ct_build_free(&b);
+}
+
+START_TEST(a_merge_that_is_killed_leaves_nothing)
+{
+    char from[] = "partial.in";
+    int status;
+    make_profile(from);
+    pid_t child = fork();
+    if (!child) {
+        dies_in_fsync = true;
+        _exit(merge_to_path(from));
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    ck_assert_int_ne(access(PATH, F_OK), 0);
+    ck_assert(part_is_there(child) == !has_unnamed_files());
+    unlink(part);
+    ck_assert_int_eq(merge_to_path(from), 0);
+    ck_assert_int_eq(merge_to_path(from), 0); /* over its own */
+    ck_assert_int_eq(access(PATH, F_OK), 0);
+    ck_assert(!part_is_there(getpid()));
+    unlink(from);
+}
+END_TEST
+
+/* Some file systems have no links. */
+START_TEST(a_merge_that_cannot_name_it)
+{
+    char from[] = "partial.in";
+    make_profile(from);
+    cannot_link = true;
+    ck_assert_int_eq(merge_to_path(from), 0);
+    cannot_link = false;
+    ck_assert_int_eq(access(PATH, F_OK), 0);
+    ck_assert(!part_is_there(getpid()));
+    unlink(from);
+}
+END_TEST
+
+/* As of any file that is made. */
+START_TEST(its_mode_is_what_the_mask_leaves)
+{
+    char from[] = "partial.in";
+    struct stat st;
+    make_profile(from);
+    umask(027);
+    ck_assert_int_eq(merge_to_path(from), 0);
+    ck_assert_int_eq(stat(PATH, &st), 0);
+    ck_assert_int_eq(st.st_mode & 07777, 0640);
+    unlink(from);
+}
+END_TEST
+
+/* Neither a file nor a link, wherever that leads, is written over or followed. */
+START_TEST(a_name_that_is_taken)
+{
+    if (!has_unnamed_files())
+        return;
+    int fd = ct_unnamed_open(PATH);
+    make(PATH, "old");
+    ck_assert(!ct_unnamed_link(fd, PATH));
+    ck_assert_int_eq(errno, EEXIST);
+    check_content("old");
+    unlink(PATH);
+    ck_assert_int_eq(symlink("partial.target", PATH), 0);
+    ck_assert(!ct_unnamed_link(fd, PATH));
+    ck_assert_int_eq(errno, EEXIST);
+    ck_assert_int_ne(access("partial.target", F_OK), 0);
+    unlink(PATH);
+    ck_assert(ct_unnamed_link(fd, PATH));
+    ck_assert_int_eq(access(PATH, F_OK), 0);
+    close(fd);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("partial");
@@ -133,5 +263,9 @@ int main(void)
     tcase_add_loop_test(tests, a_signal_removes_it_and_ends_the_program, 0, 3);
     tcase_add_test(tests, an_ignored_signal_stays_so);
     tcase_add_test(tests, handlers_are_given_back);
+    tcase_add_test(tests, a_merge_that_is_killed_leaves_nothing);
+    tcase_add_test(tests, a_merge_that_cannot_name_it);
+    tcase_add_test(tests, its_mode_is_what_the_mask_leaves);
+    tcase_add_test(tests, a_name_that_is_taken);
     return ct_case_main("partial", tests);
 }

@@ -20,6 +20,7 @@
 #include "report/profile/encode.h"
 #include "report/profile/files.h"
 #include "report/reports.h"
+#include "report/unnamed.h"
 
 static bool refuse(const char *path, const char *what, const char *reason)
 {
@@ -69,7 +70,23 @@ static bool can_be_read(const char *path, void *payload, size_t bytes)
     return good || refuse(path, "is not written, as it ", error.text);
 }
 
-static bool write_payload(const char *path, const void *payload, size_t bytes)
+/* Nothing is left of it if the program is killed. False: it could not be had, or not be named. */
+static bool write_unnamed(const char *path, const void *payload, size_t bytes)
+{
+    struct ct_file f = {.fd = CT_FD_NONE, .in_memory = true};
+    const char *part = ct_partial_begin(path);
+    bool good = ct_fd_keep(&f.fd, ct_unnamed_open(path)) && ct_file_begin(&f) &&
+                ct_file_commit(&f, payload, bytes) && !fsync(f.fd.number) &&
+                ct_unnamed_link(f.fd.number, part);
+    if (good)
+        good = ct_partial_keep(path);
+    else
+        ct_partial_drop();
+    ct_file_close(&f);
+    return good;
+}
+
+static bool write_named(const char *path, const void *payload, size_t bytes)
 {
     struct ct_file f = {.fd = CT_FD_NONE};
     enum ct_file_error error = ct_file_open(&f, ct_partial_begin(path), false);
@@ -85,6 +102,11 @@ static bool write_payload(const char *path, const void *payload, size_t bytes)
     int number = errno;
     ct_file_close(&f);
     return good || refuse(path, "cannot be written: ", strerror(number));
+}
+
+static bool write_payload(const char *path, const void *payload, size_t bytes)
+{
+    return write_unnamed(path, payload, bytes) || write_named(path, payload, bytes);
 }
 
 static bool write_merged(const struct ct_merged *m, const char *path)
