@@ -69,8 +69,8 @@ static const struct {
          .submit_ns = 1860,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
-         .node = {.bias_ns = 3350, /* between 2.35 and 4.35 us, by machine or session */
-                  .spread_ns = 1000,
+         .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */
+                  .spread_ns = 500,
                   .gap_ns = 275,
                   .doubt_ns = 400,
                   .beside_ns = 700},
@@ -91,8 +91,11 @@ static const struct {
          .submit_ns = 1900,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
-         .node =
-             {.bias_ns = 3350, .spread_ns = 1000, .gap_ns = 275, .doubt_ns = 400, .beside_ns = 700},
+         .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */
+                  .spread_ns = 700,
+                  .gap_ns = 275,
+                  .doubt_ns = 400,
+                  .beside_ns = 700},
      }},
 };
 

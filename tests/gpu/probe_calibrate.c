@@ -104,7 +104,7 @@ static uint64_t timer_step(const struct job *j)
 static void run(struct ct_context *c)
 {
     uint64_t from = ct_clock_monotonic_ns();
-    ct_calibrate_prepare(c);
+    begin_measuring(c);
     uint64_t loaded = ct_clock_monotonic_ns(), step_ns = 0;
     struct job *j = jobs[c->device];
     unsigned steps = 0;

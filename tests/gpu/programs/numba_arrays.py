@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Numba: kernels of two types, with shared memory and with atomics, copies both ways, in three streams."""
 import numpy as np
+
+if not hasattr(np, "row_stack"):  # gone from NumPy 2.5; Numba 0.68 looks for it
+    np.row_stack = np.vstack
 from numba import cuda, float32
 
 N, SIDE, TILE, BINS = 1 << 16, 64, 16, 8
