@@ -136,6 +136,9 @@ bool ct_calibration_varies(const char *device_name)
 /* A record that takes the host so long was interrupted, before or after the GPU heard of it. */
 #define INTERRUPTED_NS 6000
 
+/* After a stop record that took so long the GPU may have heard of it too late. */
+#define SLOW_STOP_NS 2500
+
 /*
  * Gaps of a busy stream differ by what the front end has to load for the operation; beyond so many
  * of the usual ones the stream has been idle.
@@ -326,7 +329,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     if (t->work == CT_CLASS_KERNEL && c->submit_ns != UINT32_MAX) {
         if (t->slack_ns < CT_LATE_NS)
             low_ns = 0;
-        else if (t->stop_record_ns > INTERRUPTED_NS)
+        else if (t->stop_record_ns > SLOW_STOP_NS)
             low_ns -= (int64_t)t->stop_record_ns;
     }
     if (c->beside_ns)
