@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_trace OPERATIONS FILE [BYTES]: writes a trace as a training program leaves it, for measuring
- * the encoder and cutrace-report: two streams of work and one of copies, 160 kernels in a step with
- * durations that scatter, a copy now and then, a runtime call for each operation and others
- * between. BYTES bounds the file. Says what an operation takes, on disk and to encode.
+ * make_trace [-o] OPERATIONS FILE [BYTES]: writes a trace as a training program leaves it, for
+ * measuring the encoder and cutrace-report: two streams of work and one of copies, 160 kernels in a
+ * step with durations that scatter, a copy now and then, a runtime call for each operation and
+ * others between; -o: operations alone, as without calls in the trace. BYTES bounds the file. Says
+ * what an operation takes, on disk and to encode.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct maker {
     int fd;
     uint64_t random;
     uint64_t written_bytes;
+    bool no_calls;
     uint32_t row_in[KERNELS + 2]; /* segment that it is defined in */
     uint32_t stream_in[STREAMS];
     uint32_t api_in[APIS];
@@ -136,15 +138,18 @@ static void put_call(struct maker *m, uint32_t api, uint64_t ns)
                                             "cudaGetLastError", "cudaGetDevice",
                                             "cudaEventRecord",  "cudaStreamSynchronize"};
     uint64_t start_ns = m->host_ns + 40 + draw(m, 1500);
+    m->host_ns = start_ns + ns;
+    m->correlation++;
+    if (m->no_calls)
+        return;
     begin(m);
     if (is_new(m, &m->thread_in))
         ct_trace_define_thread(m->w, &(struct ct_trace_thread){1, 4711, "train"});
     if (is_new(m, &m->api_in[api]))
         ct_trace_define_api(m->w, &(struct ct_trace_api){api, CT_API_RUNTIME, names[api]});
-    m->host_ns = start_ns + ns;
     ct_trace_put_call(m->w, &(struct ct_trace_call){.start_ns = start_ns,
                                                     .end_ns = m->host_ns,
-                                                    .correlation = ++m->correlation,
+                                                    .correlation = m->correlation,
                                                     .api = api,
                                                     .thread = 1});
 }
@@ -201,9 +206,12 @@ static double seconds(void)
 int main(int argc, char **argv)
 {
     struct maker m = {.random = 88172645463325252u};
+    m.no_calls = argc > 1 && !strcmp(argv[1], "-o");
+    argc -= m.no_calls;
+    argv += m.no_calls;
     uint64_t operations = argc >= 3 ? strtoull(argv[1], NULL, 10) : 0;
     if (!operations || argc > 4) {
-        fputs("usage: make_trace OPERATIONS FILE [BYTES]\n", stderr);
+        fputs("usage: make_trace [-o] OPERATIONS FILE [BYTES]\n", stderr);
         return 2;
     }
     m.w = ct_map(sizeof(*m.w));
