@@ -16,6 +16,19 @@
 
 /* ---- the file ---- */
 
+static bool open_tables(struct ct_sqlite *s)
+{
+    static const char *const sql[][2] = {
+#define X(id, insert, values) {insert, values},
+        CT_SQLITE_TABLES(X)
+#undef X
+    };
+    for (int i = 0; i < CT_SQLITE_TABLE_COUNT; i++)
+        if (!ct_sqlite_rows_open(&s->tables[i], s->db, sql[i][0], sql[i][1]))
+            return false;
+    return true;
+}
+
 /* A database that only we have open, and that is thrown away when it is not finished. */
 static bool open_database(struct ct_sqlite *s, const char *path)
 {
@@ -35,13 +48,15 @@ static bool open_database(struct ct_sqlite *s, const char *path)
     for (int i = 0; i < CT_SQLITE_STATEMENT_COUNT; i++)
         if (sqlite3_prepare_v2(s->db, sql[i], -1, &s->statements[i], NULL))
             return false;
-    return true;
+    return open_tables(s);
 }
 
 static void close_database(struct ct_sqlite *s)
 {
     for (int i = 0; i < CT_SQLITE_STATEMENT_COUNT; i++)
         sqlite3_finalize(s->statements[i]);
+    for (int i = 0; i < CT_SQLITE_TABLE_COUNT; i++)
+        ct_sqlite_rows_close(&s->tables[i]);
     sqlite3_close(s->db);
 }
 
@@ -120,6 +135,8 @@ static void fill(struct ct_sqlite *s)
     const struct ct_event *e;
     while (!s->failed && ct_timeline_next(s->tl, &e))
         ct_sqlite_event(s, e);
+    for (int i = 0; !s->failed && i < CT_SQLITE_TABLE_COUNT; i++)
+        ct_sqlite_check(s, ct_sqlite_rows_finish(&s->tables[i]));
     if (!s->failed)
         ct_sqlite_facts(s);
     if (!s->failed)

@@ -5,29 +5,46 @@
 
 #include <sqlite3.h>
 
+#include "report/exports/sqlite_rows.h"
 #include "report/profile/intern.h"
 #include "report/trace/event_names.h"
 #include "report/trace/open_ranges.h"
 
 extern const char ct_sqlite_schema[];
 
-/* What is prepared for each event. */
+/* Tables of events, as sqlite_rows.h has them. */
+#define CT_SQLITE_TABLES(X)                                                                        \
+    X(KERNEL,                                                                                      \
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId,"         \
+      " correlationId, globalPid, demangledName, shortName, mangledName,"                          \
+      " registersPerThread, staticSharedMemory, gridX, gridY, gridZ, blockX, blockY,"              \
+      " blockZ, dynamicSharedMemory)",                                                             \
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                                 \
+    X(COPY,                                                                                        \
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId,"         \
+      " correlationId, globalPid, bytes, copyKind, copyCount, srcKind, dstKind,"                   \
+      " migrationCause)",                                                                          \
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                                                   \
+    X(SET,                                                                                         \
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId,"         \
+      " correlationId, globalPid, bytes, memKind)",                                                \
+      "(?, ?, ?, ?, ?, ?, ?, ?, 2)")                                                               \
+    X(GRAPH,                                                                                       \
+      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, contextId,"              \
+      " streamId, correlationId, globalPid, graphId, graphExecId)",                                \
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?)")                                                               \
+    X(CALL, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME", "(?, ?, ?, ?, ?, ?, ?, NULL)")
+
+enum ct_sqlite_table {
+#define X(id, insert, values) CT_SQLITE_##id,
+    CT_SQLITE_TABLES(X)
+#undef X
+        CT_SQLITE_TABLE_COUNT
+};
+
+/* What is prepared for each event besides. */
 #define CT_SQLITE_STATEMENTS(X)                                                                    \
     X(STRING, "INSERT INTO StringIds VALUES (?, ?)")                                               \
-    X(KERNEL, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId," \
-              " correlationId, globalPid, demangledName, shortName, mangledName,"                  \
-              " registersPerThread, staticSharedMemory, gridX, gridY, gridZ, blockX, blockY,"      \
-              " blockZ, dynamicSharedMemory)"                                                      \
-              " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                 \
-    X(COPY, "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId,"   \
-            " correlationId, globalPid, bytes, copyKind, copyCount, srcKind, dstKind,"             \
-            " migrationCause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                     \
-    X(SET, "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId,"    \
-           " correlationId, globalPid, bytes, memKind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 2)")        \
-    X(GRAPH, "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, contextId,"       \
-             " streamId, correlationId, globalPid, graphId, graphExecId)"                          \
-             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")                                                \
-    X(CALL, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, ?, ?, ?, NULL)")          \
     X(RANGE, "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, domainId, category, color,"    \
              " text) VALUES (?, ?, ?, ?, ?, ?, ?)")                                                \
     X(RANGE_END, "UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?")
@@ -56,6 +73,7 @@ struct ct_sqlite_names {
 struct ct_sqlite {
     sqlite3 *db;
     sqlite3_stmt *statements[CT_SQLITE_STATEMENT_COUNT];
+    struct ct_sqlite_rows tables[CT_SQLITE_TABLE_COUNT];
     bool failed;
     char reason[128]; /* why: the database knows only of what came last */
     struct ct_timeline *tl;

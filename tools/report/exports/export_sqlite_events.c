@@ -75,46 +75,34 @@ static uint32_t api_name(struct ct_sqlite *s, const struct ct_event *e)
 
 /* ---- rows ---- */
 
-/* The parameters of a statement, in their order. */
-struct row {
-    sqlite3_stmt *statement;
-    int count;
-};
-
-static void bind(struct row *r, uint64_t value)
-{
-    sqlite3_bind_int64(r->statement, ++r->count, (sqlite3_int64)value);
-}
-
 /* UINT32_MAX: not known, which is NULL. */
-static void bind_known(struct row *r, uint32_t value)
+static void add_known(struct ct_sqlite_row *r, uint32_t value)
 {
     if (value == UINT32_MAX)
-        sqlite3_bind_null(r->statement, ++r->count);
+        ct_sqlite_row_add_null(r);
     else
-        bind(r, value);
+        ct_sqlite_row_add(r, value);
 }
 
-static void step(struct ct_sqlite *s, const struct row *r)
+static void put(struct ct_sqlite *s, enum ct_sqlite_table table)
 {
-    ct_sqlite_check(s, sqlite3_step(r->statement) == SQLITE_DONE);
-    sqlite3_reset(r->statement);
+    ct_sqlite_check(s, ct_sqlite_rows_put(&s->tables[table]));
 }
 
 /* What all operations begin with. */
-static struct row begin_op(struct ct_sqlite *s, enum ct_sqlite_statement statement,
-                           const struct ct_event *e)
+static struct ct_sqlite_row *begin_op(struct ct_sqlite *s, enum ct_sqlite_table table,
+                                      const struct ct_event *e)
 {
-    struct row r = {s->statements[statement], 0};
+    struct ct_sqlite_row *r = ct_sqlite_rows_next(&s->tables[table]);
     const struct ct_trace_reader *t = e->file->t;
     const struct ct_trace_stream *stream = &t->streams.at[e->op.stream];
-    bind(&r, e->start_ns);
-    bind(&r, e->end_ns);
-    bind(&r, t->devices.at[stream->device].ordinal);
-    bind(&r, stream->context);
-    bind(&r, stream->id);
-    bind(&r, e->op.correlation);
-    bind(&r, (uint64_t)ct_sqlite_global(e->file, 0));
+    ct_sqlite_row_add(r, e->start_ns);
+    ct_sqlite_row_add(r, e->end_ns);
+    ct_sqlite_row_add(r, t->devices.at[stream->device].ordinal);
+    ct_sqlite_row_add(r, stream->context);
+    ct_sqlite_row_add(r, stream->id);
+    ct_sqlite_row_add(r, e->op.correlation);
+    ct_sqlite_row_add(r, (uint64_t)ct_sqlite_global(e->file, 0));
     return r;
 }
 
@@ -123,18 +111,18 @@ static void put_kernel(struct ct_sqlite *s, const struct ct_event *e)
     const struct ct_trace_row *row = &e->file->t->rows.at[e->op.row];
     const struct ct_trace_shape *shape = &e->file->t->shapes.at[e->op.shape];
     const struct ct_sqlite_name *name = row_name(s, e);
-    struct row r = begin_op(s, CT_SQLITE_KERNEL, e);
-    bind(&r, name->demangled);
-    bind(&r, name->plain);
-    bind(&r, name->mangled);
-    bind_known(&r, row->registers);
-    bind_known(&r, row->static_shared_bytes);
+    struct ct_sqlite_row *r = begin_op(s, CT_SQLITE_KERNEL, e);
+    ct_sqlite_row_add(r, name->demangled);
+    ct_sqlite_row_add(r, name->plain);
+    ct_sqlite_row_add(r, name->mangled);
+    add_known(r, row->registers);
+    add_known(r, row->static_shared_bytes);
     for (int i = 0; i < 3; i++)
-        bind_known(&r, shape->id ? shape->grid[i] : UINT32_MAX);
+        add_known(r, shape->id ? shape->grid[i] : UINT32_MAX);
     for (int i = 0; i < 3; i++)
-        bind_known(&r, shape->id ? shape->block[i] : UINT32_MAX);
-    bind(&r, shape->dynamic_shared_bytes);
-    step(s, &r);
+        add_known(r, shape->id ? shape->block[i] : UINT32_MAX);
+    ct_sqlite_row_add(r, shape->dynamic_shared_bytes);
+    put(s, CT_SQLITE_KERNEL);
 }
 
 static uint32_t memory_kind(uint8_t memory)
@@ -151,45 +139,45 @@ static void put_copy(struct ct_sqlite *s, const struct ct_event *e)
 {
     const struct ct_trace_row *row = &e->file->t->rows.at[e->op.row];
     bool is_copy = row->kind == CT_ROW_COPY;
-    struct row r = begin_op(s, CT_SQLITE_COPY, e);
-    bind(&r, e->op.bytes);
-    bind(&r, is_copy && row->detail < CT_DIRECTION_COUNT ? row->detail + 1 : 0);
-    bind(&r, e->op.operations);
-    bind(&r, is_copy ? memory_kind(ct_event_source_memory(e)) : 4);
-    bind(&r, is_copy ? memory_kind(ct_event_target_memory(e)) : 4);
-    bind_known(&r, is_copy ? UINT32_MAX : 1);
-    step(s, &r);
+    struct ct_sqlite_row *r = begin_op(s, CT_SQLITE_COPY, e);
+    ct_sqlite_row_add(r, e->op.bytes);
+    ct_sqlite_row_add(r, is_copy && row->detail < CT_DIRECTION_COUNT ? row->detail + 1 : 0);
+    ct_sqlite_row_add(r, e->op.operations);
+    ct_sqlite_row_add(r, is_copy ? memory_kind(ct_event_source_memory(e)) : 4);
+    ct_sqlite_row_add(r, is_copy ? memory_kind(ct_event_target_memory(e)) : 4);
+    add_known(r, is_copy ? UINT32_MAX : 1);
+    put(s, CT_SQLITE_COPY);
 }
 
 static void put_set(struct ct_sqlite *s, const struct ct_event *e)
 {
-    struct row r = begin_op(s, CT_SQLITE_SET, e);
-    bind(&r, e->op.bytes);
-    step(s, &r);
+    struct ct_sqlite_row *r = begin_op(s, CT_SQLITE_SET, e);
+    ct_sqlite_row_add(r, e->op.bytes);
+    put(s, CT_SQLITE_SET);
 }
 
 /* Graphs with the same content are one row of the trace: that is their number. */
 static void put_graph(struct ct_sqlite *s, const struct ct_event *e)
 {
-    struct row r = begin_op(s, CT_SQLITE_GRAPH, e);
-    bind(&r, e->file->t->rows.at[e->op.row].id);
-    bind(&r, e->file->t->rows.at[e->op.row].id);
-    step(s, &r);
+    struct ct_sqlite_row *r = begin_op(s, CT_SQLITE_GRAPH, e);
+    ct_sqlite_row_add(r, e->file->t->rows.at[e->op.row].id);
+    ct_sqlite_row_add(r, e->file->t->rows.at[e->op.row].id);
+    put(s, CT_SQLITE_GRAPH);
 }
 
 static void put_call(struct ct_sqlite *s, const struct ct_event *e)
 {
     const struct ct_trace_reader *t = e->file->t;
     uint32_t name = api_name(s, e);
-    struct row r = {s->statements[CT_SQLITE_CALL], 0};
-    bind(&r, e->start_ns);
-    bind(&r, e->end_ns);
-    bind(&r, !(t->apis.at[e->call.api].flags & CT_API_RUNTIME));
-    bind(&r, (uint64_t)ct_sqlite_global(e->file, t->threads.at[e->call.thread].tid));
-    bind(&r, e->call.correlation);
-    bind(&r, name);
-    bind(&r, (uint64_t)e->call.result);
-    step(s, &r);
+    struct ct_sqlite_row *r = ct_sqlite_rows_next(&s->tables[CT_SQLITE_CALL]);
+    ct_sqlite_row_add(r, e->start_ns);
+    ct_sqlite_row_add(r, e->end_ns);
+    ct_sqlite_row_add(r, !(t->apis.at[e->call.api].flags & CT_API_RUNTIME));
+    ct_sqlite_row_add(r, (uint64_t)ct_sqlite_global(e->file, t->threads.at[e->call.thread].tid));
+    ct_sqlite_row_add(r, e->call.correlation);
+    ct_sqlite_row_add(r, name);
+    ct_sqlite_row_add(r, (uint64_t)e->call.result);
+    put(s, CT_SQLITE_CALL);
 }
 
 void ct_sqlite_event(struct ct_sqlite *s, const struct ct_event *e)
