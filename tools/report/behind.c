@@ -12,10 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/written.h"
+
 #define BUFFER_BYTES ((size_t)1 << 18)
 
 struct behind {
     int fd;
+    struct ct_written written; /* the thread's */
     pthread_t thread;
     bool started;
 
@@ -56,6 +59,7 @@ static void *run(void *cookie)
             break;
         pthread_mutex_unlock(&b->lock);
         int error = b->error ? b->error : write_all(b->fd, b->full, BUFFER_BYTES);
+        ct_written_add(&b->written, b->fd, BUFFER_BYTES);
         pthread_mutex_lock(&b->lock);
         b->error = error;
         b->full = NULL;
