@@ -126,6 +126,7 @@ int ct_report_trace_nvprof(const struct ct_input *in, FILE *out)
     int status = p.tl.failed;
     ct_event_names_free(&p.names);
     ct_string_free(&p.text);
+    ct_string_free(&p.blank);
     ct_timeline_close(&p.tl);
     return status;
 }

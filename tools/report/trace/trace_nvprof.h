@@ -37,7 +37,9 @@ enum ct_trace_column {
 struct ct_trace_print {
     struct ct_timeline tl;
     struct ct_event_names names;
-    struct ct_string text; /* not written yet */
+    struct ct_string text;  /* not written yet */
+    struct ct_string blank; /* what calls have in columns of operations */
+    bool has_blank;
     FILE *out;
     char prefix[24]; /* as the summary's: "======== ", or with the process id */
     bool automatic;  /* every value in the unit that suits it */

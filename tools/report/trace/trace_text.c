@@ -6,8 +6,8 @@
 
 /* Units are columns of their own width, numbers fill them, and what is longer is cut. */
 #define CELL 64
-#define WIDEST 24 /* no column is, with the two blanks before it: copies of one size take no call  \
-                   */
+/* No column is, with the two blanks before it: copies of one size take no call. */
+#define WIDEST 24
 
 static const struct {
     int width;
@@ -44,6 +44,19 @@ static void put_cells(struct ct_trace_print *p, char cells[][CELL], const char *
             put_cell(&p->text, cells[c], c);
     ct_string_put(&p->text, *name ? "  " : "");
     ct_string_put(&p->text, name);
+}
+
+/* Of calls only times are known: what stands in all other columns is one text. */
+static void put_call_cells(struct ct_trace_print *p, char cells[][CELL])
+{
+    put_cell(&p->text, cells[CT_TRACE_START], CT_TRACE_START);
+    put_cell(&p->text, cells[CT_TRACE_DURATION], CT_TRACE_DURATION);
+    for (enum ct_trace_column c = CT_TRACE_DURATION + 1; !p->has_blank && c < CT_TRACE_COLUMN_COUNT;
+         c++)
+        if (is_shown(p, c))
+            put_cell(&p->blank, cells[c], c);
+    p->has_blank = true;
+    ct_string_add(&p->text, p->blank.data, p->blank.len);
 }
 
 /* ---- headings ---- */
@@ -210,9 +223,12 @@ void ct_trace_text_line(struct ct_trace_print *p, const struct ct_event *e)
         memcpy(cells[c], "-", 2);
     set_time(p, cells[CT_TRACE_START], e->start_ns, p->start_unit);
     set_time(p, cells[CT_TRACE_DURATION], e->end_ns - e->start_ns, p->duration_unit);
-    if (!e->is_call)
+    if (e->is_call) {
+        put_call_cells(p, cells);
+    } else {
         set_op(p, cells, e);
-    put_cells(p, cells, "");
+        put_cells(p, cells, "");
+    }
     ct_string_put(&p->text, "  ");
     put_name(p, e);
     ct_string_put(&p->text, "\n");
