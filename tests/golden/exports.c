@@ -521,6 +521,44 @@ START_TEST(facts_of_what_could_be_read)
 }
 END_TEST
 
+static struct ct_sqlite_row row_of(int i)
+{
+    struct ct_sqlite_row row = {0};
+    ct_sqlite_row_add(&row, (uint64_t)i);
+    if (i % 7)
+        ct_sqlite_row_add(&row, i % 3);
+    else
+        ct_sqlite_row_add_null(&row);
+    return row;
+}
+
+/* In full statements, in which values stay bound, and in those that end it. */
+START_TEST(rows_in_one_statement_are_in_their_order)
+{
+    static const char all[] = "SELECT count(*) FROM t WHERE rowid = a + 1 AND "
+                              "b IS CASE WHEN a % 7 THEN a % 3 END";
+    struct ct_sqlite_rows rows = {0};
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    int count = 3 * CT_SQLITE_ROWS + 5;
+    ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    ck_assert(!ct_sqlite_rows_open(&rows, db, "INSERT INTO t", "(?, ?)"));
+    sqlite3_exec(db, "CREATE TABLE t (a, b)", NULL, NULL, NULL);
+    ck_assert(ct_sqlite_rows_open(&rows, db, "INSERT INTO t", "(?, ?)"));
+    for (int i = 0; i < count; i++) {
+        *ct_sqlite_rows_next(&rows) = row_of(i);
+        ck_assert(ct_sqlite_rows_put(&rows));
+    }
+    ck_assert(ct_sqlite_rows_finish(&rows));
+    ct_sqlite_rows_close(&rows);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, all, -1, &q, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(q), SQLITE_ROW);
+    ck_assert_int_eq(sqlite3_column_int(q, 0), count);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+}
+END_TEST
+
 START_TEST(only_exports_are_overwritten)
 {
     char kept[16] = "";
@@ -558,6 +596,7 @@ int main(void)
     tcase_add_test(tests, an_export_may_be_added_to);
     tcase_add_test(tests, processes_with_the_same_number_are_two);
     tcase_add_test(tests, facts_of_what_could_be_read);
+    tcase_add_test(tests, rows_in_one_statement_are_in_their_order);
     tcase_add_test(tests, only_exports_are_overwritten);
 #endif
     return ct_case_main("exports", tests);
