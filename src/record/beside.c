@@ -302,9 +302,9 @@ bool ct_beside_is_open(const struct ct_measured *measured, unsigned count)
 void ct_beside_find(struct ct_measured *measured, unsigned count, unsigned settled)
 {
     stamp_count = 0;
-    if (count && is_one_stream(measured, count)) {
+    if (settled && is_one_stream(measured, count)) {
         remember_one_stream(measured, settled);
-    } else if (count) {
+    } else if (settled) { /* otherwise what is remembered stays */
         collect(measured, count);
         ct_sort(stamp_count, is_later, swap);
         look();

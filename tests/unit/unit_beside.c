@@ -190,6 +190,25 @@ START_TEST(the_front_end_turns_from_one_stream_to_another)
 }
 END_TEST
 
+/* What was settled before counts, also after rounds in which everything waited. */
+START_TEST(a_round_that_settles_nothing_forgets_nothing)
+{
+    begin();
+    bracket(2, 5000, 19000);
+    find();
+    for (int rounds = 0; rounds < 3; rounds++) {
+        next_round();
+        bracket(1, 10000, 20000);
+        ct_beside_find(round_, count, 0);
+    }
+    next_round();
+    struct ct_bracket_times *late = bracket(1, 10000, 20000);
+    find();
+    ck_assert_uint_eq(late->beside_start, 1);
+    ck_assert_uint_gt(late->held_ns, 0);
+}
+END_TEST
+
 START_TEST(as_many_as_there_is_room_for)
 {
     begin();
@@ -226,6 +245,7 @@ int main(void)
     tcase_add_test(tests, a_stop_does_not_wait_since_before_its_start);
     tcase_add_test(tests, a_stop_in_between_takes_the_front_end);
     tcase_add_test(tests, the_front_end_turns_from_one_stream_to_another);
+    tcase_add_test(tests, a_round_that_settles_nothing_forgets_nothing);
     tcase_add_test(tests, as_many_as_there_is_room_for);
     return ct_case_main("beside", tests);
 }
