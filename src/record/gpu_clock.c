@@ -11,8 +11,16 @@
     ((uint64_t)1 << 40) /* leaves room for what was before the first event asked for               \
                          */
 
-/* A tie is renewed every so many pins; the rate is measured over this span. */
+/*
+ * A tie is renewed every so many pins, or after so long. Where pins are rare, older ones would
+ * bring what the rate is wrong by into it: some are needed all the same.
+ */
 #define TIE_PINS 8
+#define TIE_NS 1000000u
+#define TIE_PINS_LEAST 5
+#define PIN_AGE_NS 10000000u
+
+/* The rate is measured over this span. */
 #define RATE_NS_LEAST 20000000u
 #define RATE_NS_MOST 400000000u
 
@@ -97,15 +105,20 @@ static void sort(uint64_t *v, unsigned n)
         }
 }
 
-/* Ties that were taken on both sides of a step of either clock belong to no rate. */
+/*
+ * Ties that were taken on both sides of a step of either clock belong to no rate. A tie is off by a
+ * few tenths of a microsecond: what was measured over a longer span is the better rate.
+ */
 static void measure_rate(struct ct_gpu_clock *clock)
 {
     const struct ct_pin *from = &clock->old_tie, *to = &clock->tie;
     double ns = (double)(int64_t)(to->ns - from->ns);
     double told_ns = (double)(to->ticks - from->ticks) * host_rate(), off_ns = ns - told_ns;
     bool is_plausible = off_ns < told_ns * RATE_OFF_MOST && -off_ns < told_ns * RATE_OFF_MOST;
-    if (from->ticks && is_plausible && ns > RATE_NS_LEAST)
+    if (from->ticks && is_plausible && ns > RATE_NS_LEAST && ns >= clock->rate_span_ns) {
         clock->ns_per_tick = ns / (double)(to->ticks - from->ticks);
+        clock->rate_span_ns = ns < RATE_NS_MOST ? ns : RATE_NS_MOST;
+    }
     if (!from->ticks || !is_plausible || ns > RATE_NS_MOST)
         clock->old_tie = clock->tie;
 }
@@ -116,10 +129,14 @@ static void measure_rate(struct ct_gpu_clock *clock)
  */
 static void tie(struct ct_gpu_clock *clock, uint64_t ticks)
 {
-    uint64_t ns[CT_CLOCK_PINS] = {0};
-    unsigned n = (unsigned)ct_min(clock->pinned, CT_CLOCK_PINS);
-    for (unsigned i = 0; i < n; i++)
-        ns[i] = at(clock, &clock->pins[i], ticks);
+    uint64_t ns[CT_CLOCK_PINS] = {0}, oldest = ticks - ct_ns_to_ticks(PIN_AGE_NS);
+    unsigned n = 0, most = (unsigned)ct_min(clock->pinned, CT_CLOCK_PINS);
+    while (n < most) {
+        const struct ct_pin *pin = &clock->pins[(clock->pinned - 1 - n) % CT_CLOCK_PINS];
+        if (n >= TIE_PINS_LEAST && (int64_t)(pin->ticks - oldest) < 0)
+            break;
+        ns[n++] = at(clock, pin, ticks);
+    }
     sort(ns, n);
     clock->tie = (struct ct_pin){ticks, ns[n * 2 / 5]};
     clock->is_tied = true;
@@ -131,7 +148,8 @@ void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns)
 {
     clock->pins[clock->pinned % CT_CLOCK_PINS] = (struct ct_pin){ticks, ns};
     clock->pinned++;
-    if (clock->pinned < TIE_PINS || clock->pinned % TIE_PINS == 0)
+    bool is_due = clock->pinned < TIE_PINS || clock->pinned % TIE_PINS == 0;
+    if (is_due || (int64_t)(ticks - clock->tie.ticks) > (int64_t)ct_ns_to_ticks(TIE_NS))
         tie(clock, ticks);
 }
 

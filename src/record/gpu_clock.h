@@ -54,6 +54,7 @@ struct ct_gpu_clock {
     struct ct_pin tie;     /* otherwise of older ones, or a guess; no ticks: there is none */
     struct ct_pin old_tie; /* to measure the rate from; no ticks: none */
     double ns_per_tick;    /* of the GPU's nanoseconds; 0: not measured */
+    double rate_span_ns;   /* over which that was measured */
     bool has_origin;
     int64_t origin_ns; /* see ct_gpu_clock_steady() */
 };

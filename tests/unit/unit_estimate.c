@@ -452,6 +452,21 @@ START_TEST(behind_a_break_the_stream_was_asked)
     m.op.open_ticks = m.op.call_ticks = ticks + 1000;
     m.op.done_ticks = m.op.closed_ticks = ticks + 9000;
     m.times.gap_ns = 900000;
+/* With a budget there is a pin now and then; the rate is what a short while at the start told. */
+START_TEST(clocks_are_tied_together_by_rare_pins)
+{
+    struct ct_gpu_clock clock = {0};
+    uint64_t ticks = pin_for_ms(&clock, 1000000, 25);
+    for (unsigned i = 0; i < 400; i++) {
+        ticks += (2000 + (unsigned)rand() % 6000) * TICKS_PER_US;
+        ct_gpu_clock_pin(&clock, ticks,
+                         gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300);
+        if (i > 100)
+            ck_assert_int_lt(llabs(error_at(&clock, ticks + 1000 * TICKS_PER_US)), 300);
+    }
+}
+END_TEST
+
     m.times.lead_ns = CT_LEAD_UNKNOWN;
     m.start_ns = gpu_ns(ticks);
     m.stop_ns = m.start_ns + m.times.raw_ns;
@@ -547,3 +562,4 @@ int main(void)
     tcase_add_test(tests, a_call_that_waits_comes_back_after_its_copy);
     return ct_case_main("estimate", tests);
 }
+    tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
