@@ -356,17 +356,14 @@ static bool is_next(const struct ct_stream *s)
     return s->first_pending && s->first_pending->op.sequence <= s->dealt + 1;
 }
 
-static uint64_t harvest_stream(struct ct_stream *s)
+static void harvest_stream(struct ct_stream *s)
 {
-    uint64_t n = 0;
     bool all = s->first_pending && is_all_complete(s);
     while (is_next(s) && (all || is_complete(s))) {
         measure(s, s->first_pending);
         give_pending(unlink_first(s));
-        n++;
     }
     tell(s);
-    return n;
 }
 
 /*
@@ -385,28 +382,27 @@ static void rest(struct ct_stream *s)
 }
 
 /* Asking an event wants its context current; streams of one context tend to follow each other. */
-static uint64_t harvest_with_context(struct ct_stream *s)
+static void harvest_with_context(struct ct_stream *s)
 {
     struct ct_context *c = ct_context(s->first_pending->op.context);
     uint32_t state = state_of(&s->first_pending->op);
     if (state == CT_CONTEXT_PAUSED)
-        return 0;
+        return;
     if (ct_calibrate_holds(c->device))
-        return 0;
+        return;
     if (state != CT_CONTEXT_LIVE) {
         lose_all(s, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
-        return 0;
+        return;
     }
     CUcontext before;
     if (!ct_context_enter(c, &before))
-        return 0;
-    uint64_t n = harvest_stream(s);
+        return;
+    harvest_stream(s);
     ct_context_leave(c, before);
-    return n;
 }
 
-/* With nothing pending all stamps are known. */
-static void settle(bool all)
+/* With nothing pending there may still be brackets that have not come in yet. */
+static unsigned settle(bool all)
 {
     uint64_t start_ns;
     for (struct ct_stream *s = active; s; s = s->next_active) {
@@ -416,20 +412,20 @@ static void settle(bool all)
         if (ct_gpu_clock_at(&ct_context(op->context)->clock, op->call_ticks, &start_ns))
             ct_beside_running(op->stream, op->context, start_ns);
     }
-    ct_settle(all || !pending);
+    unsigned n = ct_settle(all);
     if (alone)
         allow_clock(alone, ct_context(alone_context));
     alone = NULL;
+    return n;
 }
 
 uint64_t ct_harvest(bool all)
 {
-    uint64_t n = 0;
     struct ct_stream **at = &active;
     while (*at) {
         struct ct_stream *s = *at;
         if (s->first_pending)
-            n += harvest_with_context(s);
+            harvest_with_context(s);
         if (!s->first_pending)
             rest(s);
         if (s->first_pending || s->last_stop_sequence) {
@@ -439,8 +435,7 @@ uint64_t ct_harvest(bool all)
             s->active = false;
         }
     }
-    settle(all);
-    return n;
+    return settle(all);
 }
 
 void ct_harvest_give_up(void)

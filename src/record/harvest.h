@@ -10,7 +10,7 @@
 /* Moves the brackets that wait in a thread's ring to their streams. True: there were some. */
 bool ct_harvest_collect(struct ct_thread *t);
 
-/* Deals with all brackets that are complete; returns how many. `all`: see ct_settle(). */
+/* Reads all brackets that are complete; settles them as ct_settle() does, and returns how many. */
 uint64_t ct_harvest(bool all);
 
 /* Brackets that are not complete yet. */

@@ -160,7 +160,7 @@ static unsigned read_before(uint64_t ticks)
     return n;
 }
 
-void ct_settle(bool all)
+unsigned ct_settle(bool all)
 {
     bool waits = !all && ct_beside_is_open(measured, count);
     unsigned n = waits ? read_before(ct_ticks() - ct_ns_to_ticks(BESIDE_NS)) : count;
@@ -175,4 +175,5 @@ void ct_settle(bool all)
         settle_one(&measured[order[i]]);
     count -= n;
     __builtin_memmove(measured, measured + n, count * sizeof(*measured));
+    return n;
 }

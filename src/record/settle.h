@@ -32,8 +32,8 @@ void ct_settle_keep(void);
 
 /*
  * Estimates what was measured and adds it to its rows: all of it, or all but the latest, which wait
- * for what other streams have stamped beside them.
+ * for what other streams have stamped beside them. Returns how many.
  */
-void ct_settle(bool all);
+unsigned ct_settle(bool all);
 
 #endif
