@@ -326,10 +326,19 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
     int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
     e.time_ns = not_negative(high_ns);
+/* After a slow stop record, for all that is known the GPU heard of it only at its end. */
+static bool may_be_late(const struct ct_bracket_times *t)
+{
+    if (t->stop_record_ns <= SLOW_STOP_NS)
+        return false;
+    return t->slack_ns == CT_LEAD_UNKNOWN ||
+           t->slack_ns < CT_LATE_NS + (int64_t)ct_after_told(t->stop_record_ns);
+}
+
     if (t->work == CT_CLASS_KERNEL && c->submit_ns != UINT32_MAX) {
         if (t->slack_ns < CT_LATE_NS)
             low_ns = 0;
-        else if (t->stop_record_ns > SLOW_STOP_NS)
+        else if (may_be_late(t))
             low_ns -= (int64_t)t->stop_record_ns;
     }
     if (c->beside_ns)

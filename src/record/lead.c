@@ -2,6 +2,7 @@
 #include "record/lead.h"
 
 #include "base/clock.h"
+#include "record/sample.h"
 
 /* A start record that shows where the clocks are: on an idle stream, and not interrupted. */
 #define PIN_GAP_NS 5000
@@ -40,8 +41,9 @@ unsigned ct_lead_entries(const struct ct_op *op)
 static bool is_queue_long(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     uint64_t submitted_ns;
-    if (m->op.flags & CT_OP_AFTER_BREAK)
-        return m->times.lead_ns < LONG_LEAD_NS;
+    bool unseen = m->op.flags & CT_OP_AFTER_BREAK || m->op.cell != CT_CELL_NONE;
+    if (unseen && m->times.lead_ns < LONG_LEAD_NS)
+        return true;
     return m->long_ticks && ct_gpu_clock_at(clock, m->long_ticks, &submitted_ns) &&
            submitted_ns <= m->stop_ns;
 }
