@@ -15,6 +15,9 @@
 #define STOP_TURN_NS 3900
 #define START_TURN_NS 6000
 
+/* So long after it was asked for, a start stamp on an idle stream tells that nothing was served. */
+#define STALL_NS 20000
+
 /* So soon after a stamp of another stream the front end has to turn to this one first. */
 #define TURN_NS 2000
 
@@ -184,7 +187,9 @@ static void remember(const struct ct_measured *end)
 struct sweep {
     uint32_t context;
     uint32_t in_flight;
-    uint64_t chain_ns; /* since then the front end has gone from turn to turn */
+    uint64_t chain_ns; /* since then the front end has gone from turn to turn, */
+    uint32_t most;     /* with so many in flight, */
+    bool stalled;      /* and has served nobody at first */
     struct stamp latest;
     struct stamp other; /* the latest of another stream than `latest` */
 };
@@ -195,10 +200,22 @@ static bool is_within_turn(const struct stamp *before, const struct stamp *s)
     return before->stream != NO_STREAM && s->at_ns <= before->at_ns + turn_ns;
 }
 
+static bool is_stalled(const struct stamp *s)
+{
+    return s->kind == START && s->m && s->m->asked_ns && s->m->asked_ns + STALL_NS < s->at_ns;
+}
+
 static void note_record(struct sweep *w, const struct stamp *s)
 {
-    if (!is_within_turn(&w->latest, s))
+    if (!is_within_turn(&w->latest, s)) {
         w->chain_ns = s->at_ns;
+        w->most = w->in_flight;
+        w->stalled = false;
+    }
+    if (is_stalled(s)) {
+        w->chain_ns = ct_min(w->chain_ns, s->m->asked_ns);
+        w->stalled = true;
+    }
     if (w->latest.stream != s->stream)
         w->other = w->latest;
     w->latest = *s;
@@ -216,20 +233,24 @@ static bool is_after_other(const struct sweep *w, const struct stamp *s, uint64_
     return before->stream != NO_STREAM && s->at_ns <= before->at_ns + within_ns;
 }
 
+/* Unless the front end stood still, each of the others had a turn at most. */
 static uint64_t held_ns(const struct sweep *w, const struct stamp *s)
 {
     if (!is_within_turn(other(w, s), s))
         return 0;
-    return s->at_ns - ct_max(w->chain_ns, s->m->start_ns);
+    uint64_t ns = s->at_ns - ct_max(w->chain_ns, s->m->start_ns);
+    return w->stalled ? ns : ct_min(ns, (uint64_t)w->most * START_TURN_NS);
 }
 
 static void pass(struct sweep *w, const struct stamp *s)
 {
+    w->most = ct_max(w->most, w->in_flight);
     if (s->kind == STOP && w->in_flight)
         w->in_flight--;
     if (s->m && s->kind == STOP) {
         s->m->times.beside = w->in_flight;
         s->m->times.held_ns = held_ns(w, s);
+        s->m->times.stalled = w->stalled && s->m->times.held_ns;
     } else if (s->m) {
         s->m->times.beside_start = w->in_flight;
         s->m->times.turned = is_after_other(w, s, TURN_NS);

@@ -156,6 +156,15 @@ bool ct_calibration_varies(const char *device_name)
 /* Clean operations that make a prior. */
 #define PRIOR_LEAST 3
 
+/*
+ * Where for one that is clean so many may have waited for other streams, it is clean because it was
+ * late. Then some of all those bounds will not have waited: these percent.
+ */
+#define HELD_MOST 16
+#define HELD_LOW_PERCENT 15
+#define HELD_STEPS 16
+#define HELD_STEP_LEAST_NS 64
+
 struct range {
     int64_t low_ns;
     int64_t high_ns;
@@ -317,15 +326,6 @@ static bool is_host_inside(const struct ct_calibration *c, const struct ct_brack
            (t->work == CT_CLASS_WAIT || (t->work == CT_CLASS_COPY && t->launch_ns > STAGING_NS));
 }
 
-struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
-{
-    struct ct_estimate e = {true, t->raw_ns, t->raw_ns, t->raw_ns, doubt_ns(c, t)};
-    if (c->source == CT_CALIBRATION_NONE)
-        return e;
-    struct range b = bias(c, t);
-    int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
-    int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
-    e.time_ns = not_negative(high_ns);
 /* After a slow stop record, for all that is known the GPU heard of it only at its end. */
 static bool may_be_late(const struct ct_bracket_times *t)
 {
@@ -335,14 +335,30 @@ static bool may_be_late(const struct ct_bracket_times *t)
            t->slack_ns < CT_LATE_NS + (int64_t)ct_after_told(t->stop_record_ns);
 }
 
+struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    struct ct_estimate e = {.is_clean = true,
+                            .time_ns = t->raw_ns,
+                            .low_ns = t->raw_ns,
+                            .high_ns = t->raw_ns,
+                            .doubt_ns = doubt_ns(c, t)};
+    if (c->source == CT_CALIBRATION_NONE)
+        return e;
+    struct range b = bias(c, t);
+    int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
+    int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
+    e.time_ns = not_negative(high_ns);
     if (t->work == CT_CLASS_KERNEL && c->submit_ns != UINT32_MAX) {
         if (t->slack_ns < CT_LATE_NS)
             low_ns = 0;
         else if (may_be_late(t))
             low_ns -= (int64_t)t->stop_record_ns;
     }
-    if (c->beside_ns)
+    if (c->beside_ns && t->held_ns) {
         low_ns -= (int64_t)t->held_ns;
+        e.was_held = t->work == CT_CLASS_KERNEL;
+        e.was_stalled = e.was_held && t->stalled;
+    }
     if (is_host_inside(c, t))
         low_ns = 0;
     e.is_clean = low_ns == high_ns;
@@ -368,6 +384,32 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
     return b;
 }
 
+/* In steps up and down that keep each other the balance at the percentile. */
+static void follow_held(struct ct_prior *p, uint64_t high_ns)
+{
+    uint64_t step_ns = ct_max(p->held_low_ns / HELD_STEPS, HELD_STEP_LEAST_NS);
+    if (!p->held++)
+        p->held_low_ns = high_ns;
+    else if (high_ns > p->held_low_ns)
+        p->held_low_ns += step_ns * HELD_LOW_PERCENT / 100;
+    else
+        p->held_low_ns -= ct_min(p->held_low_ns, step_ns * (100 - HELD_LOW_PERCENT) / 100);
+}
+
+/*
+ * What it is likely to be; without a sign of that the upper bound stands. But while a kernel is
+ * loaded for its first launch all streams stand still, and that is its first bracket.
+ */
+static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)
+{
+    uint64_t ns = e->was_stalled ? e->low_ns : e->time_ns;
+    if (p->count >= PRIOR_LEAST)
+        ns = p->total_ns / p->count;
+    if (e->was_held && p->held > HELD_MOST * p->count)
+        ns = ct_min(ns, p->held_low_ns);
+    return ns;
+}
+
 void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
 {
     if (e->is_clean) {
@@ -375,7 +417,8 @@ void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
         prior->total_ns += e->time_ns;
         return;
     }
-    if (prior->count >= PRIOR_LEAST)
-        e->time_ns = ct_max(e->low_ns, ct_min(e->high_ns, prior->total_ns / prior->count));
+    if (e->was_held && !e->was_stalled)
+        follow_held(prior, e->high_ns);
+    e->time_ns = ct_max(e->low_ns, ct_min(e->high_ns, likely_ns(e, prior)));
     e->doubt_ns += (e->high_ns - e->low_ns) / 2;
 }

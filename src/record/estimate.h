@@ -96,7 +96,8 @@ struct ct_bracket_times {
     bool turned;           /* the start stamp comes soon after one of another stream */
     uint64_t taken_ns; /* from the start stamp to a stop of another stream that kept the GPU from
                           the operation; 0: none did */
-    uint64_t held_ns;  /* how long the stop record may have waited for those of other streams */
+    uint64_t held_ns;  /* how long the stop record may have waited for those of other streams, */
+    bool stalled;      /* or with all of them while the GPU served nobody */
     uint64_t raw_ns;
     uint64_t gap_ns;         /* previous stop stamp to this start stamp, or CT_GAP_UNKNOWN */
     uint64_t record_ns;      /* the host's time in the start record, */
@@ -114,16 +115,20 @@ struct ct_bracket_times {
 /* The duration, which is known well or only to lie between two bounds. */
 struct ct_estimate {
     bool is_clean;
+    bool was_held;    /* bounds: its stop record may have waited for other streams, */
+    bool was_stalled; /* or with them */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;
     uint64_t doubt_ns; /* by how much time_ns may be wrong */
 };
 
-/* The clean ones among the operations of a row so far. */
+/* The operations of a row so far: the clean ones, and those that may have waited. */
 struct ct_prior {
     uint64_t count;
     uint64_t total_ns;
+    uint64_t held;
+    uint64_t held_low_ns; /* a low percentile of their upper bounds */
 };
 
 /*
@@ -153,8 +158,8 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
                                           uint64_t least, uint64_t most);
 
 /*
- * Where there are only bounds, the mean of the row's clean operations tells where in between. Clean
- * ones are added to the prior.
+ * Where there are only bounds, the mean of the row's clean operations tells where in between, or
+ * where next to none is clean, the lowest bounds. All are added to the prior.
  */
 void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior);
 

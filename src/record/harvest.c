@@ -274,6 +274,7 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
         lose(s, op, loss);
         return;
     }
+    m->asked_ns = ct_lead_asked_ns(&ct_context(op->context)->clock, m);
     ct_settle_keep();
     alone = active == s && !s->next_active ? s : NULL;
     alone_context = op->context;

@@ -99,6 +99,17 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
                          m->start_ns - turn_ns(m));
 }
 
+uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    const struct ct_op *op = &m->op;
+    uint64_t asked_ns, gap_ns = ct_min(m->times.gap_ns, m->start_ns);
+    bool unseen = op->flags & CT_OP_AFTER_BREAK && !(op->flags & CT_OP_FOUND_IDLE);
+    if (op->flags & PIN_FLAGS || unseen ||
+        !ct_gpu_clock_at(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
+        return 0;
+    return asked_ns > m->start_ns - gap_ns + PIN_EARLY_NS ? asked_ns : 0;
+}
+
 /* A call that waits comes back only after its copy: what that takes is before the stop record. */
 static uint64_t behind_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {

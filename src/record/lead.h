@@ -26,6 +26,12 @@ unsigned ct_lead_entries(const struct ct_op *op);
 void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m);
 
 /*
+ * Where the start record would be stamped on an idle stream, and this one was idle; 0: it was not,
+ * or nobody knows. Of a bracket that has been read.
+ */
+uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m);
+
+/*
  * Where on the GPU's time line the operation ended, of which the duration has been estimated. What
  * the bracket is longer is a record behind it, and before it where it waited for the host.
  */

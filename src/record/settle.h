@@ -16,6 +16,7 @@ struct ct_measured {
     struct ct_bracket_times times;
     uint64_t start_ns; /* on the context's time line */
     uint64_t stop_ns;
+    uint64_t asked_ns;   /* where the start would be had it not waited; 0: not known */
     uint64_t read_ticks; /* when the events were read */
     uint32_t device;
     uint64_t stream_id;  /* the entry may be another stream's soon */

@@ -159,6 +159,38 @@ START_TEST(a_stop_does_not_wait_since_before_its_start)
 }
 END_TEST
 
+/* Two streams: the other one is served once, however long it goes on so. */
+START_TEST(each_of_the_others_has_a_turn_at_most)
+{
+    begin();
+    for (unsigned i = 0; i < 20; i++)
+        bracket(2, 100000 + 4000 * i, 102000 + 4000 * i);
+    struct ct_bracket_times *m = bracket(1, 90000, 180000);
+    find();
+    ck_assert_uint_eq(m->held_ns, 2 * 6000);
+}
+END_TEST
+
+/* An idle stream's start record, asked for at 110000, is stamped after the long kernel's end. */
+START_TEST(while_the_front_end_stands_still_nothing_is_served)
+{
+    begin();
+    struct ct_bracket_times *m = bracket(1, 100000, 606000);
+    struct ct_bracket_times *whole = bracket(2, 90000, 595000);
+    struct ct_bracket_times *behind = bracket(3, 602000, 640000);
+    round_[2].asked_ns = 110000;
+    find();
+    ck_assert(m->stalled);
+    ck_assert_uint_eq(m->held_ns, 606000 - 110000);
+    ck_assert(!whole->stalled && !behind->stalled);
+    ck_assert_uint_eq(whole->held_ns + behind->held_ns, 0);
+    round_[2].asked_ns = 601000;
+    find();
+    ck_assert(!m->stalled);
+    ck_assert_uint_eq(m->held_ns, 4000);
+}
+END_TEST
+
 /* The operation was told of at 3000: a stop at 2500 was before it, one at 6000 was not. */
 START_TEST(a_stop_in_between_takes_the_front_end)
 {
@@ -243,6 +275,8 @@ int main(void)
     tcase_add_test(tests, contexts_know_nothing_of_each_other);
     tcase_add_test(tests, a_stop_waits_for_the_records_of_others);
     tcase_add_test(tests, a_stop_does_not_wait_since_before_its_start);
+    tcase_add_test(tests, each_of_the_others_has_a_turn_at_most);
+    tcase_add_test(tests, while_the_front_end_stands_still_nothing_is_served);
     tcase_add_test(tests, a_stop_in_between_takes_the_front_end);
     tcase_add_test(tests, the_front_end_turns_from_one_stream_to_another);
     tcase_add_test(tests, a_round_that_settles_nothing_forgets_nothing);

@@ -360,6 +360,55 @@ START_TEST(a_late_stop_is_only_a_bound)
 }
 END_TEST
 
+/* 10,000 ns, and up to 8,000 more where others were served first. */
+static struct ct_estimate settle_held(struct ct_prior *prior, uint64_t more_ns)
+{
+    struct ct_calibration c = figures;
+    c.beside_ns = 900;
+    struct ct_bracket_times t = usual(12900 + more_ns);
+    t.held_ns = 9000;
+    struct ct_estimate e = ct_estimate(&c, &t);
+    ct_estimate_settle(&e, prior);
+    return e;
+}
+
+START_TEST(the_lowest_bounds_tell_where_none_is_clean)
+{
+    struct ct_prior prior = {0};
+    ck_assert_uint_eq(settle_held(&prior, 8000).time_ns, 18000);
+    for (unsigned i = 0; i < 500; i++)
+        settle_held(&prior, (uint64_t)rand() % 8000);
+    struct ct_estimate e = settle_held(&prior, 8000);
+    ck_assert(!e.is_clean);
+    ck_assert_uint_ge(e.time_ns, 10000);
+    ck_assert_uint_le(e.time_ns, 12500);
+    /* A few that are clean were late, and change nothing; with enough of them they decide. */
+    prior.count = 10;
+    prior.total_ns = 10 * 15000;
+    ck_assert_uint_le(settle_held(&prior, 8000).time_ns, e.time_ns + 200);
+    prior.count = 100;
+    prior.total_ns = 100 * 15000;
+    ck_assert_uint_eq(settle_held(&prior, 8000).time_ns, 15000);
+}
+END_TEST
+
+/* As while a module is loaded for the first launch of a kernel: nothing of the kind is known yet.
+ */
+START_TEST(a_stall_is_not_the_kernel_s)
+{
+    struct ct_calibration c = figures;
+    struct ct_prior prior = {0};
+    c.beside_ns = 900;
+    struct ct_bracket_times t = usual(502900);
+    t.held_ns = 480000;
+    t.stalled = true;
+    struct ct_estimate e = ct_estimate(&c, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 20000 - 200);
+    ck_assert_uint_eq(prior.held, 0); /* of usual waits it tells nothing */
+}
+END_TEST
+
 /* ---- clocks ---- */
 
 #define TICKS_PER_US 1000 /* as the host's clock has it that was not started */
@@ -404,6 +453,21 @@ START_TEST(clocks_are_tied_together)
 }
 END_TEST
 
+/* With a budget there is a pin now and then; the rate is what a short while at the start told. */
+START_TEST(clocks_are_tied_together_by_rare_pins)
+{
+    struct ct_gpu_clock clock = {0};
+    uint64_t ticks = pin_for_ms(&clock, 1000000, 25);
+    for (unsigned i = 0; i < 400; i++) {
+        ticks += (2000 + (unsigned)rand() % 6000) * TICKS_PER_US;
+        ct_gpu_clock_pin(&clock, ticks,
+                         gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300);
+        if (i > 100)
+            ck_assert_int_lt(llabs(error_at(&clock, ticks + 1000 * TICKS_PER_US)), 300);
+    }
+}
+END_TEST
+
 /* As a thread sees them that moves to a processor whose clock is behind. */
 START_TEST(ticks_may_go_back)
 {
@@ -445,6 +509,51 @@ START_TEST(pins_behind_other_streams_are_late)
 }
 END_TEST
 
+/* Where operations go by without a bracket, those that wait tell nothing of the queue. */
+START_TEST(a_host_far_ahead_has_a_long_queue)
+{
+    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
+    uint64_t ticks = pin_for_ms(&clock, 1000000, 10);
+    struct ct_measured m = {.times = usual(20000)};
+    m.op.open_ticks = m.op.call_ticks = m.op.done_ticks = m.op.closed_ticks = ticks;
+    m.start_ns = gpu_ns(ticks) + 100000;
+    m.stop_ns = m.start_ns + m.times.raw_ns;
+    ct_lead_find(&clock, &m);
+    ck_assert(!m.times.long_queue);
+    m.op.cell = CT_CELL_NONE + 1;
+    ct_lead_find(&clock, &m);
+    ck_assert(m.times.long_queue);
+    m.start_ns = gpu_ns(ticks) + 20000;
+    m.stop_ns = m.start_ns + m.times.raw_ns;
+    ct_lead_find(&clock, &m);
+    ck_assert(!m.times.long_queue);
+}
+END_TEST
+
+/* Where a record on an idle stream would have been stamped. */
+START_TEST(it_is_known_when_a_start_was_asked_for)
+{
+    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
+    uint64_t ticks = pin_for_ms(&clock, 1000000, 10);
+    struct ct_measured m = {.times = usual(20000)};
+    ck_assert_uint_eq(ct_lead_asked_ns(&(struct ct_gpu_clock){0}, &m), 0);
+    m.op.open_ticks = m.op.call_ticks = ticks;
+    m.start_ns = gpu_ns(ticks) + 500000;
+    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &m), 0); /* behind other work */
+    m.times.gap_ns = 600000;
+    int64_t early_ns = (int64_t)(m.start_ns - ct_lead_asked_ns(&clock, &m));
+    ck_assert_int_lt(llabs(early_ns + LATENCY_NS - 500000), 200);
+    m.times.gap_ns = CT_GAP_UNKNOWN;
+    ck_assert_uint_ne(ct_lead_asked_ns(&clock, &m), 0);
+    m.op.flags = CT_OP_AFTER_BREAK; /* a wait for another stream, perhaps */
+    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &m), 0);
+    m.op.flags |= CT_OP_FOUND_IDLE;
+    ck_assert_uint_ne(ct_lead_asked_ns(&clock, &m), 0);
+    m.op.flags = CT_OP_SHARED_START;
+    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &m), 0);
+}
+END_TEST
+
 /* A bracket behind untimed work: the stream was asked, which a clock without a recent pin is not
  * worth. */
 START_TEST(behind_a_break_the_stream_was_asked)
@@ -456,21 +565,6 @@ START_TEST(behind_a_break_the_stream_was_asked)
     m.op.open_ticks = m.op.call_ticks = ticks + 1000;
     m.op.done_ticks = m.op.closed_ticks = ticks + 9000;
     m.times.gap_ns = 900000;
-/* With a budget there is a pin now and then; the rate is what a short while at the start told. */
-START_TEST(clocks_are_tied_together_by_rare_pins)
-{
-    struct ct_gpu_clock clock = {0};
-    uint64_t ticks = pin_for_ms(&clock, 1000000, 25);
-    for (unsigned i = 0; i < 400; i++) {
-        ticks += (2000 + (unsigned)rand() % 6000) * TICKS_PER_US;
-        ct_gpu_clock_pin(&clock, ticks,
-                         gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300);
-        if (i > 100)
-            ck_assert_int_lt(llabs(error_at(&clock, ticks + 1000 * TICKS_PER_US)), 300);
-    }
-}
-END_TEST
-
     m.times.lead_ns = CT_LEAD_UNKNOWN;
     m.start_ns = gpu_ns(ticks);
     m.stop_ns = m.start_ns + m.times.raw_ns;
@@ -556,14 +650,18 @@ int main(void)
     tcase_add_test(tests, a_stop_of_another_stream_keeps_the_operation_waiting);
     tcase_add_test(tests, records_of_others_leave_a_bound);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
+    tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
+    tcase_add_test(tests, a_stall_is_not_the_kernel_s);
     tcase_add_test(tests, clocks_are_tied_together);
+    tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
     tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
     tcase_add_test(tests, pins_behind_other_streams_are_late);
     tcase_add_test(tests, behind_a_break_the_stream_was_asked);
+    tcase_add_test(tests, a_host_far_ahead_has_a_long_queue);
+    tcase_add_test(tests, it_is_known_when_a_start_was_asked_for);
     tcase_add_test(tests, a_record_is_behind_the_operation);
     tcase_add_test(tests, a_late_stop_moves_nothing);
     tcase_add_test(tests, a_call_that_waits_comes_back_after_its_copy);
     return ct_case_main("estimate", tests);
 }
-    tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
