@@ -12,7 +12,7 @@ import time
 import torch
 
 WARM_SECONDS = 1.2  # a profiler that adapts has adapted
-BLOCK_SECONDS, BLOCKS = 0.2, 8
+BLOCK_SECONDS, BLOCKS = 0.1, 32
 
 
 def timed(step):
