@@ -15,7 +15,7 @@ import compare
 
 LEAST_RUNS = 100
 KNOWN = "spin_only"  # a kernel that is no like others: see check-gpu-graphs
-MODES = ["plain", "cutrace", "nodes", "cupti", "nsys-nodes"]
+MODES = ["plain", "cutrace", "nodes", "nodes-sampled", "cupti", "nsys-nodes"]
 
 
 class Kernel(accuracy_table.Row):
