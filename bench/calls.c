@@ -5,6 +5,7 @@
  *
  *   count     a call that is only counted
  *   launch    a kernel launch
+ *   graph     a launch of an executable graph
  *   record    an event record
  *   drain     launches as fast as the drain thread takes them; prints its CPU time for each
  *
@@ -27,6 +28,7 @@
 static CUfunction function;
 static CUstream stream;
 static CUevent event;
+static CUgraphExec graph_exec;
 
 static double now_ns(clockid_t clock)
 {
@@ -43,6 +45,11 @@ static void pause_ms(long ms)
 static void launch(void)
 {
     cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL);
+}
+
+static void launch_graph(void)
+{
+    cuGraphLaunch(graph_exec, stream);
 }
 
 static void count(void)
@@ -134,12 +141,14 @@ static void set_up(void)
     function = bench_start_driver(&context);
     cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     cuEventCreate(&event, CU_EVENT_DEFAULT);
+    cuGraphInstantiateWithFlags(&graph_exec, NULL, 0);
 }
 
 static const struct {
     const char *name;
     void (*call)(void);
-} calls[] = {{"count", count}, {"launch", launch}, {"record", record}};
+} calls[] = {
+    {"count", count}, {"launch", launch}, {"graph", launch_graph}, {"record", record}};
 
 int main(int argc, char **argv)
 {

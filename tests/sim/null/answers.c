@@ -32,6 +32,9 @@ static void *handle(void)
     }
 MAKES(cuEventCreate(CUevent *out, unsigned flags __attribute__((unused))), CUevent)
 MAKES(cuStreamCreate(CUstream *out, unsigned flags __attribute__((unused))), CUstream)
+MAKES(cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g __attribute__((unused)),
+                                  unsigned long long flags __attribute__((unused))),
+      CUgraphExec)
 MAKES(cuModuleLoadData(CUmodule *out, const void *image __attribute__((unused))), CUmodule)
 MAKES(cuModuleGetFunction(CUfunction *out, CUmodule m __attribute__((unused)),
                           const char *name __attribute__((unused))),
