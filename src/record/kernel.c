@@ -81,14 +81,15 @@ static uint32_t attribute(CUfunction handle, CUdevice device, CUfunction_attribu
     return UINT32_MAX;
 }
 
+/* Registers last: another thread that finds them launches, and the trace then has what is there. */
 static void describe(struct ct_row *r, CUfunction handle, uint32_t device)
 {
     CUdevice d = ct_device(device)->handle;
-    atomic_store_explicit(&r->registers, attribute(handle, d, CU_FUNC_ATTRIBUTE_NUM_REGS),
-                          memory_order_relaxed);
     atomic_store_explicit(&r->static_shared_bytes,
                           attribute(handle, d, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
                           memory_order_relaxed);
+    atomic_store_explicit(&r->registers, attribute(handle, d, CU_FUNC_ATTRIBUTE_NUM_REGS),
+                          memory_order_release);
 }
 
 /* A row first met in a capture is described, and its handle remembered, at a later launch. */
@@ -100,7 +101,7 @@ uint32_t ct_kernel_resolve(CUfunction handle, uint32_t device, bool captured)
     const char *name = ct_kernel_name(handle);
     uint32_t row = ct_row_get(CT_ROW_KERNEL, 0, device, name ? name : UNKNOWN_NAME);
     if (!captured) {
-        if (atomic_load_explicit(&ct_row(row)->registers, memory_order_relaxed) == UINT32_MAX)
+        if (atomic_load_explicit(&ct_row(row)->registers, memory_order_acquire) == UINT32_MAX)
             describe(ct_row(row), handle, device);
         ct_table_put(&row_of_handle, key_of(handle, device), row);
     }
