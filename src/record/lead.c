@@ -81,6 +81,14 @@ static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m
            m->start_ns + PIN_EARLY_NS < at_ns;
 }
 
+/* Behind something without a bracket the gap says nothing, but the stream was asked. */
+static uint64_t gap_before(const struct ct_measured *m)
+{
+    if (!(m->op.flags & CT_OP_AFTER_BREAK))
+        return m->times.gap_ns;
+    return m->op.flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
+}
+
 /* By how much the stamp is later than that of a GPU that has nothing else in its front end. */
 static uint64_t turn_ns(const struct ct_measured *m)
 {
@@ -90,9 +98,7 @@ static uint64_t turn_ns(const struct ct_measured *m)
 void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
-    /* Behind something without a bracket the gap says nothing, but the stream was asked. */
-    if (op->flags & CT_OP_AFTER_BREAK)
-        m->times.gap_ns = op->flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
+    m->times.gap_ns = gap_before(m);
     compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
@@ -102,9 +108,8 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
 uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
-    uint64_t asked_ns, gap_ns = ct_min(m->times.gap_ns, m->start_ns);
-    bool unseen = op->flags & CT_OP_AFTER_BREAK && !(op->flags & CT_OP_FOUND_IDLE);
-    if (op->flags & PIN_FLAGS || unseen ||
+    uint64_t asked_ns, gap_ns = ct_min(gap_before(m), m->start_ns);
+    if (op->flags & PIN_FLAGS ||
         !ct_gpu_clock_at(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
         return 0;
     return asked_ns > m->start_ns - gap_ns + PIN_EARLY_NS ? asked_ns : 0;
