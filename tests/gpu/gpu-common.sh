@@ -166,7 +166,7 @@ mode_for() {
     every) mode_words=("${preload[@]}" CUTRACE_SAMPLE=1) ;;
     budget) mode_words=("${preload[@]}" CUTRACE_BUDGET=2%) ;;
     nodes) mode_words=("${preload[@]}" CUTRACE_GRAPH_NODES="${CUTRACE_GRAPH_NODES-on}") ;;
-    nodes-sampled) mode_words=("${preload[@]}" CUTRACE_GRAPH_NODES=on CUTRACE_SAMPLE=64) ;;
+    nodes-sampled) mode_words=("${preload[@]}" CUTRACE_GRAPH_NODES="${CUTRACE_GRAPH_NODES-on}" CUTRACE_SAMPLE=64) ;;
     sampled) mode_words=("${preload[@]}" CUTRACE_SAMPLE=64) ;;
     cupti) mode_words=("${inject[@]}" CUPTI_TRUTH=kernels) ;;
     cupti-copies) mode_words=("${inject[@]}" CUPTI_TRUTH="kernels,copies") ;;
