@@ -206,9 +206,19 @@ void ct_hook_capture_before(const struct ct_hook *h, CUstream s)
 
 void ct_hook_capture_after(const struct ct_hook *h, CUstream s)
 {
-    (void)h;
     (void)s;
-    ct_capture_begun();
+    ct_capture_begun(h->result);
+}
+
+void ct_hook_capture_end_before(const struct ct_hook *h, CUstream s)
+{
+    ct_hook_stream_break(h, s);
+}
+
+void ct_hook_capture_end_after(const struct ct_hook *h, CUstream s)
+{
+    (void)s;
+    ct_capture_ended(h->result);
 }
 
 void ct_hook_profiler_start(const struct ct_hook *h)

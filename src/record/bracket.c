@@ -269,13 +269,13 @@ static bool is_measured(struct ct_thread *t)
 }
 
 /*
- * What is sampled out is not asked for when nobody has begun a capture: that is a good part of what
+ * What is sampled out is not asked for while no capture is open: that is a good part of what
  * it costs. What is timed is asked for all the same.
  */
 static bool may_ask_later(const struct ct_thread *t, CUstream stream)
 {
     return ct_sample_is_on && t->last_stream && t->last_stream->handle == stream &&
-           !ct_captures_ever();
+           !ct_captures_are_open();
 }
 
 /* The stream may be touched, or need not be asked yet. */
@@ -370,7 +370,7 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
     bool is_excluded = !is_timed && b->loss == CT_LOSS_EXCLUDED;
     bool is_sampled = b->choice.cell != CT_CELL_NONE;
     if (w->kind != CT_ROW_KERNEL || !b->stream || !(is_excluded || is_sampled) ||
-        ct_captures_ever())
+        ct_captures_are_open())
         return;
     if (is_timed && ct_cell_is_sure(b->choice.cell))
         return;

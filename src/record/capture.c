@@ -21,29 +21,57 @@ static void let_askers_finish(void)
         sched_yield();
 }
 
-void ct_capture_begins(void)
+static void begin_occasion(void)
 {
-    if (!atomic_fetch_add(&ct_captures.begun, 1))
-        ct_pass_renew();
+    atomic_fetch_add(&ct_captures.begun, 1);
     let_askers_finish();
 }
 
-void ct_capture_begun(void)
+static void end_occasion(void)
 {
     atomic_fetch_add(&ct_captures.ended, 1);
 }
 
+/* One whose beginning was not seen has not been counted. */
+static void close_one(void)
+{
+    uint32_t open = atomic_load(&ct_captures.open);
+    while (open && !atomic_compare_exchange_weak(&ct_captures.open, &open, open - 1))
+        ;
+}
+
+void ct_capture_begins(void)
+{
+    if (!atomic_fetch_add(&ct_captures.open, 1))
+        ct_pass_renew();
+    begin_occasion();
+}
+
+void ct_capture_begun(CUresult result)
+{
+    if (result != CUDA_SUCCESS)
+        close_one();
+    end_occasion();
+}
+
+/* With some errors it is over as well, with some it is not: then streams are asked from now on. */
+void ct_capture_ended(CUresult result)
+{
+    if (result == CUDA_SUCCESS)
+        close_one();
+}
+
 void ct_capture_spreads(struct ct_thread *t)
 {
-    t->capture_spreads = ct_captures_ever();
+    t->capture_spreads = ct_captures_are_open();
     if (t->capture_spreads)
-        ct_capture_begins();
+        begin_occasion();
 }
 
 void ct_capture_spread(struct ct_thread *t)
 {
     if (t->capture_spreads)
-        ct_capture_begun();
+        end_occasion();
 }
 
 bool ct_stream_is_capturing(CUstream handle)

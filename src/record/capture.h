@@ -16,14 +16,18 @@
 /* Occasions on which a stream can come into a capture: calls that were made, and that are over. */
 struct ct_captures {
     _Atomic uint32_t begun, ended;
+    _Atomic uint32_t open; /* captures that have begun, or may have, and are not known to be over */
 };
 
 extern struct ct_captures ct_captures;
 
-/* Whether any has begun in this process. */
-static inline bool ct_captures_ever(void)
+/*
+ * Whether a stream may be in one. Who launches into a capture knows that it has begun, so this is
+ * seen as well.
+ */
+static inline bool ct_captures_are_open(void)
 {
-    return atomic_load_explicit(&ct_captures.begun, memory_order_relaxed);
+    return atomic_load_explicit(&ct_captures.open, memory_order_relaxed);
 }
 
 /* Taken before a stream is asked whether it captures: what comes into a capture later is noticed. */
@@ -37,9 +41,11 @@ static inline bool ct_captures_since(uint32_t then)
     return ct_unlikely(atomic_load(&ct_captures.begun) != then);
 }
 
-/* Around a call of the program that begins a capture. */
+/* Around a call of the program that begins a capture, and with what came of it. */
 void ct_capture_begins(void);
-void ct_capture_begun(void);
+void ct_capture_begun(CUresult result);
+/* After one that ends a capture. */
+void ct_capture_ended(CUresult result);
 /* Around one that may take a stream into a capture under way: a wait for an event. */
 void ct_capture_spreads(struct ct_thread *t);
 void ct_capture_spread(struct ct_thread *t);

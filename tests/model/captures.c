@@ -34,7 +34,7 @@ static void begin_capture(void)
 {
     ct_capture_begins();
     atomic_store(&captures, true);
-    ct_capture_begun();
+    ct_capture_begun(CUDA_SUCCESS);
 }
 
 static void ask(void)

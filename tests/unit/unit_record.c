@@ -29,6 +29,7 @@ static char handles[1 << 16];
 static _Atomic uint32_t made, records, complete; /* events by number, from 1 */
 static CUresult record_answer;
 static bool capturing;
+static unsigned asked;
 static const char *function_name = "kernel";
 
 static CUresult fake_current(CUcontext *out)
@@ -65,6 +66,7 @@ static CUresult fake_elapsed(float *ms, CUevent from, CUevent to)
 static CUresult fake_capturing(CUstream s, CUstreamCaptureStatus *out)
 {
     (void)s;
+    asked++;
     *out = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
@@ -450,7 +452,7 @@ static CUresult fake_drawn_in(CUevent e, CUstream s)
 {
     ct_capture_begins();
     capturing = true;
-    ct_capture_begun();
+    ct_capture_begun(CUDA_SUCCESS);
     return fake_record(e, s);
 }
 
@@ -464,6 +466,40 @@ START_TEST(a_stream_that_is_drawn_into_a_capture)
     drain();
     ck_assert_uint_eq(r->lost[CT_LOSS_UNSAFE], 1);
     ck_assert_uint_eq(r->timed, 0);
+}
+END_TEST
+
+static unsigned asked_in_ten_launches(void)
+{
+    asked = 0;
+    for (int i = 0; i < 10; i++)
+        launch(0, CUDA_SUCCESS);
+    return asked;
+}
+
+/* Of what is sampled out; one capture that has ended without success may still be open. */
+START_TEST(streams_are_asked_while_a_capture_is_open)
+{
+    ck_assert(ct_sample_init(&(struct ct_sample_policy){.every = 1000000, .sure = 1}));
+    asked_in_ten_launches(); /* the first one is timed */
+    ck_assert_uint_eq(asked_in_ten_launches(), 0);
+    ct_capture_begins();
+    ck_assert_uint_eq(asked_in_ten_launches(), 10);
+    ct_capture_begun(CUDA_ERROR_ILLEGAL_STATE);
+    ck_assert_uint_eq(asked_in_ten_launches(), 0);
+    ct_capture_begins();
+    ct_capture_begun(CUDA_SUCCESS);
+    ct_capture_begins();
+    ct_capture_begun(CUDA_SUCCESS);
+    ct_capture_ended(CUDA_SUCCESS);
+    ck_assert_uint_eq(asked_in_ten_launches(), 10);
+    ct_capture_ended(CUDA_SUCCESS);
+    ct_capture_ended(CUDA_SUCCESS); /* of one that was not seen to begin */
+    ck_assert_uint_eq(asked_in_ten_launches(), 0);
+    ct_capture_begins();
+    ct_capture_begun(CUDA_SUCCESS);
+    ct_capture_ended(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    ck_assert_uint_eq(asked_in_ten_launches(), 10);
 }
 END_TEST
 
@@ -650,6 +686,7 @@ int main(void)
     tcase_add_test(tests, a_start_is_waited_for);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
     tcase_add_test(tests, a_stream_that_is_drawn_into_a_capture);
+    tcase_add_test(tests, streams_are_asked_while_a_capture_is_open);
     tcase_add_test(tests, periods_of_recording);
     tcase_add_test(tests, a_standing_queue_is_left_room);
     return ct_case_main("record", tests);
