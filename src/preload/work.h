@@ -11,6 +11,7 @@
 #include "cuda/api.h"
 #include "record/bracket.h"
 #include "record/pass.h"
+#include "record/replica.h"
 
 #define CT_SYNC ((CUstream)UINTPTR_MAX)
 
@@ -37,12 +38,17 @@ static inline struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, 
     };
 }
 
+static inline bool ct_may_pass(const struct ct_thread *t)
+{
+    return ct_unlikely(ct_pass_is_on) && ct_likely(t && !(t->driver_depth | t->nccl_depth));
+}
+
 /* The same launch, if it is one that goes by without a look. */
 CT_INLINE struct ct_pass *ct_pass_kernel(struct ct_thread *t, CUstream null_stream, CUfunction f,
                                          struct ct_dim3 grid, struct ct_dim3 block,
                                          size_t shared_bytes, CUstream stream)
 {
-    if (ct_likely(!ct_pass_is_on) || ct_unlikely(!t || t->driver_depth | t->nccl_depth))
+    if (!ct_may_pass(t))
         return NULL;
     return ct_pass_take(&t->passes, f, (uint32_t[]){grid.x, grid.y, grid.z},
                         (uint32_t[]){block.x, block.y, block.z}, shared_bytes,
@@ -59,6 +65,17 @@ CT_INLINE struct ct_pass *ct_pass_kernel_ex(struct ct_thread *t, CUstream null_s
     return ct_pass_kernel(
         t, null_stream, f, (struct ct_dim3){c->gridDimX, c->gridDimY, c->gridDimZ},
         (struct ct_dim3){c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream);
+}
+
+CT_INLINE struct ct_pass *ct_pass_graph(struct ct_thread *t, CUstream null_stream,
+                                        CUgraphExec graph, CUstream stream)
+{
+    static const uint32_t no_shape[3];
+    if (!ct_may_pass(t))
+        return NULL;
+    struct ct_pass *p = ct_pass_take(&t->passes, graph, no_shape, no_shape, 0,
+                                     ct_stream_meant(null_stream, stream));
+    return p && ct_replica_may_pass(graph, ct_pass_account(&t->passes, p)->stream_id) ? p : NULL;
 }
 
 struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f);

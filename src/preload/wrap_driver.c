@@ -94,6 +94,7 @@ static inline bool is_failure(CUresult r)
  */
 #define PASS_KERNEL(...) , ct_pass_kernel(ct_t, ct_null, __VA_ARGS__)
 #define PASS_KERNEL_EX(...) , ct_pass_kernel_ex(ct_t, ct_null, __VA_ARGS__)
+#define PASS_GRAPH(...) , ct_pass_graph(ct_t, ct_null, __VA_ARGS__)
 #define SECOND_(first, second, ...) second
 #define SECOND(...) SECOND_(__VA_ARGS__)
 

@@ -73,15 +73,28 @@ static void lose(struct ct_bracket *b, enum ct_loss loss)
     b->loss = loss;
 }
 
+static bool is_launch(const struct ct_work *w)
+{
+    return w->kind == CT_ROW_KERNEL || w->kind == CT_ROW_GRAPH;
+}
+
+/* The stream's after this operation. */
+static uint32_t last_row(const struct ct_bracket *b, const struct ct_work *w)
+{
+    return w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE;
+}
+
+/* Of a launch. */
 static struct ct_pass_finding finding(const struct ct_bracket *b, const struct ct_work *w)
 {
     return (struct ct_pass_finding){
-        .function = w->function,
+        .handle = w->kind == CT_ROW_GRAPH ? (const void *)w->graph : (const void *)w->function,
         .stream = w->stream,
         .shape = &w->shape,
         .known_stream = b->stream,
         .context = b->context,
         .row = b->row,
+        .last_row = last_row(b, w),
         .cell = b->choice.cell,
         .loss = b->state == CT_BRACKET_LOST ? b->loss : CT_LOSS_SAMPLED,
         .generation = b->pass_generation,
@@ -94,7 +107,7 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
     uint32_t drawn = 1;
     if (ct_likely(!ct_sample_is_on) || b->row == CT_ROW_NONE)
         return false;
-    if (w->kind == CT_ROW_KERNEL) {
+    if (is_launch(w)) {
         struct ct_pass_finding f = finding(b, w);
         drawn = ct_pass_candidate(&b->thread->passes, &f);
     }
@@ -369,8 +382,7 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
     bool is_timed = b->state == CT_BRACKET_OPEN;
     bool is_excluded = !is_timed && b->loss == CT_LOSS_EXCLUDED;
     bool is_sampled = b->choice.cell != CT_CELL_NONE;
-    if (w->kind != CT_ROW_KERNEL || !b->stream || !(is_excluded || is_sampled) ||
-        ct_captures_are_open())
+    if (!is_launch(w) || !b->stream || !(is_excluded || is_sampled) || ct_captures_are_open())
         return;
     if (is_timed && ct_cell_is_sure(b->choice.cell))
         return;
@@ -474,9 +486,7 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
         if (w->op_flags & CT_OP_WAITED_FOR)
             b->thread->waited_ticks = done_ticks ? done_ticks : ct_ticks();
         if (b->stream)
-            atomic_store_explicit(&b->stream->last_row,
-                                  w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE,
-                                  memory_order_relaxed);
+            atomic_store_explicit(&b->stream->last_row, last_row(b, w), memory_order_relaxed);
         if (ct_unlikely(ct_pass_is_on))
             arm(b, w);
         if (ct_unlikely(b->begin_ticks))

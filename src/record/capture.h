@@ -30,7 +30,8 @@ static inline bool ct_captures_are_open(void)
     return atomic_load_explicit(&ct_captures.open, memory_order_relaxed);
 }
 
-/* Taken before a stream is asked whether it captures: what comes into a capture later is noticed. */
+/* Taken before a stream is asked whether it captures: what comes into a capture later is noticed.
+ */
 static inline uint32_t ct_captures_now(void)
 {
     return atomic_load(&ct_captures.ended);

@@ -11,6 +11,7 @@
 #include "cutrace/format.h"
 #include "record/context.h"
 #include "record/kernel.h"
+#include "record/pass.h"
 #include "record/row.h"
 
 #define UNKNOWN UINT32_MAX /* of an executable graph that could not be read */
@@ -18,7 +19,8 @@
 struct graphs {
     struct ct_graph *graph[CT_GRAPHS];
     _Atomic uint32_t count;
-    struct ct_spin lock;     /* for adding */
+    struct ct_spin lock;                         /* for adding */
+    _Atomic uint32_t row[CT_GRAPHS][CT_DEVICES]; /* + 1; 0: not known yet */
     struct ct_table index;   /* executable graph -> updates of it << 32 | topology */
     struct ct_table changed; /* executable graph and node -> name of the kernel it was given; off */
 };
@@ -175,6 +177,16 @@ static uint32_t settle(struct ct_graph *g)
     return n;
 }
 
+static void keep_index(CUgraphExec exec, uint64_t updates, uint32_t index)
+{
+    uint64_t before;
+    bool is_same =
+        ct_table_find(&all->index, (uintptr_t)exec, &before) && (uint32_t)before == index;
+    ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | index);
+    if (!is_same)
+        ct_pass_renew();
+}
+
 /* Makes g, or the same topology met before, that of an executable graph. */
 static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
 {
@@ -182,7 +194,7 @@ static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
     uint32_t index = settle(g);
     bool kept = index != UNKNOWN && all->graph[index] == g;
     ct_spin_unlock(&all->lock);
-    ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | index);
+    keep_index(exec, updates, index);
     if (!kept)
         ct_unmap(g, sizeof(*g));
 }
@@ -212,7 +224,7 @@ void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
     if (g)
         assign(exec, updates, g);
     else
-        ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | UNKNOWN);
+        keep_index(exec, updates, UNKNOWN);
 }
 
 /* ---- changes of executable graphs ---- */
@@ -363,6 +375,12 @@ uint32_t ct_graph_row(CUgraphExec exec, uint32_t device)
     uint64_t index;
     if (!exec || !ct_table_find(&all->index, (uintptr_t)exec, &index) || (uint32_t)index == UNKNOWN)
         return ct_row_get(CT_ROW_GRAPH, 0, device, "");
+    _Atomic uint32_t *known = &all->row[(uint32_t)index][device];
+    uint32_t row = atomic_load_explicit(known, memory_order_relaxed);
+    if (ct_likely(row))
+        return row - 1;
     const struct ct_graph *g = ct_graph((uint32_t)index);
-    return ct_row_get(CT_ROW_GRAPH, g->nodes, device, g->name);
+    row = ct_row_get(CT_ROW_GRAPH, g->nodes, device, g->name);
+    atomic_store_explicit(known, row + 1, memory_order_relaxed);
+    return row;
 }

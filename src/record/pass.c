@@ -48,13 +48,13 @@ void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p)
 static struct ct_pass *slot_of(struct ct_passes *all, const struct ct_pass_finding *f)
 {
     const struct ct_shape *s = f->shape;
-    return ct_pass_slot(all, f->function, f->stream, s->grid[0], s->grid[1], s->block[0]);
+    return ct_pass_slot(all, f->handle, f->stream, s->grid[0], s->grid[1], s->block[0]);
 }
 
 static bool is_of(const struct ct_pass *p, const struct ct_pass_finding *f)
 {
     const struct ct_shape *s = f->shape;
-    return p->function == f->function && p->stream == f->stream &&
+    return p->handle == f->handle && p->stream == f->stream &&
            p->stream_index == ct_stream_index(f->known_stream) &&
            !__builtin_memcmp(p->grid, s->grid, sizeof(p->grid)) &&
            !__builtin_memcmp(p->block, s->block, sizeof(p->block)) &&
@@ -89,7 +89,7 @@ static bool claim(struct ct_passes *all, struct ct_pass *p, const struct ct_pass
     if (is_same)
         return true;
     const struct ct_shape *s = f->shape;
-    p->function = f->function;
+    p->handle = f->handle;
     p->stream = f->stream;
     p->stream_index = (uint16_t)ct_stream_index(f->known_stream);
     p->takes_turns = !ct_stream_is_non_blocking(f->known_stream);
@@ -97,6 +97,7 @@ static bool claim(struct ct_passes *all, struct ct_pass *p, const struct ct_pass
     __builtin_memcpy(p->grid, s->grid, sizeof(p->grid));
     __builtin_memcpy(p->block, s->block, sizeof(p->block));
     a->row = f->row;
+    a->last_row = f->last_row;
     a->loss = f->loss;
     a->cell = f->cell;
     a->stream_id = f->known_stream->id;

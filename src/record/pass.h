@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Launches that are passed over without being looked at: where operations are sampled, it is drawn
- * in advance how many launches of the same kernel, stream and shape go by before one is a candidate
- * for being timed. Till then a launch costs a comparison and a few counters, all of them the
- * thread's.
+ * in advance how many launches of the same kernel, stream and shape, or of the same executable
+ * graph and stream, go by before one is a candidate for being timed. Till then a launch costs a
+ * comparison and a few counters, all of them the thread's.
  *
  * What was found out about a launch holds until somebody calls ct_pass_renew(): then the next one
  * is looked at again. What is left of a number that was drawn may be thrown away at any time, as
@@ -24,9 +24,9 @@
 
 /* A kind of launch; what each launch reads and writes of it, in one cache line. Of the thread. */
 struct ct_pass {
-    _Alignas(CT_CACHE_LINE) CUfunction function;
+    _Alignas(CT_CACHE_LINE) const void *handle; /* of the kernel or the executable graph */
     CUstream stream;
-    uint32_t grid[3];
+    uint32_t grid[3]; /* of a graph all of the shape is 0, which no kernel's is */
     uint32_t block[3];
     uint32_t shared_bytes;
     uint32_t left;          /* launches that go by before one is looked at */
@@ -42,6 +42,7 @@ _Static_assert(CT_STREAMS <= UINT16_MAX + 1, "a stream's index has 16 bits");
 /* Whom they are counted for. Changes only when all that was counted has been taken. */
 struct ct_pass_account {
     _Alignas(CT_CACHE_LINE) uint32_t row;
+    uint32_t last_row; /* as the stream's */
     uint32_t loss;
     uint32_t cell;
     uint32_t every; /* of which `left` was drawn */
@@ -70,10 +71,10 @@ static inline uint32_t ct_pass_generation_now(void)
     return atomic_load_explicit(&ct_pass_generation, memory_order_acquire);
 }
 
-CT_INLINE struct ct_pass *ct_pass_slot(struct ct_passes *all, CUfunction f, CUstream stream,
+CT_INLINE struct ct_pass *ct_pass_slot(struct ct_passes *all, const void *handle, CUstream stream,
                                        uint32_t grid_x, uint32_t grid_y, uint32_t block_x)
 {
-    uint64_t x = ((uintptr_t)f >> 4) + ((uintptr_t)stream >> 3) * 5 + grid_x * (uint64_t)9;
+    uint64_t x = ((uintptr_t)handle >> 4) + ((uintptr_t)stream >> 3) * 5 + grid_x * (uint64_t)9;
     x += ((uint64_t)grid_y << 40) + ((uint64_t)block_x << 20);
     return &all->pass[x * 0x9e3779b97f4a7c15u >> 55];
 }
@@ -97,11 +98,12 @@ static inline bool ct_pass_has_turn(const struct ct_pass *p)
 }
 
 /* Whether a launch goes by: NULL if it has to be looked at. */
-CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, CUfunction f, const uint32_t *grid,
-                                       const uint32_t *block, size_t shared_bytes, CUstream stream)
+CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle,
+                                       const uint32_t *grid, const uint32_t *block,
+                                       size_t shared_bytes, CUstream stream)
 {
-    struct ct_pass *p = ct_pass_slot(all, f, stream, grid[0], grid[1], block[0]);
-    if (!p->left || p->function != f || p->stream != stream || p->grid[0] != grid[0] ||
+    struct ct_pass *p = ct_pass_slot(all, handle, stream, grid[0], grid[1], block[0]);
+    if (!p->left || p->handle != handle || p->stream != stream || p->grid[0] != grid[0] ||
         p->grid[1] != grid[1] || p->grid[2] != grid[2] || p->block[0] != block[0] ||
         p->block[1] != block[1] || p->block[2] != block[2] || p->shared_bytes != shared_bytes ||
         p->generation != atomic_load_explicit(&ct_pass_generation, memory_order_relaxed))
@@ -125,17 +127,18 @@ CT_INLINE void ct_pass_made(struct ct_passes *all, struct ct_pass *p, CUresult r
     }
     uint64_t n = atomic_load_explicit(&p->count, memory_order_relaxed);
     atomic_store_explicit(&p->count, n + 1, memory_order_release);
-    ct_stream_passed(ct_stream(p->stream_index), ct_pass_account(all, p)->row);
+    ct_stream_passed(ct_stream(p->stream_index), ct_pass_account(all, p)->last_row);
 }
 
 /* What a launch that was looked at has been found to be. */
 struct ct_pass_finding {
-    CUfunction function;
+    const void *handle;
     CUstream stream; /* as the program knows it */
     const struct ct_shape *shape;
     struct ct_stream *known_stream;
     struct ct_context *context;
     uint32_t row;
+    uint32_t last_row;   /* of the stream, from then on */
     uint32_t cell;       /* or CT_CELL_NONE: none is ever timed */
     enum ct_loss loss;   /* as which those are counted that go by */
     uint32_t generation; /* of before it was looked at */

@@ -148,6 +148,19 @@ void ct_replica_unseen_launch(CUgraphExec exec, CUstream s)
     ct_replicas->replica[i].stream_id = 0;
 }
 
+bool ct_replica_count_pass(CUgraphExec exec, uint64_t stream_id)
+{
+    uint32_t i = ct_replica_find(exec);
+    if (i == CT_REPLICAS)
+        return true;
+    struct ct_replica *r = &ct_replicas->replica[i];
+    if (stream_id != r->stream_id && ct_replica_may_run(i))
+        return false;
+    r->stream_id = stream_id;
+    r->launches++;
+    return true;
+}
+
 /* ---- the drain thread ---- */
 
 static void end(uint32_t i, enum ct_replica_loss why, enum ct_replica_phase phase)

@@ -225,7 +225,7 @@ static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)
 }
 
 /*
- * A launch of that row was passed over. Two threads at once may count it as one, which is as good a
+ * A launch was passed over; row: last_row from then on. Two threads at once may count it as one, which is as good a
  * break as two; how many there were the drain thread learns from each of them.
  */
 static inline void ct_stream_passed(struct ct_stream *s, uint32_t row)

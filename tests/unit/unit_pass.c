@@ -77,7 +77,7 @@ static bool launch(struct ct_thread *t, uint32_t k, CUresult result)
     struct ct_stream *s = ct_stream(k % 3 == 0);
     struct ct_shape shape = {.grid = {k % 5 ? 1 : k, 1, 1}, .block = {64, 1, 1}};
     struct ct_pass_finding f = {
-        .function = (CUfunction)handles[k],
+        .handle = handles[k],
         .stream = (CUstream)s,
         .shape = &shape,
         .known_stream = s,
@@ -86,7 +86,7 @@ static bool launch(struct ct_thread *t, uint32_t k, CUresult result)
         .loss = CT_LOSS_SAMPLED,
         .generation = ct_pass_generation_now(),
     };
-    struct ct_pass *p = ct_pass_take(&t->passes, f.function, shape.grid, shape.block, 0, f.stream);
+    struct ct_pass *p = ct_pass_take(&t->passes, f.handle, shape.grid, shape.block, 0, f.stream);
     launched[k]++;
     if (p) {
         ct_pass_made(&t->passes, p, result);
@@ -140,7 +140,7 @@ START_TEST(only_the_same_launch_goes_by)
     while (!launch(t, 1, CUDA_SUCCESS))
         ;
     uint32_t grid[] = {1, 1, 1}, block[] = {64, 1, 1}, other[] = {1, 1, 2};
-    CUfunction f = (CUfunction)handles[1];
+    const void *f = handles[1];
     CUstream s = (CUstream)ct_stream(0);
     for (int i = 0; i < 10 && !p; i++) {
         launch(t, 1, CUDA_SUCCESS);

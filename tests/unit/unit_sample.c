@@ -71,7 +71,7 @@ static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t r
                    struct ct_choice *choice)
 {
     struct ct_pass_finding f = {
-        .function = (CUfunction)handles[row],
+        .handle = handles[row],
         .stream = (CUstream)handles,
         .shape = shape,
         .known_stream = ct_stream(0),
@@ -81,7 +81,7 @@ static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t r
         .generation = ct_pass_generation_now(),
     };
     struct ct_pass *p =
-        ct_pass_take(&t->passes, f.function, shape->grid, shape->block, 0, f.stream);
+        ct_pass_take(&t->passes, f.handle, shape->grid, shape->block, 0, f.stream);
     if (p) {
         ct_pass_made(&t->passes, p, CUDA_SUCCESS);
         return false;
