@@ -6,6 +6,7 @@ Reads the programs (name|...) from stdin, and from DIR what the runs left: NAME.
 NAME.nodes.REPEAT.*.bin and NAME.cupti.REPEAT.tsv.*. Exit status 0, 1 when a bound is missed, 77
 without any row.
 """
+import collections
 import glob
 import statistics
 import sys
@@ -62,36 +63,38 @@ class Output:
     """What the runs of a program in one mode have printed."""
 
     def __init__(self, directory, program, mode):
-        self.results, self.launch_us, self.changed_us = set(), [], []
+        self.results, self.us = set(), collections.defaultdict(list)
         for path in glob.glob("%s/%s.%s.*.out" % (glob.escape(directory), program, mode)):
             for line in open(path, errors="replace"):
                 words = line.split()
                 if words[:1] == ["result"]:
                     self.results.add(" ".join(words[1:]))
-                elif words[:2] == ["figure", "launch"]:
-                    self.launch_us.append(float(words[2]))
-                elif words[:2] == ["figure", "changed"]:
-                    self.changed_us.append(float(words[2]))
+                elif words[:1] == ["figure"]:
+                    self.us[words[1]].append(float(words[2]))
 
-    @property
-    def median(self):
-        return statistics.median(self.launch_us) if self.launch_us else None
+    def median(self, figure):
+        return statistics.median(self.us[figure]) if self.us[figure] else None
 
     @property
     def ratio(self):
         """To launches of an executable graph that has no replica, in the same process."""
-        ratios = [a / b for a, b in zip(self.launch_us, self.changed_us) if b]
+        ratios = [a / b for a, b in zip(self.us["launch"], self.us["changed"]) if b]
         return statistics.median(ratios) if ratios else None
 
 
-def cost_cells(program, outputs):
-    plain = outputs["plain"].median
+def to_plain(outputs, mode, figure):
+    us, plain = outputs[mode].median(figure), outputs["plain"].median(figure)
+    return us / plain if us and plain else None
+
+
+def cost_cells(program, outputs, figure):
     cells = [program]
     for mode in MODES:
-        us, ratio = outputs[mode].median, outputs[mode].ratio
+        us, ratio = outputs[mode].median(figure), to_plain(outputs, mode, figure)
         text = "-" if us is None else "%.3f" % us
-        text += " (%.3f)" % (us / plain) if us and plain else ""
-        cells.append(text + (" [%.3f]" % ratio if ratio else ""))
+        text += " (%.3f)" % ratio if ratio else ""
+        beside = outputs[mode].ratio if figure == "launch" else None
+        cells.append(text + (" [%.3f]" % beside if beside else ""))
     return cells
 
 
@@ -99,6 +102,11 @@ def cost_is_good(outputs):
     """Where there is no such executable graph there is nothing to judge."""
     ratio, without = outputs["nodes"].ratio, outputs["cutrace"].ratio
     return ratio is None or without is None or ratio <= 1.01 * max(without, 1)
+
+
+def is_through_in_time(outputs):
+    ratio = to_plain(outputs, "nodes-sampled", "through")
+    return ratio is None or ratio <= 1.01
 
 
 def results_are_same(outputs):
@@ -115,7 +123,7 @@ def show_bias(kernels):
 
 def main():
     directory = sys.argv[1]
-    kernels, costs, dear, different, untimed = [], [], [], [], 0
+    kernels, costs, through, dear, late, different, untimed = [], [], [], [], [], [], 0
     for program in [line.split("|")[0].strip() for line in sys.stdin]:
         found = kernels_of(program, directory)
         untimed += sum(not kernel.ours for kernel in found)
@@ -123,9 +131,12 @@ def main():
                            if kernel.ours and statistics.median(kernel.timed) >= LEAST_RUNS),
                           key=lambda kernel: kernel.mean)
         outputs = {mode: Output(directory, program, mode) for mode in MODES}
-        costs.append(cost_cells(program, outputs))
+        costs.append(cost_cells(program, outputs, "launch"))
+        through.append(cost_cells(program, outputs, "through"))
         if not cost_is_good(outputs):
             dear.append(program)
+        if not is_through_in_time(outputs):
+            late.append(program)
         if not results_are_same(outputs):
             different.append(program)
             print("results of %s: plain %s, with times of nodes %s" % (
@@ -138,15 +149,18 @@ def main():
     print("\n== the host's time of a launch, us, and its ratio to the program alone; medians. In brackets that "
           "to an executable graph without a replica in the same process")
     accuracy_table.show([["program"] + MODES] + costs)
+    print("\n== from the call until the graph is through, us, with nothing else to do; the same ratios")
+    accuracy_table.show([["program"] + MODES] + through)
     kernels = [kernel for kernel in kernels if not kernel.is_known()]
     missed = sum(not kernel.good() for kernel in kernels)
     print("\ngraphs: %d kernels with %d timed runs or more: %d within the bound, %d missed; kernels "
-          "without a time: %d; programs with other results: %d; with launches that cost more: %d" % (
+          "without a time: %d; programs with other results: %d; with launches that cost more: %d; that are through "
+          "later, not sampled: %d" % (
               len(kernels), LEAST_RUNS, len(kernels) - missed, missed, untimed, len(different),
-              len(dear)))
+              len(dear), len(late)))
     if not kernels:
         return 77
-    return 1 if missed or untimed or different or dear else 0
+    return 1 if missed or untimed or different or dear or late else 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 // same each time. spin_only writes next to nothing, in one block.
 //
 // Launches are timed in turns with those of a second executable graph of the same, which the program
-// has changed (into what it was): cutrace leaves that alone.
+// has changed (into what it was): cutrace leaves that alone. Then LAUNCHES / 4 from the call until the
+// graph is through, on a device that has nothing else to do.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -83,10 +84,12 @@ static double median(std::vector<double> &us)
     return us.empty() ? 0 : us[us.size() / 2];
 }
 
-static double launch(cudaGraphExec_t exec, cudaStream_t s)
+static double launch(cudaGraphExec_t exec, cudaStream_t s, bool wait = false)
 {
     const auto start = std::chrono::steady_clock::now();
     RT(cudaGraphLaunch(exec, s));
+    if (wait)
+        RT(cudaStreamSynchronize(s));
     const auto end = std::chrono::steady_clock::now();
     return std::chrono::duration<double, std::micro>(end - start).count();
 }
@@ -96,7 +99,7 @@ int main(int argc, char **argv)
     const int launches = argc > 1 ? atoi(argv[1]) : 4000;
     const size_t count = BLOCKS * THREADS;
     std::vector<unsigned> result(2 * count + 1);
-    std::vector<double> us[2];
+    std::vector<double> us[2], through_us;
     cudaStream_t s, other;
     cudaGraphExec_t exec[2];
     CUgraphExecUpdateResultInfo info;
@@ -119,6 +122,8 @@ int main(int argc, char **argv)
         if (i % 4 == 3)
             RT(cudaDeviceSynchronize());
     }
+    for (int i = 0; i < launches / 4; i++)
+        through_us.push_back(launch(exec[0], s, true));
     RT(cudaMemcpy(result.data(), cells, result.size() * sizeof(*cells), cudaMemcpyDeviceToHost));
     uint64_t sum = 0;
     for (unsigned cell : result)
@@ -126,5 +131,6 @@ int main(int argc, char **argv)
     printf("result %u %u %llx\n", result[0], result[2 * count], (unsigned long long)sum);
     printf("figure launch %.3f\n", median(us[0]));
     printf("figure changed %.3f\n", median(us[1]));
+    printf("figure through %.3f\n", median(through_us));
     return 0;
 }
