@@ -539,6 +539,22 @@ START_TEST(unloaded_after_an_update)
 }
 END_TEST
 
+/* In the stream of the replica nothing has to be waited for. */
+START_TEST(launches_that_go_by)
+{
+    make();
+    ck_assert(launch_in(0));
+    ck_assert(ct_replica_may_pass(EXEC, streams[0].id));
+    ck_assert(!ct_replica_may_pass(EXEC, streams[1].id));
+    ck_assert(ct_replica_may_pass(HANDLE(CUgraphExec, replicas[0]),
+                                  streams[1].id)); /* not one of the program's */
+    end_run();
+    ck_assert(ct_replica_may_pass(EXEC, streams[1].id));
+    ck_assert(!launch_in(0)); /* the one before was elsewhere */
+    ck_assert(launch_in(0));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("replica_change");
@@ -558,5 +574,6 @@ int main(void)
     tcase_add_test(t, updated_with_nodes_off);
     tcase_add_test(t, gone_after_an_update);
     tcase_add_test(t, unloaded_after_an_update);
+    tcase_add_test(t, launches_that_go_by);
     return ct_case_main("unit_replica_change", t);
 }
