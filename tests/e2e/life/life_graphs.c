@@ -211,15 +211,18 @@ START_TEST(conditional_nodes)
 }
 END_TEST
 
+/* What a launch is one of is known where each is timed, and where most go by without a look. */
 START_TEST(updated_graphs)
 {
     struct ct_summary s;
-    struct stage_run r = PLAY(.argv = {"updates"});
+    struct stage_run r =
+        PLAY(.argv = {"updates"}, .env = {_i ? "CUTRACE_SAMPLE=1000000" : "CUTRACE_SAMPLE=1"});
     ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     ck_assert_uint_eq(lines(r.out, "update = 910\n"), 1);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(launches_of(&s, 3), 28 + 9);
-    CHECK_TIMED(stage_rows(&s, CT_ROW_GRAPH, NULL), 28 + 9);
+    if (!_i)
+        CHECK_TIMED(stage_rows(&s, CT_ROW_GRAPH, NULL), 28 + 9);
     for (const char *name = "abcd"; *name; name++) {
         const char kernel[] = {*name, '\0'}, words[] = {'r', 'a', 'n', ' ', *name, ' ', '\0'};
         ck_assert_msg(runs_within(&s, kernel) == number_after(r.out, words), "%s %llu, %.400s",
@@ -240,6 +243,6 @@ int main(void)
     tcase_add_test(t, capture_between_question_and_record);
     tcase_add_test(t, capture_while_the_stream_is_asked);
     tcase_add_test(t, conditional_nodes);
-    tcase_add_test(t, updated_graphs);
+    tcase_add_loop_test(t, updated_graphs, 0, 2);
     return stage_main("life_graphs", t);
 }
