@@ -75,7 +75,7 @@ CT_INLINE struct ct_pass *ct_pass_graph(struct ct_thread *t, CUstream null_strea
         return NULL;
     struct ct_pass *p = ct_pass_take(&t->passes, graph, no_shape, no_shape, 0,
                                      ct_stream_meant(null_stream, stream));
-    return p && ct_replica_may_pass(graph, ct_pass_account(&t->passes, p)->stream_id) ? p : NULL;
+    return p && ct_replica_pass(graph, ct_stream(p->stream_index)) ? p : NULL;
 }
 
 struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f);

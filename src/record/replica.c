@@ -75,16 +75,17 @@ bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s)
            !is_resting();
 }
 
-static uint64_t stream_id_of(const struct ct_bracket *b)
+/* NULL: not known. */
+static const struct ct_stream *stream_of(const struct ct_bracket *b)
 {
-    return b->state != CT_BRACKET_OFF && b->stream ? b->stream->id : 0;
+    return b->state != CT_BRACKET_OFF ? b->stream : NULL;
 }
 
 /* A launch into a capture runs nothing. */
-static void wait_for_replica(const struct ct_replica *r, uint64_t id, CUstream s)
+static void wait_for_replica(const struct ct_replica *r, const struct ct_stream *known, CUstream s)
 {
     CUevent done = ct_event(r->context, r->body.done_event);
-    if ((id && id == r->stream_id) || ct_stream_is_capturing(s))
+    if ((known && known->id == r->stream_id) || ct_stream_is_capturing(s))
         return;
     for (unsigned i = 0; i < CT_RESTORE_TRIES; i++)
         if (CT_REAL(cuStreamWaitEvent)(s, done, 0) == CUDA_SUCCESS)
@@ -96,14 +97,14 @@ static bool is_captured(const struct ct_bracket *b)
     return b->state == CT_BRACKET_LOST && b->loss == CT_LOSS_CAPTURED;
 }
 
-static void count_launch(uint32_t i, const struct ct_bracket *b)
+static void count_launch(uint32_t i, const struct ct_stream *s)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
-    r->stream_id = stream_id_of(b);
-    if (++r->launches < CT_REPLICA_LAUNCHES_BEFORE || !r->stream_id ||
+    r->stream_id = s ? s->id : 0;
+    if (++r->launches < CT_REPLICA_LAUNCHES_BEFORE || !s ||
         ct_replica_phase_of(i) != CT_REPLICA_CLONED)
         return;
-    r->context = ct_context(b->stream->context);
+    r->context = ct_context(s->context);
     ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_WANTED);
 }
 
@@ -133,8 +134,8 @@ bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w)
     if (made && !(made = replay(i, b, w->stream)))
         b->loss = CT_LOSS_EVENT_ERROR;
     if (!made && ct_replica_may_run(i))
-        wait_for_replica(&ct_replicas->replica[i], stream_id_of(b), w->stream);
-    count_launch(i, b);
+        wait_for_replica(&ct_replicas->replica[i], stream_of(b), w->stream);
+    count_launch(i, stream_of(b));
     return made;
 }
 
@@ -144,20 +145,18 @@ void ct_replica_unseen_launch(CUgraphExec exec, CUstream s)
     if (i == CT_REPLICAS)
         return;
     if (ct_replica_may_run(i))
-        wait_for_replica(&ct_replicas->replica[i], 0, s);
+        wait_for_replica(&ct_replicas->replica[i], NULL, s);
     ct_replicas->replica[i].stream_id = 0;
 }
 
-bool ct_replica_count_pass(CUgraphExec exec, uint64_t stream_id)
+bool ct_replica_pass_beside(CUgraphExec exec, const struct ct_stream *s)
 {
     uint32_t i = ct_replica_find(exec);
     if (i == CT_REPLICAS)
         return true;
-    struct ct_replica *r = &ct_replicas->replica[i];
-    if (stream_id != r->stream_id && ct_replica_may_run(i))
+    if (s->id != ct_replicas->replica[i].stream_id && ct_replica_may_run(i))
         return false;
-    r->stream_id = stream_id;
-    r->launches++;
+    count_launch(i, s);
     return true;
 }
 

@@ -61,11 +61,11 @@ bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s);
 bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w);
 /* The same of a launch that nothing is known of, and that is the program's. */
 void ct_replica_unseen_launch(CUgraphExec exec, CUstream s);
-/* And of the program's in a stream that is known: whether it need not wait for the replica's. */
-bool ct_replica_count_pass(CUgraphExec exec, uint64_t stream_id);
-static inline bool ct_replica_may_pass(CUgraphExec exec, uint64_t stream_id)
+/* And of the program's that goes by without a look. False: it may not, and has not been counted. */
+bool ct_replica_pass_beside(CUgraphExec exec, const struct ct_stream *s);
+static inline bool ct_replica_pass(CUgraphExec exec, const struct ct_stream *s)
 {
-    return ct_likely(!ct_replicas_are_on) || ct_replica_count_pass(exec, stream_id);
+    return ct_likely(!ct_replicas_are_on) || ct_replica_pass_beside(exec, s);
 }
 
 /* ---- the drain thread, or whoever has the lock of the round ---- */

@@ -544,13 +544,23 @@ START_TEST(launches_that_go_by)
 {
     make();
     ck_assert(launch_in(0));
-    ck_assert(ct_replica_may_pass(EXEC, streams[0].id));
-    ck_assert(!ct_replica_may_pass(EXEC, streams[1].id));
-    ck_assert(ct_replica_may_pass(HANDLE(CUgraphExec, replicas[0]),
-                                  streams[1].id)); /* not one of the program's */
+    ck_assert(ct_replica_pass(EXEC, &streams[0]));
+    ck_assert(!ct_replica_pass(EXEC, &streams[1]));
+    ck_assert(ct_replica_pass(HANDLE(CUgraphExec, replicas[0]),
+                              &streams[1])); /* not one of the program's */
     end_run();
-    ck_assert(ct_replica_may_pass(EXEC, streams[1].id));
+    ck_assert(ct_replica_pass(EXEC, &streams[1]));
     ck_assert(!launch_in(0)); /* the one before was elsewhere */
+    ck_assert(launch_in(0));
+}
+END_TEST
+
+/* They are launches all the same, of which two are enough for a replica. */
+START_TEST(a_replica_for_launches_that_go_by)
+{
+    ck_assert(ct_replica_pass(EXEC, &streams[0]) && ct_replica_pass(EXEC, &streams[0]));
+    ct_replicas_step();
+    ck_assert_uint_eq(f.made, 1);
     ck_assert(launch_in(0));
 }
 END_TEST
@@ -575,5 +585,6 @@ int main(void)
     tcase_add_test(t, gone_after_an_update);
     tcase_add_test(t, unloaded_after_an_update);
     tcase_add_test(t, launches_that_go_by);
+    tcase_add_test(t, a_replica_for_launches_that_go_by);
     return ct_case_main("unit_replica_change", t);
 }
