@@ -64,8 +64,11 @@ static bool is_of(const struct ct_pass *p, const struct ct_pass_finding *f)
 uint32_t ct_pass_candidate(struct ct_passes *all, const struct ct_pass_finding *f)
 {
     struct ct_pass *p = slot_of(all, f);
-    bool is_candidate = !p->left && p->candidate;
-    if (!is_candidate || !is_of(p, f) || p->generation != f->generation)
+    if (!is_of(p, f) || p->generation != f->generation)
+        return 1;
+    if (p->left)
+        return 0;
+    if (!p->candidate)
         return 1;
     p->candidate = false;
     return ct_pass_account(all, p)->every;

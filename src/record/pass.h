@@ -112,7 +112,6 @@ CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle
         return NULL;
     if (p->takes_turns && !ct_pass_has_turn(p))
         return NULL;
-    p->left--;
     return p;
 }
 
@@ -121,6 +120,7 @@ CT_COLD void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p);
 /* The launch that went by has been made. */
 CT_INLINE void ct_pass_made(struct ct_passes *all, struct ct_pass *p, CUresult result)
 {
+    p->left--;
     if (ct_unlikely(result != CUDA_SUCCESS)) {
         ct_pass_failed(all, p);
         return;
@@ -146,7 +146,7 @@ struct ct_pass_finding {
 
 /*
  * Of a launch that is not passed over: if its turn to be timed was drawn in advance, one in how
- * many that was of. Otherwise 1.
+ * many that was of; 0 if it was drawn to go by, and could not. Otherwise 1.
  */
 uint32_t ct_pass_candidate(struct ct_passes *all, const struct ct_pass_finding *f);
 

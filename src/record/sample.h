@@ -85,7 +85,7 @@ uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t op
 
 /*
  * Whether an operation of that row is timed; it is counted in its cell either way. `drawn`: it is
- * one in so many already (pass.h), otherwise 1.
+ * one in so many already, or 0: it is one of the others (pass.h). Otherwise 1.
  */
 bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
                       uint32_t drawn, struct ct_choice *choice);
