@@ -61,6 +61,11 @@ uint32_t ct_api_find(const char *name)
     return CT_API_NONE;
 }
 
+bool ct_api_looks_like_capture(const char *name)
+{
+    return ct_contains(name, "Begin") && ct_contains(name, "apture");
+}
+
 bool ct_api_looks_like_work(const char *name)
 {
     return ct_contains(name, "Launch") || ct_contains(name, "Memcpy") ||

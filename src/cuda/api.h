@@ -53,8 +53,12 @@ extern const char *const ct_api_names[CT_API_COUNT];
 /* Id of a name that we export, CT_API_NONE for others. Calls nothing, takes no lock. */
 uint32_t ct_api_find(const char *name);
 
-/* Whether a name that is in no table looks like something that puts work on the GPU. */
+/*
+ * Whether a name that is in no table looks like something that puts work on the GPU, or begins a
+ * capture.
+ */
 bool ct_api_looks_like_work(const char *name);
+bool ct_api_looks_like_capture(const char *name);
 
 /* The driver's functions by id; NULL before the driver was found and for those it lacks. */
 extern ct_function ct_driver_real[CT_DRIVER_COUNT];

@@ -11,6 +11,7 @@
 #include "cutrace/format.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
+#include "record/capture.h"
 #include "record/note.h"
 
 #define INDEX_SLOTS 2048
@@ -168,6 +169,8 @@ static void *substitute(const char *name, void *address, bool handed)
         return handed ? (void *)(uintptr_t)ct_driver_wrappers[id] : address;
     if (id != CT_API_NONE)
         return (void *)(uintptr_t)ct_driver_wrappers[id];
+    if (ct_api_looks_like_capture(name))
+        ct_captures_unseen();
     if (ct_api_looks_like_work(name) && ct_object_has(&d->object, address))
         ct_note(CT_NOTE_NOT_WRAPPED, name);
     return address;

@@ -9,6 +9,8 @@
 /* A question that hangs in the driver is not waited for: then the program would hang as well. */
 #define WAIT_NS_MOST 100000000
 
+#define UNSEEN (1u << 31) /* one that nobody sees end */
+
 CT_READ_MOSTLY struct ct_captures ct_captures;
 static _Atomic uint32_t asking;
 
@@ -36,14 +38,20 @@ static void end_occasion(void)
 static void close_one(void)
 {
     uint32_t open = atomic_load(&ct_captures.open);
-    while (open && !atomic_compare_exchange_weak(&ct_captures.open, &open, open - 1))
+    while (open % UNSEEN && !atomic_compare_exchange_weak(&ct_captures.open, &open, open - 1))
         ;
+}
+
+void ct_captures_unseen(void)
+{
+    atomic_fetch_or(&ct_captures.open, UNSEEN);
+    ct_pass_renew();
 }
 
 void ct_capture_begins(void)
 {
-    if (!atomic_fetch_add(&ct_captures.open, 1))
-        ct_pass_renew();
+    atomic_fetch_add(&ct_captures.open, 1);
+    ct_pass_renew();
     begin_occasion();
 }
 

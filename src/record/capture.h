@@ -30,8 +30,7 @@ static inline bool ct_captures_are_open(void)
     return atomic_load_explicit(&ct_captures.open, memory_order_relaxed);
 }
 
-/* Taken before a stream is asked whether it captures: what comes into a capture later is noticed.
- */
+/* Taken before a stream is asked whether it captures: what comes into one later is noticed. */
 static inline uint32_t ct_captures_now(void)
 {
     return atomic_load(&ct_captures.ended);
@@ -47,6 +46,8 @@ void ct_capture_begins(void);
 void ct_capture_begun(CUresult result);
 /* After one that ends a capture. */
 void ct_capture_ended(CUresult result);
+/* The program has a function that begins captures and is not wrapped: there may always be one. */
+void ct_captures_unseen(void);
 /* Around one that may take a stream into a capture under way: a wait for an event. */
 void ct_capture_spreads(struct ct_thread *t);
 void ct_capture_spread(struct ct_thread *t);

@@ -376,11 +376,11 @@ uint32_t ct_graph_row(CUgraphExec exec, uint32_t device)
     if (!exec || !ct_table_find(&all->index, (uintptr_t)exec, &index) || (uint32_t)index == UNKNOWN)
         return ct_row_get(CT_ROW_GRAPH, 0, device, "");
     _Atomic uint32_t *known = &all->row[(uint32_t)index][device];
-    uint32_t row = atomic_load_explicit(known, memory_order_relaxed);
+    uint32_t row = atomic_load_explicit(known, memory_order_acquire);
     if (ct_likely(row))
         return row - 1;
     const struct ct_graph *g = ct_graph((uint32_t)index);
     row = ct_row_get(CT_ROW_GRAPH, g->nodes, device, g->name);
-    atomic_store_explicit(known, row + 1, memory_order_relaxed);
+    atomic_store_explicit(known, row + 1, memory_order_release);
     return row;
 }

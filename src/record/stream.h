@@ -225,8 +225,8 @@ static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)
 }
 
 /*
- * A launch was passed over; row: last_row from then on. Two threads at once may count it as one, which is as good a
- * break as two; how many there were the drain thread learns from each of them.
+ * A launch was passed over; row: last_row from then on. Two threads at once may count it as one,
+ * which is as good a break as two; how many there were the drain thread learns from each of them.
  */
 static inline void ct_stream_passed(struct ct_stream *s, uint32_t row)
 {

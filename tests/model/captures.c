@@ -26,6 +26,7 @@ static void begin(void)
     ct_driver_real[CT_ID_cuStreamIsCapturing] = (ct_function)is_capturing;
     atomic_store(&ct_captures.begun, 0);
     atomic_store(&ct_captures.ended, 0);
+    atomic_store(&ct_captures.open, 0);
     atomic_store(&asking, 0);
     atomic_store(&captures, false);
 }
