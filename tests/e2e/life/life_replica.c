@@ -61,16 +61,20 @@ static bool is_enough(void)
     return enough;
 }
 
-/* With what is otherwise the same, and with each timed launch a replica's. */
-static void play_with(struct ct_summary *s, const char *kind, const char *option, bool timed)
+static void play_scene(struct ct_summary *s, struct stage_scene scene, bool timed)
 {
     struct stage_run r;
-    struct stage_scene scene = {.argv = {"replica", kind}, .env = {option, KERNELS}};
     stage_compare(scene);
     STAGE_UNTIL(!timed || is_enough(), r, stage_play(&scene));
     ck_assert_msg(r.status == 0 && !strstr(r.out, "wrong"), "%.400s%.900s", r.out, r.err);
     stage_profile(s, "summary.bin");
     stage_drop(&r);
+}
+
+/* With what is otherwise the same, and with each timed launch a replica's. */
+static void play_with(struct ct_summary *s, const char *kind, const char *option, bool timed)
+{
+    play_scene(s, (struct stage_scene){.argv = {"replica", kind}, .env = {option, KERNELS}}, timed);
 }
 
 static void play(struct ct_summary *s, const char *kind)
@@ -158,19 +162,14 @@ END_TEST
 START_TEST(streams_change)
 {
     struct ct_summary s;
-    struct stage_run r;
-    struct stage_scene scene = {
-        .argv = {"replica", "streams"},
-        .env = {EACH, KERNELS, _i ? "CUTRACE_SAMPLE=3" : "CUTRACE_SAMPLE=1"}};
-    stage_compare(scene);
-    STAGE_UNTIL(is_enough(), r, stage_play(&scene));
-    ck_assert_msg(r.status == 0 && !strstr(r.out, "wrong"), "%.400s%.900s", r.out, r.err);
-    stage_profile(&s, "summary.bin");
+    const char *sample = _i ? "CUTRACE_SAMPLE=3" : "CUTRACE_SAMPLE=1";
+    play_scene(&s,
+               (struct stage_scene){.argv = {"replica", "streams"}, .env = {EACH, KERNELS, sample}},
+               true);
     check_nodes(&s);
     struct stage_sum graph = stage_rows(&s, CT_ROW_GRAPH, NULL);
     ck_assert_uint_eq(graph.timed + graph.lost, 123);
     ck_assert_uint_eq(graph.by_loss[CT_LOSS_SAMPLED] > 20, _i);
-    stage_drop(&r);
     ct_summary_free(&s);
 }
 END_TEST
