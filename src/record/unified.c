@@ -237,13 +237,10 @@ bool ct_unified_is_watched(void)
 }
 
 /* A filter of system calls that came since might end the program for ours. */
-static void flush(void)
+static bool flush(void)
 {
     all->flushed_ns = ct_clock_monotonic_ns();
-    if (ct_proc_is_confined() || ct_uvm_flush(&all->uvm))
-        return;
-    atomic_store(&state, ENDED);
-    ct_note(CT_NOTE_WARNING, ended);
+    return ct_proc_is_confined() || ct_uvm_flush(&all->uvm);
 }
 
 static bool take_all(void)
@@ -251,21 +248,32 @@ static bool take_all(void)
     return ct_uvm_queue_take(&all->uvm.queue, take, ct_recording() ? all : NULL) > 0;
 }
 
+/* Over only when all has been taken: until then recording is not ended without coming here. */
+static void end(void)
+{
+    atomic_store(&state, ENDED);
+    ct_note(CT_NOTE_WARNING, ended);
+}
+
+static bool collect(bool flushes)
+{
+    bool is_open = !flushes || flush();
+    bool any = take_all();
+    if (!is_open)
+        end();
+    return any;
+}
+
 bool ct_unified_collect(void)
 {
-    if (!ct_unified_is_watched())
-        return false;
-    if (ct_clock_monotonic_ns() - all->flushed_ns >= FLUSH_NS)
-        flush();
-    return take_all();
+    return ct_unified_is_watched() &&
+           collect(ct_clock_monotonic_ns() - all->flushed_ns >= FLUSH_NS);
 }
 
 void ct_unified_settle(void)
 {
-    if (!ct_unified_is_watched())
-        return;
-    flush();
-    take_all();
+    if (ct_unified_is_watched())
+        collect(true);
 }
 
 void ct_unified_finish(void)
