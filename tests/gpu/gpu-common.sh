@@ -288,6 +288,9 @@ run_probes() {
     for connections in 1 8 32; do
         probe env CUDA_DEVICE_MAX_CONNECTIONS=$connections "$build/probe_off_stream"
     done
+    probe "$build/probe_blocks"
+    probe env CUDA_INJECTION64_PATH="$build/cupti_truth.so" CUPTI_TRUTH_OUT="$out/blocks.tsv" \
+        "$build/probe_blocks"
     probe "$build/probe_capture" "$build/kernels.ptx"
     probe "$build/probe_context"
     probe "$build/probe_names" "$build/kernels.ptx"
