@@ -109,6 +109,9 @@ static void change(struct subject *s, unsigned long rounds)
 
 int main(void)
 {
+#if defined(__SANITIZE_THREAD__) /* there is one: it can see nothing here, and takes minutes for it */
+    return 77;
+#endif
     const char *text = getenv("SWEEP_ROUNDS");
     unsigned long rounds = text ? strtoul(text, NULL, 10) : 1, tried = 0;
     struct subject before = {0};

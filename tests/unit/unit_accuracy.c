@@ -387,7 +387,7 @@ int main(void)
     launches = calloc(LAUNCHES, sizeof(*launches));
     TCase *tests = tcase_create("accuracy");
     tcase_add_loop_test(tests, durations_are_cupti_s, 0, ct_countof(sets));
-    int status = launches ? ct_case_main("accuracy", tests) : EXIT_FAILURE;
+    int status = launches ? ct_case_main_alone("accuracy", tests) : EXIT_FAILURE;
     free(launches);
     return status;
 }

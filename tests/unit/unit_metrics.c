@@ -248,5 +248,5 @@ int main(void)
     tcase_add_test(t, forms);
     tcase_add_test(t, bounded_and_growing);
     tcase_add_test(t, estimates_that_shrink);
-    return ct_case_main("metrics", t);
+    return ct_case_main_alone("metrics", t);
 }

@@ -221,5 +221,5 @@ int main(void)
     tcase_add_test(tests, what_lost_its_end_is_over_with_what_it_is_in);
     tcase_add_test(tests, there_is_a_bound);
     tcase_add_loop_test(tests, read_as_written, 0, 2);
-    return ct_case_main("open_ranges", tests);
+    return ct_case_main_alone("open_ranges", tests);
 }

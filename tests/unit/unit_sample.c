@@ -419,5 +419,5 @@ int main(void)
     tcase_add_test(tests, costs_are_medians);
     tcase_add_test(tests, intervals_at_a_fixed_rate_hold);
     tcase_add_test(tests, intervals_under_a_budget_hold);
-    return ct_case_main("sample", tests);
+    return ct_case_main_alone("sample", tests);
 }

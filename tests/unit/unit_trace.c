@@ -423,5 +423,5 @@ int main(void)
     tcase_add_loop_test(tests, bounded, 0, 3);
     tcase_add_test(tests, skips_by_time);
     tcase_add_test(tests, full);
-    return ct_case_main("trace", tests);
+    return ct_case_main_alone("trace", tests);
 }

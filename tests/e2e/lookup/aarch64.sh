@@ -5,6 +5,7 @@
 set -eu
 srcdir=$(cd "${srcdir:-.}" && pwd)
 cc=aarch64-linux-gnu-gcc qemu=qemu-aarch64
+[ -z "${BUILD_SANITIZERS-}" ] || { echo "made with another compiler, it has no sanitizer"; exit 77; }
 for tool in $cc $qemu; do
     command -v $tool >/dev/null || { echo "$tool was not found"; exit 77; }
 done
