@@ -295,7 +295,7 @@ END_TEST
 
 /* Records of which one fails, or that are over too late, tell nothing: it is said. */
 static const char *const untold[] = {"CUDASIM_FAIL=cuEventRecord:7:999",
-                                     "CUDASIM_LATENCY_US=80000"};
+                                     "CUDASIM_LATENCY_US=400000"};
 
 START_TEST(the_commonest_host_when_it_does_not_show)
 {
