@@ -242,6 +242,31 @@ START_TEST(devices_are_known_by_uuid)
 }
 END_TEST
 
+/* What a device that was not wanted has copied is not shown: neither its copies nor their bytes. */
+START_TEST(excluded_copies_have_no_bytes)
+{
+    struct ct_build b;
+    struct ct_view v;
+    start(&b);
+    uint32_t unwanted = ct_build_device(&b, 1, "GPU");
+    struct ct_file_row row = ct_build_row(CT_ROW_COPY, CT_HTOD, 0, 0);
+    for (int i = 0; i < 10; i++)
+        ct_build_time(&row, 1000);
+    row.bytes = row.timed_bytes = 10 * 1000000;
+    add_row(&b, row);
+    row = ct_build_row(CT_ROW_COPY, CT_HTOD, unwanted, 0);
+    row.lost[CT_LOSS_EXCLUDED] = 10;
+    row.bytes = 90 * 1000000;
+    add_row(&b, row);
+    merge(&b);
+    ct_view_gpu(&v, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ck_assert_uint_eq(v.count, 1);
+    ck_assert_uint_eq(v.lines[0].calls, 10);
+    ck_assert_uint_eq(v.lines[0].bytes, 10 * 1000000);
+    ct_view_free(&v);
+}
+END_TEST
+
 static void add_graph(struct ct_build *b, const char *ordinal, const char *first,
                       const char *second, uint64_t ns)
 {
@@ -547,6 +572,7 @@ int main(void)
     tcase_add_test(tests, samples_add_up);
     tcase_add_test(tests, estimates_do_not_overflow);
     tcase_add_test(tests, devices_are_known_by_uuid);
+    tcase_add_test(tests, excluded_copies_have_no_bytes);
     tcase_add_test(tests, graphs_are_known_by_content);
     tcase_add_test(tests, shapes_and_histograms_add_up);
     tcase_add_test(tests, histograms_merge_like_arrays);

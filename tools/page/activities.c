@@ -44,13 +44,13 @@ static void add_distribution(json_t *to, const struct ct_line *line, bool raw)
     ct_json_set(to, "histogram", ct_page_histogram(d.hist));
 }
 
-static void add_bytes(json_t *to, const struct ct_merged_row *row, bool raw)
+static void add_bytes(json_t *to, const struct ct_line *line, bool raw)
 {
-    if (!row->sum.bytes)
+    if (!line->bytes)
         return;
-    ct_json_count(to, "bytes", row->sum.bytes);
-    ct_json_count(to, "timed_bytes", row->sum.timed_bytes);
-    ct_json_count(to, "timed_ns", row->sum.timed ? ct_view_durations(row, raw).total_ns : 0);
+    ct_json_count(to, "bytes", line->bytes);
+    ct_json_count(to, "timed_bytes", line->row->sum.timed_bytes);
+    ct_json_count(to, "timed_ns", line->timed ? ct_view_durations(line->row, raw).total_ns : 0);
 }
 
 static void add_reasons(json_t *to, const struct ct_file_row *sum)
@@ -121,7 +121,7 @@ static json_t *activity_of(const struct ct_merged *m, const struct ct_view *gpu,
         add_times(to, gpu, line);
         add_distribution(to, line, o->raw);
     }
-    add_bytes(to, line->row, o->raw);
+    add_bytes(to, line, o->raw);
     add_reasons(to, &line->row->sum);
     if (line->kind == CT_ROW_KERNEL)
         add_launches(to, line->row);

@@ -148,6 +148,8 @@ static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool 
     line->detail = sum->detail;
     line->content = row->content;
     ct_merge_add_to(&line->calls, ct_view_calls(sum));
+    if (ct_view_calls(sum)) /* a device is excluded as a whole, and its operations are no calls */
+        ct_merge_add_to(&line->bytes, sum->bytes);
     if (!sum->timed)
         return;
     ct_merge_add_to(&line->timed, sum->timed);

@@ -22,6 +22,7 @@ struct ct_sampled {
 struct ct_line {
     char *name;
     uint64_t calls;
+    uint64_t bytes;    /* copies, sets and prefetches: of the calls */
     uint64_t timed;    /* calls with a duration; 0: the times below mean nothing */
     uint64_t total_ns; /* of all calls: measured, or estimated from the timed ones */
     uint64_t avg_ns;   /* of those that total_ns is of */

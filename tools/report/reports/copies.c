@@ -27,9 +27,9 @@ static struct ct_cell throughput(const struct ct_file_row *sum, uint64_t total_n
 static void put(struct ct_cell *own, const struct ct_line *line, const char *gpus, bool raw)
 {
     const struct ct_file_row *sum = &line->row->sum;
-    own[BYTES] = ct_cell_count(sum->bytes);
+    own[BYTES] = ct_cell_count(line->bytes);
     if (line->calls)
-        own[AVG_BYTES] = ct_cell_count(sum->bytes / line->calls);
+        own[AVG_BYTES] = ct_cell_count(line->bytes / line->calls);
     own[THROUGHPUT] = throughput(sum, ct_view_durations(line->row, raw).total_ns);
     own[GPU] = ct_cell_text(gpus);
     own[NAME] = ct_cell_text(line->name);

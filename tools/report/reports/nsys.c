@@ -263,8 +263,8 @@ static const struct ct_relation mem_size_sum = {
 static int by_bytes(const void *a, const void *b)
 {
     const struct ct_line *x = a, *y = b;
-    if (x->row->sum.bytes != y->row->sum.bytes)
-        return x->row->sum.bytes > y->row->sum.bytes ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
@@ -290,7 +290,7 @@ static bool put_sizes(struct ct_cell *cells, const struct ct_line *line)
 
 static bool put_size(struct ct_sink *sink, const struct ct_line *line, const char *operation)
 {
-    double all = (double)line->row->sum.bytes / 1e6;
+    double all = (double)line->bytes / 1e6;
     struct ct_cell cells[MB_COLUMNS] = {
         [MB_TOTAL] = ct_cell_number(all),
         [MB_COUNT] = ct_cell_count(line->calls),
