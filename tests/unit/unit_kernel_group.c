@@ -157,7 +157,7 @@ static char *path_of(int i)
     return path;
 }
 
-/* Each file has two instances that all have, and one of its own. */
+/* Each file has two instances that all have, and one of its own; the last was built otherwise. */
 static void write_files(char **paths)
 {
     ck_assert_ptr_nonnull(mkdtemp(dir));
@@ -174,6 +174,7 @@ static void write_files(char **paths)
         add_kernel(&b, own, 100000 + (uint64_t)i, 16);
         add_kernel(&b, "_Z4fillIfEvPf", 50, 16);
         add_kernel(&b, "_Z4fillIdEvPd", 60, 18);
+        add_kernel(&b, "_Z4copyIfEvPf", 40, i < FILES - 1 ? 16 : 18);
         ck_assert(ct_build_save(&b, paths[i]));
         ct_build_free(&b);
     }
@@ -194,8 +195,8 @@ static void expect_sums(const struct ct_merged *m, size_t files)
     struct ct_view v;
     struct ct_view_options o = {.demangle = true, .grouped = true};
     ct_view_gpu(&v, m, CT_VIEW_ALL_DEVICES, &o);
-    ck_assert_uint_eq(v.count, 2);
-    const struct ct_line *spin = &v.lines[0], *fill = &v.lines[1];
+    ck_assert_uint_eq(v.count, 3);
+    const struct ct_line *spin = &v.lines[0], *fill = &v.lines[1], *copy = &v.lines[2];
     ck_assert_str_eq(spin->name, "spin");
     ck_assert_uint_eq(spin->names, files + 2);
     ck_assert_uint_eq(spin->timed, 3 * files);
@@ -209,6 +210,8 @@ static void expect_sums(const struct ct_merged *m, size_t files)
     ck_assert_str_eq(fill->name, "fill");
     ck_assert_uint_eq(fill->names, 2);
     ck_assert_uint_eq(fill->row->sum.registers, UINT32_MAX);
+    ck_assert_str_eq(copy->name, "copy");
+    ck_assert_uint_eq(copy->row->sum.registers, files < FILES ? 16 : UINT32_MAX);
     ct_view_free(&v);
 }
 
@@ -233,7 +236,7 @@ START_TEST(ranks_have_sums_of_groups)
     struct ct_merged m = {.details = true, .grouped = true};
     write_files(paths);
     ck_assert(ct_files_merge(&m, paths, FILES, 2));
-    ck_assert_uint_eq(m.row_keys.count, 2);
+    ck_assert_uint_eq(m.row_keys.count, 3);
     for (uint32_t i = 0; i < m.row_keys.count; i++) {
         struct ct_imbalance spread = ct_spread_of(&m.rows[i].spread.sum);
         ck_assert(!m.rows[i].spread.unknown);

@@ -517,7 +517,9 @@ void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s, const str
     ct_merge_add(m, s);
     for (uint32_t i = 0; i < from->members.count; i++) {
         struct ct_merged_member member = ct_merge_member(from, i);
-        add_member(m, m->row_map[member.row], ct_intern_get(&from->full_names, member.name));
+        uint32_t row = m->row_map[member.row];
+        add_member(m, row, ct_intern_get(&from->full_names, member.name));
+        keep_common(&m->rows[row].sum, &from->rows[member.row].sum);
     }
     for (uint32_t i = 0; i < from->row_keys.count; i++)
         m->rows[m->row_map[i]].spread.unknown |= from->rows[i].spread.unknown;
