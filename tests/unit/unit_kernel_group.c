@@ -9,9 +9,11 @@
 #include "base/hist.h"
 #include "build_file.h"
 #include "case_main.h"
+#include "format/payload.h"
 #include "report/edg.h"
 #include "report/kernel_group.h"
 #include "report/names.h"
+#include "report/profile/encode.h"
 #include "report/profile/files.h"
 #include "report/profile/hist.h"
 #include "report/profile/spread.h"
@@ -180,9 +182,9 @@ static void write_files(char **paths)
     }
 }
 
-static void remove_files(char **paths)
+static void remove_files(char **paths, int count)
 {
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < count; i++) {
         unlink(paths[i]);
         free(paths[i]);
     }
@@ -225,7 +227,7 @@ START_TEST(a_group_is_all_its_rows)
         expect_sums(&m, count);
         ct_merge_free(&m);
     }
-    remove_files(paths);
+    remove_files(paths, FILES);
 }
 END_TEST
 
@@ -244,7 +246,68 @@ START_TEST(ranks_have_sums_of_groups)
     }
     ck_assert_uint_eq(m.rows[0].spread.sum.min_ns, 2 * (1000 + 3000 + 100000));
     ct_merge_free(&m);
-    remove_files(paths);
+    remove_files(paths, FILES);
+}
+END_TEST
+
+#define RANKS 8
+
+/* What makes a rank slow makes all its kernels so. Every other one has another model of GPU. */
+static void write_ranks(char **paths)
+{
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    for (int i = 0; i < RANKS; i++) {
+        struct ct_build b;
+        paths[i] = path_of(i);
+        ct_build_start(&b);
+        ct_build_process(&b, 100 + (uint32_t)i, "./app");
+        ct_build_device(&b, 0, i % 2 ? "GPU" : "Other GPU");
+        for (int launch = 0; launch < 4; launch++)
+            add_kernel(&b, "_Z4spinILi1EEvx", 1000 + (uint64_t)i * 10, 16);
+        add_kernel(&b, "_Z4spinILi2EEvx", 100000 + (uint64_t)i * 1000, 16);
+        ck_assert(ct_build_save(&b, paths[i]));
+        ct_build_free(&b);
+    }
+}
+
+/* Of what the report "merge" makes a file of. */
+static void add_merged(struct ct_merged *to, const struct ct_merged *from)
+{
+    struct ct_summary s = {.minor = CT_FILE_MINOR};
+    struct ct_read_error error;
+    size_t bytes;
+    s.payload = ct_encode(from, &bytes);
+    ck_assert_msg(!ct_payload_parse(&s, bytes, &error), "%s", error.text);
+    ct_merge_add(to, &s);
+    ct_summary_free(&s);
+}
+
+static double scatter_ns2(const struct ct_file_spread *s)
+{
+    return s->mean_square_ns2 - s->mean_ns * s->mean_ns / (double)s->processes;
+}
+
+/* A merged file has each name by itself: that they differ is no scatter between ranks. */
+START_TEST(merged_ranks_scatter_as_ranks_do)
+{
+    struct ct_merged several = {.grouped = true, .devices_as = CT_DEVICES_AS_ONE};
+    struct ct_merged file = {.devices_as = CT_DEVICES_BY_MODEL}, merged = several;
+    char *paths[RANKS];
+    write_ranks(paths);
+    ck_assert(ct_files_merge(&several, paths, RANKS, 1));
+    ck_assert(ct_files_merge(&file, paths, RANKS, 1));
+    add_merged(&merged, &file);
+    add_merged(&merged, &file);
+    ck_assert_uint_eq(merged.row_keys.count, 1);
+    const struct ct_merged_spread *a = &several.rows[0].spread, *b = &merged.rows[0].spread;
+    ck_assert(!a->unknown && b->unknown);
+    ck_assert_uint_eq(b->sum.processes, 2 * RANKS);
+    ck_assert_double_eq_tol(b->sum.mean_ns / a->sum.mean_ns, 2, 1e-9);
+    ck_assert_double_eq_tol(scatter_ns2(&b->sum) / scatter_ns2(&a->sum), 2, 1e-6);
+    ct_merge_free(&several);
+    ct_merge_free(&file);
+    ct_merge_free(&merged);
+    remove_files(paths, RANKS);
 }
 END_TEST
 
@@ -258,5 +321,6 @@ int main(void)
     tcase_add_test(c, long_names_end);
     tcase_add_test(c, a_group_is_all_its_rows);
     tcase_add_test(c, ranks_have_sums_of_groups);
+    tcase_add_test(c, merged_ranks_scatter_as_ranks_do);
     return ct_case_main("kernel_group", c);
 }

@@ -36,8 +36,9 @@ struct ct_merged_spread {
     struct ct_file_spread sum; /* least, most: of ct_merged.processes */
     double part_ns;
     double part_calls;
-    bool unknown;     /* a merged file tells of each name of a group, and not of all together */
-    size_t last_seen; /* number of processes after the merged file that was last added */
+    /* A merged file tells of each name of a group, and not of all together: means and their squares
+     * are estimates, least and most those of single names. */
+    bool unknown;
 };
 
 struct ct_merged_sizes;

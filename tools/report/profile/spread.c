@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/profile/spread.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/names.h"
@@ -95,20 +96,101 @@ static void add_spread(struct ct_file_spread *to, const struct ct_file_spread *f
     to->mean_square_ns2 += from->mean_square_ns2;
 }
 
+/* ---- merged files ---- */
+
+static double mean_of(const struct ct_file_spread *s)
+{
+    return s->mean_ns / (double)s->processes;
+}
+
+static double deviation_of(const struct ct_file_spread *s)
+{
+    double squares = s->mean_square_ns2 - s->mean_ns * mean_of(s);
+    return s->processes > 1 && squares > 0 ? sqrt(squares / (double)(s->processes - 1)) : 0;
+}
+
+/*
+ * One more name of a group, whose share of the calls is `share`. What makes a process slow makes
+ * all its kernels so: deviations add up, which is the most that processes with equal shares can
+ * differ by.
+ */
+static void add_name(struct ct_file_spread *to, const struct ct_file_spread *from, double share)
+{
+    double mean = (1 - share) * mean_of(to) + share * mean_of(from);
+    double deviation = (1 - share) * deviation_of(to) + share * deviation_of(from);
+    uint64_t processes = ct_max(to->processes, from->processes);
+    add_spread(to, from, 0);
+    to->processes = processes;
+    to->mean_ns = (double)processes * mean;
+    to->mean_square_ns2 = to->mean_ns * mean + (double)(processes - 1) * deviation * deviation;
+}
+
+/* What a merged file has of a row or function, and where it goes. */
+struct share {
+    struct ct_merged_spread *to;
+    const struct ct_file_spread *from;
+    uint32_t device;
+    double calls;
+};
+
+static struct share share_of(const struct ct_merged *m, const struct ct_summary *s,
+                             const struct ct_file_spread *from)
+{
+    if (from->section == CT_SECTION_ROWS)
+        return (struct share){.to = &m->rows[m->row_map[from->index]].spread,
+                              .from = from,
+                              .device = s->rows[from->index].device,
+                              .calls = (double)ct_view_calls(&s->rows[from->index])};
+    return (struct share){.to = &m->apis[m->api_map[from->index]].spread,
+                          .from = from,
+                          .calls = (double)s->apis[from->index].calls};
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+    if (x->to != y->to)
+        return (uintptr_t)x->to < (uintptr_t)y->to ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* The names of one group on one model of GPU: those on another are of other processes. */
+static size_t add_group(const struct share *all, size_t count, uint32_t first)
+{
+    struct ct_file_spread sum = *all->from;
+    double calls = all->calls;
+    size_t i = 1;
+    for (; i < count && all[i].to == all->to && all[i].device == all->device; i++) {
+        calls += all[i].calls;
+        add_name(&sum, all[i].from, all[i].calls / calls);
+        all->to->unknown = true;
+    }
+    add_spread(&all->to->sum, &sum, first);
+    return i;
+}
+
+static void add_spreads(struct ct_merged *m, const struct ct_summary *s, uint32_t first)
+{
+    size_t size = 0, count = 0;
+    struct share *all = ct_memory_grow(NULL, &size, s->spreads_count + 1, sizeof(*all));
+    for (size_t i = 0; i < s->spreads_count; i++)
+        if (s->spreads[i].processes)
+            all[count++] = share_of(m, s, &s->spreads[i]);
+    if (m->grouped)
+        qsort(all, count, sizeof(*all), by_group);
+    for (size_t i = 0; i < count;)
+        i += add_group(&all[i], count - i, first);
+    free(all);
+}
+
 static void add_merged_file(struct ct_merged *m, const struct ct_summary *s)
 {
     size_t first = m->process_count - s->processes_count;
     for (size_t i = 0; i < s->totals_count; i++)
         m->totals[first + i] = s->totals[i];
-    for (size_t i = 0; i < s->spreads_count; i++) {
-        const struct ct_file_spread *from = &s->spreads[i];
-        struct ct_merged_spread *to = from->section == CT_SECTION_ROWS
-                                          ? &m->rows[m->row_map[from->index]].spread
-                                          : &m->apis[m->api_map[from->index]].spread;
-        to->unknown |= to->last_seen == m->process_count;
-        to->last_seen = m->process_count;
-        add_spread(&to->sum, from, (uint32_t)first);
-    }
+    add_spreads(m, s, (uint32_t)first);
 }
 
 void ct_spread_add(struct ct_merged *m, const struct ct_summary *s)
