@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels by what people call them: the table's own examples, recorded names, sums of groups. */
 #include <glob.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,6 +312,36 @@ START_TEST(merged_ranks_scatter_as_ranks_do)
 }
 END_TEST
 
+/* What threads get by themselves where the stack has no limit, as batch systems like to have it. */
+#define THREAD_STACK_BYTES ((size_t)2 << 20)
+
+START_TEST(threads_have_room_for_long_names)
+{
+    struct ct_merged m = {.grouped = true};
+    char *paths[FILES], name[16000] = "_Z4spinI";
+    pthread_attr_t attr;
+    write_files(paths);
+    memset(name + strlen(name), 'P', sizeof(name) - strlen(name) - sizeof("iEvv"));
+    strcat(name, "iEvv");
+    for (int i = 0; i < FILES; i++) {
+        struct ct_build b;
+        ct_build_start(&b);
+        ct_build_process(&b, 100 + (uint32_t)i, "./app");
+        ct_build_device(&b, 0, "GPU");
+        add_kernel(&b, name, 1000, 16);
+        ck_assert(ct_build_save(&b, paths[i]));
+        ct_build_free(&b);
+    }
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
+    ck_assert_int_eq(pthread_setattr_default_np(&attr), 0);
+    ck_assert(ct_files_merge(&m, paths, FILES, 3));
+    ck_assert_uint_eq(m.row_keys.count, 1);
+    ct_merge_free(&m);
+    remove_files(paths, FILES);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("kernel_group");
@@ -322,5 +353,6 @@ int main(void)
     tcase_add_test(c, a_group_is_all_its_rows);
     tcase_add_test(c, ranks_have_sums_of_groups);
     tcase_add_test(c, merged_ranks_scatter_as_ranks_do);
+    tcase_add_test(c, threads_have_room_for_long_names);
     return ct_case_main("kernel_group", c);
 }

@@ -19,6 +19,7 @@
  */
 #define LONGEST_NAME 16384
 #define STACK_BYTES 384 /* for each character, twice what the worst names need */
+_Static_assert(CT_NAME_STACK_BYTES >= LONGEST_NAME * STACK_BYTES, "threads can name all kernels");
 #define LONGEST_TEXT ((size_t)1 << 17)
 #define LONGEST_SHORT 4096
 #define LONGEST_TIMES 64

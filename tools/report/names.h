@@ -20,6 +20,9 @@ enum ct_naming {
     CT_NAMES_GROUPED,   /* see kernel_group.h */
 };
 
+/* Stack of threads that name kernels: a process without a limit has threads with too little. */
+#define CT_NAME_STACK_BYTES ((size_t)8 << 20)
+
 void ct_name_kernel(struct ct_string *out, const char *mangled, enum ct_naming naming);
 
 /* Of a demangled kernel the function's own name: "f" of "void a::f<int>(int *)". */

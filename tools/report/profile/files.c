@@ -8,6 +8,7 @@
 
 #include "format/payload.h"
 #include "report/complain.h"
+#include "report/names.h"
 #include "report/profile/encode.h"
 #include "report/progress.h"
 
@@ -147,15 +148,19 @@ static unsigned processors(void)
 static void work_together(struct crew *crew, unsigned threads)
 {
     pthread_t others[MOST_THREADS];
+    pthread_attr_t attr;
     unsigned started = 0;
     crew->grouped = crew->m->grouped;
     crew->m->grouped = false;
     threads = threads ? threads : processors();
     if (threads > crew->chunks)
         threads = (unsigned)crew->chunks;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, CT_NAME_STACK_BYTES);
     while (started + 1 < threads && started < MOST_THREADS &&
-           !pthread_create(&others[started], NULL, work, crew))
+           !pthread_create(&others[started], &attr, work, crew))
         started++;
+    pthread_attr_destroy(&attr);
     work(crew);
     while (started)
         pthread_join(others[--started], NULL);
