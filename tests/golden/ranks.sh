@@ -58,6 +58,19 @@ status 1 "has no profiles in it" "$report" merge empty a.bin -o good.bin
 flock -x a.bin -c "'$report' merge b.bin -o a.bin" 2>err && fail "a file that is being written was replaced"
 grep -qF "is being written by another process" err || fail "a locked file: $(cat err)"
 
+# What is there in the directory that is merged into it is neither counted twice nor lost.
+mkdir again && cp a.bin b.bin again || exit 99
+for i in 1 2; do
+    status 0 "" "$report" merge again -o again/../again/all.bin
+    [ "$("$report" info --format csv again/all.bin | grep -c python)" -eq 2 ] || fail "a directory is merged again: $i"
+done
+cp again/all.bin first.bin && rm again/a.bin || exit 99
+status 1 "all.bin: is in a directory that is merged, and the others have not all of it" "$report" merge again -o again/all.bin
+cmp -s first.bin again/all.bin || fail "what cannot be merged again is replaced"
+rm again/b.bin && cp c.bin again || exit 99
+status 0 "" "$report" merge again -o again/all.bin
+[ "$("$report" info --format csv again/all.bin | grep -c python)" -eq 3 ] || fail "what is merged and gone is lost"
+
 # Of what is in a directory, nothing that could be a profile goes without a word.
 mkdir some && cp a.bin b.bin some && : >some/app.log || exit 99
 status 0 "" "$report" merge some -o good.bin

@@ -454,6 +454,14 @@ START_TEST(directories)
     ck_assert(ct_files_add(&list, "not there"));
     ck_assert_uint_eq(list.count, 13);
     ct_files_free(&list);
+    list.output = names[3];
+    ck_assert(ct_files_add(&list, directory));
+    ck_assert(list.left_out);
+    ck_assert_uint_eq(list.count, 11);
+    ck_assert_str_eq(list.paths[3], names[4]);
+    ck_assert(ct_files_add(&list, names[3]));
+    ck_assert_uint_eq(list.count, 12);
+    ct_files_free(&list);
     rmdir(names[RANKS + 1]);
 }
 END_TEST

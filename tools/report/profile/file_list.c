@@ -36,6 +36,13 @@ static bool is_profile(int directory, const char *name)
     return is;
 }
 
+static bool is_output(const struct ct_file_list *list, int directory, const char *name)
+{
+    struct stat output, st;
+    return list->output && !stat(list->output, &output) && !fstatat(directory, name, &st, 0) &&
+           st.st_dev == output.st_dev && st.st_ino == output.st_ino;
+}
+
 static int by_version(const void *a, const void *b)
 {
     return strverscmp(*(char *const *)a, *(char *const *)b);
@@ -44,18 +51,25 @@ static int by_version(const void *a, const void *b)
 static bool add_directory(struct ct_file_list *list, const char *path, DIR *d)
 {
     size_t first = list->count;
+    bool left_out = false;
     for (struct dirent *e; (e = readdir(d));) {
         struct ct_string file = {0};
         if (!is_profile(dirfd(d), e->d_name))
             continue;
+        if (is_output(list, dirfd(d), e->d_name)) {
+            left_out = true;
+            continue;
+        }
         ct_string_printf(&file, "%s/%s", path, e->d_name);
         add(list, file.data);
     }
-    if (list->count == first) {
+    list->left_out |= left_out;
+    if (list->count == first && !left_out) {
         ct_complain(path, "has no profiles in it");
         return false;
     }
-    qsort(list->paths + first, list->count - first, sizeof(*list->paths), by_version);
+    if (list->count > first)
+        qsort(list->paths + first, list->count - first, sizeof(*list->paths), by_version);
     return true;
 }
 

@@ -26,6 +26,8 @@ struct ct_file_list {
     char **paths;
     size_t count;
     size_t size;
+    const char *output; /* what is made of them: not taken from a directory; NULL: nothing */
+    bool left_out;      /* it was in one */
 };
 
 /* False: said on standard error; nothing was added. */

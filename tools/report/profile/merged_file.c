@@ -131,19 +131,68 @@ static bool list_files(struct ct_file_list *list, const struct ct_options *o)
     return good;
 }
 
+static uint32_t process_key(struct ct_intern *keys, const struct ct_file_process *p,
+                            const char *host)
+{
+    struct ct_string text = {0};
+    ct_string_printf(&text, "%u %llu %s", p->pid, (unsigned long long)p->start_unix_ns, host);
+    uint32_t key = ct_intern_text(keys, text.data);
+    ct_string_free(&text);
+    return key;
+}
+
+/* How many of a file's processes are in m. */
+static size_t count_known(const struct ct_merged *m, const struct ct_summary *s,
+                          const struct ct_file_process *processes, size_t count)
+{
+    struct ct_intern keys = {0};
+    size_t known = 0;
+    for (size_t i = 0; i < m->process_count; i++)
+        process_key(&keys, &m->processes[i], ct_merge_name(m, m->processes[i].host));
+    uint32_t others = keys.count;
+    for (size_t i = 0; i < count; i++)
+        known += process_key(&keys, &processes[i], ct_summary_text(s, processes[i].host)) < others;
+    ct_intern_free(&keys);
+    return known;
+}
+
+/*
+ * What is replaced lies in a directory that is merged: mostly what was made of the same files
+ * before. It may as well be one of them, or have those in it that are there no more.
+ */
+static bool add_replaced(struct ct_merged *m, const char *path)
+{
+    struct ct_summary s = {0};
+    struct ct_read_error error;
+    if (ct_summary_read(&s, path, &error)) {
+        ct_summary_free(&s);
+        return refuse(path, "stays as it is, as it ", error.text);
+    }
+    const struct ct_file_process *processes = s.processes_count ? s.processes : s.process;
+    size_t count = s.processes_count ? s.processes_count : 1;
+    size_t known = count_known(m, &s, processes, count);
+    if (!known)
+        ct_merge_add(m, &s);
+    ct_summary_free(&s);
+    return !known || known == count ||
+           refuse(path, "is in a directory that is merged, and the others have not all of it: ",
+                  "name the files to be merged");
+}
+
 int ct_report_merge(const struct ct_input *in, struct ct_sink *sink)
 {
     struct ct_merged m = {.details = true, .devices_as = CT_DEVICES_BY_MODEL};
-    struct ct_file_list list = {0};
+    struct ct_file_list list = {.output = in->o->log_file};
     (void)sink;
     bool good = list_files(&list, in->o);
     good &= ct_files_merge(&m, list.paths, list.count, 0);
+    bool whole = !list.left_out || add_replaced(&m, list.output);
     if (m.fell_back)
         ct_merge_note(
             &m, CT_NOTE_WARNING,
             "The newest data of a file that was merged were damaged: the older were taken",
             m.fell_back);
-    good &= m.process_count && write_merged(&m, in->o->log_file);
+    good &= whole && m.process_count && write_merged(&m, in->o->log_file);
     ct_files_free(&list);
     ct_merge_free(&m);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
