@@ -181,6 +181,11 @@ status 0 "" "$report" trace --filter foo1 --top 5 basic.trace
 [ "$(grep -c '^kernel' out)" -eq 1 ] || fail "trace --filter: $(cat out)"
 "$report" trace --csv --sort=-start --top 1 basic.trace >out 2>err
 [ "$(grep -c '^"copy"\|^"kernel"\|^"set"' out)" -eq 1 ] || fail "trace --csv --top: $(cat out)"
+# No column is left out for what the first rows have not.
+"$make_trace" late late.trace || exit 99
+status 0 "" "$report" trace --format table late.trace
+grep -q '  Size  *Throughput  Source  *Target  ' out || fail "columns of later rows: $(head -n 3 out)"
+tail -n 1 out | grep -q '64.000KB  20.345GB/s  Pinned  *Device  ' || fail "later rows: $(tail -n 1 out)"
 # Reports of profiles, made of traces.
 for name in $traced; do
     for per in gpu process host stream; do

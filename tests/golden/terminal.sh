@@ -56,6 +56,9 @@ for name in copies streams apis shapes graphs; do
     mv rows out
     [ "$(widest)" -le 80 ] || fail "a table of $(widest) columns on a terminal of 80: $name"
 done
+"${make_profile%/*}/make_golden_trace" late late.trace || exit 99
+on 100 "PAGER= $report trace --format table late.trace"
+grep -q ' 123456789  ' out || fail "a number of a later row is shortened: $(tail -n 4 out)"
 on 110 "PAGER= $report names.bin"
 grep 'at::native' out | grep -q '…' || fail "a name of the summary is not shortened"
 [ "$(widest)" -le 110 ] || fail "a summary of $(widest) columns on a terminal of 110"

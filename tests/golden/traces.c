@@ -220,6 +220,20 @@ static void put_streams(struct ct_trace_writer *w)
     ct_trace_put_op(w, &op);
 }
 
+/* Behind as many kernels as a table is measured by, a large grid and a copy. */
+static void put_late(struct ct_trace_writer *w)
+{
+    static const struct ct_trace_shape shape = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
+    static const struct ct_trace_shape large = {.grid = {123456789, 1, 1}, .block = {64, 1, 1}};
+    define_all(w, "NVIDIA H200");
+    define_kernel(w, 0, "_Z6vecAddPKfS0_Pfi", 16, 0);
+    define_row(w, 1, CT_ROW_COPY, CT_HTOD);
+    for (uint32_t i = 1; i <= 4096; i++)
+        put_kernel(w, 0, i, 1000 * i, 900, &shape);
+    put_kernel(w, 0, 4097, 4500000, 900, &large);
+    put_copy(w, 1, 4098, 5000000, 3000, 65536, CT_MEMORY_PINNED, CT_MEMORY_DEVICE);
+}
+
 /* An operation that nothing says what it is, behind one that is right. */
 static void put_broken(struct ct_trace_writer *w)
 {
@@ -268,7 +282,7 @@ static void put_ranges(struct ct_trace_writer *w)
 }
 
 /* clang-format off */
-#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams) X(broken)
+#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams) X(broken) X(late)
 /* clang-format on */
 
 static const char *const names[] = {

@@ -2,7 +2,8 @@
 /*
  * A table of text as wide as its cells need: numbers to the right, texts to the left, no column
  * that has no value. The widths are those of the first rows: what comes behind them is printed at
- * once. On a terminal columns that can be done without go, then names are shortened.
+ * once, and may have a value in any column. On a terminal columns that can be done without go, then
+ * names are shortened.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "report/units.h"
 
 #define MOST_KEPT 4096
+#define UNSEEN_WIDTH 10 /* of a column that only later rows may have a value in */
 #define LEAST_COLUMNS 3
 #define LEAST_NAME 24    /* before a name gets less, a column goes */
 #define SHORTEST_NAME 12 /* where none can go */
@@ -154,7 +156,8 @@ static void widen(struct table *t, size_t i, const char *text)
         t->widths[i] = width;
 }
 
-static void measure(struct table *t)
+/* `more`: there are rows behind those that are kept. */
+static void measure(struct table *t, bool more)
 {
     choose_units(t);
     for (size_t c = 0; c < t->relation->count; c++) {
@@ -169,6 +172,11 @@ static void measure(struct table *t)
             t->shown[c] |= is_value(&t->relation->columns[c], &cells[c]);
             widen(t, c, spell(t, c, &cells[c]));
         }
+    }
+    for (size_t c = 0; more && c < t->relation->count; c++) {
+        if (!t->shown[c] && t->widths[c] < UNSEEN_WIDTH)
+            t->widths[c] = UNSEEN_WIDTH;
+        t->shown[c] = true;
     }
 }
 
@@ -225,13 +233,13 @@ static const char *color_of(const struct table *t, size_t c, bool is_heading)
     return t->relation->columns[c].type == CT_CELL_NAME ? CT_TERMINAL_NAME : "";
 }
 
-/* On a terminal what is wider than its column is shortened: names in the middle. */
+/* On a terminal texts that are wider than their column are shortened, in the middle. */
 static void print_cell(struct table *t, size_t c, const char *text, const char *color, bool first)
 {
     struct ct_string cut = {0};
     bool left = ct_cell_is_text(t->relation->columns[c].type);
     int width = ct_terminal_width(text);
-    if (t->look.in->width && width > t->widths[c]) {
+    if (left && t->look.in->width && width > t->widths[c]) {
         ct_terminal_shorten(&cut, text, t->widths[c]);
         text = cut.data;
         width = ct_terminal_width(text);
@@ -261,12 +269,12 @@ static void print_row(struct table *t, const struct ct_cell *cells)
 }
 
 /* Title, headings and the rows kept so far. */
-static void start(struct table *t)
+static void start(struct table *t, bool more)
 {
     t->started = true;
     if (!t->first.count)
         return;
-    measure(t);
+    measure(t, more);
     fit(t);
     fprintf(t->out, "%s%s%s:\n", t->further ? "\n" : "", t->look.prefix, t->relation->title);
     t->further = true;
@@ -281,13 +289,12 @@ static void start(struct table *t)
 static void row(struct ct_sink *sink, const struct ct_cell *cells)
 {
     struct table *t = (struct table *)sink;
-    if (t->started) {
+    if (!t->started && t->first.count == MOST_KEPT)
+        start(t, true);
+    if (t->started)
         print_row(t, cells);
-        return;
-    }
-    ct_kept_add(&t->first, cells);
-    if (t->first.count == MOST_KEPT)
-        start(t);
+    else
+        ct_kept_add(&t->first, cells);
 }
 
 static void note(struct ct_sink *sink, const char *text)
@@ -300,7 +307,7 @@ static void end(struct ct_sink *sink)
 {
     struct table *t = (struct table *)sink;
     if (!t->started)
-        start(t);
+        start(t, false);
     if (!t->first.count && !*t->look.prefix)
         fprintf(t->out, "%s%s: none\n", t->further ? "\n" : "", t->relation->title);
     t->further |= !*t->look.prefix;
