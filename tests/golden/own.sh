@@ -42,6 +42,9 @@ same full full.details.txt --details
 same basic basic.top.txt --top 2
 same basic basic.top.csv --csv --top 2
 same basic basic.sort.txt --sort=-name --filter 'cpy|Free$'
+same basic basic.filter.txt --filter Free
+same basic basic.filter.csv --csv --filter vecAdd
+same nvtx_empty nvtx-empty.filter.txt --filter nothing
 same sampled sampled.kernels.us.txt kernels -u us
 same sampled sampled.kernels.csv kernels --format csv
 same uncertain uncertain.kernels.sort.tsv kernels --format tsv --sort timed,-max --top 2

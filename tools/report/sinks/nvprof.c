@@ -58,10 +58,17 @@ struct ct_sink *ct_sink_nvprof(FILE *out, const struct ct_look *look)
                           .unit = (enum ct_unit)o->unit,
                           .width = look->in->width,
                           .color = look->in->color,
-                          .apis = look->in->device == CT_VIEW_ALL_DEVICES};
+                          .apis = look->in->device == CT_VIEW_ALL_DEVICES,
+                          .filtered = o->filter};
     struct sink *s = ct_memory_copy(&(struct sink){.n = n, .csv = o->csv}, sizeof(*s));
     s->sink = (struct ct_sink){begin, row, note, end, close_sink};
     return &s->sink;
+}
+
+void ct_nvprof_none(const struct ct_nvprof *n, const char *what)
+{
+    const char *why = n->filtered ? "match --filter" : "were profiled";
+    fprintf(n->out, "No %s %s.\n", what, n->range_count ? "were profiled in this range" : why);
 }
 
 static uint64_t largest(const struct ct_nvprof *n, size_t column)

@@ -35,7 +35,8 @@ struct ct_nvprof {
     enum ct_unit unit;
     int width; /* of the terminal; 0: names are whole */
     bool color;
-    bool apis; /* calls belong to this table */
+    bool apis;     /* calls belong to this table */
+    bool filtered; /* not all rows may have come; those of ranges have */
     struct ct_kept rows;
     size_t range_count; /* the first rows, */
     size_t gpu_count;   /* the next ones; the others are calls */
@@ -45,6 +46,9 @@ struct ct_nvprof {
 
 /* Each column of times in one unit; a unit is only there for these. */
 void ct_nvprof_units(enum ct_unit units[CT_SUMMARY_COLUMNS], const struct ct_nvprof *n);
+
+/* The line in place of rows: there are no "kernels", or none that were asked for. */
+void ct_nvprof_none(const struct ct_nvprof *n, const char *what);
 
 void ct_nvprof_text(const struct ct_nvprof *n);
 void ct_nvprof_csv(const struct ct_nvprof *n);

@@ -72,9 +72,8 @@ void ct_nvprof_csv(const struct ct_nvprof *n)
     enum ct_unit units[CT_SUMMARY_COLUMNS];
     bool groups = n->rows.count && n->rows.relation->count > CT_SUMMARY_NAMES;
     ct_nvprof_units(units, n);
-    const char *where = n->range_count ? " in this range" : "";
     if (!n->gpu_count)
-        fprintf(n->out, "No kernels were profiled%s.\n", where);
+        ct_nvprof_none(n, "kernels");
     if (n->rows.count)
         print_heading(n->out, units, groups);
     for (size_t i = 0; i < n->rows.count; i++) {
@@ -83,7 +82,7 @@ void ct_nvprof_csv(const struct ct_nvprof *n)
         print_line(n->out, cells, units, groups);
     }
     if (n->apis && n->range_count + n->gpu_count == n->rows.count)
-        fprintf(n->out, "No API activities were profiled%s.\n", where);
+        ct_nvprof_none(n, "API activities");
     print_uncertain(n);
     fputs(n->notes.data, n->out);
 }

@@ -81,7 +81,7 @@ void ct_nvprof_text(const struct ct_nvprof *n)
     ct_nvprof_units(each, n);
     size_t apis = n->range_count + n->gpu_count;
     if (!n->gpu_count && !n->range_count)
-        fputs("No kernels were profiled.\n", n->out);
+        ct_nvprof_none(n, "kernels");
     if (n->rows.count) {
         fprintf(n->out, "%s" CELLS "  %4s%s\n", n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)",
                 "Time", "Calls", "Avg", "Min", "Max", "Name", n->color ? CT_TERMINAL_PLAIN : "");
@@ -90,12 +90,11 @@ void ct_nvprof_text(const struct ct_nvprof *n)
     }
     print_section(n, CT_SUMMARY_RANGE, 0, n->range_count, units);
     if (!n->gpu_count && n->range_count)
-        fputs("No kernels were profiled in this range.\n", n->out);
+        ct_nvprof_none(n, "kernels");
     print_section(n, CT_SUMMARY_GPU ":", n->range_count, apis, units);
     print_section(n, CT_SUMMARY_API ":", apis, n->rows.count, units);
     if (n->apis && apis == n->rows.count)
-        fprintf(n->out, "No API activities were profiled%s.\n",
-                n->range_count ? " in this range" : "");
+        ct_nvprof_none(n, "API activities");
     if (n->uncertain)
         fprintf(n->out, "%s~: Avg is less than twice what it may be wrong by (see --details)\n",
                 n->prefix);
