@@ -37,7 +37,7 @@ static bool launch(struct ct_stream *s, bool shared)
     if (ct_depth_is_reached(s))
         return false;
     uint64_t n = atomic_load(&s->sequence) + 1;
-    ck_assert_uint_eq(ct_stream_recorded(s, &thread, (uint32_t)n, shared), n);
+    ct_assert(ct_stream_recorded(s, &thread, (uint32_t)n, shared) == n);
     return true;
 }
 
@@ -56,7 +56,7 @@ static unsigned records_behind_a_gate(unsigned before, unsigned late, bool drain
     *s = (struct ct_stream){.handle = NULL};
     ended = 0;
     for (unsigned i = 0; i < before; i++) {
-        ck_assert(launch(s, shared));
+        ct_assert(launch(s, shared));
         uint64_t n = atomic_load(&s->sequence);
         run(s, n - ct_min(n, late), drained);
     }

@@ -58,31 +58,31 @@ struct samples {
  */
 static char *end_of_labels(char *p)
 {
-    ck_assert_int_eq(*p, '{');
+    ct_assert(*p == '{');
     do {
         p += 1 + strspn(p + 1, "abcdefghijklmnopqrstuvwxyz_");
-        ck_assert(p[0] == '=' && p[1] == '"');
+        ct_assert(p[0] == '=' && p[1] == '"');
         for (p += 2; *p != '"'; p++) {
-            ck_assert(*p && *p != '\n');
+            ct_assert(*p && *p != '\n');
             if (*p == '\\')
-                ck_assert_ptr_nonnull(strchr("\\\"n", *++p));
+                ct_assert(strchr("\\\"n", *++p));
         }
         p++;
     } while (*p == ',');
-    ck_assert_int_eq(*p, '}');
+    ct_assert(*p == '}');
     return p + 1;
 }
 
 static void read_line(struct samples *s, char *line)
 {
     char *end = end_of_labels(line + strspn(line, "abcdefghijklmnopqrstuvwxyz_"));
-    ck_assert_int_eq(*end, ' ');
+    ct_assert(*end == ' ');
     *end = '\0';
     for (unsigned i = 0; i < s->count; i++)
-        ck_assert_str_ne(s->name[i], line);
+        ct_assert(strcmp(s->name[i], line) != 0);
     s->name[s->count] = line;
     s->value[s->count++] = strtod(end + 1, &end);
-    ck_assert_int_eq(*end, '\0');
+    ct_assert(*end == '\0');
 }
 
 static struct samples read_text(const char *from)

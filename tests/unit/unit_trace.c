@@ -184,42 +184,42 @@ static void put_many(unsigned records)
 static void check_op(const struct ct_trace_reader *t, const struct ct_trace_op *op, unsigned i)
 {
     const struct ct_trace_op *put = &ops[i];
-    ck_assert_uint_eq(op->start_ns, put->start_ns);
-    ck_assert_uint_eq(op->end_ns, put->end_ns);
-    ck_assert_uint_eq(op->bytes, put->bytes);
-    ck_assert_uint_eq(op->operations, put->operations);
-    ck_assert_uint_eq(op->correlation, put->correlation);
-    ck_assert_uint_eq(op->flags, put->flags);
-    ck_assert_uint_eq(op->source, put->source);
-    ck_assert_uint_eq(op->target, put->target);
-    ck_assert_uint_eq(t->rows.at[op->row].id, put->row);
-    ck_assert_str_eq(t->rows.at[op->row].name, name_of('r', put->row));
-    ck_assert_uint_eq(t->rows.at[op->row].registers, UINT32_MAX);
-    ck_assert_str_eq(t->devices.at[t->rows.at[op->row].device].name, "gpu");
-    ck_assert_uint_eq(t->streams.at[op->stream].id, put->stream);
-    ck_assert_uint_eq(t->streams.at[op->stream].flags, UINT32_MAX);
-    ck_assert_int_eq(t->streams.at[op->stream].priority, -5);
+    ct_assert(op->start_ns == put->start_ns);
+    ct_assert(op->end_ns == put->end_ns);
+    ct_assert(op->bytes == put->bytes);
+    ct_assert(op->operations == put->operations);
+    ct_assert(op->correlation == put->correlation);
+    ct_assert(op->flags == put->flags);
+    ct_assert(op->source == put->source);
+    ct_assert(op->target == put->target);
+    ct_assert(t->rows.at[op->row].id == put->row);
+    ct_assert(!strcmp(t->rows.at[op->row].name, name_of('r', put->row)));
+    ct_assert(t->rows.at[op->row].registers == UINT32_MAX);
+    ct_assert(!strcmp(t->devices.at[t->rows.at[op->row].device].name, "gpu"));
+    ct_assert(t->streams.at[op->stream].id == put->stream);
+    ct_assert(t->streams.at[op->stream].flags == UINT32_MAX);
+    ct_assert(t->streams.at[op->stream].priority == -5);
     if (!put->shape) {
-        ck_assert_uint_eq(op->shape, 0);
+        ct_assert(op->shape == 0);
         return;
     }
     const struct ct_trace_shape *shape = &t->shapes.at[op->shape];
-    ck_assert_mem_eq(shape->grid, shapes[i].grid, sizeof(shape->grid));
-    ck_assert_mem_eq(shape->block, shapes[i].block, sizeof(shape->block));
-    ck_assert_uint_eq(shape->dynamic_shared_bytes, shapes[i].dynamic_shared_bytes);
+    ct_assert(!memcmp(shape->grid, shapes[i].grid, sizeof(shape->grid)));
+    ct_assert(!memcmp(shape->block, shapes[i].block, sizeof(shape->block)));
+    ct_assert(shape->dynamic_shared_bytes == shapes[i].dynamic_shared_bytes);
 }
 
 static void check_call(const struct ct_trace_reader *t, const struct ct_trace_call *c, unsigned i)
 {
     const struct ct_trace_call *put = &calls[i];
-    ck_assert_uint_eq(c->start_ns, put->start_ns);
-    ck_assert_uint_eq(c->end_ns, put->end_ns);
-    ck_assert_uint_eq(c->correlation, put->correlation);
-    ck_assert_int_eq(c->result, put->result);
-    ck_assert_uint_eq(t->apis.at[c->api].id, put->api);
-    ck_assert_str_eq(t->apis.at[c->api].name, name_of('a', put->api));
-    ck_assert_str_eq(t->threads.at[c->thread].name, name_of('t', put->thread));
-    ck_assert_uint_eq(t->threads.at[c->thread].tid, 99);
+    ct_assert(c->start_ns == put->start_ns);
+    ct_assert(c->end_ns == put->end_ns);
+    ct_assert(c->correlation == put->correlation);
+    ct_assert(c->result == put->result);
+    ct_assert(t->apis.at[c->api].id == put->api);
+    ct_assert(!strcmp(t->apis.at[c->api].name, name_of('a', put->api)));
+    ct_assert(!strcmp(t->threads.at[c->thread].name, name_of('t', put->thread)));
+    ct_assert(t->threads.at[c->thread].tid == 99);
 }
 
 struct seen {
