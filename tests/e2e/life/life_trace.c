@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "case_main.h"
 #include "format/trace_read.h"
 #include "stage.h"
 
@@ -36,12 +37,12 @@ static void check_order(void)
     uint64_t *end_ns = calloc(trace->streams.count + trace->threads.count + 2, sizeof(*end_ns));
     uint64_t *of_thread = end_ns + trace->streams.count + 1;
     for (unsigned i = 0; i < ops_count; i++) {
-        ck_assert_uint_ge(ops[i].start_ns, end_ns[ops[i].stream]);
+        ct_assert(ops[i].start_ns >= end_ns[ops[i].stream]);
         end_ns[ops[i].stream] = ops[i].end_ns;
     }
     for (unsigned i = 0; i < calls_count; i++) {
         /* The rate of the host's clock becomes better known meanwhile. */
-        ck_assert_uint_ge(calls[i].start_ns + 2000, of_thread[calls[i].thread]);
+        ct_assert(calls[i].start_ns + 2000 >= of_thread[calls[i].thread]);
         of_thread[calls[i].thread] = calls[i].end_ns;
     }
     free(end_ns);
@@ -55,8 +56,8 @@ static void read_trace(const char *path)
     open_trace(path);
     ops_count = calls_count = 0;
     while ((rc = ct_trace_next(trace, &r, &error)) > 0) {
-        ck_assert_uint_lt(ops_count, MOST);
-        ck_assert_uint_lt(calls_count, MOST);
+        ct_assert(ops_count < MOST);
+        ct_assert(calls_count < MOST);
         if (r.op)
             ops[ops_count++] = *r.op;
         else
