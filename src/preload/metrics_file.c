@@ -54,10 +54,27 @@ static void make_names(void)
     ct_text_add(&p, ".part");
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* cutrace-report.html is the user's. */
+static bool is_named_so(const char *entry, const char *start, const char *end)
+{
+    size_t len = ct_strlen(entry), end_len = ct_strlen(end);
+    if (!ct_starts_with(entry, start) || len < end_len || !ct_streq(entry + len - end_len, end))
+        return false;
+    size_t pid = len -= end_len;
+    while (pid && is_digit(entry[pid - 1]))
+        pid--;
+    return pid < len && pid > ct_strlen(start) && entry[pid - 1] == '-';
+}
+
 static bool is_old_one(int at, const char *entry, time_t now)
 {
     struct stat st;
-    bool ours = ct_starts_with(entry, START) || ct_starts_with(entry, "." START);
+    bool ours = is_named_so(entry, START, ".prom") || is_named_so(entry, "." START, ".part");
     return ours && !fstatat(at, entry, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
            st.st_uid == geteuid() && st.st_mtime < now - OLD_S;
 }

@@ -60,21 +60,32 @@ START_TEST(a_file)
 }
 END_TEST
 
+static void touch_old(const char *path)
+{
+    touch(path);
+    utimensat(AT_FDCWD, path, (struct timespec[]){{1000000000, 0}, {1000000000, 0}}, 0);
+}
+
 /* Left by processes that are long gone; another user's or another's files stay. */
 START_TEST(old_files_go)
 {
-    struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
+    static const char *const gone[] = {"dir/cutrace-node-1.prom", "dir/.cutrace-node-1.part"};
+    static const char *const kept[] = {
+        "dir/.other",          "dir/cutrace-report.html", "dir/cutrace-0.1.0.tar.xz",
+        "dir/.cutrace-secret", "dir/cutrace-notes.prom",  "dir/cutrace-node-1.part"};
     ck_assert_int_eq(mkdir("dir", 0777), 0);
-    touch("dir/cutrace-node-1.prom");
-    touch("dir/.cutrace-node-1.part");
-    touch("dir/.other");
-    utimensat(AT_FDCWD, "dir/cutrace-node-1.prom", old, 0);
-    utimensat(AT_FDCWD, "dir/.cutrace-node-1.part", old, 0);
-    utimensat(AT_FDCWD, "dir/.other", old, 0);
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+        touch_old(gone[i]);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        touch_old(kept[i]);
     struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {"CUTRACE_METRICS=textfile:dir"});
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+        ck_assert_msg(!stage_exists(gone[i]), "%s is there", gone[i]);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        ck_assert_msg(stage_exists(kept[i]), "%s is gone", kept[i]);
+        unlink(kept[i]);
+    }
     free(read_metrics("dir"));
-    ck_assert(!stage_exists("dir/.cutrace-node-1.part"));
-    ck_assert(stage_exists("dir/.other"));
     stage_drop(&r);
 }
 END_TEST
