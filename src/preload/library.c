@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/library.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 
 #include "base/text.h"
@@ -20,6 +21,9 @@ static uint32_t add(struct ct_libraries *all, const struct ct_object *o)
         atomic_store_explicit(&all->count, n + 1, memory_order_release);
     }
     ct_spin_unlock(&all->lock);
+    /* What was found in it stays good when the program closes its handle. */
+    if (i == n && n < CT_LIBRARIES)
+        dlopen(o->name, RTLD_LAZY | RTLD_NOLOAD);
     return i < CT_LIBRARIES ? i : NONE;
 }
 
