@@ -60,9 +60,10 @@ static struct subject subject_of(const char *name)
 static void *look_behind(void *handle, const char *name, const char *version, void *caller)
 {
     void *p = ask(RTLD_NEXT, name, version);
-    if (!p && handle == RTLD_DEFAULT)
-        p = ask_scope_of(caller, name, version);
-    return p;
+    if (p || handle != RTLD_DEFAULT)
+        return p;
+    p = ask_scope_of(caller, name, version);
+    return p ? p : ask(RTLD_NEXT, name, version); /* for dlerror() to say why */
 }
 
 static void *substitute(const struct subject *s, const char *name, void *address)
@@ -107,7 +108,8 @@ struct ct_answer ct_lookup(void *handle, const char *name, const char *version, 
         return look_next(name, version, caller);
     if (!s.own && handle == RTLD_DEFAULT)
         return (struct ct_answer){NULL, 0};
-    void *p = handle == RTLD_DEFAULT ? s.own : ask(handle, name, version);
+    /* One of the program's own, or of an object preloaded before us, comes before ours. */
+    void *p = handle == RTLD_DEFAULT && version ? s.own : ask(handle, name, version);
     if (p && p == s.own)
         p = look_behind(handle, name, version, caller);
     return give(p ? substitute(&s, name, p) : NULL);

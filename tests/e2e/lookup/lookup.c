@@ -95,6 +95,22 @@ START_TEST(names_of_no_concern)
 }
 END_TEST
 
+/* A loader that calls its pointers as CUDA does, in an executable whose names are all exported. */
+START_TEST(names_of_the_program)
+{
+    same("own", stage_path_of("tests/sim/lib/libcuda.so.1"));
+}
+END_TEST
+
+START_TEST(a_runtime_that_comes_and_goes)
+{
+    struct stage_run run = PLAY(.program = PROBER, .argv = {"again", BELOW("runtime_plugin.so")});
+    ck_assert_int_eq(run.status, 0);
+    ck_assert_str_eq(run.out, "12 devices\n");
+    stage_drop(&run);
+}
+END_TEST
+
 START_TEST(what_is_not_seen_is_said)
 {
     struct stage_run run = PLAY(.program = PROBER, .argv = {"deepbind", BELOW("deep_plugin.so")});
@@ -116,6 +132,8 @@ int main(void)
         tcase_add_loop_test(tests, a_heap_that_uses_dlsym, 0, 2);
     tcase_add_test(tests, locks_of_the_loader);
     tcase_add_test(tests, names_of_no_concern);
+    tcase_add_test(tests, names_of_the_program);
+    tcase_add_test(tests, a_runtime_that_comes_and_goes);
     if (!*LOOKUP_SANITIZERS) /* ASan refuses RTLD_DEEPBIND */
         tcase_add_test(tests, what_is_not_seen_is_said);
     return stage_main("lookup", tests);

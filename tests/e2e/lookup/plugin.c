@@ -16,4 +16,8 @@ void plugin_run(void)
            dlsym(RTLD_DEFAULT, "plugin_private") == (void *)plugin_private ? "found" : "not found");
     printf("by RTLD_NEXT: %s\n", dlsym(RTLD_NEXT, "plugin_private") ? "found" : "not found");
     printf("malloc by RTLD_NEXT: %s\n", dlsym(RTLD_NEXT, "malloc") ? "found" : "not found");
+    dlerror();
+    printf("cuInit where there is no CUDA: %s, ",
+           dlsym(RTLD_DEFAULT, "cuInit") ? "found" : "not found");
+    printf("%s\n", dlerror() ? "an error" : "no error");
 }

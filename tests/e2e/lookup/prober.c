@@ -89,6 +89,38 @@ static int threads(const char *plugin)
     return 0;
 }
 
+/* A loader's variables, and a function, that have names of CUDA's. */
+int (*cuDriverGetVersion)(int *);
+int cuCtxGetDevice(void);
+
+int cuCtxGetDevice(void)
+{
+    return 7;
+}
+
+static int own_names(const char *driver)
+{
+    int version = 0;
+    printf("own function: %d\n", dlsym(RTLD_DEFAULT, "cuCtxGetDevice") == (void *)cuCtxGetDevice);
+    *(void **)&cuDriverGetVersion = dlsym(open_file(driver, RTLD_LOCAL), "cuDriverGetVersion");
+    printf("by own variable: %d", cuDriverGetVersion(&version));
+    printf(", version %d\n", version);
+    return 0;
+}
+
+/* With what it is linked with. */
+static int again(const char *path)
+{
+    int devices = 0;
+    for (int i = 0; i < 12; i++) {
+        void *l = open_file(path, RTLD_LOCAL);
+        devices += ((int (*)(void))dlsym(l, "plugin_cuda"))();
+        dlclose(l);
+    }
+    printf("%d devices\n", devices);
+    return 0;
+}
+
 static int run_plugin(const char *path, const char *function, int mode)
 {
     void *l = open_file(path, mode);
@@ -113,6 +145,10 @@ int main(int argc, char **argv)
         return strangers();
     if (!strcmp(what, "threads"))
         return threads(file);
+    if (!strcmp(what, "own"))
+        return own_names(file);
+    if (!strcmp(what, "again"))
+        return again(file);
     if (!strcmp(what, "plugin"))
         return run_plugin(file, "plugin_run", RTLD_LOCAL);
     if (!strcmp(what, "deepbind"))
