@@ -21,6 +21,7 @@
 #include "preload/options.h"
 #include "preload/profile.h"
 #include "preload/run.h"
+#include "preload/self.h"
 #include "preload/show.h"
 #include "preload/trace_file.h"
 #include "record/allocation.h"
@@ -265,7 +266,7 @@ static bool is_driver_in_use(const struct ct_object *o, void *unused)
 /* RTLD_DEEPBIND, dlmopen: routes that interposition does not reach should not look like silence. */
 __attribute__((destructor)) static void say_if_blind(void)
 {
-    if (atomic_load(&ct_state) != CT_NEW || is_privileged() ||
+    if (atomic_load(&ct_state) != CT_NEW || is_privileged() || !ct_self_is_preloaded() ||
         !ct_objects_visit(is_driver_in_use, NULL))
         return;
     ct_options_read();

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
+#include "preload/self.h"
 #include "preload/wrap.h"
 #include "record/context.h"
 #include "record/note.h"
@@ -521,6 +522,7 @@ static bool start_next(NvtxInitializeInjectionNvtxFunc_t f, NvtxGetExportTableFu
 
 static int attach(NvtxGetExportTableFunc_t get, NvtxInitializeInjectionNvtxFunc_t chained)
 {
+    static struct ct_spin lock;
     const NvtxExportTableCallbacks *callbacks = get(NVTX_ETID_CALLBACKS);
     struct module CORE, CORE2, CUDA, CUDART;
     if (!callbacks || callbacks->struct_size < sizeof(*callbacks) ||
@@ -538,28 +540,27 @@ static int attach(NvtxGetExportTableFunc_t get, NvtxInitializeInjectionNvtxFunc_
         CALLBACKS(X)
 #undef X
     };
-    if (chained && start_next(chained, get))
+    bool has_started = chained && start_next(chained, get); /* which may use NVTX itself */
+    ct_spin_lock(&lock);
+    if (has_started)
         has_next = true;
 #define X(module, name)                                                                            \
     put(&module, NVTX_CBID_##module##_##name, before.name, (NvtxFunctionPointer)on_##name,         \
         (NvtxFunctionPointer *)&next.name);
     CALLBACKS(X)
 #undef X
+    ct_spin_unlock(&lock);
     return 1;
 }
 
 /* Called for each copy of NVTX, perhaps by several threads at once. */
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
 {
-    static struct ct_spin lock;
     NvtxInitializeInjectionNvtxFunc_t chained = find_next();
-    bool profiled = ct_nvtx_is_preloaded();
+    bool profiled = ct_self_is_preloaded();
     if (profiled && !ct_is_on())
         ct_arm();
     if (!profiled || atomic_load(&ct_state) == CT_OFF)
         return chained ? chained(get_export_table) : 0;
-    ct_spin_lock(&lock);
-    int attached = attach(get_export_table, chained);
-    ct_spin_unlock(&lock);
-    return attached;
+    return attach(get_export_table, chained);
 }

@@ -3,11 +3,6 @@
 #ifndef CT_NVTX_H
 #define CT_NVTX_H
 
-#include "base/base.h"
-
 #define CT_NVTX_NEXT "CUTRACE_NVTX_NEXT" /* another injection, which is to get all as well */
-
-/* Loaded by name, as by NVTX in a process that is not profiled, this library comes after libc. */
-bool ct_nvtx_is_preloaded(void);
 
 #endif

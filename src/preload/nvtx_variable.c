@@ -7,56 +7,20 @@
  */
 #include "preload/nvtx.h"
 
-#include <gnu/libc-version.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/elf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "preload/self.h"
 
 #define PATH_VARIABLE "NVTX_INJECTION64_PATH="
 #define NEXT_VARIABLE CT_NVTX_NEXT "="
 
 static char path_entry[sizeof(PATH_VARIABLE) + 2 * PATH_MAX] = PATH_VARIABLE;
 static char next_entry[sizeof(NEXT_VARIABLE) + PATH_MAX] = NEXT_VARIABLE;
-
-struct places {
-    bool ours, libc;
-};
-
-static bool is_us_or_libc(const struct ct_object *o, void *arg)
-{
-    struct places *p = arg;
-    p->ours = ct_object_has(o, (const void *)(uintptr_t)is_us_or_libc);
-    p->libc = ct_object_has(o, (const void *)(uintptr_t)gnu_get_libc_version);
-    return p->ours || p->libc;
-}
-
-bool ct_nvtx_is_preloaded(void)
-{
-    struct places p = {0};
-    ct_objects_visit(is_us_or_libc, &p);
-    return p.ours && !getauxval(AT_SECURE);
-}
-
-static bool find_own_path(struct ct_text *t)
-{
-    struct ct_object o;
-    char cwd[PATH_MAX];
-    if (!ct_object_of(path_entry, &o) || !o.name || !*o.name)
-        return false;
-    if (*o.name != '/') {
-        if (!getcwd(cwd, sizeof(cwd)) || *cwd != '/')
-            return false;
-        ct_text_add(t, cwd);
-        ct_text_add_char(t, '/');
-    }
-    ct_text_add(t, o.name);
-    return !ct_text_full(t);
-}
 
 /* An environment of ours, as setenv() takes memory from the heap: without what is replaced. */
 static bool replace_environment(void)
@@ -87,8 +51,9 @@ __attribute__((constructor)) static void offer(void)
     struct ct_text path = ct_text_in(path_entry + sizeof(PATH_VARIABLE) - 1, 2 * PATH_MAX);
     struct ct_text next = ct_text_in(next_entry + sizeof(NEXT_VARIABLE) - 1, PATH_MAX);
     const char *before = getenv("NVTX_INJECTION64_PATH");
-    if (!ct_nvtx_is_preloaded() || !find_own_path(&path))
+    if (getauxval(AT_SECURE) || !ct_self_is_preloaded() || !ct_self_path())
         return;
+    ct_text_add(&path, ct_self_path());
     if (before && ct_streq(before, path_entry + sizeof(PATH_VARIABLE) - 1))
         return;
     if (before)

@@ -13,12 +13,12 @@
 
 #include "base/clock.h"
 #include "base/config.h"
-#include "base/elf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/text.h"
 #include "preload/profile.h"
+#include "preload/self.h"
 #include "record/row.h"
 
 #define STACK_BYTES (64 * 1024)
@@ -30,8 +30,8 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* dir up to its last slash, `rest` after it */
-static bool try_beside(struct ct_text *t, const char *file, const char *rest)
+/* In that directory, from where `file` is. */
+static bool try_beside(struct ct_text *t, const char *file, const char *directory, const char *name)
 {
     size_t slash = ct_strlen(file);
     while (slash && file[slash - 1] != '/')
@@ -39,7 +39,8 @@ static bool try_beside(struct ct_text *t, const char *file, const char *rest)
     *t = ct_text_in(t->data, t->size);
     for (size_t i = 0; i < slash; i++)
         ct_text_add_char(t, file[i]);
-    ct_text_add(t, rest);
+    ct_text_add(t, directory);
+    ct_text_add(t, name);
     return is_program(t->data);
 }
 
@@ -63,17 +64,14 @@ static bool try_path_variable(struct ct_text *t, const char *name)
  * on PATH. The second try is the build tree. */
 static bool find_report(struct ct_text *t)
 {
-    struct ct_object self;
     const char *name = ct_config.report;
     if (ct_contains(name, "/")) {
         ct_text_add(t, name);
         return is_program(name);
     }
-    if (ct_object_of((const void *)(uintptr_t)find_report, &self) && self.name)
-        if (try_beside(t, self.name, "../bin/cutrace-report") ||
-            try_beside(t, self.name, "../cutrace-report"))
-            return true;
-    return try_beside(t, CT_BINDIR "/", "cutrace-report") || try_path_variable(t, name);
+    const char *self = ct_self_path();
+    return (self && (try_beside(t, self, "../bin/", name) || try_beside(t, self, "../", name))) ||
+           try_beside(t, CT_BINDIR "/", "", name) || try_path_variable(t, name);
 }
 
 /* Shared with the children below, whose memory is ours until they exec. */

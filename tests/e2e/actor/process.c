@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cutrace/cutrace.h"
+
 extern char **environ;
 
 #define NOBODY 65534
@@ -257,6 +259,51 @@ static void become_daemon(void)
     printf(", then %ld\n", (long)read(ends[0], &byte, 1)); /* its end */
 }
 
+static void work_elsewhere(void)
+{
+    if (!chdir("/"))
+        work("worked", 50);
+}
+
+/* ---- first calls ---- */
+
+#define BEGINNERS 8
+
+static pthread_barrier_t beginning;
+
+static void *begin(void *unused)
+{
+    pthread_barrier_wait(&beginning);
+    MUST(cuInit(0));
+    return unused;
+}
+
+static void begin_at_once(void)
+{
+    pthread_t threads[BEGINNERS];
+    pthread_barrier_init(&beginning, NULL, BEGINNERS);
+    for (int i = 0; i < BEGINNERS; i++)
+        pthread_create(&threads[i], NULL, begin, NULL);
+    for (int i = 0; i < BEGINNERS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Children at any time of it; each asks the library, which may not be there. */
+static void fork_at_the_first_call(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&beginning, NULL, 2);
+    pthread_create(&thread, NULL, begin, NULL);
+    pthread_barrier_wait(&beginning);
+    for (int i = 0; i < 20; i++) {
+        pid_t pid = fork();
+        if (!pid)
+            _exit(cutrace_is_recording() < 0);
+        wait_for(pid);
+    }
+    pthread_join(thread, NULL);
+}
+
 static const struct {
     const char *name;
     int before; /* launches */
@@ -267,7 +314,8 @@ static const struct {
     {"fds-own", 50, list_in_own_place},   {"drop", 50, drop_late},
     {"drop-first", 0, drop_late},         {"chroot", 50, leave_root},
     {"chroot-first", 0, leave_root},      {"chroot-thread", 50, leave_root_and_main},
-    {"daemon", 0, become_daemon},
+    {"daemon", 0, become_daemon},         {"moved", 0, work_elsewhere},
+    {"first-calls", 0, begin_at_once},    {"first-fork", 0, fork_at_the_first_call},
 };
 
 /* process ACT */

@@ -203,6 +203,39 @@ START_TEST(report_that_fails)
 }
 END_TEST
 
+/* By name on PATH, though there is one of the usual name beside the library. */
+START_TEST(report_by_name)
+{
+    char path[1024], cwd[512];
+    ck_assert_ptr_nonnull(getcwd(cwd, sizeof(cwd)));
+    snprintf(path, sizeof(path), "PATH=%s:/usr/bin:/bin", cwd);
+    ck_assert_int_eq(system("printf '#!/bin/sh\\necho mine >&2\\n' >mine && chmod +x mine"), 0);
+    struct stage_run r =
+        PLAY(.argv = {"end", "return"}, .env = {"CUTRACE_PRINT=on", "CUTRACE_REPORT=mine", path});
+    ck_assert_str_eq(r.err, "mine\n");
+    stage_drop(&r);
+}
+END_TEST
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which must come first */
+/* Preloaded by a name that means another file from where the program goes. */
+START_TEST(report_beside_a_relative_name)
+{
+    char command[4096], output[1024], cwd[512];
+    ck_assert_ptr_nonnull(getcwd(cwd, sizeof(cwd)));
+    snprintf(output, sizeof(output), "CUTRACE_OUTPUT=%s/summary.bin", cwd);
+    snprintf(command, sizeof(command), "mkdir lib bin && ln -s %s lib && ln -s %s bin",
+             stage_path_of(".libs/libcutrace.so"), stage_path_of("cutrace-report"));
+    ck_assert_int_eq(system(command), 0);
+    struct stage_run r = PLAY(.argv = {"process", "moved"},
+                              .env = {"LD_PRELOAD=lib/libcutrace.so", "CUTRACE_PRINT=on",
+                                      "CUTRACE_REPORT=cutrace-report", output});
+    ck_assert_msg(strstr(r.err, "GPU activities:") != NULL, "%s", r.err);
+    stage_drop(&r);
+}
+END_TEST
+#endif
+
 int main(void)
 {
     TCase *t = tcase_create("ends, children");
@@ -214,5 +247,9 @@ int main(void)
     tcase_add_loop_test(t, program_does_not_see_the_report, 0, 4);
     tcase_add_test(t, reaping_thread_does_not_see_the_report);
     tcase_add_test(t, report_that_fails);
+    tcase_add_test(t, report_by_name);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    tcase_add_test(t, report_beside_a_relative_name);
+#endif
     return stage_main("life_exit", t);
 }

@@ -119,6 +119,17 @@ START_TEST(another_injection_gets_all)
 }
 END_TEST
 
+/* It uses NVTX when it is told of the program's. */
+START_TEST(another_injection_that_marks)
+{
+    struct stage_run r = play("nest", witness(), "WITNESS_MARKS=1");
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_nonnull(strstr(r.out, "witness: push registered\n"));
+    check_nest("summary.bin");
+    stage_drop(&r);
+}
+END_TEST
+
 /* A child without the library gets what it would have had if nobody had it. */
 START_TEST(children_that_are_not_profiled)
 {
@@ -132,6 +143,7 @@ START_TEST(children_that_are_not_profiled)
         struct stage_run r = play(parts[_i], paths[i], children);
         ck_assert_int_eq(r.status, 0);
         ck_assert_str_eq(r.out, bare.out);
+        ck_assert_ptr_null(strstr(r.err, "none of its calls came by here"));
         ck_assert_uint_eq(stage_profiles(), _i ? 1 : 0);
         stage_drop(&bare);
         stage_drop(&r);
@@ -410,6 +422,7 @@ int main(void)
     tcase_add_checked_fixture(tests, stage_open, stage_close);
     tcase_add_loop_test(tests, ranges_are_recorded, 0, 2);
     tcase_add_test(tests, another_injection_gets_all);
+    tcase_add_test(tests, another_injection_that_marks);
     tcase_add_loop_test(tests, children_that_are_not_profiled, 0, 2);
     tcase_add_test(tests, children_that_are_profiled);
     tcase_add_test(tests, names_and_ends);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
 static char domain_place[8], string_place[8];
@@ -96,6 +95,14 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
     const NvtxExportTableCallbacks *c = get(NVTX_ETID_CALLBACKS);
     NvtxFunctionTable core, core2;
     unsigned size;
+    static int inside;
+    if (inside || !c)
+        return 0;
+    if (getenv("WITNESS_MARKS")) { /* its own NVTX loads what the program's has loaded */
+        inside = 1;
+        nvtxMarkA("witness begins");
+        inside = 0;
+    }
     if (!c->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &core, &size) ||
         !c->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &core2, &size))
         return 0;
