@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of cutrace/cutrace.h, as they are exported. */
 #include <errno.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "base/text.h"
@@ -18,11 +17,7 @@
 /* A program's first call may be one of these, before any of CUDA's, or beside it. */
 static bool is_on(void)
 {
-    int saved_errno = errno;
-    while (!ct_is_on() && !ct_arm() && atomic_load(&ct_state) == CT_ARMING)
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-    errno = saved_errno;
-    return ct_is_on();
+    return ct_is_on() || ct_arm();
 }
 
 static int set_recording(bool on)

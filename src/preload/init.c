@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -48,6 +49,8 @@
 #include "record/tracing.h"
 #include "record/unified.h"
 #include "record/wanted.h"
+
+#define LONGEST_ARMING_MS 1000
 
 CT_READ_MOSTLY _Atomic uint32_t ct_state;
 
@@ -113,16 +116,11 @@ __attribute__((constructor)) static void load(void)
 
 static bool prepare(void)
 {
-    static atomic_bool has_fork_handler;
     ct_clock_start();
     ct_recording_set(ct_config.start && !ct_config.capture);
-    /* A child that did not forget would write its parent's file. */
-    if (!atomic_load(&has_fork_handler))
-        atomic_store(&has_fork_handler, pthread_atfork(NULL, NULL, forget_parent) == 0);
-    return atomic_load(&has_fork_handler) && ct_rows_init() && ct_contexts_init() &&
-           ct_allocations_init() && ct_collectives_init() && ct_streams_init() &&
-           ct_kernels_init() && ct_graphs_init() && ct_replicas_init() && ct_settle_init() &&
-           ct_api_stats_init() && ct_threads_init() && start_sampling();
+    return ct_rows_init() && ct_contexts_init() && ct_allocations_init() && ct_collectives_init() &&
+           ct_streams_init() && ct_kernels_init() && ct_graphs_init() && ct_replicas_init() &&
+           ct_settle_init() && ct_api_stats_init() && ct_threads_init() && start_sampling();
 }
 
 CT_COLD void ct_give_up_recording(void)
@@ -147,29 +145,65 @@ static bool is_left_alone(void)
            (ct_config.alone && ct_proc_parent_has_preloaded("libcutrace"));
 }
 
-/* Once it is off threads only read the state: none takes it from the others' caches. */
-CT_COLD bool ct_arm(void)
+/* A child that did not forget would write its parent's file, or wait for who prepares there. */
+static bool handle_forks(void)
 {
-    uint32_t state = atomic_load(&ct_state);
-    if (state != CT_NEW || !atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING))
-        return state == CT_ON;
+    static atomic_bool handled;
+    if (!atomic_load(&handled))
+        atomic_store(&handled, pthread_atfork(NULL, NULL, forget_parent) == 0);
+    return atomic_load(&handled);
+}
+
+/* By the one thread that has found nothing prepared. */
+static bool arm(bool handles_forks)
+{
     if (is_privileged()) {
         atomic_store(&ct_state, CT_OFF);
         return false;
     }
-    int saved_errno = errno;
     ct_log_start(); /* another library's constructor may have come here before ours ran */
     bool ok = ct_options_read();
     if (ok && is_left_alone()) {
         atomic_store(&ct_state, CT_OFF);
-        errno = saved_errno;
         return false;
     }
-    ok = ok && prepare();
-    state = CT_ARMING;
-    ok = ok && atomic_compare_exchange_strong(&ct_state, &state, CT_ON);
+    uint32_t state = CT_ARMING;
+    ok = ok && handles_forks && prepare() &&
+         atomic_compare_exchange_strong(&ct_state, &state, CT_ON);
     if (!ok)
         ct_give_up_recording();
+    return ok;
+}
+
+/*
+ * What passed through while another thread prepares would be missing for good: cuInit, or the
+ * addresses that the runtime asks for once. It takes milliseconds, or the loader's lock, which we
+ * may hold.
+ */
+static bool wait_for_arming(void)
+{
+    for (unsigned i = 0; i < LONGEST_ARMING_MS * 10 && atomic_load(&ct_state) == CT_ARMING; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    return ct_is_on();
+}
+
+/*
+ * Once it is off threads only read the state: none takes it from the others' caches. What a signal
+ * handler calls meanwhile passes through.
+ */
+CT_COLD bool ct_arm(void)
+{
+    static CT_TLS volatile bool is_inside;
+    uint32_t state = atomic_load(&ct_state);
+    if (state == CT_ON || state == CT_OFF || is_inside)
+        return state == CT_ON;
+    int saved_errno = errno;
+    is_inside = true;
+    bool handles_forks = handle_forks();
+    bool ok = state == CT_NEW && atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING)
+                  ? arm(handles_forks)
+                  : wait_for_arming();
+    is_inside = false;
     errno = saved_errno;
     return ok;
 }

@@ -21,7 +21,10 @@ static inline bool ct_is_on(void)
     return atomic_load_explicit(&ct_state, memory_order_acquire) == CT_ON;
 }
 
-/* Prepares at the first CUDA call; false: not (yet) on, pass the call through. */
+/*
+ * Prepares at the first CUDA call, or waits until another thread has; false: not on, pass the call
+ * through.
+ */
 bool ct_arm(void);
 
 /* There is no memory: from here on everything passes through. */

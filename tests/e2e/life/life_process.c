@@ -279,6 +279,30 @@ START_TEST(multiprocessing)
 END_TEST
 #endif
 
+/* ---- first calls ---- */
+
+/* Of threads that begin at once none passes by unseen. */
+START_TEST(first_calls_at_once)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"process", "first-calls"});
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(stage_calls(&s, "cuInit"), 8);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(fork_beside_the_first_call)
+{
+    struct stage_run r = PLAY(.argv = {"process", "first-fork"});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_null(strstr(r.out, "waited: 0"));
+    stage_drop(&r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("children, daemons, other users");
@@ -294,5 +318,7 @@ int main(void)
     tcase_add_test(t, daemon_that_closed_everything);
     tcase_add_loop_test(t, things_given_up, 0, sizeof(losses) / sizeof(losses[0]));
     tcase_add_test(t, privileged_program);
+    tcase_add_loop_test(t, first_calls_at_once, 0, 10);
+    tcase_add_loop_test(t, fork_beside_the_first_call, 0, 10);
     return stage_main("life_process", t);
 }
