@@ -52,6 +52,7 @@ status 1 "x.bin: cannot be opened" "$report" merge a.bin x.bin -o good.bin
 head -c 5000 b.bin >broken.bin
 status 1 "broken.bin: is truncated" "$report" merge broken.bin a.bin -o good.bin
 status 1 "broken.bin: is truncated" "$report" merge broken.bin -o none.bin
+status 1 "broken.bin: is truncated" "$report" merge --live broken.bin a.bin -o none.bin # as the launcher
 [ ! -e none.bin ] || fail "nothing was merged into a file"
 mkdir empty
 status 1 "has no profiles in it" "$report" merge empty a.bin -o good.bin

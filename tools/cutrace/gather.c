@@ -64,12 +64,13 @@ static const char *name_of(const struct group *g, const char *wanted)
 
 static bool merge(const struct group *g, const char *report, const char *to)
 {
-    const char **words = calloc(g->count + 6, sizeof(*words));
+    const char **words = calloc(g->count + 7, sizeof(*words));
     size_t n = 0;
     if (!words)
         return false;
     words[n++] = "cutrace-report";
     words[n++] = "merge";
+    words[n++] = "--live"; /* all of them or none: a sum beside what it is of counts twice */
     words[n++] = "-o";
     words[n++] = to;
     words[n++] = "--";

@@ -43,6 +43,20 @@ static unsigned count_text(const char *text, const char *part)
     return n;
 }
 
+/* Of nvprof's table as CSV: type, percent, time, calls, three times, name. */
+static unsigned long count_calls(const char *table, const char *kernel)
+{
+    char end[64];
+    unsigned long calls;
+    snprintf(end, sizeof(end), ",\"%s\"\n", kernel);
+    const char *row = strstr(table, end);
+    ck_assert_msg(row != NULL, "%s", table);
+    while (row > table && row[-1] != '\n')
+        row--;
+    ck_assert_msg(sscanf(row, "%*[^,],%*[^,],%*[^,],%lu", &calls) == 1, "%s", row);
+    return calls;
+}
+
 /* One table, one file, and the last line names it. */
 static void check_end(const struct stage_run *r, const char *path)
 {
@@ -256,6 +270,23 @@ START_TEST(profile_that_is_removed)
 }
 END_TEST
 
+/* One that was killed before it had anything to write leaves a header: nothing is counted twice. */
+START_TEST(profile_that_cannot_be_read)
+{
+    static char script[4000];
+    size_t processes;
+    snprintf(script, sizeof(script),
+             "%s small 10; %s small 20; truncate -s 4096 *.*.bin; %s small 30", rig_actor(),
+             rig_actor(), rig_actor());
+    struct stage_run r = LAUNCH(.argv = {"--csv", "sh", "-c", script});
+    ck_assert_uint_eq(stage_profiles(), 3);
+    ck_assert_uint_eq(sum_of("summary.bin", "alpha", &processes).timed, 10);
+    ck_assert_uint_eq(processes, 1);
+    ck_assert_uint_eq(count_calls(r.err, "alpha"), 40);
+    stage_drop(&r);
+}
+END_TEST
+
 /* No file in memory can be had any more. */
 static void refuse_memory_files(void)
 {
@@ -451,6 +482,7 @@ int main(void)
     tcase_add_loop_test(t, hostile_names, 0, 4);
     tcase_add_test(t, unwritable_directory);
     tcase_add_test(t, profile_that_is_removed);
+    tcase_add_test(t, profile_that_cannot_be_read);
     tcase_add_test(t, no_list);
     tcase_add_test(t, no_file_size);
     tcase_add_test(t, log_file);

@@ -192,7 +192,9 @@ int ct_report_merge(const struct ct_input *in, struct ct_sink *sink)
             &m, CT_NOTE_WARNING,
             "The newest data of a file that was merged were damaged: the older were taken",
             m.fell_back);
-    good &= whole && m.process_count && write_merged(&m, in->o->log_file);
+    /* The launcher goes on with the file alone, or with those that were there. */
+    bool enough = whole && m.process_count && (good || !in->o->live);
+    good &= enough && write_merged(&m, in->o->log_file);
     ct_files_free(&list);
     ct_merge_free(&m);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
