@@ -183,17 +183,31 @@ static enum options_result refuse(const struct getopt_tables *t, int code, char 
     return OPTIONS_WRONG;
 }
 
+/* The report refuses such pairs, too, but only when the program has ended. */
+static const char *excluded_pair(const struct options *o)
+{
+    const char *demangling = o->value[OPTION_DEMANGLING];
+    if (options_wants_trace(o) &&
+        (options_has(o, OPTION_SUMMARY) || options_has(o, OPTION_PER_GPU)))
+        return "use either the print summary options or the print trace options";
+    if (options_has(o, OPTION_CSV) && options_has(o, OPTION_DETAILS))
+        return "--csv and --details exclude each other";
+    if (options_has(o, OPTION_GROUP) && demangling && !strcmp(demangling, "off"))
+        return "--group has names of its own: it does not go with --demangling off";
+    return NULL;
+}
+
 static enum options_result check(const struct options *o)
 {
+    const char *excluded = excluded_pair(o);
     if (options_has(o, OPTION_IMPORT) == (*o->command != NULL)) {
         say(*o->command ? "-i runs no program, but '%s' is given"
                         : "no program is given (try --help)",
             *o->command);
         return OPTIONS_WRONG;
     }
-    if (options_wants_trace(o) &&
-        (options_has(o, OPTION_SUMMARY) || options_has(o, OPTION_PER_GPU))) {
-        say("use either the print summary options or the print trace options");
+    if (excluded) {
+        say("%s", excluded);
         return OPTIONS_WRONG;
     }
     return OPTIONS_RUN;
