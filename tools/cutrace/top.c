@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "report/names.h"
+#include "report/profile/pairs.h"
 #include "report/profile/view.h"
 #include "report/terminal.h"
 #include "report/units.h"
@@ -17,11 +18,10 @@
 
 /* ---- figures ---- */
 
-static int by_identity(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
     const struct top_row *x = a, *y = b;
-    return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind)
-                              : strcmp(x->name, y->name);
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 static void drop_rows(struct top_row *rows, size_t count)
@@ -37,14 +37,16 @@ static uint64_t grown(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-static void add_row(struct top *t, const struct ct_line *line, const struct top *before)
+static void add_row(struct top *t, const struct ct_merged *m, const struct ct_line *line,
+                    const struct top *before)
 {
-    struct ct_string name = {0};
+    struct ct_string name = {0}, key = {0};
     ct_name_safe(&name, line->name);
     ct_string_reserve(&name, 0);
+    ct_pairs_key(&key, m, line->row);
     struct top_row r = {
         .name = name.data,
-        .kind = line->kind,
+        .number = ct_intern_add(&t->known, key.data, key.len),
         .uncertain = line->uncertain,
         .calls = line->calls,
         .total_ns = line->timed ? line->total_ns : 0,
@@ -52,9 +54,10 @@ static void add_row(struct top *t, const struct ct_line *line, const struct top 
         .min_ns = line->timed ? line->min_ns : 0,
         .max_ns = line->timed ? line->max_ns : 0,
     };
+    ct_string_free(&key);
     const struct top_row *b = NULL;
     if (before->count)
-        b = bsearch(&r, before->rows, before->count, sizeof(r), by_identity);
+        b = bsearch(&r, before->rows, before->count, sizeof(r), by_number);
     r.last_ns = grown(r.total_ns, b ? b->total_ns : 0);
     r.last_calls = grown(r.calls, b ? b->calls : 0);
     t->rows = ct_memory_grow(t->rows, &t->size, t->count + 1, sizeof(r));
@@ -87,14 +90,14 @@ static void add_profile(struct top *t, const struct ct_summary *s)
     struct ct_view_options o = {.demangle = true};
     struct top before = *t;
     if (before.count)
-        qsort(before.rows, before.count, sizeof(*before.rows), by_identity);
+        qsort(before.rows, before.count, sizeof(*before.rows), by_number);
     t->rows = NULL;
     t->count = t->size = 0;
     ct_merge_add(&m, s);
     ct_view_gpu(&v, &m, CT_VIEW_ALL_DEVICES, &o);
     for (size_t i = 0; i < v.count; i++)
         if (v.lines[i].calls)
-            add_row(t, &v.lines[i], &before);
+            add_row(t, &m, &v.lines[i], &before);
     add_facts(t, s, &before);
     ct_view_free(&v);
     ct_merge_free(&m);
@@ -138,7 +141,7 @@ static int falling(uint64_t a, uint64_t b)
         const struct top_row *x = a, *y = b;                                                       \
         int order = expression;                                                                    \
         order = order ? order : falling(x->total_ns, y->total_ns);                                 \
-        return order ? order : by_identity(a, b);                                                  \
+        return order ? order : by_number(a, b);                                                    \
     }
 COMPARE(interval, falling(x->last_ns, y->last_ns))
 COMPARE(total, falling(x->total_ns, y->total_ns))
@@ -325,6 +328,7 @@ int top(const struct link *l, const struct options *o)
     enum link_result result = top_plain(&t, order, delay_ms, times);
 #endif
     drop_rows(t.rows, t.count);
+    ct_intern_free(&t.known);
     ct_string_free(&t.command);
     ct_string_free(&t.device);
     if (result == LINK_ENDED)

@@ -8,11 +8,11 @@
 
 #include "link.h"
 #include "options.h"
-#include "report/memory.h"
+#include "report/profile/intern.h"
 
 struct top_row {
-    char *name; /* as it can be shown */
-    uint32_t kind;
+    char *name;       /* as it can be shown */
+    uint32_t number;  /* of top.known */
     bool uncertain;   /* the average, as in the summary */
     uint64_t last_ns; /* since the table before */
     uint64_t last_calls;
@@ -32,6 +32,7 @@ struct top {
     uint64_t busy_ns;         /* of all GPUs that are in use, since the start and in the interval */
     uint64_t last_busy_ns;
     uint64_t active_devices;
+    struct ct_intern known; /* what rows are told apart by: names of graphs change hands */
     struct top_row *rows;
     size_t count, size;
 };

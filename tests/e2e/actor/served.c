@@ -19,6 +19,22 @@ static void launch(CUfunction f, long n)
     MUST(cuCtxSynchronize());
 }
 
+/* A graph of one kernel; what is launched next time is another, with the same content. */
+static void launch_graph(CUfunction f, CUstream s, long n)
+{
+    CUgraph g;
+    CUgraphExec exec;
+    MUST(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    MUST(actor_launch(f, s));
+    MUST(cuStreamEndCapture(s, &g));
+    MUST(cuGraphInstantiate(&exec, g, 0));
+    for (long i = 0; i < n; i++)
+        MUST(cuGraphLaunch(exec, s));
+    MUST(cuCtxSynchronize());
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(g));
+}
+
 /* All but the standard streams, as daemons do. */
 static void close_all(void)
 {
@@ -40,7 +56,8 @@ static void make_child(void)
 
 /*
  * served: reads lines, and answers each. "alpha N", "beta N": launches N kernels of that name and
- * waits for them; "close": closes all descriptors; "fork": leaves a child behind.
+ * waits for them; "graph alpha N", "graph beta N": N times a graph of one of them; "close": closes
+ * all descriptors; "fork": leaves a child behind.
  */
 int actor_served(int argc, char **argv)
 {
@@ -49,6 +66,7 @@ int actor_served(int argc, char **argv)
     char line[64];
     actor_begin();
     CUfunction alpha = actor_function("alpha"), beta = actor_function("beta");
+    CUstream stream = actor_stream();
     setvbuf(stdin, NULL, _IONBF, 0); /* the child reads on where this one stopped */
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("ready %d\n", (int)getpid());
@@ -57,6 +75,10 @@ int actor_served(int argc, char **argv)
             launch(alpha, atol(line + 6));
         else if (!strncmp(line, "beta ", 5))
             launch(beta, atol(line + 5));
+        else if (!strncmp(line, "graph alpha ", 12))
+            launch_graph(alpha, stream, atol(line + 12));
+        else if (!strncmp(line, "graph beta ", 11))
+            launch_graph(beta, stream, atol(line + 11));
         else if (!strcmp(line, "close\n"))
             close_all();
         else if (!strcmp(line, "fork\n"))

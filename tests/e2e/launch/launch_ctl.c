@@ -155,6 +155,11 @@ struct row {
     unsigned long now, all;
 };
 
+static bool read_row(const char *line, struct row *r)
+{
+    return sscanf(line, "%*s %*s %lu | %*s %lu", &r->now, &r->all) == 2;
+}
+
 static struct row find_row(const char *table, const char *name)
 {
     char wanted[64], copy[1024];
@@ -166,7 +171,7 @@ static struct row find_row(const char *table, const char *name)
     while (begin > table && begin[-1] != '\n')
         begin--;
     snprintf(copy, sizeof(copy), "%.*s", (int)(end - begin), begin);
-    ck_assert_msg(sscanf(copy, "%*s %*s %lu | %*s %lu", &r.now, &r.all) == 2, "%s", copy);
+    ck_assert_msg(read_row(copy, &r), "%s", copy);
     return r;
 }
 
@@ -210,6 +215,43 @@ START_TEST(top_in_order)
     ck_assert_int_eq(stage_exit(&r), 1);
     stage_drop(&r);
     ck_assert_int_eq(dismiss(), 0);
+}
+END_TEST
+
+static struct row next_graph(struct rig *r)
+{
+    struct row row;
+    for (const char *line;;) {
+        line = rig_line(r);
+        if (strstr(line, "[CUDA graph ") && read_row(line, &row))
+            return row;
+    }
+}
+
+/* They change places in the table, and with these the numbers in their names. */
+START_TEST(top_of_graphs_of_one_size)
+{
+    const char *argv[] = {rig_launcher(), "ctl", "-b", "-d", "0.05", NULL, "top", NULL};
+    serve();
+    tell("graph alpha 10\n");
+    tell("graph beta 5\n");
+    argv[5] = served.number;
+    struct rig r = rig_start(argv);
+    ck_assert_uint_eq(next_graph(&r).all, 10);
+    ck_assert_uint_eq(next_graph(&r).all, 5);
+    tell("graph beta 40\n");
+    for (bool overtaken = false; !overtaken;) {
+        struct row a = next_graph(&r), b = next_graph(&r);
+        if (a.all == b.all)
+            continue;
+        struct row alpha = a.all == 10 ? a : b;
+        ck_assert_uint_eq(alpha.all, 10);
+        ck_assert_uint_eq(alpha.now, 0);
+        overtaken = a.all + b.all == 55;
+    }
+    ck_assert_int_eq(dismiss(), 0);
+    ck_assert_int_eq(rig_wait(&r), 0);
+    close(r.out);
 }
 END_TEST
 
@@ -476,6 +518,7 @@ int main(void)
     tcase_add_test(t, status_says_where_the_profile_is);
     tcase_add_test(t, top_in_a_pipe);
     tcase_add_test(t, top_in_order);
+    tcase_add_test(t, top_of_graphs_of_one_size);
     tcase_add_test(t, top_until_the_process_ends);
 #if CT_WITH_NCURSES
     tcase_add_test(t, top_on_a_terminal);

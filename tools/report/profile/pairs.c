@@ -37,6 +37,14 @@ static void key_content(struct ct_string *key, const struct ct_merged *m, uint32
     free(nodes);
 }
 
+void ct_pairs_key(struct ct_string *key, const struct ct_merged *m, const struct ct_merged_row *row)
+{
+    ct_string_printf(key, "row %u %u ", row->sum.kind, row->sum.detail);
+    key_text(key, ct_merge_name(m, row->sum.name));
+    if (row->content != CT_MERGE_NONE)
+        key_content(key, m, row->content);
+}
+
 static struct ct_pair *pair_of(struct ct_pairs *p, struct ct_string *key)
 {
     uint32_t at = ct_intern_add(&p->keys, key->data, key->len);
@@ -55,10 +63,7 @@ static void add_row(struct ct_pairs *p, const struct ct_merged *m, const struct 
                     bool after, bool raw, bool demangle)
 {
     struct ct_string key = {0};
-    ct_string_printf(&key, "row %u %u ", row->sum.kind, row->sum.detail);
-    key_text(&key, ct_merge_name(m, row->sum.name));
-    if (row->content != CT_MERGE_NONE)
-        key_content(&key, m, row->content);
+    ct_pairs_key(&key, m, row);
     struct ct_pair *pair = pair_of(p, &key);
     *side_of(pair, after) = ct_side_of_row(row, raw);
     pair->gpu = true;

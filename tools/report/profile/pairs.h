@@ -29,6 +29,10 @@ void ct_pairs_make(struct ct_pairs *p, const struct ct_merged *before,
                    const struct ct_merged *after, bool raw, bool demangle);
 void ct_pairs_free(struct ct_pairs *p);
 
+/* Adds what a row is known by in whatever profile: names and numbers of graphs say less. */
+void ct_pairs_key(struct ct_string *key, const struct ct_merged *m,
+                  const struct ct_merged_row *row);
+
 /* All operations, or functions, of one side. */
 struct ct_estimate ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after);
 
