@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/seed.h"
 #include "format/payload.h"
 #include "format/varint.h"
 
@@ -28,7 +29,7 @@ struct filling {
 
 static struct ct_trace_slot *slot_of(const struct ct_trace_map *m, uint64_t number)
 {
-    uint32_t at = (uint32_t)(number * 0x9e3779b97f4a7c15u >> 32) & (m->size - 1);
+    uint32_t at = (uint32_t)ct_seed_mix(m->seed, number) & (m->size - 1);
     while (m->slots[at].index && m->slots[at].number != number)
         at = (at + 1) & (m->size - 1);
     return &m->slots[at];
@@ -36,7 +37,8 @@ static struct ct_trace_slot *slot_of(const struct ct_trace_map *m, uint64_t numb
 
 static int grow_map(struct ct_trace_map *m)
 {
-    struct ct_trace_map larger = {.size = m->size ? 2 * m->size : 64, .used = m->used};
+    struct ct_trace_map larger = {
+        .seed = ct_seed(), .size = m->size ? 2 * m->size : 64, .used = m->used};
     larger.slots = calloc(larger.size, sizeof(*larger.slots));
     if (!larger.slots)
         return -ENOMEM;

@@ -14,6 +14,7 @@ struct ct_trace_map {
         uint64_t number;
         uint32_t index; /* and 1; 0: free */
     } * slots;
+    uint64_t seed;
     uint32_t size; /* a power of two, or 0 */
     uint32_t used;
 };

@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "case_main.h"
 #include "format/trace_read.h"
+#include "format/trace_tables.h"
 #include "format/trace_write.h"
+#include "format/varint.h"
 #include "trace_pieces.h"
 
 #define RECORDS 20000
@@ -412,6 +414,47 @@ START_TEST(full)
 }
 END_TEST
 
+#define SHAPES 20000
+#define MULTIPLIER 0x9e3779b97f4a7c15u /* that hashes are made with */
+
+/* Products with it are small numbers, of which the upper half is 0. */
+static uint64_t crafted(uint64_t i)
+{
+    uint64_t inverse = MULTIPLIER;
+    for (int k = 0; k < 5; k++) /* each time twice as many bits are right */
+        inverse *= 2 - MULTIPLIER * inverse;
+    return i * inverse;
+}
+
+static size_t longest_run(const struct ct_trace_map *m)
+{
+    size_t run = 0, longest = 0;
+    for (uint32_t i = 0; i < 2 * m->size; i++) { /* one may go around the end */
+        run = m->slots[i % m->size].index ? run + 1 : 0;
+        longest = ct_max(longest, run);
+    }
+    return longest;
+}
+
+/* Nobody who makes a file knows where its numbers come to lie. */
+START_TEST(numbers_are_spread)
+{
+    struct ct_trace_reader t = {.since_ns = 0};
+    struct ct_trace_tables tables = {.texts = NULL};
+    ck_assert_int_eq(ct_trace_tables_start(&t, &tables), 0);
+    for (uint64_t i = 1; i <= SHAPES; i++) {
+        uint8_t data[2 + CT_VARINT_MOST] = {CT_TRACE_DEFINE_SHAPE};
+        uint8_t *end = ct_varint_put(data + 2, crafted(i));
+        data[1] = (uint8_t)(end - data - 2);
+        ck_assert_int_eq(ct_trace_tables_add(&t, &tables, data, (size_t)(end - data), &error), 0);
+    }
+    for (uint32_t i = 1; i <= SHAPES; i++)
+        ck_assert_uint_eq(ct_trace_tables_find(&tables, CT_TRACE_TABLE_SHAPE, crafted(i)), i);
+    ck_assert_uint_lt(longest_run(&tables.map[CT_TRACE_TABLE_SHAPE]), 1000);
+    ct_trace_tables_free(&t, &tables);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("trace");
@@ -423,5 +466,6 @@ int main(void)
     tcase_add_loop_test(tests, bounded, 0, 3);
     tcase_add_test(tests, skips_by_time);
     tcase_add_test(tests, full);
+    tcase_add_test(tests, numbers_are_spread);
     return ct_case_main_alone("trace", tests);
 }

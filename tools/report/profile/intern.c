@@ -3,32 +3,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
-/* Another one in each process: no file can be made so that all its names meet in one slot. */
-static uint64_t seed(void)
-{
-    uint64_t word;
-    memcpy(&word, (const void *)(uintptr_t)getauxval(AT_RANDOM), sizeof(word));
-    return word;
-}
-
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    unsigned __int128 product = (unsigned __int128)(h ^ word) * 0x9e3779b97f4a7c15u;
-    return (uint64_t)(product >> 64) ^ (uint64_t)product;
-}
+#include "base/seed.h"
 
 static uint64_t hash_of(const char *p, size_t len)
 {
-    uint64_t h = mix(seed(), len), word;
+    uint64_t h = ct_seed_mix(ct_seed(), len), word;
     for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
         memcpy(&word, p, sizeof(word));
-        h = mix(h, word);
+        h = ct_seed_mix(h, word);
     }
     word = 0;
     memcpy(&word, p, len);
-    return mix(h, word);
+    return ct_seed_mix(h, word);
 }
 
 static void insert(struct ct_intern *n, uint32_t number)
