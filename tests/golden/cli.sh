@@ -170,6 +170,14 @@ status 1 "basic.trace: is a trace, which the report would overwrite" "$report" -
 head -c 200 basic.trace >short.trace
 status 0 "" "$report" trace short.trace
 grep -q "Warning: short.trace: ends in the midst of a block" out || fail "short.trace: $(cat out)"
+# Open at once are all in the second reading only, as if the others had gone since the first.
+for csv in "" --csv; do
+    (ulimit -n 8; exec "$report" $csv trace $(printf 'basic.trace %.0s' 1 2 3 4 5 6 7 8 9)) >out 2>err
+    got=$?
+    [ $got -eq 1 ] || fail "trace $csv of files that go: status $got"
+    grep -q "basic.trace: cannot be opened: Too many open files" err || fail "trace $csv of files that go: $(cat err)"
+    grep -q vecAdd out || fail "trace $csv of files that go: $(cat out)"
+done
 status 0 "" "$report" trace --since 500us --until "1.2 ms" basic.trace
 [ "$(grep -c vecAdd out)" -eq 2 ] || fail "--since, --until: $(cat out)"
 status 0 "" "$report" trace --format csv --until 1us basic.trace

@@ -55,12 +55,17 @@ static void print_heading(struct ct_trace_print *p, const struct ct_options *o)
 {
     struct ct_live_process processes[CT_LIVE_PROCESSES] = {{0}};
     struct ct_string lines = {0};
-    for (uint32_t i = 0; i < p->tl.file_count && i < CT_LIVE_PROCESSES; i++) {
-        const struct ct_trace_process *process = &p->tl.files[i].t->process;
-        processes[i] = (struct ct_live_process){process->pid, process->command};
+    size_t count = 0;
+    for (uint32_t i = 0; i < p->tl.file_count; i++) {
+        const struct ct_trace_reader *t = p->tl.files[i].t;
+        if (!t) /* gone since it was first read, which has been said */
+            continue;
+        if (count < CT_LIVE_PROCESSES)
+            processes[count] = (struct ct_live_process){t->process.pid, t->process.command};
+        count++;
     }
-    if (o->live) {
-        ct_live_heading(&lines, processes, p->tl.file_count);
+    if (o->live && count) {
+        ct_live_heading(&lines, processes, count);
         snprintf(p->prefix, sizeof(p->prefix), "==%u== ", processes[0].pid);
     }
     ct_string_printf(&lines, "%sProfiling result:\n", p->prefix);
