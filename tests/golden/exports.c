@@ -294,6 +294,22 @@ START_TEST(perfetto_is_whole_whatever_names_are)
     ck_assert_int_eq(check_perfetto("hostile", 0).slices, 16);
 }
 END_TEST
+
+START_TEST(perfetto_goes_with_what_the_trace_lacks)
+{
+    char line[256] = "";
+    ck_assert(ct_golden_trace_write("hostile", TRACE));
+    FILE *said = popen("./cutrace-report --format perfetto -o " EXPORT " " TRACE " 2>&1", "r");
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), said));
+    ck_assert_str_eq(line, "cutrace-report: " TRACE ": 3 operations and 0 calls "
+                           "found no room on their way to the trace\n");
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), said));
+    ck_assert_str_eq(line,
+                     "cutrace-report: " TRACE ": 1 operation without a duration is not there\n");
+    ck_assert_ptr_null(fgets(line, sizeof(line), said));
+    ck_assert_int_eq(pclose(said), 0);
+}
+END_TEST
 #endif
 
 /* ---- SQLite ---- */
@@ -590,6 +606,7 @@ int main(void)
     tcase_add_test(tests, perfetto_has_names_of_the_program);
     tcase_add_test(tests, perfetto_has_ranges);
     tcase_add_test(tests, perfetto_is_whole_whatever_names_are);
+    tcase_add_test(tests, perfetto_goes_with_what_the_trace_lacks);
 #endif
 #if CT_WITH_SQLITE
     tcase_add_loop_test(tests, nsys_queries_are_answered, 0, sizeof(queries) / sizeof(queries[0]));

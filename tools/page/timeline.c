@@ -275,15 +275,6 @@ static void add_facts(struct reading *r, const struct ct_timeline_facts *f)
     ct_json_set(to, "whats", r->what_list);
 }
 
-static void say_what_lacks(const struct ct_timeline *tl)
-{
-    struct ct_string lines = {0};
-    ct_timeline_notes(tl, "cutrace-report: ", &lines);
-    if (lines.len)
-        fputs(lines.data, stderr);
-    ct_string_free(&lines);
-}
-
 static void take_all(struct reading *r, struct ct_timeline *tl)
 {
     const struct ct_event *e;
@@ -324,7 +315,7 @@ bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_options *
     ct_timeline_open(&tl, traces, count, &all);
     if (tl.facts.ops + tl.facts.calls + tl.facts.ranges)
         take_all(&r, &tl);
-    say_what_lacks(&tl);
+    ct_timeline_say_notes(&tl);
     ct_timeline_close(&tl);
     free(traces);
     return !tl.failed;

@@ -409,6 +409,7 @@ int ct_export_perfetto(const struct ct_input *in, FILE *out)
     p.interned = ct_memory_grow(NULL, &size, p.tl.file_count, sizeof(*p.interned));
     if (p.tl.file_count)
         put_document(&p);
+    ct_timeline_say_notes(&p.tl);
     int status = p.tl.failed ? EXIT_FAILURE : EXIT_SUCCESS;
     free_all(&p);
     return status;

@@ -111,6 +111,8 @@ void ct_timeline_close_file(struct ct_timeline_file *f);
 
 /* What the traces lack, a line for each reason, begun with `prefix`. */
 void ct_timeline_notes(const struct ct_timeline *tl, const char *prefix, struct ct_string *lines);
+/* The same on standard error, for formats that have no place for sentences. */
+void ct_timeline_say_notes(const struct ct_timeline *tl);
 
 void ct_timeline_close(struct ct_timeline *tl);
 

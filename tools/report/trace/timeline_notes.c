@@ -55,3 +55,12 @@ void ct_timeline_notes(const struct ct_timeline *tl, const char *prefix, struct 
     for (uint32_t i = 0; i < tl->file_count; i++)
         note_file(&tl->files[i], prefix, lines);
 }
+
+void ct_timeline_say_notes(const struct ct_timeline *tl)
+{
+    struct ct_string lines = {0};
+    ct_timeline_notes(tl, "cutrace-report: ", &lines);
+    if (lines.len)
+        fputs(lines.data, stderr);
+    ct_string_free(&lines);
+}
