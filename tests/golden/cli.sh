@@ -218,6 +218,8 @@ cp basic.trace crc.trace && overwrite crc.trace 30 'xx'
 status 1 "crc.trace: is damaged: its header is" "$report" kernels --per stream crc.trace
 status 0 "" "$report" kernels --per stream short.trace
 grep -q "^short.trace: ends in the midst of a block" out || fail "kernels of short.trace: $(cat out)"
+"$make_trace" idle idle.trace || exit 99
+status 0 "" "$report" cuda_kern_exec_sum idle.trace
 # What overlaps the window is in it, whole: vecAdd from 4.95 us to 526.22 us, and so on.
 for window in "0 5us 1" "0 4us 0" "526.22us 600us 1" "526.3us 600us 0" "500us 1.2ms 2" "0 1s 3"; do
     set -- $window

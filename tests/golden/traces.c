@@ -281,8 +281,20 @@ static void put_ranges(struct ct_trace_writer *w)
     put_range(w, STEP, CT_TRACE_RANGE_BEGINS, 0, 15000);
 }
 
+/* Of a process that did nothing on the GPU. */
+static void put_idle(struct ct_trace_writer *w)
+{
+    ct_trace_begin(w);
+    ct_trace_define_thread(w, &(struct ct_trace_thread){.tid = 4712, .name = "app"});
+    ct_trace_define_label(w, &labels[STEP]);
+    put_call(w, 0, "cudaGetDeviceCount", 1, 0, 1000);
+    put_range(w, STEP, CT_TRACE_RANGE_BEGINS, 0, 0);
+    put_range(w, STEP, CT_TRACE_RANGE_ENDS, 0, 1500);
+}
+
 /* clang-format off */
-#define TRACES(X) X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams) X(broken) X(late)
+#define TRACES(X)                                                                                  \
+    X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams) X(broken) X(late) X(idle)
 /* clang-format on */
 
 static const char *const names[] = {

@@ -354,6 +354,7 @@ int ct_report_exec_sum(const struct ct_input *in, struct ct_sink *sink)
     struct ct_timeline_options all = ct_trace_all(in->o);
     const struct ct_event *e;
     size_t size = 0;
+    all.ranges = false;
     all.links = CT_TIMELINE_KERNELS;
     ct_timeline_open(&s.tl, in->o->files, in->o->file_count, &all);
     s.places = ct_memory_grow(NULL, &size, s.tl.file_count, sizeof(*s.places));
