@@ -129,7 +129,8 @@ static bool is_wanted(const struct reader *r, const struct ct_trace_block *h)
 {
     bool is_records =
         h->type == CT_TRACE_OPERATIONS || h->type == CT_TRACE_CALLS || h->type == CT_TRACE_RANGES;
-    return !is_records || (h->first_ns <= r->t.until_ns && h->last_ns >= r->t.since_ns);
+    bool is_within = h->first_ns <= r->t.until_ns && h->last_ns >= r->t.since_ns;
+    return !is_records || is_within || (h->type == CT_TRACE_RANGES && r->t.all_ranges);
 }
 
 /* ---- what blocks hold ---- */

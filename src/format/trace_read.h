@@ -60,6 +60,7 @@ struct ct_trace_reader {
     /* Blocks that are wholly outside are skipped; 0 and UINT64_MAX at first: none is. */
     uint64_t since_ns;
     uint64_t until_ns;
+    bool all_ranges; /* but those of ranges are not: what they overlap is no block's to tell */
 };
 
 /* One of the three; valid until the next call. */

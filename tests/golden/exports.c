@@ -22,13 +22,18 @@
 
 #define TRACE "exports.trace"
 #define EXPORT "exports.out"
+#define WINDOW " --since 5us --until 10us" /* of the trace "ranges": two cross its borders */
 
+/* Of one trace: its name, and options behind it. */
 static void make(const char *trace, const char *format)
 {
     char command[256];
-    ck_assert(ct_golden_trace_write(trace, TRACE));
+    int name = (int)strcspn(trace, " ");
+    snprintf(command, sizeof(command), "%.*s", name, trace);
+    ck_assert(ct_golden_trace_write(command, TRACE));
     snprintf(command, sizeof(command),
-             "./cutrace-report --format %s --force-overwrite -o " EXPORT " " TRACE, format);
+             "./cutrace-report --format %s --force-overwrite -o " EXPORT " " TRACE "%s", format,
+             trace + name);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -167,20 +172,23 @@ static void spell_ranges(const json_t *events, json_int_t line, char *text)
 
 START_TEST(chrome_has_ranges_in_lines)
 {
-    static const char *const lines[][2] = {
-        {"ranges of app", "(step:good (for\\x1bward ))(step:good "},
-        {"started ranges of app in io", "(transfer )"},
-        {"started ranges of app in io (2)", "(transfer )"},
-        {"ranges of app in io", "!checkpoint "},
+    static const struct {
+        const char *trace, *line, *ranges;
+    } lines[] = {
+        {"ranges", "ranges of app", "(step:good (for\\x1bward ))(step:good "},
+        {"ranges", "started ranges of app in io", "(transfer )"},
+        {"ranges", "started ranges of app in io (2)", "(transfer )"},
+        {"ranges", "ranges of app in io", "!checkpoint "},
+        {"ranges" WINDOW, "ranges of app", "(step:good )"},
+        {"ranges" WINDOW, "started ranges of app in io", "(transfer )"},
+        {"ranges" WINDOW, "ranges of app in io", "!checkpoint "},
     };
-    json_t *document, *events = load_chrome("ranges", &document);
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        char text[256] = "";
-        const json_t *line = line_called(events, lines[i][0]);
-        ck_assert_msg(line, "no line is called %s", lines[i][0]);
-        spell_ranges(events, number_of(line, "tid"), text);
-        ck_assert_str_eq(text, lines[i][1]);
-    }
+    json_t *document, *events = load_chrome(lines[_i].trace, &document);
+    char text[256] = "";
+    const json_t *line = line_called(events, lines[_i].line);
+    ck_assert_msg(line, "no line is called %s", lines[_i].line);
+    spell_ranges(events, number_of(line, "tid"), text);
+    ck_assert_str_eq(text, lines[_i].ranges);
     json_decref(document);
 }
 END_TEST
@@ -278,6 +286,9 @@ START_TEST(perfetto_has_ranges)
     struct seen s = check_perfetto("ranges", 1); /* that has no end */
     ck_assert_int_eq(s.slices, 8);
     ck_assert_int_eq(s.ranges, 5);
+    ck_assert_int_eq(s.marks, 1);
+    s = check_perfetto("ranges" WINDOW, 0);
+    ck_assert_int_eq(s.ranges, 2);
     ck_assert_int_eq(s.marks, 1);
 }
 END_TEST
@@ -457,6 +468,9 @@ static const struct {
      " AND r.end <= n.end JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.correlationId = r.correlationId"
      " WHERE n.eventType = 59 GROUP BY n.text ORDER BY 1",
      "for\\x1bward|2|3500\nstep|2|3500\n"},
+    {"ranges" WINDOW,
+     "SELECT start, end, text FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60) ORDER BY start",
+     "0|14500|step\n4700|14600|transfer\n5000|NULL|checkpoint\n"},
     {"none", "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL", "0\n"},
 };
 
@@ -600,7 +614,7 @@ int main(void)
     tcase_add_test(tests, chrome_has_lines_and_arrows);
     tcase_add_test(tests, chrome_is_json_whatever_names_are);
     tcase_add_test(tests, chrome_has_names_of_the_program);
-    tcase_add_test(tests, chrome_has_ranges_in_lines);
+    tcase_add_loop_test(tests, chrome_has_ranges_in_lines, 0, 7);
 #if CT_WITH_PERFETTO
     tcase_add_test(tests, perfetto_has_lines_and_arrows);
     tcase_add_test(tests, perfetto_has_names_of_the_program);

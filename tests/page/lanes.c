@@ -13,10 +13,13 @@
 
 static char path[] = "lanes.trace";
 
+static uint64_t since_ns, until_ns;
+
 static void read_it(struct ct_page_timeline *t, int times, uint64_t most_items)
 {
     char *paths[MOST_FILES];
-    struct ct_options o = {.files = paths, .file_count = times, .until_ns = UINT64_MAX};
+    struct ct_options o = {
+        .files = paths, .file_count = times, .since_ns = since_ns, .until_ns = until_ns};
     for (int i = 0; i < times; i++)
         paths[i] = path;
     *t = (struct ct_page_timeline){.most_items = most_items};
@@ -80,6 +83,16 @@ START_TEST(correlations_stay_in_order)
 }
 END_TEST
 
+static uint64_t in_ranges_ns(const struct ct_page_timeline *t)
+{
+    const json_t *lanes = json_object_get(t->facts, "lanes");
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < t->lane_count; i++)
+        if (json_is_true(json_object_get(json_array_get(lanes, i), "ranges")))
+            sum_ns += t->lanes[i].busy_ns;
+    return sum_ns;
+}
+
 /* One lane for each that others overlap, and the lane of a mark. */
 START_TEST(ranges_have_lanes)
 {
@@ -89,23 +102,42 @@ START_TEST(ranges_have_lanes)
     read_it(&t, 2, 4000);
     ck_assert_uint_eq(count(&t, &records), 2 * (8 + 6));
     ck_assert_uint_eq(t.lane_count, 2 * (2 + 2 + 2 + 1));
-    uint64_t busy_ns = 0;
-    for (size_t i = 0; i < t.lane_count; i++)
-        busy_ns += json_is_true(json_object_get(
-                       json_array_get(json_object_get(t.facts, "lanes"), i), "ranges"))
-                       ? t.lanes[i].busy_ns
-                       : 0;
-    ck_assert_uint_eq(busy_ns, 2 * (14500 + 4600 + 1000 + 9900)); /* the last one has no length */
+    ck_assert_uint_eq(in_ranges_ns(&t),
+                      2 * (14500 + 4600 + 1000 + 9900)); /* the last one has no length */
     ct_page_timeline_free(&t);
 }
 END_TEST
 
+/* Neither the page nor what is drawn as one gets coarser by ranges that go beyond a window. */
+START_TEST(ranges_that_cross_a_window_have_lanes)
+{
+    struct ct_page_timeline t;
+    ck_assert_int_eq(system("tests/golden/make_golden_trace ranges lanes.trace"), 0);
+    since_ns = 5000;
+    until_ns = 10000;
+    read_it(&t, 1, 4);
+    ck_assert_uint_eq(json_integer_value(json_object_get(t.facts, "first")), since_ns);
+    ck_assert_uint_eq(json_integer_value(json_object_get(t.facts, "last")), until_ns);
+    ck_assert_uint_eq(json_integer_value(json_object_get(t.facts, "resolution")), 5001);
+    ck_assert_uint_eq(in_ranges_ns(&t), 14500 + 9900);
+    ct_page_timeline_free(&t);
+}
+END_TEST
+
+static void no_window(void)
+{
+    since_ns = 0;
+    until_ns = UINT64_MAX;
+}
+
 int main(void)
 {
     TCase *tests = tcase_create("lanes");
+    tcase_add_checked_fixture(tests, no_window, NULL);
     tcase_add_test(tests, there_are_as_many_items_as_may_be);
     tcase_add_test(tests, correlations_stay_in_order);
     tcase_add_test(tests, ranges_have_lanes);
+    tcase_add_test(tests, ranges_that_cross_a_window_have_lanes);
     if (system("tests/page/make_page_trace lanes.trace"))
         return EXIT_FAILURE;
     int status = ct_case_main("lanes", tests);

@@ -233,6 +233,93 @@ START_TEST(records_come_in_the_order_of_their_starts)
 }
 END_TEST
 
+/* Each in a block of its own. */
+static void put_range(struct ct_trace_writer *w, char name, uint32_t phase, uint64_t number,
+                      uint64_t at_us)
+{
+    const char text[] = {name, 0};
+    ct_trace_begin(w);
+    ct_trace_define_label(
+        w, &(struct ct_trace_label){.id = (uint32_t)name, .domain = "", .name = text});
+    ct_trace_put_range(
+        w, &(struct ct_trace_range){
+               .at_ns = at_us * 1000, .number = number, .label = (uint32_t)name, .phase = phase});
+    ck_assert(ct_trace_seal(w));
+}
+
+/* Steps in an epoch, one that is started, two that never end, an end alone, and marks. */
+static void write_ranges(const char *path)
+{
+    enum {
+        BEGINS = CT_TRACE_RANGE_BEGINS,
+        ENDS = CT_TRACE_RANGE_ENDS,
+        MARKS = CT_TRACE_RANGE_MARKS
+    };
+    static const struct {
+        char name;
+        uint32_t phase;
+        uint64_t number, at_us;
+    } records[] = {
+        {'e', BEGINS, 0, 0},    {'a', BEGINS, 0, 100},  {'x', BEGINS, 7, 200},
+        {'m', MARKS, 0, 300},   {'a', ENDS, 0, 1000},   {'b', BEGINS, 0, 1100},
+        {'b', ENDS, 0, 2000},   {'z', ENDS, 0, 2100},   {'c', BEGINS, 0, 2200},
+        {'m', MARKS, 0, 2300},  {'s', BEGINS, 8, 2400}, {'c', ENDS, 0, 3000},
+        {'d', BEGINS, 0, 3100}, {'d', ENDS, 0, 4000},   {'s', ENDS, 8, 4100},
+        {'y', BEGINS, 9, 4200}, {'m', MARKS, 0, 4300},  {'e', ENDS, 0, 5000},
+    };
+    struct ct_trace_writer *w = calloc(1, sizeof(*w));
+    struct ct_trace_process p = {.pid = 1, .command = "", .host = ""};
+    ct_trace_start(w, &p, 0);
+    FILE *f = fopen(path, "w");
+    struct ct_trace_header h = ct_trace_header(w);
+    fwrite(&h, sizeof(h), 1, f);
+    ct_trace_begin(w);
+    ct_trace_define_thread(w, &(struct ct_trace_thread){.name = "thread"});
+    for (size_t i = 0; i < ct_countof(records); i++)
+        put_range(w, records[i].name, records[i].phase, records[i].number, records[i].at_us);
+    w->losses.finished = 1;
+    ck_assert(ct_trace_seal(w));
+    save(w, f);
+    fclose(f);
+    free(w);
+}
+
+/* A range is there whole if any of it is: both of its records, wherever they and their blocks are.
+ */
+START_TEST(ranges_overlap_a_window_as_a_whole)
+{
+    static const struct {
+        uint64_t since_us, until_us;
+        const char *records;
+    } windows[] = {
+        {1500, 3500, "(e (x (b )b (c !m (s )c (d )d )s )e "},
+        {1000, 1050, "(e (a (x )a )e "},
+        {2050, 2150, "(e (x )e "},
+        {4150, 9000, "(e (x (y !m )e "},
+        {0, 100, "(e )e "},
+    };
+    static char path[] = "timeline-ranges.trace";
+    char *paths[] = {path}, text[64], *to = text;
+    struct ct_timeline tl;
+    const struct ct_event *e;
+    write_ranges(path);
+    struct ct_timeline_options o = {.ops = true,
+                                    .ranges = true,
+                                    .as_read = _i % 2,
+                                    .since_ns = windows[_i / 2].since_us * 1000,
+                                    .until_ns = windows[_i / 2].until_us * 1000};
+    ct_timeline_open(&tl, paths, 1, &o);
+    uint64_t count = 0;
+    for (; ct_timeline_next(&tl, &e); count++)
+        to += sprintf(to, "%c%s ", "()!"[e->range.phase],
+                      e -> file -> t -> labels.at[e->range.label].name);
+    ck_assert_str_eq(text, windows[_i / 2].records);
+    ck_assert_uint_eq(tl.facts.ranges, count);
+    ct_timeline_close(&tl);
+    unlink(path);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("timeline");
@@ -242,5 +329,6 @@ int main(void)
     tcase_add_test(tests, links_are_kept);
     tcase_add_test(tests, scattered_links_cost_little);
     tcase_add_test(tests, records_come_in_the_order_of_their_starts);
+    tcase_add_loop_test(tests, ranges_overlap_a_window_as_a_whole, 0, 10);
     return ct_case_main("timeline", tests);
 }

@@ -239,20 +239,33 @@ static void begin_file(struct reading *r, const struct ct_timeline_file *f)
     r->file = f;
 }
 
+/* The span that the page has: a range that overlaps the window may go far beyond it. */
+static uint64_t first_ns(const struct ct_timeline *tl)
+{
+    return ct_max(tl->facts.first_ns, tl->o.since_ns);
+}
+
+static uint64_t last_ns(const struct ct_timeline *tl)
+{
+    return ct_min(tl->facts.end_ns, tl->o.until_ns);
+}
+
 /*
  * So long that there are no more items than allowed: one and the next one in its lane together are
- * longer than this.
+ * longer than this, but for those that cross the begin or end of the span.
  */
-static uint64_t choose_resolution(uint64_t most_items, const struct ct_timeline_facts *f)
+static uint64_t choose_resolution(uint64_t most_items, const struct ct_timeline *tl)
 {
+    const struct ct_timeline_facts *f = &tl->facts;
     if (f->ops + f->calls + f->ranges <= most_items)
         return 0;
     uint64_t pairs = most_items / 2 / f->lanes;
-    return (f->end_ns - f->first_ns) / (pairs > 1 ? pairs - 1 : 1) + 1;
+    return (last_ns(tl) - first_ns(tl)) / (pairs > 2 ? pairs - 2 : 1) + 1;
 }
 
-static void add_facts(struct reading *r, const struct ct_timeline_facts *f)
+static void add_facts(struct reading *r, const struct ct_timeline *tl)
 {
+    const struct ct_timeline_facts *f = &tl->facts;
     struct ct_page_timeline *t = r->t;
     json_t *to = t->facts = ct_json_object();
     for (size_t i = 0; i < t->lane_count; i++) {
@@ -266,8 +279,8 @@ static void add_facts(struct reading *r, const struct ct_timeline_facts *f)
         ct_json_count(facts, "busy", lane->busy_ns);
         ct_json_set(facts, "bytes", bytes);
     }
-    ct_json_count(to, "first", f->first_ns);
-    ct_json_count(to, "last", f->end_ns);
+    ct_json_count(to, "first", first_ns(tl));
+    ct_json_count(to, "last", last_ns(tl));
     ct_json_count(to, "records", f->ops + f->calls);
     ct_json_count(to, "resolution", r->resolution_ns);
     ct_json_set(to, "files", r->file_list);
@@ -278,7 +291,7 @@ static void add_facts(struct reading *r, const struct ct_timeline_facts *f)
 static void take_all(struct reading *r, struct ct_timeline *tl)
 {
     const struct ct_event *e;
-    r->resolution_ns = choose_resolution(r->t->most_items, &tl->facts);
+    r->resolution_ns = choose_resolution(r->t->most_items, tl);
     r->end_ns = tl->facts.end_ns;
     r->what_list = ct_json_array();
     r->lane_list = ct_json_array();
@@ -294,7 +307,7 @@ static void take_all(struct reading *r, struct ct_timeline *tl)
     ct_open_ranges_free(&r->open);
     ct_intern_free(&r->lanes);
     ct_intern_free(&r->whats);
-    add_facts(r, &tl->facts);
+    add_facts(r, tl);
 }
 
 bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_options *o)

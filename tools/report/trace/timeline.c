@@ -11,9 +11,11 @@
 
 /* ---- records that are shown ---- */
 
-static bool is_shown(const struct ct_timeline *tl, const struct ct_timeline_part *p,
+static bool is_shown(const struct ct_timeline *tl, struct ct_timeline_part *p,
                      const struct ct_trace_record *r)
 {
+    if (r->range && p->shown)
+        return ct_timeline_shows_range(p, p->range++);
     bool is_asked_for = r->op ? tl->o.ops : r->call ? tl->o.calls : tl->o.ranges;
     return is_asked_for && ct_timeline_end_ns(r) >= p->since_ns &&
            ct_timeline_start_ns(r) < p->until_ns;
@@ -50,6 +52,8 @@ bool ct_timeline_open_file(struct ct_timeline *tl, struct ct_timeline_file *f)
     }
     f->t->since_ns = f->part->since_ns;
     f->t->until_ns = f->part->until_ns;
+    f->t->all_ranges = f->part->shown;
+    f->part->range = 0;
     return true;
 }
 
@@ -245,6 +249,8 @@ static void set_window(struct ct_timeline *tl)
         struct ct_timeline_part *p = tl->files[i].part;
         p->since_ns = to_file(tl, p, tl->o.since_ns);
         p->until_ns = to_file(tl, p, tl->o.until_ns);
+        if (tl->facts.ranges)
+            ct_timeline_choose_ranges(tl, &tl->files[i]);
     }
 }
 
@@ -308,6 +314,7 @@ void ct_timeline_open(struct ct_timeline *tl, char *const *paths, int count,
 
 static void free_part(struct ct_timeline_part *p)
 {
+    free(p->shown);
     free(p->after_ns);
     free(p->held);
     free(p->spare);

@@ -20,6 +20,11 @@ struct ct_timeline_part {
     uint64_t first_ns;
     bool broken; /* it was said */
 
+    /* With a window, a bit for each record of a range: whether it is there. NULL: by its time. */
+    uint8_t *shown;
+    size_t shown_size;
+    uint64_t range; /* the next one of them that is read */
+
     /* What the first reading found: nothing behind chunk i starts before after_ns[i]. */
     uint64_t *after_ns;
     size_t chunks;
@@ -57,6 +62,10 @@ bool ct_timeline_open_file(struct ct_timeline *tl, struct ct_timeline_file *f);
  * before. */
 bool ct_timeline_read(struct ct_timeline *tl, struct ct_timeline_file *f,
                       struct ct_trace_record *r);
+
+/* When the window is known; and what was chosen for the records of ranges, numbered from 0. */
+void ct_timeline_choose_ranges(struct ct_timeline *tl, struct ct_timeline_file *f);
+bool ct_timeline_shows_range(const struct ct_timeline_part *p, uint64_t record);
 
 /* Before the first ct_timeline_next(), when all is known that the first reading finds. */
 void ct_timeline_start(struct ct_timeline *tl);
