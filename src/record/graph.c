@@ -277,7 +277,7 @@ static uint64_t switch_key(const struct change *c, CUgraphNode node)
 
 static bool is_off(const struct change *c, CUgraphNode node)
 {
-    uint64_t off;
+    uint64_t off = 0;
     return ct_table_find(&all->changed, switch_key(c, node), &off) && off;
 }
 
