@@ -162,11 +162,15 @@ void ct_hook_stream_gone(const struct ct_hook *h, CUstream s)
     ct_stream_destroyed(s);
 }
 
-/* Only a stream that was met can have a bracket before the wait. */
+/* Only a stream that was met can have a bracket before what comes. */
+static struct ct_stream *known_stream(const struct ct_hook *h, CUstream s)
+{
+    return ct_stream_known(h->thread, s ? s : h->null_stream);
+}
+
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
 {
-    (void)h;
-    struct ct_stream *known = ct_stream_find(s);
+    struct ct_stream *known = known_stream(h, s);
     if (!known)
         return;
     ct_stream_break(known);
@@ -175,7 +179,7 @@ void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
 
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
 {
-    struct ct_stream *known = ct_stream_find(s);
+    struct ct_stream *known = known_stream(h, s);
     if (known)
         ct_stream_gate(known);
     ct_hook_stream_break(h, s);

@@ -191,15 +191,38 @@ static struct ct_stream *add_keyed(CUstream handle, struct ct_context *c, uint32
     return s;
 }
 
+static struct ct_stream *find_legacy(const struct ct_context *c)
+{
+    struct ct_stream *s = lookup(key_of(CU_STREAM_LEGACY, c->handle));
+    return s && s->special == CT_STREAM_LEGACY && s->context == ct_context_index(c) ? s : NULL;
+}
+
+static struct ct_stream *find_per_thread(const struct ct_thread *t, const struct ct_context *c)
+{
+    uint32_t context = ct_context_index(c);
+    unsigned slot = context % CT_THREAD_DEFAULTS;
+    if (t->defaults[slot].context != context + 1)
+        return NULL;
+    struct ct_stream *s = &all->stream[t->defaults[slot].stream];
+    bool is_gone = atomic_load_explicit(&s->gone, memory_order_acquire);
+    return !is_gone && s->id == t->defaults[slot].id ? s : NULL;
+}
+
+struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle)
+{
+    if (handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD)
+        return ct_stream_find(handle);
+    struct ct_context *c = all ? current_context() : NULL;
+    if (!c)
+        return NULL;
+    return handle == CU_STREAM_LEGACY ? find_legacy(c) : find_per_thread(t, c);
+}
+
 static struct ct_stream *legacy(void)
 {
     struct ct_context *c = current_context();
-    if (!c)
-        return NULL;
-    struct ct_stream *s = lookup(key_of(CU_STREAM_LEGACY, c->handle));
-    if (s && s->special == CT_STREAM_LEGACY && s->context == ct_context_index(c))
-        return s;
-    return add_keyed(CU_STREAM_LEGACY, c, CT_STREAM_LEGACY);
+    struct ct_stream *s = c ? find_legacy(c) : NULL;
+    return s || !c ? s : add_keyed(CU_STREAM_LEGACY, c, CT_STREAM_LEGACY);
 }
 
 static struct ct_stream *per_thread(struct ct_thread *t)
@@ -207,14 +230,12 @@ static struct ct_stream *per_thread(struct ct_thread *t)
     struct ct_context *c = current_context();
     if (!c)
         return NULL;
+    struct ct_stream *s = find_per_thread(t, c);
+    if (s)
+        return s;
     uint32_t context = ct_context_index(c);
     unsigned slot = context % CT_THREAD_DEFAULTS;
-    if (t->defaults[slot].context == context + 1) {
-        struct ct_stream *s = &all->stream[t->defaults[slot].stream];
-        if (!atomic_load_explicit(&s->gone, memory_order_acquire) && s->id == t->defaults[slot].id)
-            return s;
-    }
-    struct ct_stream *s = add(CU_STREAM_PER_THREAD, context, CT_STREAM_PER_THREAD);
+    s = add(CU_STREAM_PER_THREAD, context, CT_STREAM_PER_THREAD);
     if (s) {
         t->defaults[slot].context = context + 1;
         t->defaults[slot].stream = ct_stream_index(s);

@@ -115,8 +115,10 @@ uint32_t ct_streams_count(void);
  * the stream captures. NULL: no context, no room, or it could not be asked.
  */
 struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle);
-/* The entry if the handle is known; no driver call. */
+/* The entry if the handle is known and no default stream; no driver call. */
 struct ct_stream *ct_stream_find(CUstream handle);
+/* The same, and of the default streams those of the thread's current context, if they are known. */
+struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle);
 
 /* A program's cuStreamCreate has succeeded. */
 void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority);

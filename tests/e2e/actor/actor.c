@@ -113,6 +113,13 @@ uint64_t actor_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+CUstream actor_stream_of(const char *kind)
+{
+    if (!strcmp(kind, "legacy"))
+        return NULL;
+    return strcmp(kind, "thread") ? actor_stream() : CU_STREAM_PER_THREAD;
+}
+
 void actor_sleep_ms(unsigned ms)
 {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};

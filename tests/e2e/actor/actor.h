@@ -79,6 +79,7 @@ typedef int actor_fn(int argc, char **argv);
     X("as-nobody", as_nobody)                                                                      \
     X("scarce", scarce)                                                                            \
     X("pace", pace)                                                                                \
+    X("order", order)                                                                              \
     X("memories", memories)
 
 #define X(name, fn) actor_fn actor_##fn;
@@ -106,6 +107,8 @@ CUresult actor_launch_with(CUfunction f, CUstream s, uint64_t argument);
 /* Has a node of an executable graph run another kernel from now on, and says what that returns. */
 void actor_set_kernel(CUgraphExec exec, CUgraphNode node, const char *kernel);
 CUstream actor_stream(void); /* non-blocking */
+/* "legacy", "thread": a default stream; otherwise one as above. */
+CUstream actor_stream_of(const char *kind);
 void actor_sleep_ms(unsigned ms);
 /* Long enough for what is complete to be in the profile, if there is to be one. */
 void actor_settle(void);

@@ -29,16 +29,16 @@ static void close_gate(const char *how, CUstream s)
 }
 
 /*
- * depth kernel|value|host [QUEUED [BEFORE [ROUNDS [done|running]]]]: so much is queued behind a
- * gate that the program opens when all is queued; what came before is done when the gate is, or is
- * not
+ * depth kernel|value|host [QUEUED [BEFORE [ROUNDS [done|running [STREAM]]]]]: so much is queued
+ * behind a gate that the program opens when all is queued; what came before is done when the gate
+ * is, or is not
  */
 int actor_depth(int argc, char **argv)
 {
     long queued = actor_number(argc, argv, 2, 900), before = actor_number(argc, argv, 3, 0);
     actor_begin();
     CUfunction f = actor_function("queued");
-    CUstream s = actor_stream();
+    CUstream s = actor_stream_of(actor_word(argc, argv, 6, "created"));
     for (long i = 0; i < before; i++)
         MUST(actor_launch(f, s));
     if (strcmp(actor_word(argc, argv, 5, "done"), "running"))
