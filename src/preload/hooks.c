@@ -9,6 +9,7 @@
 #include "record/context.h"
 #include "record/drain.h"
 #include "record/kernel.h"
+#include "record/program_event.h"
 #include "record/replica.h"
 #include "record/stream.h"
 
@@ -168,7 +169,21 @@ static struct ct_stream *known_stream(const struct ct_hook *h, CUstream s)
     return ct_stream_known(h->thread, s ? s : h->null_stream);
 }
 
+/* Something that no bracket is around, and that takes its time. */
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
+{
+    struct ct_stream *known = known_stream(h, s);
+    if (known)
+        ct_stream_break(known);
+}
+
+void ct_hook_streams_break(const struct ct_hook *h)
+{
+    (void)h;
+    ct_streams_break();
+}
+
+void ct_hook_stream_waits(const struct ct_hook *h, CUstream s)
 {
     struct ct_stream *known = known_stream(h, s);
     if (!known)
@@ -182,7 +197,19 @@ void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
     struct ct_stream *known = known_stream(h, s);
     if (known)
         ct_stream_gate(known);
-    ct_hook_stream_break(h, s);
+    ct_hook_stream_waits(h, s);
+}
+
+void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags)
+{
+    if (!ct_hook_failed(h) && e)
+        ct_program_event_made(*e, flags);
+}
+
+void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s)
+{
+    if (ct_program_event_stamps(e))
+        ct_hook_stream_break(h, s);
 }
 
 void ct_hook_host_waited(const struct ct_hook *h)
@@ -193,7 +220,7 @@ void ct_hook_host_waited(const struct ct_hook *h)
 void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s)
 {
     ct_capture_spreads(h->thread);
-    ct_hook_stream_break(h, s);
+    ct_hook_stream_waits(h, s);
 }
 
 void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s)

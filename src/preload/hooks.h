@@ -36,7 +36,11 @@ void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name
 void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority);
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
+void ct_hook_streams_break(const struct ct_hook *h);
+void ct_hook_stream_waits(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
+void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags);
+void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s);
 void ct_hook_host_waited(const struct ct_hook *h);
 void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s);

@@ -39,6 +39,7 @@
 #include "record/kernel.h"
 #include "record/note.h"
 #include "record/pass.h"
+#include "record/program_event.h"
 #include "record/range.h"
 #include "record/replica.h"
 #include "record/row.h"
@@ -70,6 +71,7 @@ static void forget_parent(void)
     ct_allocations_forget();
     ct_collectives_forget();
     ct_streams_forget();
+    ct_program_events_forget();
     ct_kernels_forget();
     ct_graphs_forget();
     ct_replicas_forget();
@@ -119,8 +121,9 @@ static bool prepare(void)
     ct_clock_start();
     ct_recording_set(ct_config.start && !ct_config.capture);
     return ct_rows_init() && ct_contexts_init() && ct_allocations_init() && ct_collectives_init() &&
-           ct_streams_init() && ct_kernels_init() && ct_graphs_init() && ct_replicas_init() &&
-           ct_settle_init() && ct_api_stats_init() && ct_threads_init() && start_sampling();
+           ct_streams_init() && ct_program_events_init() && ct_kernels_init() && ct_graphs_init() &&
+           ct_replicas_init() && ct_settle_init() && ct_api_stats_init() && ct_threads_init() &&
+           start_sampling();
 }
 
 CT_COLD void ct_give_up_recording(void)

@@ -6,7 +6,7 @@
 
 #define QUEUED 12
 #define QUEUED_NS 500000
-#define TIMERS 20
+#define EVENTS 20
 
 /* Longer than what is queued. */
 static void wait_for_another(CUstream s)
@@ -19,18 +19,20 @@ static void wait_for_another(CUstream s)
     MUST(cuStreamWaitEvent(s, e, 0));
 }
 
-/* The program's own timers, as of a training step: one before each kernel. */
-static void with_timers(CUfunction f, CUstream s, bool has_flags)
+/* The program's own, one before each kernel, as timers of a training step are. */
+static void with_events(CUfunction f, CUstream s, const char *kind)
 {
-    for (int i = 0; i < TIMERS; i++) {
+    unsigned flags = strcmp(kind, "untimed") ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
+    bool has_flags = !strcmp(kind, "event-flags");
+    for (int i = 0; i < EVENTS; i++) {
         CUevent e;
-        MUST(cuEventCreate(&e, CU_EVENT_DEFAULT));
+        MUST(cuEventCreate(&e, flags));
         MUST(has_flags ? cuEventRecordWithFlags(e, s, 0) : cuEventRecord(e, s));
         MUST(actor_launch_with(f, s, 1000));
     }
 }
 
-/* order wait|event|event-flags [STREAM]: kernels of 1 us after it, behind longer ones */
+/* order wait|event|event-flags|untimed [STREAM]: kernels of 1 us after it, behind longer ones */
 int actor_order(int argc, char **argv)
 {
     actor_begin();
@@ -42,7 +44,7 @@ int actor_order(int argc, char **argv)
     if (!strcmp(what, "wait"))
         wait_for_another(s);
     else
-        with_timers(after, s, !strcmp(what, "event-flags"));
+        with_events(after, s, what);
     MUST(actor_launch_with(after, s, 1000));
     MUST(cuCtxSynchronize());
     return 0;

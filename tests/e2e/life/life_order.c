@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program puts between two kernels of a stream is not the second one's time. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stage.h"
 
-static const char *const kinds[] = {"wait"};
+static const char *const kinds[] = {"wait", "event", "event-flags", "untimed"};
 static const char *const streams[] = {"created", "legacy", "thread"};
 
 static uint64_t mean_ns(const struct ct_summary *s, const char *kernel)
@@ -36,10 +38,34 @@ START_TEST(what_is_between_is_not_the_kernels)
 }
 END_TEST
 
+static unsigned records(const char *kind)
+{
+    struct stage_run r =
+        PLAY(.argv = {"order", kind},
+             .env = {"CUDASIM_REAL_TIME=1", "CUDASIM_HOST_NS=3000", "CUDASIM_LOG=log"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_drop(&r);
+    char *log = stage_read("log");
+    unsigned count = 0;
+    for (const char *at = log; (at = strstr(at, "cuEventRecord")); at++)
+        count++;
+    free(log);
+    ck_assert_int_eq(unlink("log"), 0); /* the next one would be behind it */
+    return count;
+}
+
+/* Which takes no time to speak of. */
+START_TEST(an_event_without_time_is_nothing_between)
+{
+    ck_assert_uint_ge(records("event"), records("untimed") + 15);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("order");
     int cases = (int)(sizeof(kinds) / sizeof(kinds[0]) * 3);
     tcase_add_loop_test(t, what_is_between_is_not_the_kernels, 0, cases);
+    tcase_add_test(t, an_event_without_time_is_nothing_between);
     return stage_main("life_order", t);
 }

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of the program. One that was made without CU_EVENT_DISABLE_TIMING stamps the time when it
+ * is recorded, which takes the GPU about a microsecond: between two kernels that is neither's time.
+ */
+#ifndef CT_PROGRAM_EVENT_H
+#define CT_PROGRAM_EVENT_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+
+bool ct_program_events_init(void);
+void ct_program_events_forget(void);
+
+/* The program has got it, with these flags; the handle may have been another one's. */
+void ct_program_event_made(CUevent event, unsigned flags);
+/* One that is not known is taken for one that does. */
+bool ct_program_event_stamps(CUevent event);
+
+#endif
