@@ -17,6 +17,9 @@
 
 static CT_READ_MOSTLY atomic_bool recording;
 
+/* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
+#define WAKE_EVERY (CT_THREAD_OPS / 4)
+
 #define SWITCHES 64 /* remembered: more than there can be while a bracket is on its way */
 
 static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
@@ -435,6 +438,8 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .batch = is_of_nccl(b, w) ? ct_collective_launched(b->thread, w->stream) : 0,
     };
     ct_ring_publish(&b->thread->op_ring);
+    if (ct_unlikely(slot % WAKE_EVERY == 0))
+        ct_drain_wake();
 }
 
 /*

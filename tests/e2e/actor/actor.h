@@ -54,6 +54,7 @@ typedef int actor_fn(int argc, char **argv);
     X("busy", busy)                                                                                \
     X("hammer", hammer)                                                                            \
     X("many", many)                                                                                \
+    X("bursts", bursts)                                                                            \
     X("idle", idle)                                                                                \
     X("reaper", reaper)                                                                            \
     X("files", files)                                                                              \

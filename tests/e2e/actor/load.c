@@ -75,6 +75,32 @@ int actor_many(int argc, char **argv)
     return 0;
 }
 
+/* ---- bursts ---- */
+
+/*
+ * bursts [LAUNCHES [BURSTS [NS]]]: so many, one every so many ns, after a while without any; the
+ * device keeps up
+ */
+int actor_bursts(int argc, char **argv)
+{
+    long launches = actor_number(argc, argv, 1, 4000), bursts = actor_number(argc, argv, 2, 5);
+    uint64_t ns = (uint64_t)actor_number(argc, argv, 3, 3000);
+    actor_begin();
+    CUfunction f = actor_function("burst");
+    CUstream s = actor_stream();
+    while (bursts--) {
+        actor_sleep_ms(35);
+        uint64_t next_ns = actor_now_ns();
+        for (long i = 0; i < launches; i++) {
+            MUST(actor_launch(f, s));
+            for (next_ns += ns; actor_now_ns() < next_ns;)
+                ;
+        }
+    }
+    MUST(cuStreamSynchronize(s));
+    return 0;
+}
+
 /* ---- idle ---- */
 
 struct usage {
