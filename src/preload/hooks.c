@@ -43,16 +43,6 @@ void ct_hook_context_gone(const struct ct_hook *h, CUcontext context)
     context_gone(context);
 }
 
-/* Its streams' brackets are in the primary context, which stays, as what was allocated does. */
-void ct_hook_green_context_gone(const struct ct_hook *h, CUgreenCtx context)
-{
-    (void)h;
-    CUcontext converted;
-    if (CT_HAS(cuCtxFromGreenCtx) &&
-        CT_REAL(cuCtxFromGreenCtx)(&converted, context) == CUDA_SUCCESS)
-        context_gone(converted);
-}
-
 static bool retain_primary(CUdevice device, CUcontext *context)
 {
     if (!CT_HAS(cuDevicePrimaryCtxRelease_v2) ||
@@ -104,32 +94,77 @@ void ct_hook_primary_context_gone(const struct ct_hook *h, CUdevice device)
     each_primary(device, gone);
 }
 
-/* A release that is not the last one leaves the context, and its events, as they are. */
-void ct_hook_primary_context_release_before(const struct ct_hook *h, CUdevice device)
+/*
+ * Calls that end a primary context only if they give up the last hold on it. Until the last of them
+ * is back, one that came back before cannot say that the context lives.
+ */
+static _Atomic uint32_t releases;
+
+static bool is_active(CUdevice device)
 {
-    (void)h;
-    each_primary(device, ct_drain_context_pause);
+    unsigned flags;
+    int active = 0;
+    return CT_HAS(cuDevicePrimaryCtxGetState) &&
+           CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) == CUDA_SUCCESS && active;
 }
 
 /* A context of which it is not known whether it lives is not touched again. */
-void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice device)
+static void resume(void *unused)
 {
-    (void)h;
-    unsigned flags;
-    int active = 0;
-    if (!CT_HAS(cuDevicePrimaryCtxGetState) ||
-        CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) != CUDA_SUCCESS)
-        active = 0;
-    for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
+    (void)unused;
+    for (uint32_t i = 0; i < CT_CONTEXTS && !atomic_load(&releases); i++) {
         struct ct_context *c = ct_context(i);
-        if (atomic_load(&c->state) != CT_CONTEXT_PAUSED || ct_device(c->device)->handle != device)
+        if (atomic_load(&c->state) != CT_CONTEXT_PAUSED)
             continue;
+        bool active = is_active(ct_device(c->device)->handle);
         ct_drain_context_resume(c, active);
         if (active)
             continue;
         ct_allocations_end(c->handle);
         ct_streams_of_context_gone(i);
     }
+}
+
+static void is_released(void)
+{
+    atomic_fetch_sub(&releases, 1);
+    if (!ct_drain_look(resume, NULL)) /* what stayed paused would have none of its brackets read */
+        resume(NULL);
+}
+
+/* A release that is not the last one leaves the context, and its events, as they are. */
+void ct_hook_primary_context_release_before(const struct ct_hook *h, CUdevice device)
+{
+    (void)h;
+    atomic_fetch_add(&releases, 1);
+    each_primary(device, ct_drain_context_pause);
+}
+
+void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice device)
+{
+    (void)h;
+    (void)device;
+    is_released();
+}
+
+/* Its streams' brackets are in the primary context, which it holds: of which device is not said. */
+void ct_hook_green_context_end_before(const struct ct_hook *h, CUgreenCtx context)
+{
+    (void)h;
+    CUcontext converted;
+    if (CT_HAS(cuCtxFromGreenCtx) &&
+        CT_REAL(cuCtxFromGreenCtx)(&converted, context) == CUDA_SUCCESS)
+        context_gone(converted);
+    atomic_fetch_add(&releases, 1);
+    for (uint32_t i = 0; i < ct_devices_count(); i++)
+        each_primary(ct_device(i)->handle, ct_drain_context_pause);
+}
+
+void ct_hook_green_context_end_after(const struct ct_hook *h, CUgreenCtx context)
+{
+    (void)h;
+    (void)context;
+    is_released();
 }
 
 void ct_hook_module_gone(const struct ct_hook *h)

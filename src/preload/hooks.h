@@ -26,7 +26,8 @@ static inline bool ct_hook_failed(const struct ct_hook *h)
 void ct_hook_driver_ready(const struct ct_hook *h);
 void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **function);
 void ct_hook_context_gone(const struct ct_hook *h, CUcontext context);
-void ct_hook_green_context_gone(const struct ct_hook *h, CUgreenCtx context);
+void ct_hook_green_context_end_before(const struct ct_hook *h, CUgreenCtx context);
+void ct_hook_green_context_end_after(const struct ct_hook *h, CUgreenCtx context);
 void ct_hook_primary_context_gone(const struct ct_hook *h, CUdevice device);
 void ct_hook_primary_context_release_before(const struct ct_hook *h, CUdevice device);
 void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice device);

@@ -461,11 +461,10 @@ void ct_drain_context_pause(struct ct_context *c)
     leave_context(c, CT_CONTEXT_PAUSED);
 }
 
-/* A context that stayed paused would have none of its brackets read: it goes on either way. */
+/* What is pending in one that has gone is lost with the next round. */
 void ct_drain_context_resume(struct ct_context *c, bool alive)
 {
     bool is_new = !atomic_load_explicit(&c->pool.made, memory_order_relaxed);
-    bool locked = lock_for_a_second();
     if (!alive)
         expect_forgetting(c);
     atomic_store_explicit(&c->state,
@@ -474,10 +473,6 @@ void ct_drain_context_resume(struct ct_context *c, bool alive)
                                    : CT_CONTEXT_LIVE,
                           memory_order_release);
     ct_pass_renew();
-    if (locked && !alive)
-        lose_context(c);
-    if (locked)
-        pthread_mutex_unlock(&round_lock);
 }
 
 void ct_drain_forget(void)

@@ -65,7 +65,7 @@ void ct_drain_context_gone(struct ct_context *c);
 
 /*
  * Around a call that ends the context only if it was its last user: the drain thread stays out of
- * it in between, launching threads do not.
+ * it in between, launching threads do not. Resumed from ct_drain_look(), if that can be.
  */
 void ct_drain_context_pause(struct ct_context *c);
 void ct_drain_context_resume(struct ct_context *c, bool alive);

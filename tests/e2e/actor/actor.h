@@ -70,7 +70,9 @@ typedef int actor_fn(int argc, char **argv);
     X("reset-beside", reset_beside)                                                                \
     X("refused", refused)                                                                          \
     X("retained", retained)                                                                        \
+    X("released-together", released_together)                                                      \
     X("greens", greens)                                                                            \
+    X("green-last", green_last)                                                                    \
     X("peers", peers)                                                                              \
     X("libraries", libraries)                                                                      \
     X("streams-change", streams_change)                                                            \

@@ -2,6 +2,7 @@
 /* Parts about who owns a context, a module or memory: references, green contexts, peers. */
 #include "actor.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +78,34 @@ int actor_retained(int argc, char **argv)
     return 0;
 }
 
+static void *release(void *after_ms)
+{
+    actor_sleep_ms((unsigned)(uintptr_t)after_ms);
+    MUST(cuDevicePrimaryCtxRelease(0));
+    return NULL;
+}
+
+/* Two threads give it up at once, results not yet looked at; whose release ends it is not known. */
+int actor_released_together(int argc, char **argv)
+{
+    pthread_t thread[2];
+    CUcontext c;
+    (void)argc;
+    (void)argv;
+    MUST(cuInit(0));
+    for (int i = 0; i < 2; i++)
+        MUST(cuDevicePrimaryCtxRetain(&c, 0));
+    MUST(cuCtxSetCurrent(c));
+    launches(actor_function("held"), actor_stream(), 25);
+    for (uintptr_t i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, release, (void *)(10 * i));
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    actor_sleep_ms(100);
+    say_state();
+    return 0;
+}
+
 static CUgreenCtx make_green(void)
 {
     CUdevResource all, part;
@@ -119,6 +148,26 @@ int actor_greens(int argc, char **argv)
         launches(plain, beside, 10);
     }
     MUST(cuCtxSynchronize());
+    return 0;
+}
+
+/* A green context is the last that holds the primary one, results not yet looked at. */
+int actor_green_last(int argc, char **argv)
+{
+    CUstream s;
+    (void)argc;
+    (void)argv;
+    actor_begin();
+    CUfunction f = actor_function("greens");
+    CUgreenCtx green = make_green();
+    MUST(cuGreenCtxStreamCreate(&s, green, CU_STREAM_NON_BLOCKING, 0));
+    launches(f, NULL, 10);
+    launches(f, s, 10);
+    actor_say("release", cuDevicePrimaryCtxRelease(0));
+    say_state();
+    actor_say("destroy", cuGreenCtxDestroy(green));
+    say_state();
+    actor_sleep_ms(100);
     return 0;
 }
 
