@@ -200,12 +200,10 @@ static struct ct_stream *find_legacy(const struct ct_context *c)
 static struct ct_stream *find_per_thread(const struct ct_thread *t, const struct ct_context *c)
 {
     uint32_t context = ct_context_index(c);
-    unsigned slot = context % CT_THREAD_DEFAULTS;
-    if (t->defaults[slot].context != context + 1)
-        return NULL;
-    struct ct_stream *s = &all->stream[t->defaults[slot].stream];
+    uint64_t id = t->defaults[context].id;
+    struct ct_stream *s = &all->stream[t->defaults[context].stream];
     bool is_gone = atomic_load_explicit(&s->gone, memory_order_acquire);
-    return !is_gone && s->id == t->defaults[slot].id ? s : NULL;
+    return id && !is_gone && s->id == id ? s : NULL;
 }
 
 struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle)
@@ -234,12 +232,10 @@ static struct ct_stream *per_thread(struct ct_thread *t)
     if (s)
         return s;
     uint32_t context = ct_context_index(c);
-    unsigned slot = context % CT_THREAD_DEFAULTS;
     s = add(CU_STREAM_PER_THREAD, context, CT_STREAM_PER_THREAD);
     if (s) {
-        t->defaults[slot].context = context + 1;
-        t->defaults[slot].stream = ct_stream_index(s);
-        t->defaults[slot].id = s->id;
+        t->defaults[context].stream = ct_stream_index(s);
+        t->defaults[context].id = s->id;
     }
     return s;
 }

@@ -24,10 +24,13 @@ static atomic_bool end_key_made;
 static void end(void *state)
 {
     struct ct_thread *t = state;
-    for (unsigned i = 0; i < CT_THREAD_DEFAULTS; i++) {
-        if (t->defaults[i].context && ct_stream(t->defaults[i].stream)->id == t->defaults[i].id)
+    for (unsigned i = 0; i < CT_CONTEXTS; i++) {
+        uint64_t id = t->defaults[i].id;
+        if (!id)
+            continue;
+        if (ct_stream(t->defaults[i].stream)->id == id)
             ct_stream_gone(t->defaults[i].stream);
-        t->defaults[i].context = 0;
+        t->defaults[i].id = 0;
     }
     ct_contexts_take_back(t->events);
     ct_range_thread_ends(t);

@@ -24,7 +24,6 @@
 
 #define CT_THREAD_OPS 2048
 #define CT_THREAD_SAMPLES 4096
-#define CT_THREAD_DEFAULTS 8 /* contexts whose per-thread default stream is remembered */
 
 /* A timed call in the ring of samples: its ticks, function, and for how many it stands, as a power.
  */
@@ -55,10 +54,9 @@ struct ct_thread {
     struct ct_call_log *_Atomic log; /* NULL: there is no trace */
     _Atomic uint64_t off_operations; /* while recording was off */
     struct {
-        uint32_t context; /* index + 1 */
         uint32_t stream;
-        uint64_t id; /* the entry may have become another stream's */
-    } defaults[CT_THREAD_DEFAULTS];
+        uint64_t id;         /* the entry may have become another stream's; 0: there is none */
+    } defaults[CT_CONTEXTS]; /* per-thread default streams */
     struct ct_stream *last_stream; /* NULL or the one found last */
     struct ct_batches batches;     /* of NCCL's operations */
     struct ct_event_cache events[CT_CONTEXTS];

@@ -24,7 +24,8 @@
 
 /* ---- the driver ---- */
 
-static char context[1];
+static char context[1], other_contexts[20];
+static char *current = context;
 static char handles[1 << 16];
 static _Atomic uint32_t made, records, complete; /* events by number, from 1 */
 static CUresult record_answer;
@@ -34,7 +35,7 @@ static const char *function_name = "kernel";
 
 static CUresult fake_current(CUcontext *out)
 {
-    *out = (CUcontext)context;
+    *out = (CUcontext)current;
     return CUDA_SUCCESS;
 }
 
@@ -565,6 +566,28 @@ START_TEST(default_streams_are_not_taken_for_others)
 }
 END_TEST
 
+/* Each is met once, however many contexts take turns in a thread. */
+START_TEST(default_streams_of_many_contexts)
+{
+    struct ct_thread *t = ct_thread_self();
+    struct ct_stream *first[20];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 20; i++) {
+            current = &other_contexts[i];
+            struct ct_stream *s = ct_stream_get(t, CU_STREAM_PER_THREAD);
+            ck_assert_ptr_nonnull(s);
+            first[i] = round ? first[i] : s;
+            ck_assert_ptr_eq(s, first[i]);
+            ck_assert_ptr_eq(ct_stream_known(t, CU_STREAM_PER_THREAD), s);
+            ck_assert_uint_eq(s->context, ct_context_index(ct_context_find((CUcontext)current)));
+        }
+    }
+    ck_assert_uint_eq(ct_streams_count(), 20);
+    current = context;
+    ck_assert_ptr_null(ct_stream_known(t, CU_STREAM_PER_THREAD));
+}
+END_TEST
+
 static struct ct_measured *measured(uint32_t stream, uint64_t start_ns, uint64_t stop_ns)
 {
     struct ct_measured *m = ct_settle_next();
@@ -683,6 +706,7 @@ int main(void)
     tcase_add_test(tests, launches_are_timed);
     tcase_add_test(tests, brackets_come_in_any_order);
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
+    tcase_add_test(tests, default_streams_of_many_contexts);
     tcase_add_test(tests, streams_beside_are_counted);
     tcase_add_test(tests, the_clock_serves_as_start);
     tcase_add_test(tests, a_start_is_waited_for);
