@@ -133,16 +133,22 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     atomic_store_explicit(&s->handle, handle, memory_order_release);
 }
 
-static struct ct_stream *add(CUstream handle, uint32_t context, uint32_t special)
+static struct ct_stream *add_locked(CUstream handle, uint32_t context, uint32_t special)
 {
-    if (!has_free_entry())
-        return NULL;
-    ct_spin_lock(&all->lock);
     struct ct_stream *s = free_entry_locked();
     if (s)
         start(s, handle, context, special);
     if (s == all->stream + ct_streams_count())
         atomic_fetch_add_explicit(&all->count, 1, memory_order_release);
+    return s;
+}
+
+static struct ct_stream *add(CUstream handle, uint32_t context, uint32_t special)
+{
+    if (!has_free_entry())
+        return NULL;
+    ct_spin_lock(&all->lock);
+    struct ct_stream *s = add_locked(handle, context, special);
     ct_spin_unlock(&all->lock);
     return s;
 }
@@ -182,19 +188,23 @@ static struct ct_context *current_context(void)
     return ct_context_get(current);
 }
 
-/* Several threads may meet a stream at once: the entry that the table ends up with serves all. */
-static struct ct_stream *add_keyed(CUstream handle, struct ct_context *c, uint32_t special)
-{
-    struct ct_stream *s = add(handle, ct_context_index(c), special);
-    if (s)
-        ct_table_put(&all->index, key_of(handle, c->handle), ct_stream_index(s));
-    return s;
-}
-
 static struct ct_stream *find_legacy(const struct ct_context *c)
 {
     struct ct_stream *s = lookup(key_of(CU_STREAM_LEGACY, c->handle));
     return s && s->special == CT_STREAM_LEGACY && s->context == ct_context_index(c) ? s : NULL;
+}
+
+/* Several threads may meet a stream at once: the entry of the first one serves all. */
+static struct ct_stream *add_keyed(CUstream handle, struct ct_context *c, uint32_t special)
+{
+    if (!has_free_entry())
+        return NULL;
+    ct_spin_lock(&all->lock);
+    struct ct_stream *s = special == CT_STREAM_LEGACY ? find_legacy(c) : ct_stream_find(handle);
+    if (!s && (s = add_locked(handle, ct_context_index(c), special)))
+        ct_table_put(&all->index, key_of(handle, c->handle), ct_stream_index(s));
+    ct_spin_unlock(&all->lock);
+    return s;
 }
 
 static struct ct_stream *find_per_thread(const struct ct_thread *t, const struct ct_context *c)

@@ -33,8 +33,14 @@ static bool capturing;
 static unsigned asked;
 static const char *function_name = "kernel";
 
+static void (*meanwhile)(void); /* while the driver is asked for the first time */
+
 static CUresult fake_current(CUcontext *out)
 {
+    void (*f)(void) = meanwhile;
+    meanwhile = NULL;
+    if (f)
+        f();
     *out = (CUcontext)current;
     return CUDA_SUCCESS;
 }
@@ -566,6 +572,38 @@ START_TEST(default_streams_are_not_taken_for_others)
 }
 END_TEST
 
+static struct ct_stream *met_by_another;
+static CUstream to_meet;
+
+static void *meet(void *unused)
+{
+    (void)unused;
+    met_by_another = ct_stream_get(ct_thread_self(), to_meet);
+    return NULL;
+}
+
+static void meet_in_another_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, meet, NULL);
+    pthread_join(thread, NULL);
+}
+
+/* Both must come by one entry: else neither sees that the other one's brackets interleave. */
+START_TEST(a_stream_met_by_two_threads_is_one)
+{
+    static const CUstream met[] = {(CUstream)&handles[50000], CU_STREAM_LEGACY};
+    for (int i = 0; i < 2; i++) {
+        to_meet = met[i];
+        meanwhile = meet_in_another_thread;
+        struct ct_stream *s = ct_stream_get(ct_thread_self(), to_meet);
+        ck_assert_ptr_nonnull(s);
+        ck_assert_ptr_eq(s, met_by_another);
+        ck_assert_uint_eq(ct_streams_count(), (unsigned)i + 1);
+    }
+}
+END_TEST
+
 /* Each is met once, however many contexts take turns in a thread. */
 START_TEST(default_streams_of_many_contexts)
 {
@@ -706,6 +744,7 @@ int main(void)
     tcase_add_test(tests, launches_are_timed);
     tcase_add_test(tests, brackets_come_in_any_order);
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
+    tcase_add_test(tests, a_stream_met_by_two_threads_is_one);
     tcase_add_test(tests, default_streams_of_many_contexts);
     tcase_add_test(tests, streams_beside_are_counted);
     tcase_add_test(tests, the_clock_serves_as_start);
