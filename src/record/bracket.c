@@ -60,12 +60,14 @@ uint64_t ct_recording_off_operations(void)
     return n;
 }
 
+static const struct ct_choice not_chosen = {CT_CELL_NONE, 1, false};
+
 /* One that was counted as seen has failed, or gets no time for another reason. */
 static void take_back(struct ct_bracket *b)
 {
-    if (b->choice.cell != CT_CELL_NONE)
+    if (b->choice.counted)
         ct_sample_take_back(&b->thread->sampler, &b->choice);
-    b->choice.cell = CT_CELL_NONE;
+    b->choice = not_chosen;
 }
 
 static void lose(struct ct_bracket *b, enum ct_loss loss)
@@ -325,7 +327,7 @@ bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     b->stream = NULL;
     b->row = CT_ROW_NONE;
     b->flags = 0;
-    b->choice = (struct ct_choice){CT_CELL_NONE, 1};
+    b->choice = not_chosen;
     b->begin_ticks = is_measured(t) ? ct_ticks() : 0;
     bool asked = !may_ask_later(t, w->stream);
     if (!asked || !is_untouchable(b, w->stream))
@@ -410,7 +412,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
     if (b->turns != ct_stream_turn(s))
         b->flags |= CT_OP_LEGACY_WAIT;
     uint32_t range = ct_thread_range(b->thread);
-    if (ct_unlikely(ct_sample_is_on) && b->choice.cell == CT_CELL_NONE)
+    if (ct_unlikely(ct_sample_is_on) && !b->choice.counted)
         ct_sample_add_sure(&b->thread->sampler, b->row,
                            ct_sample_key(&w->shape, w->bytes, w->operations), w->operations,
                            &b->choice);

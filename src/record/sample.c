@@ -17,6 +17,9 @@
 #define EMPTY_SHIFT 6
 #define MEDIAN_STEPS 16
 
+/* When so many are in use, what has none yet comes into one for the rest of its row. */
+#define CELLS_OF_SHAPES (CT_CELLS / 4 * 3)
+
 struct cells {
     struct ct_cell cell[CT_CELLS];
     _Atomic uint32_t count;
@@ -162,11 +165,23 @@ static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
     return n;
 }
 
+static uint64_t key_in_row(uint64_t key, uint32_t row)
+{
+    return fold(key, row ^ salt[0]) | 1;
+}
+
 /* What finds no cell never does: it must not take the lock each time. */
 static CT_COLD uint32_t add(uint64_t key, uint32_t row, uint64_t operations)
 {
-    if (ct_cells_count() == CT_CELLS)
-        return CT_CELL_NONE;
+    uint64_t known;
+    uint32_t count = ct_cells_count();
+    if (count >= CELLS_OF_SHAPES) {
+        key = key_in_row(fold(operations ^ salt[1], salt[2]), row);
+        if (ct_table_find(&cells->index, key, &known))
+            return (uint32_t)known;
+        if (count == CT_CELLS)
+            return CT_CELL_NONE;
+    }
     ct_spin_lock(&cells->lock);
     uint32_t n = add_locked(key, row, operations);
     ct_spin_unlock(&cells->lock);
@@ -176,7 +191,7 @@ static CT_COLD uint32_t add(uint64_t key, uint32_t row, uint64_t operations)
 static uint32_t find(uint32_t row, uint64_t key, uint64_t operations)
 {
     uint64_t cell;
-    key = fold(key, row ^ salt[0]) | 1;
+    key = key_in_row(key, row);
     if (ct_likely(ct_table_find(&cells->index, key, &cell)))
         return (uint32_t)cell;
     return add(key, row, operations);
@@ -239,7 +254,7 @@ bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t
     int64_t left_ns = 0, size_ns = 0;
     uint32_t cell = find(row, key, operations);
     struct ct_cell *c = cell == CT_CELL_NONE ? NULL : &cells->cell[cell];
-    *choice = (struct ct_choice){cell, 1};
+    *choice = (struct ct_choice){cell, 1, true};
     ct_count_bump(&s->count[cell].seen, 1);
     if (policy.budget_ppm) {
         left_ns = atomic_load_explicit(&ct_purse.left_ns, memory_order_relaxed);
@@ -263,7 +278,7 @@ void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64
                         struct ct_choice *choice)
 {
     uint32_t cell = find(row, key, operations);
-    *choice = (struct ct_choice){cell, 1};
+    *choice = (struct ct_choice){cell, 1, true};
     ct_count_bump(&s->count[cell].seen, 1);
     ct_count_bump(&s->count[cell].chosen, 1);
     if (cell != CT_CELL_NONE &&

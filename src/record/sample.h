@@ -18,7 +18,8 @@
 #include "record/stratum.h"
 
 #define CT_CELLS 16384
-#define CT_CELL_NONE 0 /* of operations that are in no cell: all are timed, or cells ran out */
+#define CT_CELL_NONE                                                                               \
+    0 /* of operations that are in no cell: all are timed, or even rows ran out of them */
 #define CT_SURE 100    /* with a budget, operations of a cell that are timed before any is passed */
 #define CT_EVERY_MOST (1u << 30)
 
@@ -57,6 +58,7 @@ struct ct_sample_policy {
 struct ct_choice {
     uint32_t cell;
     uint32_t weight;
+    bool counted; /* as seen, in the thread's sampler */
 };
 
 /* False: no memory. Without sampling in the policy nothing below is called. */

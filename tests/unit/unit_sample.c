@@ -409,6 +409,24 @@ START_TEST(costs_are_medians)
 }
 END_TEST
 
+/* A sequence that grows: each launch has a shape that has not come before, and takes longer. */
+START_TEST(more_shapes_than_cells)
+{
+    double truth_ns = 0;
+    start((struct ct_sample_policy){.every = 16, .sure = 1}, 0);
+    uint32_t row = kernel(0), shapes = 2 * CT_CELLS;
+    for (uint32_t i = 0; i < 3 * shapes; i++) {
+        double ns = 1000 + i / 3;
+        launch(row, 1 + i / 3, ns);
+        truth_ns += ns;
+    }
+    double timed = (double)ct_row(row)->timed, all = timed + (double)estimate_of(row).operations;
+    ck_assert_double_le(timed, 2 * shapes);
+    ck_assert_double_eq_tol(all, 3 * shapes, 1);
+    ck_assert_double_eq_tol(total_of(row), truth_ns, truth_ns / 30);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("sample");
@@ -417,6 +435,7 @@ int main(void)
     tcase_add_test(tests, first_launches_and_rare_kernels_are_timed);
     tcase_add_test(tests, something_is_timed_at_any_rate);
     tcase_add_test(tests, costs_are_medians);
+    tcase_add_test(tests, more_shapes_than_cells);
     tcase_add_test(tests, intervals_at_a_fixed_rate_hold);
     tcase_add_test(tests, intervals_under_a_budget_hold);
     return ct_case_main_alone("sample", tests);
