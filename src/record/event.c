@@ -113,6 +113,13 @@ static uint32_t extend(struct ct_event_pool *pool, uint32_t n)
     return made;
 }
 
+/* What of them was not made can be taken again, unless others were taken meanwhile. */
+static void give_up(struct ct_event_pool *pool, uint32_t first_missing, uint32_t end)
+{
+    atomic_compare_exchange_strong_explicit(&pool->made, &end, first_missing, memory_order_relaxed,
+                                            memory_order_relaxed);
+}
+
 /* Looked at first: with all events in use, each launch comes here. */
 static bool is_exhausted(const struct ct_event_pool *pool, uint32_t n)
 {
@@ -130,8 +137,10 @@ static CT_COLD uint32_t make(struct ct_context *c, struct ct_event_cache *cache)
     if (ct_context_enter(c, &before)) {
         uint32_t first = extend(&c->pool, BATCH);
         for (uint32_t i = first; first != CT_EVENT_NONE && i < first + BATCH; i++) {
-            if (CT_ASK_IN(c, cuEventCreate, &c->pool.event[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+            if (CT_ASK_IN(c, cuEventCreate, &c->pool.event[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
+                give_up(&c->pool, i, first + BATCH);
                 break;
+            }
             if (i == first)
                 taken = i;
             else

@@ -28,7 +28,7 @@ static char context[1], other_contexts[20];
 static char *current = context;
 static char handles[1 << 16];
 static _Atomic uint32_t made, records, complete; /* events by number, from 1 */
-static CUresult record_answer;
+static CUresult record_answer, create_answer;
 static bool capturing;
 static unsigned asked;
 static const char *function_name = "kernel";
@@ -48,6 +48,8 @@ static CUresult fake_current(CUcontext *out)
 static CUresult fake_create(CUevent *out, unsigned flags)
 {
     (void)flags;
+    if (create_answer != CUDA_SUCCESS)
+        return create_answer;
     *out = (CUevent)&handles[++made];
     return CUDA_SUCCESS;
 }
@@ -572,6 +574,21 @@ START_TEST(default_streams_are_not_taken_for_others)
 }
 END_TEST
 
+/* Not for ever: the driver had no memory for a while. */
+START_TEST(events_that_could_not_be_made)
+{
+    create_answer = CUDA_ERROR_OUT_OF_MEMORY;
+    for (int i = 0; i < 1000; i++)
+        launch(0, CUDA_SUCCESS);
+    create_answer = CUDA_SUCCESS;
+    launch(0, CUDA_SUCCESS);
+    drain();
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_eq(r->timed, 1);
+    ck_assert_uint_eq(lost(r), 1000);
+}
+END_TEST
+
 static struct ct_stream *met_by_another;
 static CUstream to_meet;
 
@@ -744,6 +761,7 @@ int main(void)
     tcase_add_test(tests, launches_are_timed);
     tcase_add_test(tests, brackets_come_in_any_order);
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
+    tcase_add_test(tests, events_that_could_not_be_made);
     tcase_add_test(tests, a_stream_met_by_two_threads_is_one);
     tcase_add_test(tests, default_streams_of_many_contexts);
     tcase_add_test(tests, streams_beside_are_counted);
