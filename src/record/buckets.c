@@ -15,14 +15,14 @@ static void *take(size_t bytes)
     return ct_arena_take(&arena, bytes, SIZE_MAX);
 }
 
-static uint32_t *part_of(struct ct_buckets **b, uint32_t bucket)
+static uint64_t *part_of(struct ct_buckets **b, uint32_t bucket)
 {
     if (!*b && !(*b = take(sizeof(**b))))
         return NULL;
     struct ct_buckets_octave **octave = &(*b)->octave[bucket / CT_HIST_STEPS];
     if (!*octave && !(*octave = take(sizeof(**octave))))
         return NULL;
-    uint32_t **part = &(*octave)->part[bucket % CT_HIST_STEPS / CT_BUCKETS_PART];
+    uint64_t **part = &(*octave)->part[bucket % CT_HIST_STEPS / CT_BUCKETS_PART];
     if (!*part)
         *part = take(CT_BUCKETS_PART * sizeof(**part));
     return *part;
@@ -31,13 +31,12 @@ static uint32_t *part_of(struct ct_buckets **b, uint32_t bucket)
 bool ct_buckets_add(struct ct_buckets **b, uint64_t ns, uint64_t n)
 {
     uint32_t bucket = ct_hist_bucket(ns);
-    uint32_t *part = *b == &none ? NULL : part_of(b, bucket);
+    uint64_t *part = *b == &none ? NULL : part_of(b, bucket);
     if (!part) {
         ct_buckets_drop(b);
         return false;
     }
-    uint32_t *count = &part[bucket % CT_BUCKETS_PART];
-    *count = (uint32_t)ct_min(*count + n, UINT32_MAX);
+    part[bucket % CT_BUCKETS_PART] += n;
     return true;
 }
 

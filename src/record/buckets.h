@@ -16,7 +16,7 @@
 /* NULL: nothing was counted there. */
 struct ct_buckets {
     struct ct_buckets_octave {
-        uint32_t *part[CT_BUCKETS_PARTS];
+        uint64_t *part[CT_BUCKETS_PARTS];
     } * octave[CT_HIST_BUCKETS / CT_HIST_STEPS];
 };
 
@@ -30,10 +30,10 @@ void ct_buckets_drop(struct ct_buckets **b);
 /* In the child of a fork: what there was is the parent's. */
 void ct_buckets_forget(void);
 
-static inline uint32_t ct_buckets_count(const struct ct_buckets *b, uint32_t bucket)
+static inline uint64_t ct_buckets_count(const struct ct_buckets *b, uint32_t bucket)
 {
     const struct ct_buckets_octave *octave = b ? b->octave[bucket / CT_HIST_STEPS] : NULL;
-    const uint32_t *part = octave ? octave->part[bucket % CT_HIST_STEPS / CT_BUCKETS_PART] : NULL;
+    const uint64_t *part = octave ? octave->part[bucket % CT_HIST_STEPS / CT_BUCKETS_PART] : NULL;
     return part ? part[bucket % CT_BUCKETS_PART] : 0;
 }
 
