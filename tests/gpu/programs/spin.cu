@@ -2,12 +2,13 @@
 //
 // Kernels that spin for 0.5 to 500 us; the length is in the name, so that each is a row of its own.
 //
-//   spin busy|idle|paused STREAMS
+//   spin busy|timers|events|idle|paused STREAMS
 //
-// busy: queued back to back behind a longer kernel. idle: the host waits for each launch (for one
-// in every stream) and pauses. paused: lengths at random, and up to 20 us of pause before each
-// launch, so that a stream is now idle, now busy, now goes idle between two launches. Every run
-// launches the same.
+// busy: queued back to back behind a longer kernel. timers: the same with an event of the program's
+// before each, as where it times its own steps; events: with events that stamp no time. idle: the
+// host waits for each launch (for one in every stream) and pauses. paused: lengths at random, and up
+// to 20 us of pause before each launch, so that a stream is now idle, now busy, now goes idle
+// between two launches. Every run launches the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -92,18 +93,47 @@ static void find_clock()
 }
 
 // As few at once that a queue never fills and no launch ever waits.
-static void busy(const std::vector<cudaStream_t> &streams)
+static void queued(const std::vector<cudaStream_t> &streams, const std::vector<cudaEvent_t> &events)
 {
-    const int most = 250;
+    const int most = events.empty() ? 250 : 200;
 
     for (auto &l : lengths)
         for (int done = 0; done < l.launches; done += most) {
             for (auto s : streams)
                 opener<100000><<<1, 32, 0, s>>>();
-            for (int i = 0; i < most && done + i < l.launches; i++)
-                l.launch(streams[i % streams.size()]);
+            for (int i = 0; i < most && done + i < l.launches; i++) {
+                cudaStream_t s = streams[i % streams.size()];
+
+                if (!events.empty())
+                    RT(cudaEventRecord(events[i % events.size()], s));
+                l.launch(s);
+            }
             RT(cudaDeviceSynchronize());
         }
+}
+
+static void busy(const std::vector<cudaStream_t> &streams)
+{
+    queued(streams, {});
+}
+
+static void with_events(const std::vector<cudaStream_t> &streams, unsigned flags)
+{
+    std::vector<cudaEvent_t> events(200);
+
+    for (auto &e : events)
+        RT(cudaEventCreateWithFlags(&e, flags));
+    queued(streams, events);
+}
+
+static void timers(const std::vector<cudaStream_t> &streams)
+{
+    with_events(streams, cudaEventDefault);
+}
+
+static void untimed(const std::vector<cudaStream_t> &streams)
+{
+    with_events(streams, cudaEventDisableTiming);
 }
 
 static void idle(const std::vector<cudaStream_t> &streams)
@@ -137,7 +167,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*play)(const std::vector<cudaStream_t> &);
-    } patterns[] = {{"busy", busy}, {"idle", idle}, {"paused", paused}};
+    } patterns[] = {{"busy", busy},
+                    {"timers", timers},
+                    {"events", untimed},
+                    {"idle", idle},
+                    {"paused", paused}};
     int count = argc > 2 ? atoi(argv[2]) : 1;
     std::vector<cudaStream_t> streams(count > 0 ? count : 1);
 
