@@ -6,9 +6,9 @@
 //
 // busy: queued back to back behind a longer kernel. timers: the same with an event of the program's
 // before each, as where it times its own steps; events: with events that stamp no time. idle: the
-// host waits for each launch (for one in every stream) and pauses. paused: lengths at random, and up
-// to 20 us of pause before each launch, so that a stream is now idle, now busy, now goes idle
-// between two launches. Every run launches the same.
+// host waits for each launch (one in every stream) and pauses. paused: lengths at random, and up to
+// 20 us of pause before each launch, so that a stream is now idle, now busy, now goes idle between
+// two launches. Every run launches the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
