@@ -276,15 +276,10 @@ void ct_hook_capture_after(const struct ct_hook *h, CUstream s)
     ct_capture_begun(h->result);
 }
 
-void ct_hook_capture_end_before(const struct ct_hook *h, CUstream s)
+void ct_hook_capture_end(const struct ct_hook *h, CUstream s)
 {
-    ct_hook_stream_break(h, s);
-}
-
-void ct_hook_capture_end_after(const struct ct_hook *h, CUstream s)
-{
-    (void)s;
     ct_capture_ended(h->result);
+    ct_hook_stream_break(h, s);
 }
 
 void ct_hook_profiler_start(const struct ct_hook *h)

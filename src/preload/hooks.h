@@ -47,8 +47,7 @@ void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s);
 void ct_hook_capture_before(const struct ct_hook *h, CUstream s);
 void ct_hook_capture_after(const struct ct_hook *h, CUstream s);
-void ct_hook_capture_end_before(const struct ct_hook *h, CUstream s);
-void ct_hook_capture_end_after(const struct ct_hook *h, CUstream s);
+void ct_hook_capture_end(const struct ct_hook *h, CUstream s);
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph);
 void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph,
                                      const CUDA_GRAPH_INSTANTIATE_PARAMS *p);
