@@ -153,6 +153,24 @@ bool ct_objects_visit(bool (*visit)(const struct ct_object *o, void *arg), void 
     return dl_iterate_phdr(visit_one, &v) != 0;
 }
 
+static int add_tls(struct dl_phdr_info *info, size_t size, void *bytes)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_TLS)
+            *(size_t *)bytes += p->p_memsz + p->p_align;
+    }
+    return 0;
+}
+
+size_t ct_objects_tls_bytes(void)
+{
+    size_t bytes = 0;
+    dl_iterate_phdr(add_tls, &bytes);
+    return bytes;
+}
+
 struct address_search {
     const void *address;
     struct ct_object *found;

@@ -27,6 +27,9 @@ bool ct_object_of(const void *address, struct ct_object *o);
  */
 bool ct_objects_visit(bool (*visit)(const struct ct_object *o, void *arg), void *arg);
 
+/* Bytes of thread-local variables of all loaded objects: at least what each thread has of them. */
+size_t ct_objects_tls_bytes(void);
+
 static inline bool ct_object_has(const struct ct_object *o, const void *address)
 {
     return (uintptr_t)address - o->start < o->end - o->start;

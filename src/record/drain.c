@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/elf.h"
 #include "base/hush.h"
 #include "base/log.h"
 #include "base/proc.h"
@@ -261,6 +262,13 @@ static void *run(void *unused)
     return NULL;
 }
 
+/* The C library puts the program's thread-local variables on it, of which it may have megabytes. */
+static size_t stack_bytes(void)
+{
+    size_t bytes = ct_replicas_are_on ? GRAPHS_STACK_BYTES : STACK_BYTES;
+    return bytes + ct_objects_tls_bytes();
+}
+
 bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*tend)(void))
 {
     pthread_t thread;
@@ -272,7 +280,7 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*ten
     if (pthread_attr_init(&attr))
         return false;
     ct_proc_hold();
-    pthread_attr_setstacksize(&attr, ct_replicas_are_on ? GRAPHS_STACK_BYTES : STACK_BYTES);
+    pthread_attr_setstacksize(&attr, stack_bytes());
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     atomic_store(&phase, RUNNING);
     sigfillset(&everything); /* inherited: no signal of the program is ever handled on it */
