@@ -382,15 +382,15 @@ int ct_drain_flush(uint64_t timeout_ns)
 static bool lock_for_a_second(void)
 {
     static atomic_bool is_stuck;
-    struct timespec end;
     if (pthread_mutex_trylock(&round_lock) == 0) {
         atomic_store_explicit(&is_stuck, false, memory_order_relaxed);
         return true;
     }
     if (atomic_load_explicit(&is_stuck, memory_order_relaxed))
         return false;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += 1;
+    uint64_t end_ns = ct_clock_unix_ns() + 1000000000u;
+    struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000u),
+                           .tv_nsec = (long)(end_ns % 1000000000u)};
     bool locked = pthread_mutex_timedlock(&round_lock, &end) == 0;
     atomic_store_explicit(&is_stuck, !locked, memory_order_relaxed);
     return locked;

@@ -36,9 +36,18 @@ START_TEST(many_thread_local_variables)
 }
 END_TEST
 
+START_TEST(a_clock_that_stands_still)
+{
+    struct stage_run r = play_beside("tests/e2e/life/frozen_clock.so", _i);
+    check_small(&r);
+    stage_drop(&r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("beside others");
     tcase_add_loop_test(t, many_thread_local_variables, 0, 2);
+    tcase_add_loop_test(t, a_clock_that_stands_still, 0, 2);
     return stage_main("life_beside", t);
 }
