@@ -15,6 +15,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include "base/intern.h"
+#include "base/spin.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "preload/init.h"
@@ -28,6 +29,7 @@
 
 #define ENTRY "InitializeInjectionNvtx2"
 #define HANDLE_BITS 12
+#define OPEN_OF_NEXT 4096
 #define NAMINGS 65536 /* of threads, streams and so on */
 
 CT_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
@@ -190,9 +192,43 @@ static int pop(uint32_t domain)
     return t ? ct_range_pop(t, domain) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
-/* Its numbers start where no other injection's are likely to; a range of its has our number, too.
+/*
+ * The other injection's numbers of ranges that are open, and ours of the same. Ours start where no
+ * other injection's are likely to: the program has them of ranges that the other one does not see.
  */
-static struct ct_table ids_of_next;
+static struct {
+    struct ct_spin lock;
+    uint32_t count;
+    struct {
+        nvtxRangeId_t theirs, ours;
+    } at[OPEN_OF_NEXT];
+} ids_of_next;
+
+static bool remember(nvtxRangeId_t theirs, nvtxRangeId_t ours)
+{
+    ct_spin_lock(&ids_of_next.lock);
+    bool fits = ids_of_next.count < OPEN_OF_NEXT;
+    if (fits) {
+        ids_of_next.at[ids_of_next.count].theirs = theirs;
+        ids_of_next.at[ids_of_next.count++].ours = ours;
+    }
+    ct_spin_unlock(&ids_of_next.lock);
+    return fits;
+}
+
+/* Our number of theirs, which is not open any more; 0: it is one of ours, or none. */
+static nvtxRangeId_t recall(nvtxRangeId_t theirs)
+{
+    nvtxRangeId_t ours = 0;
+    ct_spin_lock(&ids_of_next.lock);
+    for (uint32_t i = ids_of_next.count; i-- > 0 && !ours;)
+        if (ids_of_next.at[i].theirs == theirs) {
+            ours = ids_of_next.at[i].ours;
+            ids_of_next.at[i] = ids_of_next.at[--ids_of_next.count];
+        }
+    ct_spin_unlock(&ids_of_next.lock);
+    return ours;
+}
 
 static nvtxRangeId_t start(struct ct_range_label l)
 {
@@ -200,21 +236,27 @@ static nvtxRangeId_t start(struct ct_range_label l)
     return t ? ct_range_start(t, &l) : 0;
 }
 
+static void end_ours(nvtxRangeId_t id)
+{
+    struct ct_thread *t = enter();
+    if (t)
+        ct_range_end(t, id);
+}
+
+/* One that cannot be found again would stay open. */
 static nvtxRangeId_t started(nvtxRangeId_t ours, nvtxRangeId_t theirs)
 {
     if (!theirs)
         return ours;
-    ct_table_put(&ids_of_next, theirs, ours);
+    if (ours && !remember(theirs, ours))
+        end_ours(ours);
     return theirs;
 }
 
 static void end(nvtxRangeId_t id)
 {
-    uint64_t ours = id;
-    struct ct_thread *t = enter();
-    if (!t || (has_next && id && !ct_table_find(&ids_of_next, id, &ours)))
-        return;
-    ct_range_end(t, ours);
+    nvtxRangeId_t ours = has_next ? recall(id) : 0;
+    end_ours(ours ? ours : id);
 }
 
 static void NVTX_API on_MarkEx(const nvtxEventAttributes_t *a)
@@ -411,11 +453,10 @@ static int NVTX_API on_DomainRangePop(nvtxDomainHandle_t domain)
 static nvtxStringHandle_t registered(const char *string, nvtxStringHandle_t theirs)
 {
     const char *copy = string ? ct_intern(string, ct_strnlen(string, CT_RANGE_NAME_BYTES)) : NULL;
-    if (!theirs)
-        return (nvtxStringHandle_t)(uintptr_t)copy;
-    if (copy)
-        ct_table_put(&strings_of_next, (uintptr_t)theirs, (uintptr_t)copy);
-    return theirs;
+    nvtxStringHandle_t handle = theirs ? theirs : (nvtxStringHandle_t)(uintptr_t)copy;
+    if (has_next && copy)
+        ct_table_put(&strings_of_next, (uintptr_t)handle, (uintptr_t)copy);
+    return handle;
 }
 
 static nvtxStringHandle_t NVTX_API on_DomainRegisterStringA(nvtxDomainHandle_t domain,
@@ -515,8 +556,7 @@ static NvtxFunctionPointer value(const struct module *m, unsigned id)
 static bool start_next(NvtxInitializeInjectionNvtxFunc_t f, NvtxGetExportTableFunc_t get)
 {
     bool tables = has_next || (ct_table_init(&domains_of_next, HANDLE_BITS) &&
-                               ct_table_init(&strings_of_next, HANDLE_BITS + 4) &&
-                               ct_table_init(&ids_of_next, HANDLE_BITS));
+                               ct_table_init(&strings_of_next, HANDLE_BITS + 4));
     return tables && f(get);
 }
 

@@ -130,6 +130,30 @@ START_TEST(another_injection_that_marks)
 }
 END_TEST
 
+/* It takes none of the functions, as one that is to record later. */
+START_TEST(another_injection_that_sleeps)
+{
+    struct stage_run r = play("nest", witness(), "WITNESS_SLEEPS=1");
+    ck_assert_int_eq(r.status, 0);
+    check_nest("summary.bin");
+    stage_drop(&r);
+}
+END_TEST
+
+START_TEST(another_injection_with_many_ranges)
+{
+    struct ct_summary s;
+    struct stage_run r = play("epoch", witness(), NULL);
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    check_count(&s, "epoch", 1, 1);
+    ck_assert_uint_eq(range_of(&s, "epoch").unclosed, 0);
+    ck_assert_uint_eq(range_of(&s, "step").count, 10000);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* A child without the library gets what it would have had if nobody had it. */
 START_TEST(children_that_are_not_profiled)
 {
@@ -423,6 +447,8 @@ int main(void)
     tcase_add_loop_test(tests, ranges_are_recorded, 0, 2);
     tcase_add_test(tests, another_injection_gets_all);
     tcase_add_test(tests, another_injection_that_marks);
+    tcase_add_test(tests, another_injection_that_sleeps);
+    tcase_add_test(tests, another_injection_with_many_ranges);
     tcase_add_loop_test(tests, children_that_are_not_profiled, 0, 2);
     tcase_add_test(tests, children_that_are_profiled);
     tcase_add_test(tests, names_and_ends);

@@ -197,6 +197,17 @@ static void captured(void)
     work(128);
 }
 
+/* More ranges than any table has room for, while one is open. */
+static void epoch(void)
+{
+    nvtxRangeId_t id = nvtxRangeStartA("epoch");
+    for (int i = 0; i < 10000; i++)
+        nvtxRangeEnd(nvtxRangeStartA("step"));
+    work(1);
+    nvtxRangeEnd(id);
+    work(2);
+}
+
 static void *end_it(void *id)
 {
     nvtxRangeEnd(*(nvtxRangeId_t *)id);
@@ -265,6 +276,8 @@ int main(int argc, char **argv)
         captured();
     else if (!strcmp(part, "much"))
         much();
+    else if (!strcmp(part, "epoch"))
+        epoch();
     else if (!strcmp(part, "threads"))
         threads();
     else

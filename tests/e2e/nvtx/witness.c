@@ -98,6 +98,8 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
     static int inside;
     if (inside || !c)
         return 0;
+    if (getenv("WITNESS_SLEEPS"))
+        return 1;
     if (getenv("WITNESS_MARKS")) { /* its own NVTX loads what the program's has loaded */
         inside = 1;
         nvtxMarkA("witness begins");
