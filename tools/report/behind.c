@@ -6,6 +6,7 @@
 #include "report/behind.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -35,12 +36,19 @@ struct behind {
     char buffers[2][BUFFER_BYTES];
 };
 
+/* Others that have the same terminal or pipe may have made it one that does not block. */
+static bool can_go_on(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return errno == EINTR || (errno == EAGAIN && (poll(&p, 1, -1) == 1 || errno == EINTR));
+}
+
 /* 0 or errno */
 static int write_all(int fd, const char *data, size_t bytes)
 {
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && !can_go_on(fd))
             return errno;
         data += n > 0 ? n : 0;
         bytes -= n > 0 ? (size_t)n : 0;

@@ -53,13 +53,11 @@ bool ct_output_open(struct ct_output *out, const struct ct_options *o)
     out->color = ct_terminal_color((enum ct_color)o->color, elsewhere);
     if (o->log_file)
         return (out->f = open_log(o->log_file));
-    out->f = o->live ? stderr : stdout;
-    if (o->live) /* in one piece: other programs may write there, too */
-        setvbuf(stderr, NULL, _IOFBF, 1 << 16);
-    else
+    out->f = stdout;
+    if (!o->live)
         ct_pager_start(out->width && !o->no_pager);
-    if (!o->live && !out->width)
-        out->f = ct_behind_open(STDOUT_FILENO);
+    if (!out->width) /* in one piece: other programs may write to the same stderr */
+        out->f = ct_behind_open(o->live ? STDERR_FILENO : STDOUT_FILENO);
     if (!out->f)
         ct_complain("standard output", strerror(errno));
     return out->f;
@@ -80,8 +78,8 @@ bool ct_output_finish(FILE *f, const char *name)
 
 bool ct_output_close(struct ct_output *out, const struct ct_options *o)
 {
-    if (out->f == stderr) { /* the program may have closed it: that is no failure of the report */
-        fclose(stderr);
+    if (o->live && !o->log_file) { /* closed by the program, maybe: no failure of the report */
+        fclose(out->f);
         return true;
     }
     bool good = ct_output_finish(out->f, o->log_file ? o->log_file : "standard output");

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NOBODY 65534
@@ -151,6 +152,32 @@ static void full_pipe(void)
     fcntl(ends[1], F_SETFL, 0);
     point_at(2, ends[1]);
     execl("/proc/self/exe", "actor", "scarce", "work", NULL);
+}
+
+static void launch_many_kernels(void);
+
+/* Its reader is slow, and who made it does not want to wait for that. */
+static void slow_pipe(void)
+{
+    char text[1024];
+    int ends[2], status = 0;
+    ssize_t n;
+    if (pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, 4096) < 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK))
+        exit(3);
+    pid_t pid = fork();
+    if (!pid) {
+        close(ends[0]);
+        point_at(2, ends[1]);
+        execl("/proc/self/exe", "actor", "scarce", "many-kernels", NULL);
+    }
+    close(ends[1]);
+    while ((n = read(ends[0], text, sizeof(text))) > 0) {
+        actor_sleep_ms(2);
+        if (write(2, text, (size_t)n) != n)
+            exit(3);
+    }
+    if (waitpid(pid, &status, 0) != pid || status)
+        exit(4);
 }
 
 /* What was stderr is now a file of data. */
@@ -395,6 +422,8 @@ static const struct {
     {"few-threads-small-files", few_threads_small_files, NULL},
     {"broken-pipe", broken_pipe, NULL},
     {"full-pipe", full_pipe, NULL},
+    {"many-kernels", launch_many_kernels, NULL},
+    {"slow-pipe", slow_pipe, NULL},
     {"data-on-stderr", data_on_stderr, NULL},
     {"close-all-first", close_all_first, NULL},
     {"close-all-first-few", close_all_first_few, NULL},

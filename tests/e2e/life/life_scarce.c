@@ -116,6 +116,21 @@ START_TEST(data_where_stderr_was)
 }
 END_TEST
 
+/* The whole table comes, however slowly it is read. */
+START_TEST(stderr_that_does_not_block)
+{
+    struct stage_run r;
+    ck_assert(play(&r, (struct stage_scene){.argv = {"scarce", "slow-pipe"}}));
+    for (int i = 0; i < 500; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "needs_some_room_%d\n", i);
+        ck_assert_msg(strstr(r.err, name) != NULL, "no %s in %.900s", name, r.err);
+    }
+    ck_assert_ptr_nonnull(strstr(r.err, "cuLaunchKernel\n"));
+    stage_drop(&r);
+}
+END_TEST
+
 static const char *const closings[] = {"close-all-first", "close-all-first-few", "close-all-later"};
 
 /* The program's files get the numbers that they get without us, and hold what it wrote. */
@@ -313,6 +328,7 @@ int main(void)
     tcase_add_test(t, line_that_does_not_fit);
     tcase_add_test(t, no_thread);
     tcase_add_test(t, data_where_stderr_was);
+    tcase_add_test(t, stderr_that_does_not_block);
     tcase_add_loop_test(t, closed_descriptors, 0, sizeof(closings) / sizeof(closings[0]));
     if (!STAGE_CHECKS_THREADS) {
         tcase_add_test(t, little_memory);
