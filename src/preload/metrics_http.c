@@ -51,11 +51,19 @@ static uint16_t port; /* the one it has got, if it did */
 
 /* ---- listening ---- */
 
-static bool listen_at(int fd, uint16_t number)
+/* A socket that has a number keeps it, also where another process listens there first. */
+static int listen_at(uint16_t number)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(number)};
     __builtin_memcpy(&a.sin_addr, ct_config.metrics.ip, sizeof(a.sin_addr));
-    return !bind(fd, (const struct sockaddr *)&a, sizeof(a)) && !listen(fd, CLIENTS);
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || (!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
+                   !bind(fd, (const struct sockaddr *)&a, sizeof(a)) && !listen(fd, CLIENTS)))
+        return fd;
+    int saved_errno = errno;
+    close(fd);
+    errno = saved_errno;
+    return -1;
 }
 
 static void say_where(int fd)
@@ -75,17 +83,16 @@ static void say_where(int fd)
     ct_log(2, "metrics are at http://", text, NULL);
 }
 
-/* The number asked for, or the next that no other process has. */
-static bool listen_somewhere(int fd)
+/* At the number asked for, or the next that no other process has. */
+static int listen_somewhere(void)
 {
     uint64_t first = port ? port : ct_config.metrics.port;
     uint64_t last = first ? ct_min(first + PORTS - 1, UINT16_MAX) : 0;
-    for (uint64_t n = first; n <= last; n++)
-        if (listen_at(fd, (uint16_t)n))
-            return true;
-        else if (errno != EADDRINUSE)
-            return false;
-    return false;
+    int fd = -1;
+    errno = EADDRINUSE;
+    for (uint64_t n = first; n <= last && fd < 0 && errno == EADDRINUSE; n++)
+        fd = listen_at((uint16_t)n);
+    return fd;
 }
 
 static const char *reason(int number)
@@ -99,20 +106,13 @@ static const char *reason(int number)
 
 static void start_listening(void)
 {
-    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
-        listen_somewhere(fd) && ct_fd_keep(&listener, fd)) {
+    if (ct_fd_keep(&listener, listen_somewhere())) {
         if (!said)
             say_where(listener.number);
-        said = true;
-        return;
-    }
-    if (!said)
+    } else if (!said) {
         ct_log(1, "no metrics over HTTP", reason(errno), NULL);
+    }
     said = true;
-    if (fd >= 0 && listener.number < 0)
-        close(fd);
-    listener.number = -1;
 }
 
 void ct_metrics_http_start(void)
