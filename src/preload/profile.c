@@ -21,6 +21,7 @@
 
 static struct ct_file file = {.fd = CT_FD_NONE};
 static char wanted[CT_NAMING_BYTES];
+static bool by_rank;
 static bool opened;
 static bool taken; /* the payload is whole */
 static bool complained;
@@ -43,9 +44,22 @@ static void read_command(void)
             command[i] = ' ';
 }
 
+static void find_name(void)
+{
+    by_rank = ct_naming_needs_rank(ct_config.output);
+    if (ct_naming_expand(wanted, ct_config.output))
+        return;
+    ct_log(1, "CUTRACE_OUTPUT='", ct_config.output,
+           "' is not possible (%p %h %r %q{VAR} %%), using summary.bin");
+    ct_naming_expand(wanted, "summary.bin");
+    by_rank = ct_naming_needs_rank("summary.bin");
+}
+
+/* The name is found here, as the program may change its environment beside the drain thread. */
 void ct_profile_start(uint32_t driver_version)
 {
     ct_naming_start();
+    find_name();
     read_command();
     process = (struct ct_process_info){
         .command = command,
@@ -70,13 +84,6 @@ static void open_file(void)
 {
     char path[CT_NAMING_BYTES];
     opened = true;
-    bool by_rank = ct_naming_needs_rank(ct_config.output);
-    if (!ct_naming_expand(wanted, ct_config.output)) {
-        ct_log(1, "CUTRACE_OUTPUT='", ct_config.output,
-               "' is not possible (%p %h %r %q{VAR} %%), using summary.bin");
-        ct_naming_expand(wanted, "summary.bin");
-        by_rank = ct_naming_needs_rank("summary.bin");
-    }
     enum ct_file_error error = ct_naming_open(&file, path, wanted, by_rank, CT_FILE_MAGIC);
     if (!error && ct_file_begin(&file)) {
         ct_run_tell(CT_RUN_SUMMARY, wanted, path);

@@ -12,15 +12,10 @@
 #include "record/tracing.h"
 
 static struct ct_file file = {.fd = CT_FD_NONE};
+static char wanted[CT_NAMING_BYTES];
 static bool opened;
 static bool failed;
 static const struct ct_trace_out *ready; /* taken in the round, to be written after it */
-
-void ct_trace_file_start(void)
-{
-    if (ct_config.trace && !ct_tracing_start(ct_profile_process(), ct_config.trace_bytes))
-        ct_log(1, "no memory: there is no trace", NULL, NULL);
-}
 
 /* What was written stays; the rest is given up in the next round. */
 static void give_up(const char *what, const char *path, const char *why)
@@ -36,14 +31,20 @@ static bool is_beside_profile(void)
     return ct_streq(ct_config.trace, "1");
 }
 
-static bool find_name(char wanted[CT_NAMING_BYTES])
+void ct_trace_file_start(void)
 {
-    if (!is_beside_profile()) {
-        if (ct_naming_expand(wanted, ct_config.trace))
-            return true;
+    if (!ct_config.trace)
+        return;
+    if (!ct_tracing_start(ct_profile_process(), ct_config.trace_bytes))
+        ct_log(1, "no memory: there is no trace", NULL, NULL);
+    else if (!is_beside_profile() && !ct_naming_expand(wanted, ct_config.trace))
         give_up("CUTRACE_TRACE='", ct_config.trace, "' is not possible (%p %h %r %q{VAR} %%)");
-        return false;
-    }
+}
+
+static bool find_name(void)
+{
+    if (!is_beside_profile())
+        return true;
     struct ct_text t = ct_text_in(wanted, CT_NAMING_BYTES);
     ct_text_add(&t, ct_profile_name());
     if (ct_naming_extend(wanted, ".trace"))
@@ -54,9 +55,9 @@ static bool find_name(char wanted[CT_NAMING_BYTES])
 
 static void open_file(void)
 {
-    char wanted[CT_NAMING_BYTES], path[CT_NAMING_BYTES];
+    char path[CT_NAMING_BYTES];
     opened = true;
-    if (!find_name(wanted))
+    if (!find_name())
         return;
     struct ct_trace_header h = ct_tracing_header();
     bool by_rank = !is_beside_profile() && ct_naming_needs_rank(ct_config.trace);

@@ -22,6 +22,7 @@ typedef int actor_fn(int argc, char **argv);
     X("ask", ask)                                                                                  \
     X("served", served)                                                                            \
     X("small", small)                                                                              \
+    X("renames", renames)                                                                          \
     X("serve", serve)                                                                              \
     X("tasks", tasks)                                                                              \
     X("profiler", profiler)                                                                        \

@@ -205,6 +205,19 @@ START_TEST(output_patterns)
 }
 END_TEST
 
+/* Variables are what they were when CUDA started, whatever the program sets meanwhile. */
+START_TEST(output_of_a_variable_that_changes)
+{
+    struct stage_run r =
+        PLAY(.argv = {"renames"},
+             .env = {"CUTRACE_OUTPUT=%q{LIFE}.bin", "CUTRACE_TRACE=%q{LIFE}.trace", "LIFE=early"});
+    ck_assert_int_eq(r.status, 0);
+    check_small("early.bin");
+    ck_assert(stage_exists("early.trace"));
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(output_in_a_directory)
 {
     ck_assert_int_eq(mkdir("below", 0777), 0);
@@ -361,6 +374,7 @@ int main(void)
     tcase_add_loop_test(t, kernels, 0, sizeof(lists) / sizeof(lists[0]));
     tcase_add_test(t, sample);
     tcase_add_test(t, output_patterns);
+    tcase_add_test(t, output_of_a_variable_that_changes);
     tcase_add_test(t, output_in_a_directory);
     tcase_add_test(t, rank);
     tcase_add_loop_test(t, output_unwritable, 0, sizeof(unwritable) / sizeof(unwritable[0]));
