@@ -186,12 +186,20 @@ static int64_t now_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static int64_t loaded_ns; /* since the machine started; the child of a fork has its parent's */
+
+void ct_proc_loaded(void)
+{
+    if (!loaded_ns)
+        loaded_ns = now_ns(CLOCK_BOOTTIME);
+}
+
 uint64_t ct_proc_family_start_unix_ns(const char *library)
 {
-    uint64_t ticks = family_start_ticks(library);
+    uint64_t ticks = family_start_ticks(library), start_ns = (uint64_t)loaded_ns;
     long hertz = sysconf(_SC_CLK_TCK);
-    if (!ticks || hertz <= 0)
-        return 0;
     int64_t boot_ns = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
-    return (uint64_t)boot_ns + ticks * (1000000000u / (uint64_t)hertz);
+    if (ticks && hertz > 0)
+        start_ns = ct_min(start_ns, ticks * (1000000000u / (uint64_t)hertz));
+    return (uint64_t)boot_ns + start_ns;
 }

@@ -27,10 +27,15 @@ void ct_proc_forget(void);
 /* Whether filters have come since: what the program has no need of may end it now. */
 bool ct_proc_is_confined(void);
 
+/* To be called when the library is loaded; later calls are of no account. */
+void ct_proc_loaded(void);
+
 /*
  * When the oldest of the process's ancestors began that have, each and in a row, been started with
- * a variable LD_PRELOAD in which `library` occurs, or the process itself if its parent has not. As
- * time(2) counts, to within 10 ms; exec does not change it. 0: unknown.
+ * a variable LD_PRELOAD in which `library` occurs, or the process itself if its parent has not. Of
+ * those that cannot be read, as where there is no /proc or they are another user's, the children
+ * that did not call exec since know when they loaded the library. As time(2) counts, to within 10
+ * ms; exec does not change it otherwise.
  */
 uint64_t ct_proc_family_start_unix_ns(const char *library);
 

@@ -114,6 +114,7 @@ static bool start_sampling(void)
 __attribute__((constructor)) static void load(void)
 {
     ct_log_start();
+    ct_proc_loaded();
 }
 
 static bool prepare(void)
@@ -164,7 +165,7 @@ static bool arm(bool handles_forks)
         atomic_store(&ct_state, CT_OFF);
         return false;
     }
-    ct_log_start(); /* another library's constructor may have come here before ours ran */
+    load(); /* another library's constructor may have come here before ours ran */
     bool ok = ct_options_read();
     if (ok && is_left_alone()) {
         atomic_store(&ct_state, CT_OFF);

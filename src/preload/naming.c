@@ -144,7 +144,7 @@ static bool is_of_run(const char *path, const struct stat *st)
     uint64_t start_ns = ct_proc_family_start_unix_ns("libcutrace");
     uint64_t written_ns =
         (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
-    return start_ns && written_ns > start_ns + 10000000u;
+    return written_ns > start_ns + 10000000u;
 }
 
 enum ct_file_error ct_naming_open(struct ct_file *f, char path[CT_NAMING_BYTES], const char *wanted,

@@ -217,6 +217,35 @@ static void leave_root(void)
     work("worked", 50);
 }
 
+/* One after the other, of which each may have nothing of the others'. */
+static void start_workers(void (*become)(void))
+{
+    for (int i = 0; i < 3; i++) {
+        fflush(stdout);
+        pid_t pid = fork();
+        if (!pid) {
+            become();
+            work("worked", 50);
+            exit(0);
+        }
+        wait_for(pid);
+        actor_sleep_ms(30);
+    }
+}
+
+static void drop_in_workers(void)
+{
+    start_workers(drop_root);
+}
+
+static void leave_root_in_workers(void)
+{
+    mkdir("jail", 0777);
+    if (chroot("jail") || chdir("/"))
+        exit(77);
+    start_workers(drop_root);
+}
+
 static void *work_in_jail(void *unused)
 {
     actor_settle(); /* the main thread needs a library to end */
@@ -315,6 +344,7 @@ static const struct {
     {"drop-first", 0, drop_late},         {"chroot", 50, leave_root},
     {"chroot-first", 0, leave_root},      {"chroot-thread", 50, leave_root_and_main},
     {"daemon", 0, become_daemon},         {"moved", 0, work_elsewhere},
+    {"drop-workers", 0, drop_in_workers}, {"chroot-workers", 0, leave_root_in_workers},
     {"first-calls", 0, begin_at_once},    {"first-fork", 0, fork_at_the_first_call},
 };
 

@@ -178,6 +178,25 @@ START_TEST(things_given_up)
 }
 END_TEST
 
+/* Workers that may not look at who started them, or have no /proc: each keeps its profile. */
+START_TEST(workers_of_another_user)
+{
+    static const char *const acts[] = {"drop-workers", "chroot-workers"};
+    struct stage_scene scene = {.argv = {"process", acts[_i]}};
+    if (geteuid() || !can_all_reach_the_report())
+        return;
+    umask(0);
+    ck_assert_int_eq(chmod(".", 0777), 0);
+    struct stage_run r = play_both(scene, NULL);
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_int_eq(chdir(_i ? "jail" : "."), 0);
+    ck_assert_uint_eq(stage_profiles(), 3);
+    ck_assert_uint_eq(timed_in_all("worked"), 150);
+    ck_assert_int_eq(chdir(_i ? ".." : "."), 0);
+    stage_drop(&r);
+}
+END_TEST
+
 /* A program that may do more than who started it: nothing is done there, whatever he says. */
 START_TEST(privileged_program)
 {
@@ -317,6 +336,7 @@ int main(void)
     tcase_add_loop_test(t, descriptors_of_children, 0, (int)scenes);
     tcase_add_test(t, daemon_that_closed_everything);
     tcase_add_loop_test(t, things_given_up, 0, sizeof(losses) / sizeof(losses[0]));
+    tcase_add_loop_test(t, workers_of_another_user, 0, 2);
     tcase_add_test(t, privileged_program);
     tcase_add_loop_test(t, first_calls_at_once, 0, 10);
     tcase_add_loop_test(t, fork_beside_the_first_call, 0, 10);
