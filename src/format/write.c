@@ -89,6 +89,8 @@ static enum ct_file_error open_at(struct ct_file *f, int directory, const char *
 {
     enum ct_file_error error = CT_FILE_OK;
     struct stat st;
+    if (!*name) /* the path ends with a slash */
+        return CT_FILE_SPECIAL;
     if (!fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW))
         error = check_kind(directory, &st, force);
     if (error)

@@ -190,6 +190,15 @@ START_TEST(obstacle)
 }
 END_TEST
 
+/* As a directory's name is often written; one that is not there is another matter. */
+START_TEST(directory_with_a_slash)
+{
+    put_directory();
+    check_refusal("CUTRACE_OUTPUT=out/", "CUTRACE_FORCE=0", "/out/: it is no regular file");
+    check_refusal("CUTRACE_OUTPUT=none/", "CUTRACE_FORCE=0", "/none/: no such directory");
+}
+END_TEST
+
 START_TEST(hard_link_to_a_profile)
 {
     struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {"CUTRACE_OUTPUT=kept"});
@@ -393,6 +402,7 @@ int main(void)
     tcase_add_test(t, the_umask_decides);
     tcase_add_test(t, a_file_that_is_there_keeps_its_mode);
     tcase_add_loop_test(t, obstacle, 0, sizeof(obstacles) / sizeof(obstacles[0]));
+    tcase_add_test(t, directory_with_a_slash);
     tcase_add_test(t, hard_link_to_a_profile);
     tcase_add_test(t, pipe_with_a_reader);
     tcase_add_test(t, own_links_are_followed);
