@@ -113,7 +113,7 @@ def flush(timeout=10.0):
     after so many seconds, and OSError when the profile cannot be written.
     """
     if available:
-        error = _call("flush", min(int(timeout * 1000), 2**32 - 1))
+        error = _call("flush", int(max(0, min(timeout * 1000, 2**32 - 1))))
         _check(0 if error == errno.ENODATA else error)
 
 
