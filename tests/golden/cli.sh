@@ -220,6 +220,15 @@ status 0 "" "$report" kernels --per stream short.trace
 grep -q "^short.trace: ends in the midst of a block" out || fail "kernels of short.trace: $(cat out)"
 "$make_trace" idle idle.trace || exit 99
 status 0 "" "$report" cuda_kern_exec_sum idle.trace
+# The function's name alone, in traces as in profiles.
+"$make_trace" streams streams.trace || exit 99
+for name in trace cuda_gpu_trace cuda_kern_exec_sum; do
+    "$report" $name:base --format tsv streams.trace >out 2>err || fail "$name:base: status $?"
+    grep -q '	vecAdd' out || fail "$name:base: $(cat out)"
+    grep -q 'vecAdd(' out && fail "$name:base: arguments in $(cat out)"
+done
+status 0 "" "$report" --format chrome trace:base streams.trace
+grep -q '"vecAdd"' out || fail "chrome: the names are not the functions'"
 # What overlaps the window is in it, whole: vecAdd from 4.95 us to 526.22 us, and so on.
 for window in "0 5us 1" "0 4us 0" "526.22us 600us 1" "526.3us 600us 0" "500us 1.2ms 2" "0 1s 3"; do
     set -- $window

@@ -68,9 +68,10 @@ static uint32_t add_row(struct reading *r, uint32_t index)
     const struct ct_trace_row *row = &r->file->t->rows.at[index];
     struct ct_string name = {0};
     ct_name_operation(&name, row->kind, row->detail, row->name,
-                      r->o->grouped    ? CT_NAMES_GROUPED
-                      : r->o->demangle ? CT_NAMES_DEMANGLED
-                                       : CT_NAMES_MANGLED);
+                      r->o->grouped     ? CT_NAMES_GROUPED
+                      : !r->o->demangle ? CT_NAMES_MANGLED
+                      : r->o->base      ? CT_NAMES_BASE
+                                        : CT_NAMES_DEMANGLED);
     uint32_t what = add_what(r, name.data, false);
     ct_string_free(&name);
     return what;

@@ -77,12 +77,15 @@ static void spell_kernel(struct ct_string *out, const char *mangled, bool demang
 void ct_name_kernel(struct ct_string *out, const char *mangled, enum ct_naming naming)
 {
     struct ct_string name = {0};
-    if (naming != CT_NAMES_GROUPED) {
+    if (naming != CT_NAMES_GROUPED && naming != CT_NAMES_BASE) {
         spell_kernel(out, mangled, naming == CT_NAMES_DEMANGLED);
         return;
     }
     spell_kernel(&name, mangled, true);
-    ct_kernel_group(&name);
+    if (naming == CT_NAMES_GROUPED)
+        ct_kernel_group(&name);
+    else
+        ct_name_base(&name);
     ct_string_put(out, name.data);
     ct_string_free(&name);
 }

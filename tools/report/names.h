@@ -18,6 +18,7 @@ enum ct_naming {
     CT_NAMES_MANGLED,
     CT_NAMES_DEMANGLED, /* where it can be */
     CT_NAMES_GROUPED,   /* see kernel_group.h */
+    CT_NAMES_BASE,      /* see ct_name_base() */
 };
 
 /* Stack of threads that name kernels: a process without a limit has threads with too little. */

@@ -89,7 +89,9 @@ static inline enum ct_naming ct_report_naming(const struct ct_options *o)
 {
     if (o->grouped)
         return CT_NAMES_GROUPED;
-    return o->mangled ? CT_NAMES_MANGLED : CT_NAMES_DEMANGLED;
+    if (o->mangled)
+        return CT_NAMES_MANGLED;
+    return o->base ? CT_NAMES_BASE : CT_NAMES_DEMANGLED;
 }
 
 static inline struct ct_view_options ct_report_view(const struct ct_options *o)

@@ -202,7 +202,7 @@ static void drop(struct summary *s, uint32_t place)
 static uint32_t row_of(struct summary *s, const struct ct_event *e)
 {
     struct ct_string key = {0};
-    if (s->names.naming != CT_NAMES_GROUPED)
+    if (s->names.naming != CT_NAMES_GROUPED && s->names.naming != CT_NAMES_BASE)
         return e->op.row;
     ct_string_printf(&key, "%u %s", e->file->index, ct_event_row(&s->names, e->file, e->op.row));
     uint32_t known = s->shown.count, at = ct_intern_add(&s->shown, key.data, key.len);
