@@ -128,6 +128,22 @@ status 2 "--csv does not go with the report 'summary' as json" "$report" --csv -
 status 2 "--print-api-trace does not go with the report 'kernels'" "$report" kernels --print-api-trace basic.bin
 status 2 "--sort does not go with the format 'html'" "$report" --format html --sort name basic.bin
 status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bin -o x.bin --filter x
+status 2 "--format does not go with the report 'merge'" "$report" merge --format json basic.bin -o x.bin
+status 2 "--csv does not go with the report 'merge'" "$report" merge --csv basic.bin -o x.bin
+status 2 "--force-overwrite does not go with the report 'summary'" "$report" --force-overwrite basic.bin
+status 2 "--raw does not go with the report 'cuda_gpu_mem_size_sum'" "$report" cuda_gpu_mem_size_sum --raw basic.bin
+for name in copies memory nccl unified apis streams info advice cuda_api_sum cuda_gpu_mem_time_sum \
+    cuda_gpu_mem_size_sum nvtx_sum um_total_sum merge; do
+    status 2 "--demangling off or :mangled does not go with the report '$name'" \
+        "$report" $name --demangling off basic.bin -o x.bin
+    status 2 "--demangling off or :mangled does not go with the report '$name'" \
+        "$report" $name:mangled basic.bin -o x.bin
+    status 2 ":base does not go with the report '$name'" "$report" $name:base basic.bin -o x.bin
+done
+for name in graphs losses ranks diff; do
+    status 2 ":base does not go with the report '$name'" "$report" $name:base basic.bin basic.bin
+done
+[ -e x.bin ] && fail "an option that was refused has made a file"
 status 2 "--per stream does not go with 'memory': the files do not know it by stream" \
     "$report" memory --per stream basic.bin
 traced="kernels copies shapes cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
@@ -184,6 +200,7 @@ status 0 "" "$report" trace --format csv --until 1us basic.trace
 [ "$(wc -l <out)" -eq 3 ] || fail "--until with csv: $(cat out)"
 status 2 "--top does not go with the report 'trace' as nvprof" "$report" trace --format nvprof --top 1 basic.trace
 status 2 "--raw does not go with the report 'trace'" "$report" trace --raw basic.trace
+status 2 ":base does not go with the format 'sqlite'" "$report" trace:base --format sqlite -o x.db basic.trace
 status 2 "--filter does not go with the format 'chrome'" "$report" --format chrome --filter x basic.trace
 status 0 "" "$report" trace --filter foo1 --top 5 basic.trace
 [ "$(grep -c '^kernel' out)" -eq 1 ] || fail "trace --filter: $(cat out)"

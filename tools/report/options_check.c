@@ -62,8 +62,8 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
     bool document = o->format->document, nvprof = o->format == &ct_formats[CT_FORMAT_NVPROF];
     bool units = r->may & CT_MAY_UNIT && o->format->kind == CT_FORMAT_TEXT;
     enum ct_needs needs = document ? o->format->needs : r->needs;
-    bool rows =
-        !document && needs != CT_NEEDS_COMMAND && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
+    bool printed = needs != CT_NEEDS_COMMAND, sqlite = o->format == &ct_formats[CT_FORMAT_SQLITE];
+    bool rows = !document && printed && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
     bool traces =
         document || o->traces || (needs == CT_NEEDS_FILES && r != &ct_reports[CT_REPORT_DIFF]);
     const struct {
@@ -76,10 +76,14 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--since", o->since_ns, traces},
         {"--until", o->until_ns != UINT64_MAX, traces},
         {"--group", o->grouped, document || r->may & CT_MAY_GROUP},
+        {"--demangling off or :mangled", o->mangled, document || r->may & CT_MAY_MANGLE},
+        {":base", o->base, document ? !sqlite : r->may & CT_MAY_BASE},
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
         {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW && !o->traces},
         {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, units},
-        {"--csv", o->csv, nvprof || o->format == &ct_formats[CT_FORMAT_CSV]},
+        {"--format", o->format_name, printed},
+        {"--csv", o->csv, printed && (nvprof || o->format == &ct_formats[CT_FORMAT_CSV])},
+        {"--force-overwrite", o->force, sqlite},
         {"--print-gpu-trace", o->gpu_trace, r == &ct_reports[CT_REPORT_TRACE]},
         {"--print-api-trace", o->api_trace, r == &ct_reports[CT_REPORT_TRACE]},
     };
