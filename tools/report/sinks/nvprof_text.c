@@ -38,8 +38,10 @@ static void print_name(const struct ct_nvprof *n, const struct ct_cell *cells)
         name = group.data;
     }
     int room = n->width - CELLS_WIDTH - 2;
-    if (n->width && room >= LEAST_NAME)
-        ct_terminal_shorten(&shown, name, room);
+    if (room < LEAST_NAME)
+        room += n->width;
+    if (n->width)
+        ct_terminal_shorten(&shown, name, room > LEAST_NAME ? room : LEAST_NAME);
     fprintf(n->out, "  %s%4s%s\n", n->color ? CT_TERMINAL_NAME : "", shown.data ? shown.data : name,
             n->color ? CT_TERMINAL_PLAIN : "");
     ct_string_free(&shown);
