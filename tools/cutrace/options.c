@@ -197,13 +197,29 @@ static const char *excluded_pair(const struct options *o)
     return NULL;
 }
 
+/* What is about a program, where none is run; NULL: nothing is. */
+static const char *idle_option(const struct options *o)
+{
+    for (int i = 0; i < OPTION_COUNT && options_has(o, OPTION_IMPORT); i++) {
+        bool printing = option_rows[i].who == FOR_REPORT || i == OPTION_IMPORT ||
+                        i == OPTION_LOG_FILE || i == OPTION_GPU_TRACE || i == OPTION_API_TRACE;
+        if (options_has(o, (enum option_id)i) && !printing)
+            return option_rows[i].name;
+    }
+    return NULL;
+}
+
 static enum options_result check(const struct options *o)
 {
-    const char *excluded = excluded_pair(o);
+    const char *excluded = excluded_pair(o), *idle = idle_option(o);
     if (options_has(o, OPTION_IMPORT) == (*o->command != NULL)) {
         say(*o->command ? "-i runs no program, but '%s' is given"
                         : "no program is given (try --help)",
             *o->command);
+        return OPTIONS_WRONG;
+    }
+    if (idle) {
+        say("-i runs no program, and --%s would change nothing", idle);
         return OPTIONS_WRONG;
     }
     if (excluded) {

@@ -172,6 +172,10 @@ static const char *const wrong[][4] = {
     {"-q"},
     {NULL},
     {"-i", "a.bin", "x"},
+    {"-i", "a.bin", "--sample=3"},
+    {"-o", "b.bin", "-i", "a.bin"},
+    {"-i", "a.bin", "-f"},
+    {"-i", "a.bin", "-q"},
 };
 
 START_TEST(wrong_command_line)
