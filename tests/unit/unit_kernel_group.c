@@ -160,7 +160,8 @@ static char *path_of(int i)
     return path;
 }
 
-/* Each file has two instances that all have, and one of its own; the last was built otherwise. */
+/* Each file has two instances that all have, and one of its own; the first and the last were built
+ * otherwise. */
 static void write_files(char **paths)
 {
     ck_assert_ptr_nonnull(mkdtemp(dir));
@@ -178,6 +179,7 @@ static void write_files(char **paths)
         add_kernel(&b, "_Z4fillIfEvPf", 50, 16);
         add_kernel(&b, "_Z4fillIdEvPd", 60, 18);
         add_kernel(&b, "_Z4copyIfEvPf", 40, i < FILES - 1 ? 16 : 18);
+        add_kernel(&b, "_Z4markIfEvPf", 30, i ? 16 : 18);
         ck_assert(ct_build_save(&b, paths[i]));
         ct_build_free(&b);
     }
@@ -198,8 +200,9 @@ static void expect_sums(const struct ct_merged *m, size_t files)
     struct ct_view v;
     struct ct_view_options o = {.demangle = true, .grouped = true};
     ct_view_gpu(&v, m, CT_VIEW_ALL_DEVICES, &o);
-    ck_assert_uint_eq(v.count, 3);
+    ck_assert_uint_eq(v.count, 4);
     const struct ct_line *spin = &v.lines[0], *fill = &v.lines[1], *copy = &v.lines[2];
+    const struct ct_line *mark = &v.lines[3];
     ck_assert_str_eq(spin->name, "spin");
     ck_assert_uint_eq(spin->names, files + 2);
     ck_assert_uint_eq(spin->timed, 3 * files);
@@ -215,6 +218,8 @@ static void expect_sums(const struct ct_merged *m, size_t files)
     ck_assert_uint_eq(fill->row->sum.registers, UINT32_MAX);
     ck_assert_str_eq(copy->name, "copy");
     ck_assert_uint_eq(copy->row->sum.registers, files < FILES ? 16 : UINT32_MAX);
+    ck_assert_str_eq(mark->name, "mark");
+    ck_assert_uint_eq(mark->row->sum.registers, files < FILES ? 18 : UINT32_MAX);
     ct_view_free(&v);
 }
 
@@ -239,7 +244,7 @@ START_TEST(ranks_have_sums_of_groups)
     struct ct_merged m = {.details = true, .grouped = true};
     write_files(paths);
     ck_assert(ct_files_merge(&m, paths, FILES, 2));
-    ck_assert_uint_eq(m.row_keys.count, 3);
+    ck_assert_uint_eq(m.row_keys.count, 4);
     for (uint32_t i = 0; i < m.row_keys.count; i++) {
         struct ct_imbalance spread = ct_spread_of(&m.rows[i].spread.sum);
         ck_assert(!m.rows[i].spread.unknown);

@@ -515,6 +515,45 @@ START_TEST(details_show_the_rest)
 }
 END_TEST
 
+static void merge_instance(const char *name, uint32_t registers)
+{
+    struct ct_build b;
+    start(&b);
+    struct ct_file_row row = kernel(&b, 0, name);
+    row.registers = row.static_shared_bytes = registers;
+    ct_build_time(&row, 5);
+    add_row(&b, row);
+    merge(&b);
+}
+
+/* A process knows none of a kernel that it has only captured. */
+START_TEST(registers_are_those_of_any_process)
+{
+    struct ct_view view;
+    merge_instance("_Z1fIfEvv", _i ? 40 : UINT32_MAX);
+    merge_instance("_Z1fIfEvv", _i ? UINT32_MAX : 40);
+    ct_view_gpu(&view, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ck_assert_uint_eq(view.lines[0].row->sum.registers, 40);
+    ck_assert_uint_eq(view.lines[0].row->sum.static_shared_bytes, 40);
+    ct_view_free(&view);
+}
+END_TEST
+
+/* Instances of a template that are shown as one have their own. */
+START_TEST(registers_are_those_of_all_instances)
+{
+    const struct ct_view_options base = {.demangle = true, .base = true};
+    struct ct_view view;
+    merge_instance("_Z1fIfEvv", 40);
+    merge_instance("_Z1fIdEvv", _i ? 40 : 64);
+    ct_view_gpu(&view, &merged, CT_VIEW_ALL_DEVICES, &base);
+    ck_assert_uint_eq(view.count, 1);
+    ck_assert_uint_eq(view.lines[0].row->sum.registers, _i ? 40 : UINT32_MAX);
+    ck_assert_uint_eq(view.lines[0].row->sum.static_shared_bytes, _i ? 40 : UINT32_MAX);
+    ct_view_free(&view);
+}
+END_TEST
+
 static void add_moved(struct ct_build *b, uint32_t device, uint32_t kind, uint64_t bytes,
                       uint64_t ns)
 {
@@ -583,6 +622,8 @@ int main(void)
     tcase_add_test(tests, doubts_and_raw_brackets_add_up);
     tcase_add_test(tests, twice_the_doubt_is_enough);
     tcase_add_test(tests, details_show_the_rest);
+    tcase_add_loop_test(tests, registers_are_those_of_any_process, 0, 2);
+    tcase_add_loop_test(tests, registers_are_those_of_all_instances, 0, 2);
     tcase_add_test(tests, managed_memory_adds_up);
     return ct_case_main("merge", tests);
 }

@@ -224,7 +224,7 @@ static uint32_t row_name(struct ct_merged *m, const struct ct_summary *s, size_t
     return name_of(m, s, row->name);
 }
 
-/* What kernels of a group do not have in common is not known of it. */
+/* What kernels that are shown as one do not have in common is not known of them. */
 static void keep_common(struct ct_file_row *to, const struct ct_file_row *from)
 {
     if (to->registers != from->registers)
@@ -375,6 +375,7 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
                                     const struct ct_merged_row *more)
 {
     struct ct_merged_row *to = sum ? sum : row_of_its_own(first);
+    keep_common(&to->sum, &more->sum);
     add_figures(&to->sum, &more->sum);
     ct_merge_add_to(&to->sum.shape_other, more->sum.shape_other);
     for (size_t i = 0; i < more->shape_count; i++)
@@ -494,7 +495,19 @@ static void add_processes(struct ct_merged *m, const struct ct_summary *s)
     m->fell_back += s->fell_back;
 }
 
-void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
+/* A process that has only captured a kernel into graphs knows its name alone. */
+static void learn(struct ct_merged *m, const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->rows_count; i++) {
+        struct ct_file_row *to = &m->rows[m->row_map[i]].sum;
+        if (to->registers == UINT32_MAX)
+            to->registers = s->rows[i].registers;
+        if (to->static_shared_bytes == UINT32_MAX)
+            to->static_shared_bytes = s->rows[i].static_shared_bytes;
+    }
+}
+
+static void add_all(struct ct_merged *m, const struct ct_summary *s, bool grouped)
 {
     add_processes(m, s);
     add_devices(m, s);
@@ -510,11 +523,18 @@ void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
     if (m->details && m->devices_as == CT_DEVICES_EACH)
         add_streams(m, s);
     ct_spread_add(m, s);
+    if (!grouped)
+        learn(m, s);
+}
+
+void ct_merge_add(struct ct_merged *m, const struct ct_summary *s)
+{
+    add_all(m, s, m->grouped);
 }
 
 void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s, const struct ct_merged *from)
 {
-    ct_merge_add(m, s);
+    add_all(m, s, from->grouped);
     for (uint32_t i = 0; i < from->members.count; i++) {
         struct ct_merged_member member = ct_merge_member(from, i);
         uint32_t row = m->row_map[member.row];
