@@ -152,7 +152,9 @@ for name in $traced; do
     status 2 "--per stream goes with '$name' of traces alone: a profile does not know it by stream" \
         "$report" $name --per stream basic.bin
 done
-status 1 "nothere: cannot be opened: No such file or directory" "$report" kernels --per stream nothere
+for option in "--per stream" "--since 1ms" "--until 1ms"; do
+    status 1 "nothere: cannot be opened: No such file or directory" "$report" kernels $option nothere
+done
 status 2 "'day' is no value of --per" "$report" streams --per day basic.bin
 "$report" --live --details --since 1s --raw basic.bin 2>err || fail "--live refuses an option"
 status 0 "" "$report" diff --raw basic.bin basic.bin
