@@ -190,6 +190,8 @@ static const char *excluded_pair(const struct options *o)
     if (options_wants_trace(o) &&
         (options_has(o, OPTION_SUMMARY) || options_has(o, OPTION_PER_GPU)))
         return "use either the print summary options or the print trace options";
+    if (options_wants_trace(o) && (options_has(o, OPTION_RAW) || options_has(o, OPTION_DETAILS)))
+        return "--raw and --details are of the summary, which the print trace options replace";
     if (options_has(o, OPTION_CSV) && options_has(o, OPTION_DETAILS))
         return "--csv and --details exclude each other";
     if (options_has(o, OPTION_GROUP) && demangling && !strcmp(demangling, "off"))

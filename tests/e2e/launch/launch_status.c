@@ -152,6 +152,8 @@ static const char *const wrong[][4] = {
     {"--csv", "--details", "x"},
     {"--group", "--demangling", "off", "x"},
     {"--print-gpu-trace", "--csv", "--details", "x"},
+    {"--print-gpu-trace", "--raw", "x"},
+    {"--print-api-trace", "--details", "x"},
     {"--demangling", "maybe", "x"},
     {"--profile-from-start", "later", "x"},
     {"--nvtx-capture", "@domain", "x"},
