@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/fd.h"
 #include "base/hush.h"
 #include "base/shown.h"
@@ -32,13 +33,15 @@ static void say(const char *line, size_t bytes)
 {
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
     struct ct_hush h;
-    if (!ct_log_is_heard() || poll(&p, 1, 0) != 1)
-        return;
-    ct_hush_begin(&h);
-    if (write(STDERR_FILENO, line, bytes) < 0) {
-        /* nobody to tell */
+    int cancel = ct_cancel_disable();
+    if (ct_log_is_heard() && poll(&p, 1, 0) == 1) {
+        ct_hush_begin(&h);
+        if (write(STDERR_FILENO, line, bytes) < 0) {
+            /* nobody to tell */
+        }
+        ct_hush_end(&h);
     }
-    ct_hush_end(&h);
+    ct_cancel_restore(cancel);
 }
 
 void ct_log_set_level(unsigned level)

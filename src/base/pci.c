@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/cancel.h"
 #include "base/fd.h"
 #include "base/proc.h"
 #include "base/text.h"
@@ -65,11 +66,12 @@ static void read_attribute(const struct ct_pci_address *a, const char *name, cha
 uint32_t ct_pci_link_mbs(const struct ct_pci_address *a)
 {
     char speed[32] = "", width[32] = "";
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = ct_cancel_disable();
     if (ct_proc_is_held() && !ct_proc_is_confined()) {
         read_attribute(a, "max_link_speed", speed, sizeof(speed));
         read_attribute(a, "max_link_width", width, sizeof(width));
     }
+    ct_cancel_restore(cancel);
     errno = saved_errno;
     return ct_pci_link_of(speed, width);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/elf.h"
@@ -201,13 +202,14 @@ CT_COLD bool ct_arm(void)
     uint32_t state = atomic_load(&ct_state);
     if (state == CT_ON || state == CT_OFF || is_inside)
         return state == CT_ON;
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = ct_cancel_disable();
     is_inside = true;
     bool handles_forks = handle_forks();
     bool ok = state == CT_NEW && atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING)
                   ? arm(handles_forks)
                   : wait_for_arming();
     is_inside = false;
+    ct_cancel_restore(cancel);
     errno = saved_errno;
     return ok;
 }
@@ -217,7 +219,7 @@ static void finish(void)
 {
     if (!atomic_load(&started) || !ct_is_on() || started_in != getpid())
         return;
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = ct_cancel_disable();
     ct_drain_record(false);
     bool stopped = ct_drain_stop((uint64_t)ct_config.exit_timeout_s * 1000000000u);
     atomic_store(&ct_state, CT_OFF);
@@ -227,6 +229,7 @@ static void finish(void)
         ct_log(1, "the drain thread did not end in time; the profile lacks the last operations",
                NULL, NULL);
     ct_show();
+    ct_cancel_restore(cancel);
     errno = saved_errno;
 }
 
@@ -270,7 +273,7 @@ void ct_cuda_started(void)
 {
     if (atomic_exchange(&started, true))
         return;
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = ct_cancel_disable();
     int version = 0;
     if (CT_HAS(cuDriverGetVersion))
         CT_REAL(cuDriverGetVersion)(&version);
@@ -287,6 +290,7 @@ void ct_cuda_started(void)
         ct_ctl_open();
     else
         ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
+    ct_cancel_restore(cancel);
     errno = saved_errno;
 }
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/elf.h"
 #include "base/hush.h"
@@ -434,7 +435,7 @@ void ct_drain_record(bool on)
 /* What is complete is taken, then the context's state changes, with the drain thread outside. */
 static void leave_context(struct ct_context *c, uint32_t state)
 {
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = ct_cancel_disable();
     CUstreamCaptureMode mode;
     bool locked = lock_for_a_second();
     if (locked) {
@@ -456,6 +457,7 @@ static void leave_context(struct ct_context *c, uint32_t state)
         lose_context(c);
     if (locked)
         pthread_mutex_unlock(&round_lock);
+    ct_cancel_restore(cancel);
     errno = saved_errno;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "record/graph.h"
 #include "record/replica_entry.h"
 
@@ -95,13 +96,14 @@ static void wait_while(uint32_t i, unsigned phases)
 {
     static _Atomic uint32_t stuck;
     const struct timespec nap = {0, NAP_NS};
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = ct_cancel_disable();
     for (unsigned naps = 0; 1u << ct_replica_phase_of(i) & phases && atomic_load(&stuck) != i + 1;
          naps++) {
         nanosleep(&nap, NULL);
         if (naps == NAPS)
             atomic_store(&stuck, i + 1);
     }
+    ct_cancel_restore(cancel);
     errno = saved_errno;
 }
 

@@ -333,6 +333,45 @@ static void fork_at_the_first_call(void)
     pthread_join(thread, NULL);
 }
 
+/* ---- a thread that is cancelled ---- */
+
+/* None of these calls is a point where that takes effect. */
+static void *work_cancelled(void *unused)
+{
+    CUdevice device;
+    pthread_cancel(pthread_self());
+    MUST(cuDeviceGet(&device, 0));
+    MUST(cuDevicePrimaryCtxRetain(&context, device));
+    MUST(cuCtxSetCurrent(context));
+    work("worked", 50);
+    MUST(cuDevicePrimaryCtxRelease(device));
+    return unused;
+}
+
+static void be_cancelled(void)
+{
+    pthread_t t;
+    void *result = NULL;
+    MUST(cuInit(0));
+    pthread_create(&t, NULL, work_cancelled, NULL);
+    pthread_join(t, &result);
+    printf("cancelled: %d\n", result == PTHREAD_CANCELED);
+}
+
+static void *exit_cancelled(void *unused)
+{
+    pthread_cancel(pthread_self());
+    exit(5);
+    return unused;
+}
+
+static void exit_in_cancelled(void)
+{
+    pthread_t t;
+    pthread_create(&t, NULL, exit_cancelled, NULL);
+    pthread_join(t, NULL);
+}
+
 static const struct {
     const char *name;
     int before; /* launches */
@@ -345,6 +384,7 @@ static const struct {
     {"chroot-first", 0, leave_root},      {"chroot-thread", 50, leave_root_and_main},
     {"daemon", 0, become_daemon},         {"moved", 0, work_elsewhere},
     {"drop-workers", 0, drop_in_workers}, {"chroot-workers", 0, leave_root_in_workers},
+    {"cancelled", 0, be_cancelled},       {"cancelled-exit", 50, exit_in_cancelled},
     {"first-calls", 0, begin_at_once},    {"first-fork", 0, fork_at_the_first_call},
 };
 

@@ -322,6 +322,21 @@ START_TEST(fork_beside_the_first_call)
 }
 END_TEST
 
+/* It ends where it would without us, and whoever ends the program beside that does so. */
+START_TEST(cancelled_thread)
+{
+    struct ct_summary s;
+    struct stage_scene scene = {.argv = {"process", _i ? "cancelled-exit" : "cancelled"}};
+    struct stage_run r = play_both(scene, "CUTRACE_PRINT=on");
+    ck_assert_int_eq(stage_exit(&r), _i ? 5 : 0);
+    ck_assert_ptr_nonnull(strstr(r.err, "GPU activities:"));
+    stage_profile(&s, "summary.bin");
+    CHECK_TIMED(stage_kernel(&s, "worked"), 50);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("children, daemons, other users");
@@ -340,5 +355,6 @@ int main(void)
     tcase_add_test(t, privileged_program);
     tcase_add_loop_test(t, first_calls_at_once, 0, 10);
     tcase_add_loop_test(t, fork_beside_the_first_call, 0, 10);
+    tcase_add_loop_test(t, cancelled_thread, 0, 2);
     return stage_main("life_process", t);
 }
