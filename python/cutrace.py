@@ -159,12 +159,16 @@ def profile():
             pause()
 
 
+def _utf8(name):
+    return name if isinstance(name, bytes) else str(name).encode("utf-8", "replace")
+
+
 @contextlib.contextmanager
 def range(name):
     """A range of the calling thread: how long it took, and what was called and ran on the GPU in
     it. It is in the same tables and timelines as those of torch.cuda.nvtx, in the domain "cutrace".
     Also a decorator of functions."""
-    pushed = available and _call("range_push", os.fsencode(name)) == 0
+    pushed = available and _call("range_push", _utf8(name)) == 0
     try:
         yield
     finally:

@@ -126,9 +126,12 @@ if [ "$python" ]; then
     export PYTHONPATH=$srcdir/python PYTHONDONTWRITEBYTECODE=1
     "$python" "$srcdir/tests/e2e/api/client.py" without || fail "Python without the library"
     rm -f summary.bin
-    CUTRACE_START=off preloaded "$python" "$srcdir/tests/e2e/api/client.py" with || fail "Python"
     printf '%s\n' 'cutrace:innér,1,7,inside' 'cutrace:outer,1,12,inside' >ranges
-    in_ranges | diff ranges - || { fail "ranges from Python"; cat report; }
+    for locale in PYTHONUTF8=1 "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"; do
+        CUTRACE_START=off preloaded env $locale "$python" "$srcdir/tests/e2e/api/client.py" with ||
+            fail "Python, $locale"
+        in_ranges | diff ranges - || { fail "ranges from Python, $locale"; cat report; }
+    done
     passed "from Python"
 else
     echo "SKIP there is no Python here"
