@@ -159,13 +159,18 @@ static void put_blocks(const struct ct_input *in, struct ct_sink *sink)
 {
     const struct ct_merged_allocated *a = &in->m->allocated;
     size_t count = a->block_keys.count;
+    bool any = in->device == CT_VIEW_ALL_DEVICES || in->m->device_keys.count == 1, unlisted = false;
     struct ct_file_block *sorted = ct_memory_copy(a->blocks, count * sizeof(*sorted));
     if (count)
         qsort(sorted, count, sizeof(*sorted), by_bytes);
     ct_sink_begin(sink, &still);
-    for (size_t i = 0; i < count; i++)
-        if (in->device == CT_VIEW_ALL_DEVICES || (sorted[i].kind && sorted[i].device == in->device))
+    for (size_t i = 0; i < count; i++) {
+        unlisted |= sorted[i].kind == CT_ALLOCATION_ON_DEVICE;
+        if (any || (sorted[i].kind && sorted[i].device == in->device))
             put_block(sink, in->m, &sorted[i]);
+    }
+    if (unlisted && !any)
+        ct_sink_note(sink, "What is in further sizes is missing, as its GPU is not known");
     if (in->m->unfinished)
         ct_sink_note(sink, "Of a process that did not end by itself it is not known");
     ct_sink_end(sink);
