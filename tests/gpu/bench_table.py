@@ -13,8 +13,8 @@ import sys
 import compare
 
 # program: rows, each with its unit and what its kernels' names contain (None: no kernels of its own).
-# on-to-off: steps while cutrace records, to steps of the same process while it does not; plain, where
-# nothing changes, shows how far that can be resolved.
+# on-to-off: steps while the profiler records, to steps of the same process while it does not; plain,
+# where nothing changes, shows how far that can be resolved.
 ROWS = {"loops": [("empty", "us", "empty"), ("2.5us", "us", "kernel_2500"),
                   ("20us", "us", "kernel_20000"), ("8-streams", "us", "kernel_streams"),
                   ("launch-call", "ns", "launch_call")],
@@ -135,11 +135,16 @@ def targets(programs, costs, times):
         if (row + "-on-to-off", "budget") in costs:
             yield compared(row, cost("budget", "-on-to-off"), 0.02, "the same, in one process")
         yield compared(row, cost("budget"), cost("cupti"), "with a budget less than CUPTI's kernel records")
+        if (row + "-on-to-off", "cupti") in costs:
+            yield compared(row, cost("budget", "-on-to-off"), cost("cupti", "-on-to-off"),
+                           "the same, in one process")
         off = abs(times[row, "budget"] - 1) if (row, "budget") in times else None
         yield compared(row, off, 0.02, "with a budget the total is within 2 % of CUPTI's")
         if row.startswith("torch"):
             half = cost("nsys") / 2 if cost("nsys") is not None else None
             yield compared(row, cost("cutrace"), cost("cupti-api"), "each: less than CUPTI with API records")
+            yield compared(row, cost("cutrace", "-on-to-off"), cost("cupti-api", "-on-to-off"),
+                           "the same, in one process")
             yield compared(row, cost("cutrace"), half, "each: less than half of nsys")
 
 

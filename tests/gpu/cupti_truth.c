@@ -243,17 +243,47 @@ static void finish(void)
     fclose(out);
 }
 
-static int enable(const char *wanted, const char *what, CUpti_ActivityKind kind)
-{
-    CUptiResult result;
+static const struct {
+    const char *wanted_by;
+    CUpti_ActivityKind kind;
+} RECORDS[] = {
+    {"kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+    {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
+    {"copies", CUPTI_ACTIVITY_KIND_MEMCPY2},
+    {"copies", CUPTI_ACTIVITY_KIND_MEMSET},
+    {"runtime", CUPTI_ACTIVITY_KIND_RUNTIME},
+    {"driver", CUPTI_ACTIVITY_KIND_DRIVER},
+};
 
-    if (!strstr(wanted, what))
-        return 1;
-    result = cuptiActivityEnable(kind);
+static const char *wanted_records(void)
+{
+    const char *wanted = getenv("CUPTI_TRUTH");
+
+    return wanted ? wanted : "kernels,copies";
+}
+
+static int enable(const char *what, CUpti_ActivityKind kind)
+{
+    CUptiResult result = cuptiActivityEnable(kind);
+
     if (result == CUPTI_SUCCESS)
         return 1;
     fprintf(stderr, "cupti_truth: %s records cannot be had (CUPTI error %d)\n", what, (int)result);
     return 0;
+}
+
+/* For a program that compares its steps while records are made and while none are. */
+void cupti_truth_record(int on);
+void cupti_truth_record(int on)
+{
+    for (size_t i = 0; i < sizeof(RECORDS) / sizeof(RECORDS[0]); i++) {
+        if (!strstr(wanted_records(), RECORDS[i].wanted_by))
+            continue;
+        if (on)
+            enable(RECORDS[i].wanted_by, RECORDS[i].kind);
+        else
+            cuptiActivityDisable(RECORDS[i].kind);
+    }
 }
 
 /* Only with a context can CUPTI be told which counters of managed memory are wanted. */
@@ -282,14 +312,14 @@ static void CUPTIAPI context_made(void *unused, CUpti_CallbackDomain domain, CUp
     if (result != CUPTI_SUCCESS)
         fprintf(stderr, "cupti_truth: no counters of managed memory (CUPTI error %d)\n",
                 (int)result);
-    enable("unified", "unified", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    enable("unified", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
 }
 
-static int enable_unified(const char *wanted)
+static int enable_unified(void)
 {
     CUpti_SubscriberHandle subscriber;
 
-    if (!strstr(wanted, "unified"))
+    if (!strstr(wanted_records(), "unified"))
         return 1;
     return cuptiSubscribe(&subscriber, context_made, NULL) == CUPTI_SUCCESS &&
            cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE) == CUPTI_SUCCESS;
@@ -299,22 +329,16 @@ static int enable_unified(const char *wanted)
 int InitializeInjection(void);
 int InitializeInjection(void)
 {
-    const char *wanted = getenv("CUPTI_TRUTH");
-    int good;
+    int good = 1;
 
-    if (!wanted)
-        wanted = "kernels,copies";
     atexit(finish);
     if (cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) != CUPTI_SUCCESS) {
         fprintf(stderr, "cupti_truth: another CUPTI client is at work\n");
         return 0;
     }
-    good = enable(wanted, "kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-    good &= enable(wanted, "copies", CUPTI_ACTIVITY_KIND_MEMCPY);
-    good &= enable(wanted, "copies", CUPTI_ACTIVITY_KIND_MEMCPY2);
-    good &= enable(wanted, "copies", CUPTI_ACTIVITY_KIND_MEMSET);
-    good &= enable(wanted, "runtime", CUPTI_ACTIVITY_KIND_RUNTIME);
-    good &= enable(wanted, "driver", CUPTI_ACTIVITY_KIND_DRIVER);
-    good &= enable_unified(wanted);
-    return good;
+    for (size_t i = 0; i < sizeof(RECORDS) / sizeof(RECORDS[0]); i++) {
+        if (strstr(wanted_records(), RECORDS[i].wanted_by))
+            good &= enable(RECORDS[i].wanted_by, RECORDS[i].kind);
+    }
+    return good & enable_unified();
 }

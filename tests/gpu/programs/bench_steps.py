@@ -2,9 +2,11 @@
 """What a step of a PyTorch program takes, for bench-gpu.
 
 Options on the program's command line: --profile has torch.profiler record the steps, --alternate
-also compares steps with cutrace recording and not recording, in turns, in the same process.
+also compares steps with cutrace, or CUPTI, recording and not recording, in turns, in the same process.
 """
 import contextlib
+import ctypes
+import os
 import statistics
 import sys
 import time
@@ -29,14 +31,22 @@ def block(step, seconds):
     return times
 
 
+def switch():
+    """What has the profiler of this process record, or not: cupti_truth.c has a function for it."""
+    injected = os.environ.get("CUDA_INJECTION64_PATH")
+    if injected:
+        return ctypes.CDLL(injected).cupti_truth_record
+    return lambda on: (torch.cuda.profiler.start if on else torch.cuda.profiler.stop)()
+
+
 def alternate(step):
     """The median step while recording, over the median step while not."""
-    times = {True: [], False: []}
+    times, record = {True: [], False: []}, switch()
     for i in range(BLOCKS):
         on = i % 2 == 0
-        (torch.cuda.profiler.start if on else torch.cuda.profiler.stop)()
+        record(on)
         times[on] += block(step, BLOCK_SECONDS)
-    torch.cuda.profiler.start()
+    record(True)
     return statistics.median(times[True]) / statistics.median(times[False])
 
 
