@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 
-#include <gnu/libc-version.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -19,10 +18,7 @@ static __typeof__(clock_gettime) *get_time = clock_gettime;
 /* Not of a library beside us that has the program see another time, or none that passes. */
 static void find_clock(void)
 {
-    struct ct_object libc;
-    void *own = NULL;
-    if (ct_object_of((const void *)(uintptr_t)gnu_get_libc_version, &libc))
-        own = ct_object_symbol(&libc, "clock_gettime");
+    void *own = ct_libc_symbol("clock_gettime");
     if (own)
         get_time = (__typeof__(clock_gettime) *)(uintptr_t)own;
 }

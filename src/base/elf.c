@@ -107,6 +107,20 @@ void *ct_object_symbol(const struct ct_object *o, const char *name)
     return index ? (void *)(o->base + info.symbols[index].st_value) : NULL;
 }
 
+/* They are in libc.so.6, before 2.34 dlsym and dlvsym in libdl.so.2. */
+void *ct_libc_symbol(const char *name)
+{
+    for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
+        struct ct_object o = {.base = m->l_addr, .dynamic = m->l_ld};
+        if (!ct_contains(m->l_name, "libc.so") && !ct_contains(m->l_name, "libdl.so"))
+            continue;
+        void *p = ct_object_symbol(&o, name);
+        if (p)
+            return p;
+    }
+    return NULL;
+}
+
 bool ct_object_needs(const struct ct_object *o, const char *start, const char **needed)
 {
     struct dynamic_info info = read_dynamic(o);

@@ -38,6 +38,12 @@ static inline bool ct_object_has(const struct ct_object *o, const void *address)
 /* Address of a function or object that o exports; NULL: none, or one that needs a resolver. */
 void *ct_object_symbol(const struct ct_object *o, const char *name);
 
+/*
+ * glibc's own function of that name, whatever comes before it in the search order. Takes no lock:
+ * in a child another thread of the parent's may hold the loader's for ever.
+ */
+void *ct_libc_symbol(const char *name);
+
 /* Whether one of o's DT_NEEDED names starts with `start`; copies the name found. */
 bool ct_object_needs(const struct ct_object *o, const char *start, const char **needed);
 

@@ -6,11 +6,8 @@
  * CUDA's has turned up. This file is compiled without sanitizers and stack protector.
  */
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 
 #include "base/elf.h"
-#include "base/text.h"
 #include "preload/lookup.h"
 #include "preload/real_dlsym.h"
 
@@ -70,24 +67,10 @@ static bool is_vendor_name(const char *n)
            (n[2] == 'd' && n[3] == 'a' && n[4] >= 'A' && n[4] <= 'Z');
 }
 
-/* glibc's own functions: in libc.so.6, before 2.34 in libdl.so.2. */
-static void *find_in_libc(const char *name)
-{
-    for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
-        struct ct_object o = {.base = m->l_addr, .dynamic = m->l_ld};
-        if (!ct_contains(m->l_name, "libc.so") && !ct_contains(m->l_name, "libdl.so"))
-            continue;
-        void *p = ct_object_symbol(&o, name);
-        if (p)
-            return p;
-    }
-    return NULL;
-}
-
 /* glibc's dlsym knows what comes behind us; dlvsym would skip other interposers. */
 void ct_real_dlsym_find(void)
 {
-    ct_dlsym_fn own = (ct_dlsym_fn)(uintptr_t)find_in_libc("dlsym");
+    ct_dlsym_fn own = (ct_dlsym_fn)(uintptr_t)ct_libc_symbol("dlsym");
     ct_dlsym_fn next = (ct_dlsym_fn)(uintptr_t)own(RTLD_NEXT, "dlsym");
     void *next_v = own(RTLD_NEXT, "dlvsym");
     __atomic_store_n(&ct_real_dlvsym, (ct_dlvsym_fn)(uintptr_t)next_v, __ATOMIC_RELEASE);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <link.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -333,6 +334,37 @@ static void fork_at_the_first_call(void)
     pthread_join(thread, NULL);
 }
 
+/* Whoever goes through what is loaded holds a lock of the loader's, in the child for ever. */
+static int stay_in_loader(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)info;
+    (void)size;
+    (void)unused;
+    pthread_barrier_wait(&beginning);
+    pthread_barrier_wait(&beginning);
+    return 1;
+}
+
+static void *hold_loader(void *unused)
+{
+    dl_iterate_phdr(stay_in_loader, unused);
+    return unused;
+}
+
+static void fork_beside_the_loader(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&beginning, NULL, 2);
+    pthread_create(&thread, NULL, hold_loader, NULL);
+    pthread_barrier_wait(&beginning);
+    pid_t pid = fork();
+    if (!pid)
+        _exit(cutrace_is_recording() < 0);
+    wait_for(pid);
+    pthread_barrier_wait(&beginning);
+    pthread_join(thread, NULL);
+}
+
 /* ---- a thread that is cancelled ---- */
 
 /* None of these calls is a point where that takes effect. */
@@ -386,6 +418,7 @@ static const struct {
     {"drop-workers", 0, drop_in_workers}, {"chroot-workers", 0, leave_root_in_workers},
     {"cancelled", 0, be_cancelled},       {"cancelled-exit", 50, exit_in_cancelled},
     {"first-calls", 0, begin_at_once},    {"first-fork", 0, fork_at_the_first_call},
+    {"loader-fork", 0, fork_beside_the_loader},
 };
 
 /* process ACT */

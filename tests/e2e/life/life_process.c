@@ -322,6 +322,15 @@ START_TEST(fork_beside_the_first_call)
 }
 END_TEST
 
+START_TEST(fork_beside_the_loader)
+{
+    struct stage_run r = PLAY(.argv = {"process", "loader-fork"});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_str_eq(r.out, "waited: 1, status 0\n");
+    stage_drop(&r);
+}
+END_TEST
+
 /* It ends where it would without us, and whoever ends the program beside that does so. */
 START_TEST(cancelled_thread)
 {
@@ -355,6 +364,7 @@ int main(void)
     tcase_add_test(t, privileged_program);
     tcase_add_loop_test(t, first_calls_at_once, 0, 10);
     tcase_add_loop_test(t, fork_beside_the_first_call, 0, 10);
+    tcase_add_test(t, fork_beside_the_loader);
     tcase_add_loop_test(t, cancelled_thread, 0, 2);
     return stage_main("life_process", t);
 }
