@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What a step of a PyTorch program takes, for bench-gpu.
 
-Options on the program's command line: --profile has torch.profiler record the steps, --alternate
-also compares steps with cutrace, or CUPTI, recording and not recording, in turns, in the same process.
+Processes in all modes are there at once and take turns (turns.py, at the socket BENCH_TURNS), so that
+what the machine does meanwhile falls on all of them. Options on the program's command line: --profile
+has torch.profiler record the steps, --alternate also compares steps with cutrace, or CUPTI, recording
+and not recording, in each turn.
 """
 import contextlib
 import ctypes
 import os
+import socket
 import statistics
 import sys
 import time
@@ -14,21 +17,38 @@ import time
 import torch
 
 WARM_SECONDS = 1.2  # a profiler that adapts has adapted
-BLOCK_SECONDS, BLOCKS = 0.1, 32
+WARM_STEPS = 2      # after the others' turns, or a switch
+ALONE = 20          # turns of a process that nobody tells
 
 
 def timed(step):
     start = time.perf_counter()
     step()
-    return time.perf_counter() - start
+    return (time.perf_counter() - start) * 1e3
 
 
-def block(step, seconds):
-    """Milliseconds of each step for that long."""
-    times, end = [], time.perf_counter() + seconds
+def measure(step, steps):
+    """Milliseconds of each of so many."""
+    return [timed(step) for _ in range(WARM_STEPS + steps)][WARM_STEPS:]
+
+
+def warm_up(step):
+    end = time.perf_counter() + WARM_SECONDS
     while time.perf_counter() < end:
-        times.append(timed(step) * 1e3)
-    return times
+        step()
+
+
+def turns():
+    """Yields when it is this process's turn."""
+    path = os.environ.get("BENCH_TURNS")
+    if not path:
+        yield from range(ALONE)
+        return
+    with socket.socket(socket.AF_UNIX) as server:
+        server.connect(path)
+        while server.recv(1):
+            yield
+            server.sendall(b".")
 
 
 def switch():
@@ -39,23 +59,24 @@ def switch():
     return lambda on: (torch.cuda.profiler.start if on else torch.cuda.profiler.stop)()
 
 
-def alternate(step):
-    """The median step while recording, over the median step while not."""
-    times, record = {True: [], False: []}, switch()
-    for i in range(BLOCKS):
-        on = i % 2 == 0
-        record(on)
-        times[on] += block(step, BLOCK_SECONDS)
-    record(True)
-    return statistics.median(times[True]) / statistics.median(times[False])
-
-
-def run(name, step, steps):
-    """step() is to wait for the GPU. Prints the lines that bench_table.py reads."""
-    profile = "--profile" in sys.argv
-    block(step, WARM_SECONDS)
-    with torch.profiler.profile() if profile else contextlib.nullcontext():
-        times = [timed(step) for _ in range(steps)]
-    print("figure %s %.4f" % (name, statistics.median(times) * 1e3))
-    if "--alternate" in sys.argv:
-        print("figure %s-on-to-off %.4f" % (name, alternate(step)))
+def run(name, prepare, steps):
+    """prepare() gives the step, which is to wait for the GPU; of a turn, `steps` are measured. Prints
+    the lines that bench_table.py reads."""
+    record = switch() if "--alternate" in sys.argv else None
+    recorded, others = [], []
+    torch.empty(1, device="cuda")  # a context takes a second, which all may take at once
+    mine = turns()
+    next(mine)
+    step = prepare()
+    warm_up(step)
+    with torch.profiler.profile() if "--profile" in sys.argv else contextlib.nullcontext():
+        for _ in mine:
+            recorded += measure(step, steps)
+            if record:
+                record(False)
+                others += measure(step, steps)
+                record(True)
+    print("figure %s %.4f" % (name, statistics.median(recorded)))
+    if record:
+        ratio = statistics.median(recorded) / statistics.median(others)
+        print("figure %s-on-to-off %.4f" % (name, ratio))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Many tiny kernels a step, as in the decoding of a small language model.
 
-torch_decode.py [steps] [--time ...]: with --time bench_steps.py times the steps.
+torch_decode.py [steps] [--time ...]: with --time bench_steps.py times so many in each turn.
 """
 import sys
 
@@ -25,8 +25,7 @@ def step(x, weights):
     return x
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 50
+def prepare():
     torch.manual_seed(1)
     weights = [torch.randn(WIDTH, WIDTH).cuda() / 16 for _ in range(LAYERS)]
     x = torch.randn(4, WIDTH).cuda()
@@ -35,13 +34,20 @@ def main():
         nonlocal x
         x = step(x, weights)
         torch.cuda.synchronize()
+        return x
 
+    return one
+
+
+def main():
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 50
     with torch.inference_mode():
         if "--time" in sys.argv:
-            bench_steps.run("torch-decode", one, steps)
+            bench_steps.run("torch-decode", prepare, steps)
         else:
+            one = prepare()
             for _ in range(20 + steps):
-                one()
+                x = one()
             print("torch_decode: %.3g" % x.abs().sum().item())
 
 

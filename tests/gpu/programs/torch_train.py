@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Forward, backward and optimiser of a small transformer in bfloat16.
 
-torch_train.py [steps] [--time ...]: with --time bench_steps.py times the steps.
+torch_train.py [steps] [--time ...]: with --time bench_steps.py times so many in each turn.
 """
 import sys
 
@@ -10,8 +10,7 @@ import torch
 import bench_steps
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 12
+def prepare():
     torch.manual_seed(1)
     layer = torch.nn.TransformerEncoderLayer(512, 8, 2048, dropout=0.0, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
@@ -27,9 +26,15 @@ def main():
         torch.cuda.synchronize()
         return loss
 
+    return one
+
+
+def main():
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 12
     if "--time" in sys.argv:
-        bench_steps.run("torch-train", one, steps)
+        bench_steps.run("torch-train", prepare, steps)
     else:
+        one = prepare()
         for _ in range(5 + steps):
             loss = one()
         print("torch_train: %.2g" % loss.item())
