@@ -76,6 +76,13 @@ status 0 "" "$report" -- basic.bin
 status 0 "" "$report" basic.bin --csv
 grep -q '^"GPU activities"' out || fail "options after the file are not taken"
 
+# What is there twice would count twice.
+"$report" merge basic.bin multi.bin -o both.merged || exit 99
+status 1 "process 4712: is in more than one of the files" "$report" both.merged multi.bin
+status 1 "process 4711: is in more than one of the files" "$report" merge basic.bin basic.bin -o twice.merged
+status 1 "process 4711: is in more than one of the files" "$report" diff both.merged basic.bin -- basic.bin
+status 0 "" "$report" diff both.merged -- basic.bin multi.bin
+
 # Output that fails.
 if [ -w /dev/full ]; then
     "$report" basic.bin >/dev/full 2>err

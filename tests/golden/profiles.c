@@ -609,7 +609,8 @@ bool ct_profile_fill(struct ct_build *b, const char *name)
         PROFILES(X)
 #undef X
     };
-    ct_build_process(b, 4711, strcmp(name, "hostile") ? "./app arg" : HOSTILE);
+    uint32_t pid = strcmp(name, "multi") ? 4711 : 4712; /* reported beside another one */
+    ct_build_process(b, pid, strcmp(name, "hostile") ? "./app arg" : HOSTILE);
     ct_build_device(b, 0, strcmp(name, "um") ? "Tesla V100-SXM2-16GB" : "NVIDIA H200");
     for (size_t i = 0; i < COUNT(fill); i++) {
         if (!strcmp(ct_profile_names[i], name)) {

@@ -19,7 +19,7 @@ grep -q 'vectorized_elementwise_kernel.*std::array' out || fail "a name is short
 (
     set -o pipefail
     i=0
-    while [ $i -lt 200 ]; do echo many.bin; i=$((i + 1)); done | xargs "$report" shapes --format csv |
+    while [ $i -lt 200 ]; do echo many.bin; i=$((i + 1)); done | xargs "$report" shapes --per process --format csv |
         head -n 1 >/dev/null
 ) 2>err || fail "a closed pipe is an error"
 [ -s err ] && fail "a closed pipe: $(cat err)"

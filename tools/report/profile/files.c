@@ -167,6 +167,23 @@ static void work_together(struct crew *crew, unsigned threads)
     crew->m->grouped = crew->grouped;
 }
 
+/* As when a merged file is named beside what it was made of. */
+static bool is_each_once(const struct ct_merged *m)
+{
+    struct ct_intern keys = {0};
+    size_t i = 0;
+    for (; i < m->process_count && keys.count == i; i++)
+        ct_merge_process_key(&keys, &m->processes[i], ct_merge_name(m, m->processes[i].host));
+    bool once = keys.count == i;
+    if (!once) {
+        char process[64];
+        snprintf(process, sizeof(process), "process %u", m->processes[i - 1].pid);
+        ct_complain(process, "is in more than one of the files, and counted each time");
+    }
+    ct_intern_free(&keys);
+    return once;
+}
+
 bool ct_files_merge(struct ct_merged *m, char *const *files, size_t count, unsigned threads)
 {
     struct crew crew = {.m = m, .files = files, .count = count};
@@ -181,5 +198,5 @@ bool ct_files_merge(struct ct_merged *m, char *const *files, size_t count, unsig
     ct_progress_end(&crew.progress);
     pthread_cond_destroy(&crew.turned);
     pthread_mutex_destroy(&crew.lock);
-    return !crew.failed;
+    return !crew.failed & is_each_once(m);
 }

@@ -16,8 +16,8 @@
 
 /*
  * Adds the files to m. Each that cannot be read is said on standard error, in the order of the
- * files, and the others are added all the same; false: there was one. threads 0: one for each
- * processor.
+ * files, and the others are added all the same; so is a process that is in several. False: there was
+ * one. threads 0: one for each processor.
  */
 bool ct_files_merge(struct ct_merged *m, char *const *files, size_t count, unsigned threads);
 

@@ -472,6 +472,16 @@ static void add_streams(struct ct_merged *m, const struct ct_summary *s)
     m->stream_count = s->streams_count;
 }
 
+uint32_t ct_merge_process_key(struct ct_intern *keys, const struct ct_file_process *p,
+                              const char *host)
+{
+    struct ct_string text = {0};
+    ct_string_printf(&text, "%u %llu %s", p->pid, (unsigned long long)p->start_unix_ns, host);
+    uint32_t key = ct_intern_text(keys, text.data);
+    ct_string_free(&text);
+    return key;
+}
+
 static void add_process(struct ct_merged *m, const struct ct_summary *s,
                         const struct ct_file_process *from)
 {

@@ -153,6 +153,10 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
                                     const struct ct_merged_row *more);
 void ct_merge_row_free(struct ct_merged_row *row);
 
+/* The same number for the same process, in whatever file it is. */
+uint32_t ct_merge_process_key(struct ct_intern *keys, const struct ct_file_process *p,
+                              const char *host);
+
 static inline const char *ct_merge_name(const struct ct_merged *m, uint32_t name)
 {
     return ct_intern_get(&m->names, name);

@@ -131,16 +131,6 @@ static bool list_files(struct ct_file_list *list, const struct ct_options *o)
     return good;
 }
 
-static uint32_t process_key(struct ct_intern *keys, const struct ct_file_process *p,
-                            const char *host)
-{
-    struct ct_string text = {0};
-    ct_string_printf(&text, "%u %llu %s", p->pid, (unsigned long long)p->start_unix_ns, host);
-    uint32_t key = ct_intern_text(keys, text.data);
-    ct_string_free(&text);
-    return key;
-}
-
 /* How many of a file's processes are in m. */
 static size_t count_known(const struct ct_merged *m, const struct ct_summary *s,
                           const struct ct_file_process *processes, size_t count)
@@ -148,10 +138,11 @@ static size_t count_known(const struct ct_merged *m, const struct ct_summary *s,
     struct ct_intern keys = {0};
     size_t known = 0;
     for (size_t i = 0; i < m->process_count; i++)
-        process_key(&keys, &m->processes[i], ct_merge_name(m, m->processes[i].host));
+        ct_merge_process_key(&keys, &m->processes[i], ct_merge_name(m, m->processes[i].host));
     uint32_t others = keys.count;
     for (size_t i = 0; i < count; i++)
-        known += process_key(&keys, &processes[i], ct_summary_text(s, processes[i].host)) < others;
+        known += ct_merge_process_key(&keys, &processes[i], ct_summary_text(s, processes[i].host)) <
+                 others;
     ct_intern_free(&keys);
     return known;
 }
