@@ -73,11 +73,20 @@ enum ct_memory ct_memory_of_host(const void *p)
     return places[m] == HOST ? m : CT_MEMORY_UNKNOWN;
 }
 
-enum ct_memory ct_memory_of_type(CUmemorytype type, const void *host, CUdeviceptr device)
+static enum ct_memory memory_of(const struct ct_end *e)
 {
-    if (type == CU_MEMORYTYPE_UNIFIED)
-        return ct_memory_at(device);
-    return type == CU_MEMORYTYPE_HOST    ? ct_memory_of_host(host)
-           : type == CU_MEMORYTYPE_ARRAY ? CT_MEMORY_ARRAY
-                                         : CT_MEMORY_DEVICE;
+    if (e->type == CU_MEMORYTYPE_UNIFIED)
+        return ct_memory_at(e->device);
+    return e->type == CU_MEMORYTYPE_HOST    ? ct_memory_of_host(e->host)
+           : e->type == CU_MEMORYTYPE_ARRAY ? CT_MEMORY_ARRAY
+                                            : CT_MEMORY_DEVICE;
+}
+
+/* Which device it is on only the address says. */
+struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to)
+{
+    struct ct_way w = {memory_of(&from), memory_of(&to), false};
+    if (w.from == CT_MEMORY_DEVICE && w.to == CT_MEMORY_DEVICE)
+        w.peers = ct_way_between(from.device, to.device).peers;
+    return w;
 }

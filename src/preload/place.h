@@ -21,8 +21,14 @@ struct ct_way ct_way_between(CUdeviceptr from, CUdeviceptr to);
 /* Of one end, where the call says it is the host's. */
 enum ct_memory ct_memory_of_host(const void *p);
 
-/* Of a call that says what it is. */
-enum ct_memory ct_memory_of_type(CUmemorytype type, const void *host, CUdeviceptr device);
+/* One end of a copy whose call says what it is. */
+struct ct_end {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+};
+
+struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to);
 
 enum ct_direction ct_direction_of(struct ct_way way);
 

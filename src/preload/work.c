@@ -106,9 +106,8 @@ struct ct_work ct_work_copy_peer(CUstream null_stream, CUcontext to, CUcontext f
 /* The two- and three-dimensional parameter structures differ in their types, not in these names. */
 #define COPY_BETWEEN(p, null_stream, bytes, stream)                                                \
     (p ? copy_way(null_stream,                                                                     \
-                  (struct ct_way){ct_memory_of_type(p->srcMemoryType, p->srcHost, p->srcDevice),   \
-                                  ct_memory_of_type(p->dstMemoryType, p->dstHost, p->dstDevice),   \
-                                  false},                                                          \
+                  ct_way_of_ends((struct ct_end){p->srcMemoryType, p->srcHost, p->srcDevice},      \
+                                 (struct ct_end){p->dstMemoryType, p->dstHost, p->dstDevice}),     \
                   bytes, stream)                                                                   \
        : (struct ct_work){0})
 
@@ -238,10 +237,11 @@ void ct_batch_open(struct ct_multi *m, CUstream null_stream, const CUdeviceptr *
     batch_open(m, t);
 }
 
-static enum ct_memory memory_of_operand(const CUmemcpy3DOperand *o)
+static struct ct_end end_of(const CUmemcpy3DOperand *o)
 {
-    bool is_array = o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
-    return is_array ? CT_MEMORY_ARRAY : ct_memory_at(o->op.ptr.ptr);
+    if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+        return (struct ct_end){.type = CU_MEMORYTYPE_ARRAY};
+    return (struct ct_end){.type = CU_MEMORYTYPE_UNIFIED, .device = o->op.ptr.ptr};
 }
 
 void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
@@ -250,10 +250,8 @@ void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
     batch_start(m, null_stream, stream);
     for (size_t i = 0; ops && i < count; i++) {
         const CUextent3D *e = &ops[i].extent;
-        batch_add(
-            m,
-            (struct ct_way){memory_of_operand(&ops[i].src), memory_of_operand(&ops[i].dst), false},
-            (uint64_t)e->width * e->height * e->depth);
+        batch_add(m, ct_way_of_ends(end_of(&ops[i].src), end_of(&ops[i].dst)),
+                  (uint64_t)e->width * e->height * e->depth);
     }
     batch_open(m, t);
 }

@@ -37,15 +37,15 @@
     CASE(cuMemcpyDtoA_v2, "copy", "DtoA", (array, 0, device, 1024)) \
     CASE(cuMemcpyAtoA_v2, "copy", "AtoA", (array, 0, array, 1024, 1024)) \
     CASE(cuMemcpy2D_v2, "copy", "HtoD", (&plane)) \
-    CASE(cuMemcpy2DUnaligned_v2, "copy", "HtoD", (&plane)) \
+    CASE(cuMemcpy2DUnaligned_v2, "copy", "PtoP", (&plane_far)) \
     CASE(cuMemcpy2DAsync_v2, "copy", "HtoD", (&plane, stream)) \
     CASE(cuMemcpy3D_v2, "copy", "DtoH", (&box)) \
-    CASE(cuMemcpy3DAsync_v2, "copy", "DtoH", (&box, stream)) \
+    CASE(cuMemcpy3DAsync_v2, "copy", "PtoP", (&box_far, stream)) \
     CASE(cuMemcpy3DPeer, "copy", "PtoP", (&box_peer)) \
     CASE(cuMemcpy3DPeerAsync, "copy", "PtoP", (&box_peer, stream)) \
     CASE(cuMemcpyBatchAsync, "copy", "HtoD", (&device, &source, &bytes, 1, &attributes, &first, 1, &failed, own)) \
     CASE(cuMemcpyBatchAsync_v2, "copy", "HtoD", (&device, &source, &bytes, 1, &attributes, &first, 1, own)) \
-    CASE(cuMemcpy3DBatchAsync, "copy", "HtoD", (1, &operation, &failed, 0, own)) \
+    CASE(cuMemcpy3DBatchAsync, "copy", "PtoP", (1, &operation_far, &failed, 0, own)) \
     CASE(cuMemcpy3DBatchAsync_v2, "copy", "HtoD", (1, &operation, 0, own)) \
     \
     CASE(cuMemsetD8_v2, "set", "memset", (device, 1, 4096)) \

@@ -91,6 +91,11 @@ static CUDA_MEMCPY3D_v1 box_v1 = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                                   .Depth = 2};
 static CUDA_MEMCPY3D_BATCH_OP operation;
 
+/* Between devices: the first says that its addresses are those of devices, the others do not. */
+static CUDA_MEMCPY2D plane_far;
+static CUDA_MEMCPY3D box_far;
+static CUDA_MEMCPY3D_BATCH_OP operation_far;
+
 static void make_far(void)
 {
     CUdevice second;
@@ -120,6 +125,18 @@ static void make_memory(void)
     operation.extent = (CUextent3D){8, 8, 2};
 }
 
+static void make_far_copies(void)
+{
+    plane_far = plane;
+    plane_far.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    plane_far.srcDevice = far;
+    box_far = box;
+    box_far.srcMemoryType = box_far.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+    box_far.dstDevice = far;
+    operation_far = operation;
+    operation_far.src.op.ptr.ptr = far;
+}
+
 static void make_graph(void)
 {
     CUgraph captured;
@@ -147,6 +164,7 @@ static void prepare(void)
     CHECK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
     make_far();
     make_memory();
+    make_far_copies();
     make_graph();
     multi.function = beta;
     multi.hStream = own;

@@ -343,6 +343,7 @@ static CUresult box_work(const CUDA_MEMCPY3D *p, bool is_peer, struct sim_work *
         return r;
     struct sim_rect rect = {to.start, from.start, p->WidthInBytes, p->Height, p->Depth,
                             to.pitch, from.pitch, to.slice,        from.slice};
+    is_peer = is_peer || are_peers((uintptr_t)to.start, (uintptr_t)from.start);
     *out = copy_work(is_peer ? sim_intern("PtoP") : direction(from.letter, to.letter), rect);
     return CUDA_SUCCESS;
 }
