@@ -90,3 +90,37 @@ struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to)
         w.peers = ct_way_between(from.device, to.device).peers;
     return w;
 }
+
+/* Of formats that have channels of one size. */
+static size_t channel_bytes(CUarray_format format)
+{
+    switch ((unsigned)format) {
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+    case CU_AD_FORMAT_UNORM_INT16X1 ... CU_AD_FORMAT_UNORM_INT16X4:
+    case CU_AD_FORMAT_SNORM_INT16X1 ... CU_AD_FORMAT_SNORM_INT16X4:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+    case CU_AD_FORMAT_UNORM_INT8X1 ... CU_AD_FORMAT_UNORM_INT8X4:
+    case CU_AD_FORMAT_SNORM_INT8X1 ... CU_AD_FORMAT_SNORM_INT8X4:
+        return 1;
+    }
+    return 0;
+}
+
+size_t ct_array_element_bytes(CUarray array)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {.NumChannels = 0};
+    CUstreamCaptureMode mode;
+    if (!ct_recording() || !CT_HAS(cuArray3DGetDescriptor_v2) || !ct_relaxed_enter(&mode))
+        return 1;
+    CUresult r = CT_REAL(cuArray3DGetDescriptor_v2)(&d, array);
+    ct_relaxed_leave(mode);
+    return r == CUDA_SUCCESS ? ct_max(channel_bytes(d.Format) * d.NumChannels, 1) : 1;
+}

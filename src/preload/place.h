@@ -30,6 +30,9 @@ struct ct_end {
 
 struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to);
 
+/* Of an element of an array; 1 where the format does not tell. */
+size_t ct_array_element_bytes(CUarray array);
+
 enum ct_direction ct_direction_of(struct ct_way way);
 
 #endif

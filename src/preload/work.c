@@ -244,6 +244,15 @@ static struct ct_end end_of(const CUmemcpy3DOperand *o)
     return (struct ct_end){.type = CU_MEMORYTYPE_UNIFIED, .device = o->op.ptr.ptr};
 }
 
+/* An extent is in elements of the arrays, or in bytes where there is none. */
+static size_t unit_of(const CUDA_MEMCPY3D_BATCH_OP *o)
+{
+    const CUmemcpy3DOperand *array =
+        o->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? &o->src : &o->dst;
+    bool is_array = array->type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+    return is_array ? ct_array_element_bytes(array->op.array.array) : 1;
+}
+
 void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
                       const CUDA_MEMCPY3D_BATCH_OP *ops, CUstream stream, struct ct_thread *t)
 {
@@ -251,7 +260,7 @@ void ct_batch_3d_open(struct ct_multi *m, CUstream null_stream, size_t count,
     for (size_t i = 0; ops && i < count; i++) {
         const CUextent3D *e = &ops[i].extent;
         batch_add(m, ct_way_of_ends(end_of(&ops[i].src), end_of(&ops[i].dst)),
-                  (uint64_t)e->width * e->height * e->depth);
+                  (uint64_t)e->width * e->height * e->depth * unit_of(&ops[i]));
     }
     batch_open(m, t);
 }

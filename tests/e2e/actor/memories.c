@@ -11,11 +11,10 @@ static CUdeviceptr address(void *p)
     return (CUdeviceptr)(uintptr_t)p;
 }
 
-static CUarray array_of(void)
+static CUarray array_of(CUarray_format format, unsigned channels)
 {
     CUarray a;
-    CUDA_ARRAY_DESCRIPTOR d = {
-        .Width = BYTES, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    CUDA_ARRAY_DESCRIPTOR d = {.Width = BYTES, .Format = format, .NumChannels = channels};
     MUST(cuArrayCreate(&a, &d));
     return a;
 }
@@ -33,6 +32,20 @@ static void copy_plane(const void *from, CUdeviceptr to)
     MUST(cuMemcpy2D(&p));
 }
 
+/* Of one row, whose length is in elements of the array. */
+static void copy_box(const void *from, CUarray to, size_t elements)
+{
+    CUstream s = actor_stream();
+    CUDA_MEMCPY3D_BATCH_OP o = {.src.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+                                .dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY,
+                                .extent = {elements, 1, 1},
+                                .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    o.src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)from;
+    o.dst.op.array.array = to;
+    MUST(cuMemcpy3DBatchAsync(1, &o, 0, s));
+    MUST(cuStreamSynchronize(s));
+}
+
 /* Each copy is of another length, by which it is known again. */
 int actor_memories(int argc, char **argv)
 {
@@ -40,7 +53,7 @@ int actor_memories(int argc, char **argv)
     CUdeviceptr device, managed;
     void *pinned, *registered = aligned_alloc(BYTES, BYTES), *plain = calloc(1, BYTES);
     actor_begin();
-    CUarray array = array_of();
+    CUarray array = array_of(CU_AD_FORMAT_UNSIGNED_INT8, 1);
     MUST(cuMemAlloc(&device, BYTES));
     MUST(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
     MUST(cuMemHostAlloc(&pinned, BYTES, 0));
@@ -56,6 +69,7 @@ int actor_memories(int argc, char **argv)
     MUST(cuMemcpyDtoA(array, 0, device, 256));
     MUST(cuMemcpyDtoD(device, device + BYTES / 2, 512));
     MUST(cuMemcpy(address(plain), address(pinned), 1024));
+    copy_box(pinned, array_of(CU_AD_FORMAT_HALF, 4), 2048 / 8);
     copy_plane(registered, device);
     MUST(cuMemHostUnregister(registered));
     free(registered);

@@ -112,6 +112,21 @@ static void streams(void)
     tell_thread("streams");
 }
 
+static void copy_to_array(void)
+{
+    CUarray a = NULL;
+    CUDA_ARRAY_DESCRIPTOR d = {.Width = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    CUDA_MEMCPY3D_BATCH_OP o = {.src.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+                                .dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY,
+                                .extent = {16, 1, 1},
+                                .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    TELL(cuArrayCreate(&a, &d));
+    o.src.op.ptr.ptr = t.p;
+    o.dst.op.array.array = a;
+    RUN(COPY, cuMemcpy3DBatchAsync(1, &o, 0, t.s));
+    TELL(cuArrayDestroy(a));
+}
+
 static void copies(void)
 {
     memset(t.host, 5, BYTES);
@@ -121,6 +136,7 @@ static void copies(void)
         TELL(cuStreamSynchronize(t.s));
         RUN(COPY, cuMemcpy((CUdeviceptr)(uintptr_t)t.host, t.p, BYTES));
     }
+    copy_to_array();
     printf("bytes %d %d\n", t.host[0], t.host[BYTES - 1]);
 }
 
