@@ -386,7 +386,8 @@ static inline int ct_allocation_is_on_device(uint32_t kind)
  * that frees it, also where the free is only queued in a stream, or a pool keeps the memory.
  */
 struct ct_file_memory {
-    uint32_t device;      /* index into CT_SECTION_DEVICES: that of the context which was current */
+    uint32_t device;      /* index into CT_SECTION_DEVICES: that of the context which was current, */
+                          /* of physical memory on a device that device */
     uint32_t kind;        /* enum ct_allocation */
     uint64_t allocations; /* that succeeded */
     uint64_t bytes;       /* of these: as asked for, of pitched rows as they became */

@@ -17,18 +17,21 @@ static struct ct_allocated block_here(void)
     return b;
 }
 
-static void count(const struct ct_hook *h, uint32_t kind, uint64_t key, uint64_t bytes)
+static void count(const struct ct_hook *h, struct ct_allocated b)
+{
+    if (h->result != CUDA_SUCCESS)
+        ct_allocations_failed(b.kind, b.device, b.bytes);
+    else if (b.key)
+        ct_allocations_add(b);
+}
+
+static void count_here(const struct ct_hook *h, uint32_t kind, uint64_t key, uint64_t bytes)
 {
     struct ct_allocated b = block_here();
     b.kind = kind;
     b.key = key;
     b.bytes = bytes;
-    if (kind == CT_ALLOCATION_PHYSICAL)
-        b.context = NULL;
-    if (h->result != CUDA_SUCCESS)
-        ct_allocations_failed(kind, b.device, bytes);
-    else if (key)
-        ct_allocations_add(b);
+    count(h, b);
 }
 
 static uint64_t address_in(const struct ct_hook *h, const void *address)
@@ -42,7 +45,7 @@ static uint64_t address_in(const struct ct_hook *h, const void *address)
 void ct_hook_allocated(const struct ct_hook *h, uint32_t kind, const void *address, size_t bytes)
 {
     if (ct_allocations_are_on())
-        count(h, kind, address_in(h, address), bytes);
+        count_here(h, kind, address_in(h, address), bytes);
 }
 
 /* The driver makes rows longer than asked for, so that each begins where copies like it. */
@@ -69,17 +72,34 @@ void ct_hook_allocated_in_stream(const struct ct_hook *h, const void *address, s
         ct_hook_allocated(h, CT_ALLOCATION_POOL, address, bytes);
 }
 
-void ct_hook_allocated_physical(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle,
-                                size_t bytes)
+/* No device is made known of which only a call that was refused has spoken. */
+static bool is_known_device(const struct ct_hook *h, const CUmemLocation *l)
 {
-    if (ct_allocations_are_on())
-        count(h, CT_ALLOCATION_PHYSICAL, address_in(h, handle) | CT_ALLOCATION_HANDLE, bytes);
+    return l->type == CU_MEM_LOCATION_TYPE_DEVICE &&
+           (h->result == CUDA_SUCCESS || h->result == CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+/* It goes with no context, and is where the call says, whichever is current. */
+void ct_hook_allocated_physical(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle,
+                                size_t bytes, const CUmemAllocationProp *p)
+{
+    if (!ct_allocations_are_on())
+        return;
+    bool is_host = p && p->location.type > CU_MEM_LOCATION_TYPE_DEVICE;
+    struct ct_allocated b = {
+        .kind = is_host ? CT_ALLOCATION_PINNED : CT_ALLOCATION_PHYSICAL,
+        .key = address_in(h, handle) | CT_ALLOCATION_HANDLE,
+        .bytes = bytes,
+    };
+    b.device = p && is_known_device(h, &p->location) ? (uint16_t)ct_device_index(p->location.id)
+                                                     : block_here().device;
+    count(h, b);
 }
 
 void ct_hook_registered(const struct ct_hook *h, const void *p, size_t bytes)
 {
     if (ct_allocations_are_on())
-        count(h, CT_ALLOCATION_REGISTERED, (uint64_t)(uintptr_t)p, bytes);
+        count_here(h, CT_ALLOCATION_REGISTERED, (uint64_t)(uintptr_t)p, bytes);
 }
 
 void ct_hook_retained(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle)

@@ -76,7 +76,7 @@ void ct_hook_allocated_rows(const struct ct_hook *h, const void *address, const 
 void ct_hook_allocated_in_stream(const struct ct_hook *h, const void *address, size_t bytes,
                                  CUstream s);
 void ct_hook_allocated_physical(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle,
-                                size_t bytes);
+                                size_t bytes, const CUmemAllocationProp *p);
 void ct_hook_registered(const struct ct_hook *h, const void *p, size_t bytes);
 void ct_hook_retained(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle);
 void ct_hook_freed_before(const struct ct_hook *h, uint32_t kind, uint64_t key);

@@ -144,7 +144,7 @@ static void describe_device(struct ct_device *d, CUdevice handle)
 }
 
 /* Described before the lock: no driver call is made under it. */
-static uint32_t device_index(CUdevice handle)
+uint32_t ct_device_index(CUdevice handle)
 {
     for (uint32_t i = 0; i < ct_devices_count(); i++)
         if (all->device[i].handle == handle)
@@ -189,7 +189,7 @@ void ct_context_leave(const struct ct_context *c, CUcontext before)
 uint32_t ct_device_current(void)
 {
     CUdevice device = 0;
-    return CT_ASK(cuCtxGetDevice, &device) == CUDA_SUCCESS ? device_index(device) : 0;
+    return CT_ASK(cuCtxGetDevice, &device) == CUDA_SUCCESS ? ct_device_index(device) : 0;
 }
 
 /* The device of a context can only be asked of the current one. */
@@ -248,7 +248,7 @@ struct ct_context *ct_context_get(CUcontext handle)
     if (!ct_relaxed_enter(&mode))
         return NULL;
     if (device_of(handle, &device)) {
-        uint32_t index = device_index(device);
+        uint32_t index = ct_device_index(device);
         ct_spin_lock(&all->lock);
         c = claim_locked(handle, index);
         ct_spin_unlock(&all->lock);

@@ -72,6 +72,8 @@ uint32_t ct_devices_count(void);
 /* Of the thread's current context, which need not have an entry. */
 uint32_t ct_device_current(void);
 const struct ct_device *ct_device(uint32_t index);
+/* Of a device that is there, and described at first sight. */
+uint32_t ct_device_index(CUdevice handle);
 /* The device's figures have been measured; they stay where they are. */
 void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures);
 

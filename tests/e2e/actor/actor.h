@@ -84,7 +84,8 @@ typedef int actor_fn(int argc, char **argv);
     X("scarce", scarce)                                                                            \
     X("pace", pace)                                                                                \
     X("order", order)                                                                              \
-    X("memories", memories)
+    X("memories", memories)                                                                        \
+    X("physical", physical)
 
 #define X(name, fn) actor_fn actor_##fn;
 ACTOR_PARTS(X)

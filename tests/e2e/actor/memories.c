@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between memory of each kind. */
+/* Copies between memory of each kind; physical memory in each place. */
 #include "actor.h"
 
 #include <stdlib.h>
@@ -74,5 +74,25 @@ int actor_memories(int argc, char **argv)
     MUST(cuMemHostUnregister(registered));
     free(registered);
     free(plain);
+    return 0;
+}
+
+static CUmemGenericAllocationHandle create(CUmemLocationType type, int id, size_t bytes)
+{
+    CUmemGenericAllocationHandle h;
+    CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {type, id}};
+    MUST(cuMemCreate(&h, bytes, &p, 0));
+    return h;
+}
+
+/* All while the first device's context is current. */
+int actor_physical(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    actor_begin();
+    create(CU_MEM_LOCATION_TYPE_DEVICE, 0, 1 << 21);
+    create(CU_MEM_LOCATION_TYPE_DEVICE, 1, 2 << 21);
+    create(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, 3 << 21);
+    MUST(cuMemRelease(create(CU_MEM_LOCATION_TYPE_HOST, 0, 4 << 21)));
     return 0;
 }

@@ -99,6 +99,30 @@ START_TEST(calls_are_rows_of_one_api)
 }
 END_TEST
 
+static struct ct_file_memory on_device(const struct ct_summary *s, uint32_t kind, uint32_t ordinal)
+{
+    for (size_t i = 0; i < s->memory_count; i++)
+        if (s->memory[i].kind == kind && s->devices[s->memory[i].device].ordinal == ordinal)
+            return s->memory[i];
+    return (struct ct_file_memory){0};
+}
+
+START_TEST(physical_memory_is_where_the_call_says)
+{
+    struct ct_summary s;
+    struct stage_run r =
+        PLAY(.argv = {"physical"}, .env = {"CUTRACE_PRINT=off", "CUDASIM_DEVICES=2"});
+    ck_assert_msg(!r.status, "%s", r.err);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(on_device(&s, CT_ALLOCATION_PHYSICAL, 0).held_bytes, 1 << 21);
+    ck_assert_uint_eq(on_device(&s, CT_ALLOCATION_PHYSICAL, 1).held_bytes, 2 << 21);
+    ck_assert_uint_eq(on_device(&s, CT_ALLOCATION_ON_DEVICE, 0).bytes, 1 << 21);
+    EXPECT(&s, PINNED, 2, 7 << 21, 0, 1, 1, 3 << 21, 7 << 21);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(it_can_be_off)
 {
     struct ct_summary s;
@@ -124,6 +148,7 @@ int main(void)
     tcase_add_loop_test(t, what_is_left_is_listed, 0, 2);
     tcase_add_loop_test(t, a_context_takes_its_memory_along, 0, 2);
     tcase_add_loop_test(t, calls_are_rows_of_one_api, 0, 2);
+    tcase_add_test(t, physical_memory_is_where_the_call_says);
     tcase_add_loop_test(t, it_can_be_off, 0, 2);
     tcase_add_loop_test(t, dlsym_gives_the_drivers_own, 0, 2);
     return stage_main("allocations", t);

@@ -170,6 +170,25 @@ CUresult sim_cuMemFreeHost(void *p)
     return p ? free_now((uintptr_t)p, SIM_HOST) : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* A handle is the address of what is never mapped. */
+CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
+                         const CUmemAllocationProp *p, unsigned long long flags)
+{
+    void *memory = NULL;
+    if (!out || !p || flags || p->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool on_device = p->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    CUresult r = allocate(bytes, on_device ? SIM_DEVICE : SIM_HOST, 0, &memory);
+    *out = (uintptr_t)memory;
+    return r;
+}
+
+CUresult sim_cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    const struct sim_block *b = sim_block_of((uintptr_t)handle);
+    return b ? sim_memory_free((uintptr_t)handle, b->place) : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult sim_cuMemHostRegister_v2(void *p, size_t bytes, unsigned int flags)
 {
     CUcontext c;
