@@ -181,10 +181,10 @@ struct ct_allocated ct_allocations_free(uint64_t key, uint32_t kind, uint32_t de
     ct_spin_lock(&all->lock);
     struct ct_allocated *slot = slot_of(key), block = *slot;
     if (!block.kind) {
+        block = (struct ct_allocated){.kind = kind, .device = (uint16_t)device};
         figures_of(device, kind)->unknown_frees++;
     } else if (block.references) {
         slot->references--;
-        block.kind = 0;
     } else {
         each_sum(&block, freed);
         remove_slot(slot);
@@ -193,19 +193,29 @@ struct ct_allocated ct_allocations_free(uint64_t key, uint32_t kind, uint32_t de
     return block;
 }
 
+static void retain_locked(uint64_t key)
+{
+    struct ct_allocated *slot = slot_of(key);
+    if (slot->kind && slot->references < UINT16_MAX)
+        slot->references++;
+}
+
 void ct_allocations_keep(struct ct_allocated block)
 {
     ct_spin_lock(&all->lock);
-    put_locked(&block, kept);
+    if (!block.key)
+        figures_of(block.device, block.kind)->unknown_frees--;
+    else if (block.references)
+        retain_locked(block.key);
+    else
+        put_locked(&block, kept);
     ct_spin_unlock(&all->lock);
 }
 
 void ct_allocations_retain(uint64_t key)
 {
     ct_spin_lock(&all->lock);
-    struct ct_allocated *slot = slot_of(key);
-    if (slot->kind && slot->references < UINT16_MAX)
-        slot->references++;
+    retain_locked(key);
     ct_spin_unlock(&all->lock);
 }
 

@@ -36,8 +36,8 @@ void ct_allocations_failed(uint32_t kind, uint32_t device, uint64_t bytes);
 
 /*
  * The memory is about to be freed: before it is, as another thread may get its address the moment
- * it is. Counts and returns the block; one that is not known counts for the kind and device given.
- * What is not freed after all is kept.
+ * it is. Counts and returns the block; one that is not known, which then has no key, counts for the
+ * kind and device given. What is not freed after all is kept, and is as if nobody had asked.
  */
 struct ct_allocated ct_allocations_free(uint64_t key, uint32_t kind, uint32_t device);
 void ct_allocations_keep(struct ct_allocated block);

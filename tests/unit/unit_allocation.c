@@ -115,6 +115,23 @@ START_TEST(frees_that_were_not_seen)
 }
 END_TEST
 
+START_TEST(frees_that_fail)
+{
+    add(4096, 10, 1);
+    ct_allocations_keep(take(8192));
+    ck_assert_uint_eq(figures(CT_ALLOCATION_DEVICE).unknown_frees, 0);
+    ct_allocations_keep(take(4096));
+    ct_allocations_retain(4096);
+    ct_allocations_keep(take(4096));
+    take(4096);
+    ck_assert_uint_eq(figures(CT_ALLOCATION_DEVICE).held, 1);
+    take(4096);
+    ck_assert_uint_eq(figures(CT_ALLOCATION_DEVICE).held, 0);
+    ck_assert_uint_eq(figures(CT_ALLOCATION_DEVICE).frees, 1);
+    ck_assert_uint_eq(figures(CT_ALLOCATION_DEVICE).unknown_frees, 0);
+}
+END_TEST
+
 START_TEST(references_hold_physical_memory)
 {
     uint64_t key = 77 | CT_ALLOCATION_HANDLE;
@@ -172,6 +189,7 @@ int main(void)
     tcase_add_test(t, it_is_a_list);
     tcase_add_test(t, what_finds_no_room_is_counted);
     tcase_add_test(t, frees_that_were_not_seen);
+    tcase_add_test(t, frees_that_fail);
     tcase_add_test(t, references_hold_physical_memory);
     tcase_add_test(t, the_list_has_all);
     tcase_add_test(t, off_is_off);

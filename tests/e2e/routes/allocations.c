@@ -85,6 +85,7 @@ START_TEST(a_context_takes_its_memory_along)
     ck_assert_uint_eq(of_kind(&s, CT_ALLOCATION_ON_DEVICE).ended, 5);
     ck_assert_uint_eq(of_kind(&s, CT_ALLOCATION_ON_DEVICE).peak_bytes, 57820);
     ck_assert_uint_eq(of_kind(&s, CT_ALLOCATION_REGISTERED).ended, 1);
+    ck_assert_uint_eq(of_kind(&s, CT_ALLOCATION_DEVICE).unknown_frees, 0);
     ct_summary_free(&s);
 }
 END_TEST

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocates of each kind and frees some of it. "reset": ends the context afterwards; "dlsym": what
- * dlsym gives for functions that others patch must be the driver's own.
+ * Allocates of each kind and frees some of it. "reset": ends the context afterwards, and then frees
+ * what went with it; "dlsym": what dlsym gives for functions that others patch must be the driver's
+ * own.
  */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -66,7 +67,9 @@ int main(int argc, char **argv)
     printf("pitch %zu\n", pitch);
     if (!strcmp(what, "dlsym"))
         return look_up();
-    if (!strcmp(what, "reset"))
+    if (!strcmp(what, "reset")) {
         CHECK(cudaDeviceReset());
+        return cudaFree(p[1]) == cudaSuccess;
+    }
     return 0;
 }
