@@ -218,7 +218,7 @@ void ct_hook_streams_break(const struct ct_hook *h)
     ct_streams_break();
 }
 
-void ct_hook_stream_waits(const struct ct_hook *h, CUstream s)
+static void stream_waits(const struct ct_hook *h, CUstream s)
 {
     struct ct_stream *known = known_stream(h, s);
     if (!known)
@@ -232,7 +232,7 @@ void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
     struct ct_stream *known = known_stream(h, s);
     if (known)
         ct_stream_gate(known);
-    ct_hook_stream_waits(h, s);
+    stream_waits(h, s);
 }
 
 void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags)
@@ -255,7 +255,7 @@ void ct_hook_host_waited(const struct ct_hook *h)
 void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s)
 {
     ct_capture_spreads(h->thread);
-    ct_hook_stream_waits(h, s);
+    stream_waits(h, s);
 }
 
 void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s)

@@ -38,7 +38,6 @@ void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
 void ct_hook_streams_break(const struct ct_hook *h);
-void ct_hook_stream_waits(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
 void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags);
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s);

@@ -8,13 +8,25 @@
 
 #define MOST_STREAMS 8
 
-static _Atomic uint32_t gate;
+static _Atomic uint64_t gate;
 
 static void CUDA_CB wait_for_gate(void *unused)
 {
     (void)unused;
     while (!atomic_load(&gate))
         actor_sleep_ms(1);
+}
+
+/* Of another interface, which lets a wait come before the signal. */
+static void wait_for_semaphore(CUstream s)
+{
+    static CUexternalSemaphore semaphore;
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC d = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC,
+                                             .handle.nvSciSyncObj = (const void *)&gate};
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS p = {.params.fence.value = 1};
+    if (!semaphore)
+        MUST(cuImportExternalSemaphore(&semaphore, &d));
+    MUST(cuWaitExternalSemaphoresAsync(&semaphore, &p, 1, s));
 }
 
 static void close_gate(const char *how, CUstream s)
@@ -24,14 +36,16 @@ static void close_gate(const char *how, CUstream s)
         MUST(cuStreamWaitValue32(s, (CUdeviceptr)(uintptr_t)&gate, 1, CU_STREAM_WAIT_VALUE_GEQ));
     else if (!strcmp(how, "host"))
         MUST(cuLaunchHostFunc(s, wait_for_gate, NULL));
+    else if (!strcmp(how, "semaphore"))
+        wait_for_semaphore(s);
     else
         MUST(actor_launch_with(actor_function("gate"), s, (uint64_t)(uintptr_t)&gate));
 }
 
 /*
- * depth kernel|value|host [QUEUED [BEFORE [ROUNDS [done|running [STREAM]]]]]: so much is queued
- * behind a gate that the program opens when all is queued; what came before is done when the gate
- * is, or is not
+ * depth kernel|value|host|semaphore [QUEUED [BEFORE [ROUNDS [done|running [STREAM]]]]]: so much is
+ * queued behind a gate that the program opens when all is queued; what came before is done when the
+ * gate is, or is not
  */
 int actor_depth(int argc, char **argv)
 {

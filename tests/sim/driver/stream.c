@@ -350,6 +350,33 @@ CUresult sim_cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBat
     return sim_cuStreamBatchMemOp_v2(stream, count, list, flags);
 }
 
+/* What another interface counts up: a word of 8 bytes, whose address is the handle. */
+CUresult sim_cuImportExternalSemaphore(CUexternalSemaphore *out,
+                                       const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *d)
+{
+    if (!out || !d || d->type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC ||
+        !d->handle.nvSciSyncObj)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = (CUexternalSemaphore)(uintptr_t)d->handle.nvSciSyncObj;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuDestroyExternalSemaphore(CUexternalSemaphore semaphore)
+{
+    return semaphore ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult sim_cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *list,
+                                           const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *p,
+                                           unsigned int count, CUstream stream)
+{
+    CUresult r = list && p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < count; i++)
+        r = submit_value(stream, SIM_WORK_WAIT_VALUE, (uintptr_t)list[i], p[i].params.fence.value,
+                         CU_STREAM_WAIT_VALUE_GEQ, 8);
+    return r;
+}
+
 CUresult sim_cuStreamAttachMemAsync(CUstream handle, CUdeviceptr p, size_t bytes,
                                     unsigned int flags)
 {
