@@ -243,8 +243,10 @@ void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags)
 
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s)
 {
-    if (ct_program_event_stamps(e))
-        ct_hook_stream_break(h, s);
+    struct ct_stream *known = known_stream(h, s);
+    bool stamps = ct_program_event_recorded(e, known && ct_stream_is_gated(known));
+    if (known && stamps)
+        ct_stream_break(known);
 }
 
 void ct_hook_host_waited(const struct ct_hook *h)
@@ -252,15 +254,19 @@ void ct_hook_host_waited(const struct ct_hook *h)
     h->thread->waited_ticks = ct_ticks();
 }
 
-void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s)
+void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s, CUevent e)
 {
     ct_capture_spreads(h->thread);
-    stream_waits(h, s);
+    if (ct_program_event_is_behind_gate(e))
+        ct_hook_stream_gate(h, s);
+    else
+        stream_waits(h, s);
 }
 
-void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s)
+void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s, CUevent e)
 {
     (void)s;
+    (void)e;
     ct_capture_spread(h->thread);
 }
 

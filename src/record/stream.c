@@ -126,6 +126,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
     atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
     atomic_store_explicit(&s->clock_until, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->has_gate, false, memory_order_relaxed);
     s->last_engine = CT_ENGINE_NONE; /* the drain thread is through with the entry */
     atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);
     atomic_store_explicit(&s->gone, false, memory_order_relaxed);
@@ -342,6 +343,7 @@ void ct_stream_gate(struct ct_stream *s)
 {
     atomic_store_explicit(&s->gate, atomic_load_explicit(&s->sequence, memory_order_relaxed),
                           memory_order_relaxed);
+    atomic_store_explicit(&s->has_gate, true, memory_order_relaxed);
 }
 
 void ct_streams_break(void)

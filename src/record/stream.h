@@ -66,6 +66,7 @@ struct ct_stream {
     _Atomic uint32_t refused; /* brackets not opened since it was last seen to move */
     _Atomic uint64_t allowed; /* records that may have been made before a look */
     _Atomic uint64_t gate;    /* sequence of the newest bracket before the last ct_stream_gate() */
+    atomic_bool has_gate;     /* there was one, perhaps before the first bracket */
     _Atomic uint64_t watched; /* sequence: its end is a sign that the stream moves; 0: none is */
 
     /* Of the drain thread, read by launching threads. */
@@ -249,5 +250,13 @@ void ct_streams_break(void);
 
 /* What the program puts into the stream next may stand still until the program says so. */
 void ct_stream_gate(struct ct_stream *s);
+
+/* Whether it may stand still there: of nothing behind it is known that it is done. */
+static inline bool ct_stream_is_gated(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->has_gate, memory_order_relaxed) &&
+           atomic_load_explicit(&s->done, memory_order_relaxed) <=
+               atomic_load_explicit(&s->gate, memory_order_relaxed);
+}
 
 #endif

@@ -29,6 +29,20 @@ static void wait_for_semaphore(CUstream s)
     MUST(cuWaitExternalSemaphoresAsync(&semaphore, &p, 1, s));
 }
 
+/* In another stream, which closes it for who waits for its event. */
+static void wait_for_event(CUstream s)
+{
+    static CUstream other;
+    static CUevent e;
+    if (!other) {
+        other = actor_stream();
+        MUST(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    }
+    MUST(cuLaunchHostFunc(other, wait_for_gate, NULL));
+    MUST(cuEventRecord(e, other));
+    MUST(cuStreamWaitEvent(s, e, 0));
+}
+
 static void close_gate(const char *how, CUstream s)
 {
     atomic_store(&gate, 0);
@@ -38,14 +52,16 @@ static void close_gate(const char *how, CUstream s)
         MUST(cuLaunchHostFunc(s, wait_for_gate, NULL));
     else if (!strcmp(how, "semaphore"))
         wait_for_semaphore(s);
+    else if (!strcmp(how, "event"))
+        wait_for_event(s);
     else
         MUST(actor_launch_with(actor_function("gate"), s, (uint64_t)(uintptr_t)&gate));
 }
 
 /*
- * depth kernel|value|host|semaphore [QUEUED [BEFORE [ROUNDS [done|running [STREAM]]]]]: so much is
- * queued behind a gate that the program opens when all is queued; what came before is done when the
- * gate is, or is not
+ * depth kernel|value|host|semaphore|event [QUEUED [BEFORE [ROUNDS [done|running [STREAM]]]]]: so
+ * much is queued behind a gate that the program opens when all is queued; what came before is done
+ * when the gate is, or is not
  */
 int actor_depth(int argc, char **argv)
 {

@@ -9,7 +9,7 @@
  * the thread's queue takes (CT_THREAD_OPS): how fast the machine is, and when the drain thread has
  * a processor, makes no difference.
  */
-static const char *const gates[] = {"kernel", "value", "host", "semaphore"};
+static const char *const gates[] = {"kernel", "value", "host", "semaphore", "event"};
 static const char *const streams[] = {"created", "legacy", "thread"};
 static const char *const before[] = {"0", "1500"};
 
@@ -19,9 +19,9 @@ static const char *const clocks[] = {"CUDASIM_REAL_TIME=0", "CUDASIM_REAL_TIME=1
 START_TEST(depth_behind_a_gate)
 {
     struct ct_summary s;
-    const char *gate = gates[_i % 4], *first = before[_i / 4 % 2];
+    const char *gate = gates[_i % 5], *first = before[_i / 5 % 2];
     struct stage_run r = PLAY(.argv = {"depth", gate, "900", first, "3"},
-                              .env = {clocks[_i / 8], "CUDASIM_HOST_NS=3000"});
+                              .env = {clocks[_i / 10], "CUDASIM_HOST_NS=3000"});
     ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     stage_profile(&s, "summary.bin");
     struct stage_sum sum = stage_kernel(&s, "queued");
@@ -40,16 +40,16 @@ END_TEST
  */
 START_TEST(depth_behind_a_gate_behind_work)
 {
-    static const char *const queued[] = {"340", "600", "600", "600", "200", "800",
-                                         "800", "800", "100", "900", "900", "900"};
+    static const char *const queued[] = {"340", "600", "600", "600", "600", "200", "800", "800",
+                                         "800", "800", "100", "900", "900", "900", "900"};
     struct ct_summary s;
-    struct stage_run r = PLAY(.argv = {"depth", gates[_i % 4], queued[_i % 12], "300", "3",
-                                       "running", streams[_i / 12]},
+    struct stage_run r = PLAY(.argv = {"depth", gates[_i % 5], queued[_i % 15], "300", "3",
+                                       "running", streams[_i / 15]},
                               .env = {"CUDASIM_KERNELS=queued=20000", "CUDASIM_REAL_TIME=1",
                                       "CUDASIM_HOST_NS=3000"});
     ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     stage_profile(&s, "summary.bin");
-    CHECK_SUM(stage_kernel(&s, "queued"), 300 + 3 * strtoul(queued[_i % 12], NULL, 10));
+    CHECK_SUM(stage_kernel(&s, "queued"), 300 + 3 * strtoul(queued[_i % 15], NULL, 10));
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -103,8 +103,8 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("depth");
-    tcase_add_loop_test(t, depth_behind_a_gate, 0, 16);
-    tcase_add_loop_test(t, depth_behind_a_gate_behind_work, 0, 36);
+    tcase_add_loop_test(t, depth_behind_a_gate, 0, 20);
+    tcase_add_loop_test(t, depth_behind_a_gate_behind_work, 0, 45);
     tcase_add_test(t, far_ahead_of_a_late_device);
     tcase_add_loop_test(t, ahead_of_a_slow_device, 0, 3);
     return stage_main("life_depth", t);
