@@ -6,6 +6,7 @@ torch_train.py [steps] [--time ...]: with --time bench_steps.py times so many in
 import sys
 
 import torch
+import torch._dynamo  # takes seconds, in the first step of the optimiser otherwise
 
 import bench_steps
 
