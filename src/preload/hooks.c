@@ -7,6 +7,7 @@
 #include "record/bracket.h"
 #include "record/capture.h"
 #include "record/context.h"
+#include "record/depth.h"
 #include "record/drain.h"
 #include "record/kernel.h"
 #include "record/program_event.h"
@@ -231,7 +232,7 @@ void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
 {
     struct ct_stream *known = known_stream(h, s);
     if (known)
-        ct_stream_gate(known);
+        ct_depth_gate(known);
     stream_waits(h, s);
 }
 
@@ -244,7 +245,7 @@ void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags)
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s)
 {
     struct ct_stream *known = known_stream(h, s);
-    bool stamps = ct_program_event_recorded(e, known && ct_stream_is_gated(known));
+    bool stamps = ct_program_event_recorded(e, known && ct_depth_is_gated(known));
     if (known && stamps)
         ct_stream_break(known);
 }

@@ -14,4 +14,9 @@
  */
 bool ct_depth_is_reached(struct ct_stream *s);
 
+/* What the program puts into the stream next may stand still until the program says so. */
+void ct_depth_gate(struct ct_stream *s);
+/* Whether it may stand still there: of nothing behind it is known that it is done. */
+bool ct_depth_is_gated(struct ct_stream *s);
+
 #endif

@@ -339,13 +339,6 @@ void ct_stream_break(struct ct_stream *s)
     atomic_fetch_add_explicit(&s->breaks, 1, memory_order_relaxed);
 }
 
-void ct_stream_gate(struct ct_stream *s)
-{
-    atomic_store_explicit(&s->gate, atomic_load_explicit(&s->sequence, memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(&s->has_gate, true, memory_order_relaxed);
-}
-
 void ct_streams_break(void)
 {
     for (uint32_t i = 0; i < ct_streams_count(); i++)

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "base/spin.h"
 #include "record/context.h"
 #include "record/op.h"
 
@@ -26,6 +27,12 @@ enum ct_stream_special {
     CT_STREAM_CREATED = 0,
     CT_STREAM_LEGACY = 1,
     CT_STREAM_PER_THREAD = 2,
+};
+
+/* What the program asked the stream to wait for: it may be the program's own next step. */
+struct ct_gate {
+    uint64_t before; /* sequence of the newest bracket before it */
+    uint64_t made;   /* records before it */
 };
 
 struct ct_pending; /* of the drain thread */
@@ -65,9 +72,8 @@ struct ct_stream {
     /* The watch for a queue that does not move: depth.c. */
     _Atomic uint32_t refused; /* brackets not opened since it was last seen to move */
     _Atomic uint64_t allowed; /* records that may have been made before a look */
-    _Atomic uint64_t gate;    /* sequence of the newest bracket before the last ct_stream_gate() */
-    atomic_bool has_gate;     /* there was one, perhaps before the first bracket */
     _Atomic uint64_t watched; /* sequence: its end is a sign that the stream moves; 0: none is */
+    atomic_bool has_gate;     /* that is not known to be open */
 
     /* Of the drain thread, read by launching threads. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with */
@@ -88,6 +94,10 @@ struct ct_stream {
     uint64_t last_stop_sequence;
     uint64_t last_stop_ns;
     uint32_t last_engine; /* enum ct_engine of that bracket; NONE: there was none */
+
+    /* The first of these gates, and the last. */
+    _Alignas(CT_CACHE_LINE) struct ct_spin gate_lock;
+    struct ct_gate first_gate, last_gate;
 
     /* Of launching threads: stop events by sequence, whose upper part is in the upper bits. */
     _Alignas(CT_CACHE_LINE) _Atomic uint32_t trail[CT_STREAM_TRAIL];
@@ -247,16 +257,4 @@ static inline void ct_stream_count_passed(struct ct_stream *s, uint64_t id, uint
 
 void ct_stream_break(struct ct_stream *s);
 void ct_streams_break(void);
-
-/* What the program puts into the stream next may stand still until the program says so. */
-void ct_stream_gate(struct ct_stream *s);
-
-/* Whether it may stand still there: of nothing behind it is known that it is done. */
-static inline bool ct_stream_is_gated(const struct ct_stream *s)
-{
-    return atomic_load_explicit(&s->has_gate, memory_order_relaxed) &&
-           atomic_load_explicit(&s->done, memory_order_relaxed) <=
-               atomic_load_explicit(&s->gate, memory_order_relaxed);
-}
-
 #endif
