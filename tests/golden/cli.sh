@@ -189,6 +189,7 @@ status 1 "text: is not a trace of cutrace" "$report" trace text
 status 2 "--format sqlite needs -o FILE" "$report" --format sqlite basic.trace
 status 2 "'soon' is no value of --since" "$report" trace --since soon basic.trace
 status 2 "'1d' is no value of --until" "$report" trace --until 1d basic.trace
+status 2 "'.s' is no value of --until" "$report" trace --until .s basic.trace
 status 2 "--since is later than --until" "$report" trace --since 1s --until 1ms basic.trace
 status 1 "basic.trace: is a trace, which the report would overwrite" "$report" -o basic.trace \
     trace basic.trace
@@ -205,6 +206,9 @@ for csv in "" --csv; do
 done
 status 0 "" "$report" trace --since 500us --until "1.2 ms" basic.trace
 [ "$(grep -c vecAdd out)" -eq 2 ] || fail "--since, --until: $(cat out)"
+cp out one
+status 0 "" "$report" trace --since .5ms --until 1.2ms basic.trace
+cmp -s one out || fail "--since without a 0 before the point: $(cat out)"
 status 0 "" "$report" trace --format csv --until 1us basic.trace
 [ "$(wc -l <out)" -eq 3 ] || fail "--until with csv: $(cat out)"
 status 2 "--top does not go with the report 'trace' as nvprof" "$report" trace --format nvprof --top 1 basic.trace

@@ -128,6 +128,7 @@ same one other "merged files compare otherwise"
 status 3 "" "$report" diff --fail-over 5% old new
 grep -q '^Over the limit of 5%: +[19][0-9.]*% void bench::kernel_no_00023' out || fail "what is over the limit is not named"
 status 3 "" "$report" diff old new --fail-over 1.5 --filter nothing
+status 3 "" "$report" diff old new --fail-over .5%
 status 0 "" "$report" diff old old --fail-over 0
 status 0 "" "$report" diff new old --fail-over 5%
 status 1 "broken.bin: is truncated" "$report" diff --fail-over 1% a.bin broken.bin

@@ -102,13 +102,18 @@ static enum ct_options_result count(struct ct_options *o, const struct ct_option
     return CT_OPTIONS_RUN;
 }
 
+static bool is_decimal(const char *text)
+{
+    return isdigit((unsigned char)text[*text == '.']);
+}
+
 static enum ct_options_result percent(struct ct_options *o, const struct ct_option_row *row,
                                       const char *text)
 {
     char *end;
     double value = strtod(text, &end);
     end += *end == '%';
-    if (*end || !isdigit((unsigned char)*text) || !isfinite(value))
+    if (*end || !is_decimal(text) || !isfinite(value))
         return refuse_value(row, text);
     *(double *)((char *)o + row->member) = value;
     return CT_OPTIONS_RUN;
@@ -123,7 +128,7 @@ static enum ct_options_result span(struct ct_options *o, const struct ct_option_
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1e9}};
     char *end;
-    double number = isdigit((unsigned char)*text) ? strtod(text, &end) : NAN;
+    double number = is_decimal(text) ? strtod(text, &end) : NAN;
     if (isnan(number))
         return refuse_value(row, text);
     end += strspn(end, " ");
