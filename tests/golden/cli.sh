@@ -167,6 +167,29 @@ status 2 "'day' is no value of --per" "$report" streams --per day basic.bin
 status 0 "" "$report" diff --raw basic.bin basic.bin
 status 0 "" "$report" --format html --raw --until 1s basic.bin
 
+# Filtered are tables with names, by these; others stay as they are.
+make_profiles full allocated nccl um
+# filtered REPORT NAME FILE ROWS: so many of its lines have NAME
+filtered()
+{
+    status 0 "" "$report" $1 --filter "$2" --format table "$3"
+    [ "$(grep -c "  $2\|^$2" out)" -eq $4 ] || fail "$1 --filter $2: $(cat out)"
+}
+for name in losses ranks; do
+    filtered $name vecAdd basic.bin 1
+    sed '/^$/q' out >one
+    "$report" $name --format table basic.bin | sed '/^$/q' | cmp -s - one || fail "$name --filter: $(cat one)"
+done
+status 0 "" "$report" diff --filter vecAdd basic.bin multi.bin
+grep -qx 'All together:' out || fail "diff --filter: $(cat out)"
+filtered nccl AllReduce nccl.bin 1
+filtered memory pinned allocated.bin 2
+filtered unified Host um.bin 1
+filtered streams copies full.bin 1
+status 2 "--filter does not go with the report 'um_total_sum'" "$report" um_total_sum --filter x um.bin
+status 0 "" "$report" nccl --top 2 nccl.bin
+grep -q '(3 others)  -  ' out || fail "nccl --top does not call the others so: $(cat out)"
+
 # Of whole profiles, whatever the report.
 "$report" --format html multi.bin >one
 "$report" ranks --format html multi.bin | cmp -s one - || fail "the page of ranks is another"

@@ -71,7 +71,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         bool given, honoured;
     } options[] = {
         {"--sort", o->sort, rows},
-        {"--filter", o->filter, rows},
+        {"--filter", o->filter, rows && r != &ct_reports[CT_REPORT_UM_TOTAL_SUM]},
         {"--top", o->top, rows},
         {"--since", o->since_ns, traces},
         {"--until", o->until_ns != UINT64_MAX, traces},

@@ -8,7 +8,7 @@
 enum { KEY, PERCENT, TIME, COUNT, TEXT, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
-    [KEY] = {"about", "About", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [KEY] = {"about", "About", CT_CELL_NAME, CT_FOLD_NONE, 0},
     [PERCENT] = {"percent", "Time(%)", CT_CELL_PERCENT, CT_FOLD_NONE, 2},
     [TIME] = {"time_ns", "Time", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     [COUNT] = {"count", "Count", CT_CELL_COUNT, CT_FOLD_NONE, 0},

@@ -23,7 +23,7 @@ enum {
 };
 
 static const struct ct_column columns[COLUMNS] = {
-    [KIND] = {"memory", "Memory", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [KIND] = {"memory", "Memory", CT_CELL_NAME, CT_FOLD_NONE, 0},
     [ALLOCATIONS] = {"allocations", "Allocs", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [BYTES] = {"bytes", "Size", CT_CELL_BYTES, CT_FOLD_SUM, 0},
     [FAILED] = {"failed", "Failed", CT_CELL_COUNT, CT_FOLD_SUM, CT_QUIET},
@@ -48,7 +48,7 @@ static const struct ct_relation relation = {"memory", "Memory", columns, COLUMNS
 enum { BLOCK_KIND, BLOCKS, BLOCK_BYTES, ALL_BYTES, BLOCK_GPU, BLOCK_COLUMNS };
 
 static const struct ct_column block_columns[BLOCK_COLUMNS] = {
-    [BLOCK_KIND] = {"memory", "Memory", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [BLOCK_KIND] = {"memory", "Memory", CT_CELL_NAME, CT_FOLD_NONE, 0},
     [BLOCKS] = {"blocks", "Blocks", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [BLOCK_BYTES] = {"block_bytes", "Block size", CT_CELL_BYTES, CT_FOLD_NONE, 0},
     [ALL_BYTES] = {"bytes", "Size", CT_CELL_BYTES, CT_FOLD_SUM, 0},

@@ -59,7 +59,7 @@ static const struct ct_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE_LONGEST] = {"longest_gap_ns", "Longest", CT_CELL_TIME_NS, CT_FOLD_MOST, 0},
     [DEVICE_OPERATIONS] = {"operations", "Operations", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [DEVICE_KNOWN] = {"known_percent", "Known(%)", CT_CELL_PERCENT, CT_FOLD_NONE, 2},
-    [DEVICE_NAME] = {"name", "Name", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [DEVICE_NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 
 static const struct ct_relation devices = {"devices", "Devices", device_columns, DEVICE_COLUMNS};
@@ -153,7 +153,7 @@ static const struct ct_column stream_columns[STREAM_COLUMNS] = {
     [STREAM_FIRST] = {"first_ns", "First", CT_CELL_STAMP_NS, CT_FOLD_LEAST, 0},
     [STREAM_LAST] = {"last_ns", "Last", CT_CELL_STAMP_NS, CT_FOLD_MOST, 0},
     [STREAM_CONTEXT] = {"context_name", "Context", CT_CELL_TEXT, CT_FOLD_NONE, 0},
-    [STREAM_NAME] = {"name", "Name", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [STREAM_NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 
 static const struct ct_relation streams = {"streams", "Streams", stream_columns, STREAM_COLUMNS};

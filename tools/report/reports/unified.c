@@ -29,7 +29,7 @@ enum {
 };
 
 static const struct ct_column columns[COLUMNS] = {
-    [KIND] = {"kind", "Managed memory", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [KIND] = {"kind", "Managed memory", CT_CELL_NAME, CT_FOLD_NONE, 0},
     [COUNT] = {"count", "Count", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [FAULTS] = {"faults", "Faults", CT_CELL_COUNT, CT_FOLD_SUM, CT_QUIET},
     [BYTES] = {"bytes", "Size", CT_CELL_BYTES, CT_FOLD_SUM, 0},

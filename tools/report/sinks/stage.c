@@ -35,6 +35,7 @@ struct stage {
     struct key keys[CT_RELATION_COLUMNS]; /* more would name one twice */
     size_t key_count;
     int name;
+    bool named; /* rows have names: --filter is about them */
     struct ct_kept kept;
     bool grouped;           /* there are columns of a group */
     struct ct_string group; /* of the kept rows: texts of the group's columns */
@@ -107,6 +108,7 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     struct stage *s = (struct stage *)sink;
     s->relation = relation;
     s->name = ct_fold_name_column(relation);
+    s->named = s->name >= 0 && relation->columns[s->name].type == CT_CELL_NAME;
     s->matched = 0;
     s->grouped = false;
     for (size_t i = 0; i < relation->count; i++)
@@ -265,7 +267,7 @@ static void enter_group(struct stage *s, const struct ct_cell *cells)
 
 static bool matches(const struct stage *s, const struct ct_cell *cells)
 {
-    return !s->o->filter || s->name < 0 ||
+    return !s->o->filter || !s->named ||
            (cells[s->name].known && !regexec(&s->pattern, cells[s->name].text, 0, NULL, 0));
 }
 
