@@ -137,6 +137,12 @@ status 2 "--sort does not go with the format 'html'" "$report" --format html --s
 status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bin -o x.bin --filter x
 status 2 "--format does not go with the report 'merge'" "$report" merge --format json basic.bin -o x.bin
 status 2 "--csv does not go with the report 'merge'" "$report" merge --csv basic.bin -o x.bin
+status 2 "--color does not go with the report 'summary' as json" "$report" --color always --format json basic.bin
+status 2 "--color does not go with the format 'html'" "$report" --color never --format html basic.bin
+status 2 "--color does not go with the report 'merge'" "$report" merge --color always basic.bin -o x.bin
+status 2 "--csv and --color exclude each other" "$report" --csv --color always basic.bin
+status 2 "--csv and --color exclude each other" "$report" kernels --csv --color never basic.bin
+status 0 "" "$report" kernels --csv --color auto basic.bin
 status 2 "--force-overwrite does not go with the report 'summary'" "$report" --force-overwrite basic.bin
 status 2 "--raw does not go with the report 'cuda_gpu_mem_size_sum'" "$report" cuda_gpu_mem_size_sum --raw basic.bin
 for name in copies memory nccl unified apis streams info advice cuda_api_sum cuda_gpu_mem_time_sum \
@@ -235,6 +241,7 @@ cmp -s one out || fail "--since without a 0 before the point: $(cat out)"
 status 0 "" "$report" trace --format csv --until 1us basic.trace
 [ "$(wc -l <out)" -eq 3 ] || fail "--until with csv: $(cat out)"
 status 2 "--top does not go with the report 'trace' as nvprof" "$report" trace --format nvprof --top 1 basic.trace
+status 2 "--color does not go with the report 'trace' as nvprof" "$report" trace --color always basic.trace
 status 2 "--raw does not go with the report 'trace'" "$report" trace --raw basic.trace
 status 2 ":base does not go with the format 'sqlite'" "$report" trace:base --format sqlite -o x.db basic.trace
 status 2 "--filter does not go with the format 'chrome'" "$report" --format chrome --filter x basic.trace

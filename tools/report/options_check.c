@@ -81,6 +81,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
         {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW && !o->traces},
         {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, units},
+        {"--color", o->color != CT_COLOR_AUTO, rows && o->format->kind == CT_FORMAT_TEXT},
         {"--format", o->format_name, printed},
         {"--csv", o->csv, printed && (nvprof || o->format == &ct_formats[CT_FORMAT_CSV])},
         {"--force-overwrite", o->force, sqlite},
@@ -113,6 +114,8 @@ enum ct_options_result ct_options_check(const struct ct_options *o)
                                    "");
     if (o->csv && o->details)
         return ct_options_complain("", "--csv and --details exclude each other", "");
+    if (o->csv && o->color != CT_COLOR_AUTO)
+        return ct_options_complain("", "--csv and --color exclude each other", "");
     if (o->filter && check_filter(o->filter) != CT_OPTIONS_RUN)
         return CT_OPTIONS_WRONG;
     if (o->since_ns > o->until_ns)
