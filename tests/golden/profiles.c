@@ -590,10 +590,19 @@ static void fill_um(struct ct_build *b)
         ct_build_add(b, CT_SECTION_UNIFIED, &moved[i]);
 }
 
+static void fill_models(struct ct_build *b)
+{
+    ct_build_device(b, 1, "NVIDIA H200");
+    KERNEL(b, 0, "_Z6kernelPf", 3000);
+    KERNEL(b, 1, "_Z6kernelPf", 1000);
+    KERNEL(b, 1, "_Z1fv", 1000);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
-    X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um)
+    X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
+    X(models)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -99,6 +99,17 @@ grep -q 'rank 17 has 1.2. times the mean' out || fail "the slow rank is not name
 status 0 "" "$report" ranks old/1?.bin old/3[0-8].bin
 grep -q '^21 of 40 ranks are missing: 0-9, 20-29, 39$' out || fail "missing ranks: $(grep missing out)"
 
+"$make_profile" models models.bin || exit 99
+status 0 "" "$report" merge models.bin -o models-merged.bin
+status 0 "" "$report" ranks --format csv models.bin
+grep -q '^"GPU activities",4000,1,4000,4000,4000,' out || fail "a process with GPUs of two models: $(cat out)"
+status 0 "" "$report" ranks models-merged.bin
+grep -q 'kernel' out && fail "what is not known of a merged file is listed: $(cat out)"
+grep -q '^1 row is not listed: a merged file has GPUs of different models apart, not by rank' out || fail "what is not listed: $(cat out)"
+grep -q ' 1.0000us  .* f(void)' out || fail "what is on one model of two: $(cat out)"
+status 0 "" "$report" diff models.bin models-merged.bin
+grep -q 'slower\|faster' out && fail "a merged file differs: $(cat out)"
+
 # ---- splitting ----
 status 0 "" "$report" kernels --per rank --format csv --top 1 b.bin a.bin old/2.bin
 [ "$(cut -d, -f1 out | uniq | tr '\n' ' ')" = 'rank 0 1 2 ' ] || fail "--per rank: $(cut -d, -f1 out)"

@@ -356,6 +356,27 @@ START_TEST(one_process_counts_once)
 }
 END_TEST
 
+/* Of a merged file it is only known by model, and which ranks are on both where they must be. */
+START_TEST(one_process_on_two_models_counts_once)
+{
+    struct ct_merged as_one = {.details = true, .devices_as = CT_DEVICES_AS_ONE};
+    write_ranks(4); /* 0 and 3 have both */
+    merge_range(&merged, 0, 4);
+    add_merged(&as_one, &merged);
+    for (uint32_t i = 0; i < as_one.row_keys.count; i++) {
+        const struct ct_merged_row *row = &as_one.rows[i];
+        if (!strcmp(ct_merge_name(&as_one, row->sum.name), "kernel1"))
+            ck_assert_uint_eq(row->spread.sum.processes, 4);
+        else if (!strcmp(ct_merge_name(&as_one, row->sum.name), "kernel2"))
+            ck_assert_uint_eq(row->spread.sum.processes, 2); /* 0 and 2 */
+        else
+            continue;
+        ck_assert(row->spread.unknown);
+    }
+    ct_merge_free(&as_one);
+}
+END_TEST
+
 /* A rank's second process is added to its time; one without a rank is for itself. */
 START_TEST(ranks_of_several_processes)
 {
@@ -476,6 +497,7 @@ int main(void)
     tcase_add_test(tests, sums_over_the_ranks);
     tcase_add_test(tests, least_and_most);
     tcase_add_test(tests, one_process_counts_once);
+    tcase_add_test(tests, one_process_on_two_models_counts_once);
     tcase_add_test(tests, ranks_of_several_processes);
     tcase_add_test(tests, bad_files_are_named_and_left_out);
     tcase_add_test(tests, what_no_report_would_read_is_not_written);

@@ -156,16 +156,44 @@ static int by_group(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* The names of one group on one model of GPU: those on another are of other processes. */
-static size_t add_group(const struct share *all, size_t count, uint32_t first)
+/* The names of one group on one model of GPU. */
+static size_t add_names(struct ct_file_spread *sum, double *calls, const struct share *all,
+                        size_t count)
 {
-    struct ct_file_spread sum = *all->from;
-    double calls = all->calls;
     size_t i = 1;
+    *sum = *all->from;
+    *calls = all->calls;
     for (; i < count && all[i].to == all->to && all[i].device == all->device; i++) {
-        calls += all[i].calls;
-        add_name(&sum, all[i].from, all[i].calls / calls);
+        *calls += all[i].calls;
+        add_name(sum, all[i].from, all[i].calls / *calls);
         all->to->unknown = true;
+    }
+    return i;
+}
+
+/* Whether of so many processes some must be in both. */
+static bool overlap(const struct ct_file_spread *a, const struct ct_file_spread *b,
+                    size_t processes)
+{
+    return ct_merge_sum(a->processes, b->processes) > processes || a->least == b->least ||
+           a->least == b->most || a->most == b->least || a->most == b->most;
+}
+
+/* What is on another model of GPU is of other processes, unless these were too few. */
+static size_t add_group(const struct share *all, size_t count, size_t processes, uint32_t first)
+{
+    struct ct_file_spread sum, more;
+    double calls, more_calls;
+    size_t i = add_names(&sum, &calls, all, count);
+    while (i < count && all[i].to == all->to) {
+        i += add_names(&more, &more_calls, &all[i], count - i);
+        calls += more_calls;
+        if (overlap(&sum, &more, processes)) {
+            add_name(&sum, &more, more_calls / calls);
+            all->to->unknown = true;
+        } else {
+            add_spread(&sum, &more, 0);
+        }
     }
     add_spread(&all->to->sum, &sum, first);
     return i;
@@ -178,10 +206,9 @@ static void add_spreads(struct ct_merged *m, const struct ct_summary *s, uint32_
     for (size_t i = 0; i < s->spreads_count; i++)
         if (s->spreads[i].processes)
             all[count++] = share_of(m, s, &s->spreads[i]);
-    if (m->grouped)
-        qsort(all, count, sizeof(*all), by_group);
+    qsort(all, count, sizeof(*all), by_group);
     for (size_t i = 0; i < count;)
-        i += add_group(&all[i], count - i, first);
+        i += add_group(&all[i], count - i, s->processes_count, first);
     free(all);
 }
 

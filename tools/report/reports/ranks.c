@@ -226,9 +226,12 @@ static void note_unknown(struct ct_sink *sink, const struct ct_merged *m)
     unsigned count = 0;
     for (uint32_t i = 0; i < m->row_keys.count; i++)
         count += m->rows[i].spread.unknown;
-    snprintf(text, sizeof(text),
-             "%u groups are not listed: of each rank a merged file has the sum of all names",
-             count);
+    snprintf(
+        text, sizeof(text),
+        m->grouped
+            ? "%u group%s not listed: of each rank a merged file has the sum of all names"
+            : "%u row%s not listed: a merged file has GPUs of different models apart, not by rank",
+        count, count == 1 ? " is" : "s are");
     if (count)
         ct_sink_note(sink, text);
 }
