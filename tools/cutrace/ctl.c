@@ -117,7 +117,7 @@ static const struct command *find_command(const char *name)
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i].name, name))
             return &commands[i];
-    say("'%s' is no command of cutrace ctl (try cutrace --help)", name);
+    say("'%s' is no command of cutrace ctl (try cutrace ctl --help)", name);
     return NULL;
 }
 
@@ -144,7 +144,7 @@ int ctl_main(int argc, char **argv)
         break;
     }
     if (!o.command[0] || !o.command[1] || o.command[2]) {
-        say("ctl takes a process's number and a command (try cutrace --help)");
+        say("ctl takes a process's number and a command (try cutrace ctl --help)");
         return EXIT_FAILURE;
     }
     struct link l;
