@@ -215,6 +215,8 @@ make_trace=$(dirname "$make_profile")/make_golden_trace
 status 1 "basic.bin: is a summary, no trace: --trace-file records one" "$report" trace basic.bin
 status 1 "basic.trace: is a trace, no summary: the report trace prints it" "$report" apis basic.trace
 status 1 "text: is not a trace of cutrace" "$report" trace text
+status 0 "" "$report" --format html basic.bin basic.trace
+status 1 "basic.trace: is of process 4711, and none of the profiles is" "$report" --format html multi.bin basic.trace
 status 2 "--format sqlite needs -o FILE" "$report" --format sqlite basic.trace
 status 2 "'soon' is no value of --since" "$report" trace --since soon basic.trace
 status 2 "'1d' is no value of --until" "$report" trace --until 1d basic.trace

@@ -22,8 +22,13 @@ static void read_it(struct ct_page_timeline *t, int times, uint64_t most_items)
         .files = paths, .file_count = times, .since_ns = since_ns, .until_ns = until_ns};
     for (int i = 0; i < times; i++)
         paths[i] = path;
+    struct ct_file_process processes[] = {
+        {.pid = 4711, .start_unix_ns = 1767225600000000000}, /* of make_page_trace */
+        {.pid = 4711, .start_unix_ns = 1700000000000000000}, /* of make_golden_trace */
+    };
+    struct ct_merged m = {.processes = processes, .process_count = 2};
     *t = (struct ct_page_timeline){.most_items = most_items};
-    ck_assert(ct_page_timeline_read(t, &o));
+    ck_assert(ct_page_timeline_read(t, &m, &o));
 }
 
 static uint64_t count(const struct ct_page_timeline *t, uint64_t *records)

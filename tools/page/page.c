@@ -68,7 +68,7 @@ int ct_format_html(const struct ct_input *in, FILE *out)
     struct ct_view_options view = ct_report_view(in->o);
     struct ct_embedded head = ct_embed_head(), tail = ct_embed_tail();
     struct ct_page_timeline timeline = {.most_items = CT_PAGE_MOST_ITEMS};
-    bool good = ct_page_timeline_read(&timeline, in->o);
+    bool good = ct_page_timeline_read(&timeline, in->m, in->o);
     fwrite(head.text, 1, head.bytes, out);
     begin_data(out, "application/json", "profile");
     ct_json_print(out, profile_of(in->m, &timeline, &view));

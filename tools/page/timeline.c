@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "page/base64.h"
 #include "page/json.h"
+#include "report/complain.h"
 #include "report/names.h"
 #include "report/reports.h"
 #include "report/trace/open_ranges.h"
@@ -24,6 +25,7 @@ struct numbers {
 struct reading {
     struct ct_page_timeline *t;
     const struct ct_view_options *o;
+    const struct ct_merged *m;
     const struct ct_timeline_file *file; /* the one that is read */
     struct numbers rows, apis, streams, threads, labels;
     struct ct_intern whats; /* names of rows and functions, the former begun with a blank, */
@@ -35,6 +37,7 @@ struct reading {
     json_t *lane_list;
     json_t *file_list;
     uint64_t resolution_ns;
+    bool foreign; /* a trace is of none of m's processes */
 };
 
 /* The number of ours behind an index, made with `add` when it comes first. */
@@ -229,10 +232,25 @@ static void free_numbers(struct reading *r)
     }
 }
 
+/* The timeline of one program would stand beside the figures of another. */
+static void check_process(struct reading *r, const struct ct_timeline_file *f)
+{
+    const struct ct_trace_process *p = &f->t->process;
+    char reason[64];
+    for (size_t i = 0; i < r->m->process_count; i++)
+        if (r->m->processes[i].pid == p->pid &&
+            r->m->processes[i].start_unix_ns == p->start_unix_ns)
+            return;
+    snprintf(reason, sizeof(reason), "is of process %u, and none of the profiles is", p->pid);
+    ct_complain(f->path, reason);
+    r->foreign = true;
+}
+
 static void begin_file(struct reading *r, const struct ct_timeline_file *f)
 {
     json_t *to = ct_json_object();
     end_ranges(r);
+    check_process(r, f);
     ct_json_count(to, "pid", f->t->process.pid);
     ct_json_safe(to, "host", f->t->process.host);
     ct_json_append(r->file_list, to);
@@ -311,11 +329,12 @@ static void take_all(struct reading *r, struct ct_timeline *tl)
     add_facts(r, tl);
 }
 
-bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_options *o)
+bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_merged *m,
+                           const struct ct_options *o)
 {
     struct ct_view_options view = ct_report_view(o);
     struct ct_timeline_options all = ct_trace_all(o);
-    struct reading r = {.t = t, .o = &view};
+    struct reading r = {.t = t, .o = &view, .m = m};
     struct ct_timeline tl;
     char **traces = NULL;
     size_t size = 0;
@@ -332,7 +351,7 @@ bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_options *
     ct_timeline_say_notes(&tl);
     ct_timeline_close(&tl);
     free(traces);
-    return !tl.failed;
+    return !tl.failed && !r.foreign;
 }
 
 static void deflate_to(struct ct_base64 *b, z_stream *z, const void *data, size_t bytes, int flush)

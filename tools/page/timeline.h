@@ -9,6 +9,7 @@
 
 #include "page/lane.h"
 #include "report/options.h"
+#include "report/profile/merge.h"
 
 /* Items in all lanes: what a browser draws at ease and a file may well be long for. */
 #define CT_PAGE_MOST_ITEMS ((uint64_t)3 << 20)
@@ -21,8 +22,9 @@ struct ct_page_timeline {
     json_t *facts; /* what the page is told beside the columns; NULL: there is no trace */
 };
 
-/* False: a file could not be read, which was said. */
-bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_options *o);
+/* False: a file could not be read, or is of none of m's processes, which was said. */
+bool ct_page_timeline_read(struct ct_page_timeline *t, const struct ct_merged *m,
+                           const struct ct_options *o);
 
 /* The columns of all lanes, one after the other, packed by zlib (RFC 1950), in base64. */
 void ct_page_timeline_print(const struct ct_page_timeline *t, FILE *out);
