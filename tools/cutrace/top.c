@@ -16,6 +16,8 @@
 #include "report/units.h"
 #include "say.h"
 
+#define LEAST_NAME 24 /* before a name gets less, a column goes */
+
 /* ---- figures ---- */
 
 static int by_number(const void *a, const void *b)
@@ -219,33 +221,70 @@ void top_line(struct ct_string *out, const struct top *t, int line)
         put_process(out, t);
 }
 
-void top_heading(struct ct_string *out)
+enum { NOW, NOW_TIME, NOW_CALLS, ALL_TIME, ALL_CALLS, AVG, MIN, MAX, COLUMNS };
+
+static const char *const headings[COLUMNS] = {
+    [NOW] = "Now(%)",      [NOW_TIME] = "Time", [NOW_CALLS] = "Calls", [ALL_TIME] = "All time",
+    [ALL_CALLS] = "Calls", [AVG] = "Avg",       [MIN] = "Min",         [MAX] = "Max",
+};
+
+/* Which columns, by bits, a terminal of that width has beside names that can be read; 0: all. */
+static unsigned shown_in(int width)
 {
-    ct_string_printf(out, "%7s %9s %9s | %9s %9s %9s %9s %9s  %s", "Now(%)", "Time", "Calls",
-                     "All time", "Calls", "Avg", "Min", "Max", "Name");
+    static const int least[] = {MAX, MIN, ALL_CALLS, AVG, NOW_CALLS, ALL_TIME}; /* that go first */
+    unsigned shown = (1u << COLUMNS) - 1;
+    int left = width - 7 - 10 * (COLUMNS - 1) - 2 - 2;
+    for (size_t i = 0; width && i < ct_countof(least) && left < LEAST_NAME; i++) {
+        shown &= ~(1u << least[i]);
+        left += least[i] == ALL_TIME ? 12 : 10;
+    }
+    return shown;
 }
 
-static void put_time(struct ct_string *out, uint64_t ns, bool known, const char *mark)
+static void put_cell(struct ct_string *out, unsigned shown, int column, const char *text)
+{
+    const char *between = column == ALL_TIME ? " | " : " ";
+    if (shown & 1u << column)
+        ct_string_printf(out, "%s%*s", column ? between : "", column ? 9 : 7, text);
+}
+
+void top_heading(struct ct_string *out, int width)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        put_cell(out, shown_in(width), i, headings[i]);
+    ct_string_put(out, "  Name");
+}
+
+static void put_time(struct ct_string *out, unsigned shown, int column, uint64_t ns, bool known,
+                     const char *mark)
 {
     char text[CT_UNITS_BYTES] = "-", cell[CT_UNITS_BYTES + 1];
     if (known)
         ct_units_time(text, ns, 8);
     snprintf(cell, sizeof(cell), "%s%s", mark, text);
-    ct_string_printf(out, " %9s", cell);
+    put_cell(out, shown, column, cell);
+}
+
+static void put_count(struct ct_string *out, unsigned shown, int column, uint64_t count)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, count);
+    put_cell(out, shown, column, text);
 }
 
 void top_row(struct ct_string *out, const struct top *t, const struct top_row *r, int width)
 {
     size_t begin = out->len;
+    unsigned shown = shown_in(width);
     bool timed = r->total_ns || r->max_ns;
     ct_string_printf(out, "%6.2f%%", percent(r->last_ns, t->last_ns));
-    put_time(out, r->last_ns, timed, "");
-    ct_string_printf(out, " %9" PRIu64 " |", r->last_calls);
-    put_time(out, r->total_ns, timed, "");
-    ct_string_printf(out, " %9" PRIu64, r->calls);
-    put_time(out, r->avg_ns, timed, r->uncertain ? "~" : "");
-    put_time(out, r->min_ns, timed, "");
-    put_time(out, r->max_ns, timed, "");
+    put_time(out, shown, NOW_TIME, r->last_ns, timed, "");
+    put_count(out, shown, NOW_CALLS, r->last_calls);
+    put_time(out, shown, ALL_TIME, r->total_ns, timed, "");
+    put_count(out, shown, ALL_CALLS, r->calls);
+    put_time(out, shown, AVG, r->avg_ns, timed, r->uncertain ? "~" : "");
+    put_time(out, shown, MIN, r->min_ns, timed, "");
+    put_time(out, shown, MAX, r->max_ns, timed, "");
     ct_string_put(out, "  ");
     int left = width - (int)(out->len - begin);
     if (!width)
@@ -259,15 +298,16 @@ void top_row(struct ct_string *out, const struct top *t, const struct top_row *r
 static void print(const struct top *t)
 {
     struct ct_string out = {0};
+    int width = ct_terminal_columns();
     for (int i = 0; i < TOP_LINES; i++) {
         top_line(&out, t, i);
         ct_string_put(&out, "\n");
     }
     ct_string_put(&out, "\n");
-    top_heading(&out);
+    top_heading(&out, width);
     for (size_t i = 0; i < t->count; i++) {
         ct_string_put(&out, "\n");
-        top_row(&out, t, &t->rows[i], ct_terminal_columns());
+        top_row(&out, t, &t->rows[i], width);
     }
     puts(out.data);
     fflush(stdout);

@@ -44,11 +44,13 @@ enum link_result top_take(struct top *t, enum top_order order);
 void top_sort(struct top *t, enum top_order order);
 const char *top_order_name(enum top_order order);
 
-/* Three lines over the table, its heading, and a row, all without an end of line; 0: whole names.
+/*
+ * Lines over the table, its heading, and a row, all without an end of line, for a terminal of so
+ * many columns; 0: all of it.
  */
 #define TOP_LINES 2
 void top_line(struct ct_string *out, const struct top *t, int line);
-void top_heading(struct ct_string *out);
+void top_heading(struct ct_string *out, int width);
 void top_row(struct ct_string *out, const struct top *t, const struct top_row *r, int width);
 
 /* The command: returns the exit status. */

@@ -34,7 +34,7 @@ static void put_head(const struct screen *s)
     attroff(A_DIM);
     attron(A_REVERSE);
     mvhline(HEAD - 1, 0, ' ', COLS);
-    top_heading(&text);
+    top_heading(&text, COLS);
     put_line(HEAD - 1, &text);
     attroff(A_REVERSE);
     ct_string_free(&text);

@@ -304,10 +304,12 @@ static void type(const char *keys)
     ck_assert_int_eq(write(screen.terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
+static const unsigned short widths[] = {110, 80, 40};
+
 /* The key after another draws all anew, which a terminal is not sent otherwise. */
 START_TEST(top_on_a_terminal)
 {
-    struct winsize size = {.ws_row = 20, .ws_col = 110};
+    struct winsize size = {.ws_row = 20, .ws_col = widths[_i]};
     int status;
     serve();
     tell("alpha 40\n");
@@ -521,7 +523,7 @@ int main(void)
     tcase_add_test(t, top_of_graphs_of_one_size);
     tcase_add_test(t, top_until_the_process_ends);
 #if CT_WITH_NCURSES
-    tcase_add_test(t, top_on_a_terminal);
+    tcase_add_loop_test(t, top_on_a_terminal, 0, sizeof(widths) / sizeof(widths[0]));
 #endif
     tcase_add_test(t, nobody_to_ask);
     tcase_add_test(t, switched_off);
