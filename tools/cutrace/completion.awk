@@ -50,6 +50,7 @@ function cell(    text) {
 END { if (shell == "zsh") zsh(); else bash() }
 
 function words(choices) {
+    gsub(/\|[A-Z]+/, "", choices) # stands for a value
     gsub(/\|/, " ", choices)
     return choices
 }
