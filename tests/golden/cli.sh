@@ -136,6 +136,11 @@ status 2 "--print-api-trace does not go with the report 'kernels'" "$report" ker
 status 2 "--sort does not go with the format 'html'" "$report" --format html --sort name basic.bin
 status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bin -o x.bin --filter x
 status 2 "--format does not go with the report 'merge'" "$report" merge --format json basic.bin -o x.bin
+for format in html sqlite chrome perfetto; do
+    status 2 "--format $format does not go with the report 'merge'" "$report" merge --format $format basic.bin -o x.bin
+    status 2 "--format $format does not go with the report 'diff'" \
+        "$report" diff --format $format basic.bin multi.bin -o x.bin
+done
 status 2 "--csv does not go with the report 'merge'" "$report" merge --csv basic.bin -o x.bin
 status 2 "--color does not go with the report 'summary' as json" "$report" --color always --format json basic.bin
 status 2 "--color does not go with the format 'html'" "$report" --color never --format html basic.bin

@@ -22,13 +22,18 @@ static enum ct_options_result check_filter(const char *filter)
 static enum ct_options_result check_report(const struct ct_options *o)
 {
     bool diff = o->report == &ct_reports[CT_REPORT_DIFF];
+    bool merge = o->report == &ct_reports[CT_REPORT_MERGE];
     bool two_sides = o->behind && o->behind < o->file_count;
     if (diff && o->file_count != 2 && !two_sides)
         return ct_options_complain("", "diff needs OLD and NEW, or OLD... -- NEW...", "");
     if (!diff && o->fail_over >= 0)
         return ct_options_complain("", "--fail-over is of the report diff", "");
-    if (o->report == &ct_reports[CT_REPORT_MERGE] && !o->log_file)
+    if (merge && !o->log_file)
         return ct_options_complain("", "merge needs -o FILE", "");
+    if ((diff || merge) && o->format->document)
+        return ct_options_complain("--format ", o->format->name,
+                                   diff ? " does not go with the report 'diff'"
+                                        : " does not go with the report 'merge'");
     return CT_OPTIONS_RUN;
 }
 
