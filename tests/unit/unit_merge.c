@@ -336,6 +336,14 @@ START_TEST(shapes_and_histograms_add_up)
     ck_assert_uint_eq(all, 6);
     ck_assert_uint_eq(ct_hist_quantile(h, 0.5, 100, 301), ct_hist_middle(ct_hist_bucket(200)));
     ck_assert_uint_eq(ct_hist_quantile(h, 0.01, 100, 301), 100);
+    struct ct_merged_hist even = {0};
+    ct_hist_add(&even, 100, 1);
+    ck_assert_uint_eq(ct_hist_quantile(&even, 0.5, 100, 100), 100);
+    ct_hist_add(&even, 300, 1);
+    ck_assert_uint_eq(ct_hist_quantile(&even, 0.5, 100, 300), 200);
+    ct_hist_add(&even, 300, 2);
+    ck_assert_uint_eq(ct_hist_quantile(&even, 0.5, 100, 300), 300);
+    free(even.buckets);
     ck_assert_uint_eq(ct_hist_quantile(h, 1, 100, 301), 301);
 }
 END_TEST

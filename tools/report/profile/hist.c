@@ -106,16 +106,30 @@ static uint64_t clamp(uint64_t ns, uint64_t min_ns, uint64_t max_ns)
     return ns < min_ns ? min_ns : ns;
 }
 
+/* The next bucket that has something in it; h->count: none has. */
+static size_t next_full(const struct ct_merged_hist *h, size_t i)
+{
+    while (i < h->count && !h->buckets[i].count)
+        i++;
+    return i;
+}
+
 uint64_t ct_hist_quantile(const struct ct_merged_hist *h, double share, uint64_t min_ns,
                           uint64_t max_ns)
 {
     double all = 0, seen = 0;
     for (size_t i = 0; i < h->count; i++)
         all += (double)h->buckets[i].count;
-    for (size_t i = 0; i < h->count; i++) {
+    for (size_t i = next_full(h, 0); i < h->count; i = next_full(h, i + 1)) {
         seen += (double)h->buckets[i].count;
-        if (seen >= all * share && h->buckets[i].count)
-            return clamp(ct_hist_middle((uint32_t)h->buckets[i].bucket), min_ns, max_ns);
+        if (seen < all * share)
+            continue;
+        uint64_t ns = clamp(ct_hist_middle((uint32_t)h->buckets[i].bucket), min_ns, max_ns);
+        size_t next = next_full(h, i + 1);
+        if (share != 0.5 || seen > all * share || next == h->count)
+            return ns;
+        uint64_t more = clamp(ct_hist_middle((uint32_t)h->buckets[next].bucket), min_ns, max_ns);
+        return ns + (more - ns) / 2;
     }
     return 0;
 }

@@ -9,7 +9,10 @@ void ct_hist_merge(struct ct_merged_hist *h, const struct ct_file_bucket *bucket
 /* Counts a duration n times. */
 void ct_hist_add(struct ct_merged_hist *h, uint64_t ns, uint64_t n);
 
-/* The duration that the given share (0 to 1) of all stays below or at; 0: nothing in it. */
+/*
+ * The duration that the given share (0 to 1) of all stays below or at; 0: nothing in it. The median
+ * (0.5) of an even number is the mean of the two in the middle.
+ */
 uint64_t ct_hist_quantile(const struct ct_merged_hist *h, double share, uint64_t min_ns,
                           uint64_t max_ns);
 

@@ -142,17 +142,23 @@ static void add_time(struct times *t, uint64_t ns)
     t->count++;
 }
 
-/* In the middle of the bucket that has it, so within 0.4 %. */
-static double median_ns(const struct times *t)
+/* In the middle of the bucket that has the one of that rank, from 1 on, so within 0.4 %. */
+static double ranked_ns(const struct times *t, uint64_t rank)
 {
     uint64_t before = 0;
     for (uint32_t b = 0; b < CT_HIST_BUCKETS; b++) {
         const uint64_t *octave = t->octaves[b / CT_HIST_STEPS];
         before += octave ? octave[b % CT_HIST_STEPS] : 0;
-        if (2 * before >= t->count)
+        if (before >= rank)
             return fmin(fmax((double)ct_hist_middle(b), (double)t->least_ns), (double)t->most_ns);
     }
     return (double)t->most_ns;
+}
+
+/* Of an even number the mean of the two in the middle. */
+static double median_ns(const struct times *t)
+{
+    return (ranked_ns(t, (t->count + 1) / 2) + ranked_ns(t, t->count / 2 + 1)) / 2;
 }
 
 static struct group *group_of(struct summary *s, const struct key *key)
