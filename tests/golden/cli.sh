@@ -276,6 +276,8 @@ status 1 "basic.trace: does not say which rank it is of" "$report" kernels --per
 status 1 "basic.trace: is a trace, no summary" "$report" kernels basic.bin basic.trace
 status 1 "basic.bin: is a summary, no trace" "$report" kernels basic.trace basic.bin
 [ "$(grep -c vecAdd out)" -eq 1 ] || fail "the trace is not shown: $(cat out)"
+status 1 "nothere: cannot be opened: No such file or directory" "$report" kernels nothere basic.trace
+[ "$(grep -c vecAdd out)" -eq 1 ] || fail "a trace behind what is not there is not shown: $(cat out)"
 "$make_trace" broken broken.trace || exit 99
 status 1 "broken.trace: is damaged: a record makes no sense" "$report" kernels --per stream broken.trace
 grep -q vecAdd out || fail "what comes before the damage is not shown"

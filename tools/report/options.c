@@ -339,13 +339,19 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
     return take_report(o, !before);
 }
 
-/* What only traces know is asked of a file that is not there: who reads traces says why. */
+/*
+ * The first that can be read decides. What only traces know is asked of files that are not there:
+ * who reads traces says why.
+ */
 static bool is_of_traces(const struct ct_options *o)
 {
     bool wanted = o->per == CT_PER_STREAM || o->since_ns || o->until_ns != UINT64_MAX;
     if (!(o->report->may & CT_MAY_TRACE) || o->format->document || !o->file_count)
         return false;
-    return ct_trace_is_file(o->files[0]) || (wanted && access(o->files[0], R_OK));
+    for (int i = 0; i < o->file_count; i++)
+        if (!access(o->files[i], R_OK))
+            return ct_trace_is_file(o->files[i]);
+    return wanted;
 }
 
 enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **argv)
