@@ -201,6 +201,12 @@ status 2 "--filter does not go with the report 'um_total_sum'" "$report" um_tota
 status 0 "" "$report" nccl --top 2 nccl.bin
 grep -q '(3 others)  -  ' out || fail "nccl --top does not call the others so: $(cat out)"
 
+# A column that is not there is refused before anything is printed.
+for name in "" kernels "--per process"; do
+    status 2 "'weight' is no column of " "$report" $name --sort weight basic.bin multi.bin
+    [ -s out ] && fail "$name --sort weight: $(cat out)"
+done
+
 # Of whole profiles, whatever the report.
 "$report" --format html multi.bin >one
 "$report" ranks --format html multi.bin | cmp -s one - || fail "the page of ranks is another"

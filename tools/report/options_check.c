@@ -4,6 +4,8 @@
 
 #include "report/options_table.h"
 #include "report/reports.h"
+#include "report/sinks/nvprof.h"
+#include "report/sinks/stage.h"
 
 static enum ct_options_result check_filter(const char *filter)
 {
@@ -129,5 +131,9 @@ enum ct_options_result ct_options_check(const struct ct_options *o)
         return ct_options_complain("--format ", o->format->name, " needs -o FILE");
     if (o->per && check_per(o) != CT_OPTIONS_RUN)
         return CT_OPTIONS_WRONG;
-    return check_honoured(o);
+    if (check_honoured(o) != CT_OPTIONS_RUN)
+        return CT_OPTIONS_WRONG;
+    bool nvprof = o->format == &ct_formats[CT_FORMAT_NVPROF]; /* has more to print than the table */
+    return nvprof && !ct_stage_has_columns(&ct_summary_relation, o) ? CT_OPTIONS_WRONG
+                                                                    : CT_OPTIONS_RUN;
 }

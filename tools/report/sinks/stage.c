@@ -96,6 +96,14 @@ static void find_keys(struct stage *s)
     }
 }
 
+bool ct_stage_has_columns(const struct ct_relation *relation, const struct ct_options *o)
+{
+    int status;
+    struct stage s = {.o = o, .status = &status, .relation = relation};
+    find_keys(&s);
+    return !s.refused;
+}
+
 static void begin_group(struct stage *s)
 {
     ct_kept_begin(&s->kept, s->relation);

@@ -12,5 +12,7 @@
  * then.
  */
 struct ct_sink *ct_stage_open(struct ct_sink *to, const struct ct_options *o, int *status);
+/* Whether the relation has the columns of --sort; what it has not is said. */
+bool ct_stage_has_columns(const struct ct_relation *relation, const struct ct_options *o);
 
 #endif
