@@ -123,6 +123,7 @@ static void resume(void *unused)
             continue;
         ct_allocations_end(c->handle);
         ct_streams_of_context_gone(i);
+        ct_kernels_unloaded();
     }
 }
 

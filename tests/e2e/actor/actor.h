@@ -71,6 +71,7 @@ typedef int actor_fn(int argc, char **argv);
     X("reset-beside", reset_beside)                                                                \
     X("refused", refused)                                                                          \
     X("retained", retained)                                                                        \
+    X("released", released)                                                                        \
     X("released-together", released_together)                                                      \
     X("greens", greens)                                                                            \
     X("green-last", green_last)                                                                    \

@@ -78,6 +78,26 @@ int actor_retained(int argc, char **argv)
     return 0;
 }
 
+/* The last release ends its modules, too: the same handle stands for one kernel after the other. */
+int actor_released(int argc, char **argv)
+{
+    CUcontext c;
+    CUfunction first = NULL;
+    long rounds = actor_number(argc, argv, 1, 20);
+    MUST(cuInit(0));
+    for (long r = 0; r < rounds; r++) {
+        MUST(cuDevicePrimaryCtxRetain(&c, 0));
+        MUST(cuCtxSetCurrent(c));
+        CUfunction f = actor_function_in(c, r % 2 ? "odd" : "even");
+        first = first ? first : f;
+        launches(f, NULL, 10);
+        MUST(cuCtxSynchronize());
+        MUST(cuDevicePrimaryCtxRelease(0));
+        printf("same kernel: %d\n", f == first);
+    }
+    return 0;
+}
+
 static void *release(void *after_ms)
 {
     actor_sleep_ms((unsigned)(uintptr_t)after_ms);

@@ -100,6 +100,16 @@ START_TEST(primary_context_is_not_held)
 }
 END_TEST
 
+START_TEST(kernels_of_a_primary_context_that_was_released)
+{
+    struct ct_summary s;
+    play(&s, "released", NULL, NULL);
+    CHECK_TIMED(stage_kernel(&s, "even"), 100);
+    CHECK_TIMED(stage_kernel(&s, "odd"), 100);
+    ct_summary_free(&s);
+}
+END_TEST
+
 /* Their results are not there yet; where the driver is asked for one too late, the device ends us.
  */
 static void play_late(struct ct_summary *s, const char *part, const char *slow, const char *late)
@@ -198,6 +208,7 @@ int main(void)
     tcase_add_test(t, reset_beside_another_device);
     tcase_add_test(t, refused_ends);
     tcase_add_test(t, primary_context_is_not_held);
+    tcase_add_test(t, kernels_of_a_primary_context_that_was_released);
     tcase_add_test(t, primary_context_released_by_two_threads);
     tcase_add_test(t, primary_context_ends_with_a_green_one);
     tcase_add_test(t, green_contexts);
