@@ -67,6 +67,7 @@ typedef int actor_fn(int argc, char **argv);
     X("tour", tour)                                                                                \
     X("faults", faults)                                                                            \
     X("many-contexts", many_contexts)                                                              \
+    X("beyond-room", beyond_room)                                                                  \
     X("churn", churn)                                                                              \
     X("reset-beside", reset_beside)                                                                \
     X("refused", refused)                                                                          \

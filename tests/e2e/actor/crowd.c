@@ -72,6 +72,30 @@ int actor_many_contexts(int argc, char **argv)
     return 0;
 }
 
+/* More than there is room for, of which the last ones come and go: their kernels' handles come back
+ */
+int actor_beyond_room(int argc, char **argv)
+{
+    CUcontext c;
+    CUfunction first = NULL;
+    long full = actor_number(argc, argv, 1, 256), more = actor_number(argc, argv, 2, 20);
+    MUST(cuInit(0));
+    for (long i = 0; i < full + more; i++) {
+        MUST(cuCtxCreate(&c, NULL, 0, 0));
+        CUfunction f = actor_function_in(c, i < full ? "full" : i % 2 ? "odd" : "even");
+        MUST(actor_launch(f, NULL));
+        MUST(cuCtxSynchronize());
+        if (i < full) {
+            MUST(cuCtxPopCurrent(&c));
+            continue;
+        }
+        first = first ? first : f;
+        MUST(cuCtxDestroy(c));
+        printf("same kernel: %d\n", f == first);
+    }
+    return 0;
+}
+
 /* ---- coming and going ---- */
 
 static atomic_int gates[THREADS];

@@ -53,6 +53,16 @@ START_TEST(more_contexts_than_there_is_room_for)
 }
 END_TEST
 
+START_TEST(kernels_of_contexts_that_found_no_room)
+{
+    struct ct_summary s;
+    play(&s, "beyond-room", "256", "20");
+    CHECK_SUM(stage_kernel(&s, "even"), 10);
+    CHECK_SUM(stage_kernel(&s, "odd"), 10);
+    ct_summary_free(&s);
+}
+END_TEST
+
 START_TEST(contexts_destroyed_by_threads)
 {
     struct ct_summary s;
@@ -204,6 +214,7 @@ int main(void)
     TCase *t = tcase_create("contexts, devices, what goes away");
     tcase_add_test(t, many_contexts);
     tcase_add_test(t, more_contexts_than_there_is_room_for);
+    tcase_add_test(t, kernels_of_contexts_that_found_no_room);
     tcase_add_test(t, contexts_destroyed_by_threads);
     tcase_add_test(t, reset_beside_another_device);
     tcase_add_test(t, refused_ends);
