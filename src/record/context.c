@@ -228,6 +228,9 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
             continue;
         if (!ct_events_init(&c->pool, ct_config.events))
             return NULL;
+        atomic_fetch_add_explicit(&all->device[c->device].turns,
+                                  atomic_exchange_explicit(&c->turns, 0, memory_order_relaxed),
+                                  memory_order_relaxed);
         c->handle = handle;
         c->device = device;
         atomic_store_explicit(&c->name, NULL, memory_order_relaxed);

@@ -54,6 +54,7 @@ struct ct_device {
     uint32_t compute_minor;
     uint32_t memory_mbs; /* most that its memory carries, MB/s; 0: not known */
     uint32_t link_mbs;   /* and its link to the host, in one direction */
+    _Atomic uint64_t turns;                   /* of contexts that have gone */
     const struct ct_calibration *calibration; /* of the drain thread, or whoever has its lock */
 };
 

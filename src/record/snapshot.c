@@ -342,7 +342,7 @@ static void add_stream(const struct ct_stream *s, const struct ct_process_info *
 
 static uint64_t turns_of(uint32_t device)
 {
-    uint64_t turns = 0;
+    uint64_t turns = atomic_load_explicit(&ct_device(device)->turns, memory_order_relaxed);
     for (uint32_t i = 0; i < CT_CONTEXTS; i++)
         if (ct_context(i)->device == device)
             turns += atomic_load_explicit(&ct_context(i)->turns, memory_order_relaxed);

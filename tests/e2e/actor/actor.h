@@ -45,6 +45,7 @@ typedef int actor_fn(int argc, char **argv);
     X("ahead", ahead)                                                                              \
     X("reset", reset)                                                                              \
     X("recreate", recreate)                                                                        \
+    X("turns", turns)                                                                              \
     X("unload", unload)                                                                            \
     X("stream-gone", stream_gone)                                                                  \
     X("events-gone", events_gone)                                                                  \

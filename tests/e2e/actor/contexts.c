@@ -117,6 +117,27 @@ int actor_recreate(int argc, char **argv)
     return 0;
 }
 
+/* The default stream and another one in turns, in a context of the first device, which then goes */
+int actor_turns(int argc, char **argv)
+{
+    CUcontext c;
+    MUST(cuInit(0));
+    for (int device = 0; device < 2; device++) {
+        long n = device ? 1 : actor_number(argc, argv, 1, 50);
+        MUST(cuCtxCreate(&c, NULL, 0, device));
+        CUfunction f = actor_function_in(c, device ? "on_one" : "on_zero");
+        CUstream s;
+        MUST(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+        for (long i = 0; i < n; i++) {
+            MUST(actor_launch(f, s));
+            MUST(actor_launch(f, NULL));
+        }
+        MUST(cuCtxSynchronize());
+        MUST(cuCtxDestroy(c));
+    }
+    return 0;
+}
+
 /* The same handle stands for one kernel after the other */
 int actor_unload(int argc, char **argv)
 {

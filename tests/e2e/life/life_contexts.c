@@ -53,6 +53,26 @@ START_TEST(more_contexts_than_there_is_room_for)
 }
 END_TEST
 
+static uint64_t turns_on(const struct ct_summary *s, uint32_t ordinal)
+{
+    for (size_t i = 0; i < s->activities_count; i++)
+        if (s->devices[s->activities[i].device].ordinal == ordinal)
+            return s->activities[i].turns;
+    return 0;
+}
+
+/* The second device's context gets the entry of the first one's. */
+START_TEST(turns_are_of_their_device)
+{
+    struct ct_summary s;
+    play(&s, "turns", "50", NULL);
+    check_devices(&s, "on_zero", 100, "on_one", 2);
+    ck_assert_uint_ge(turns_on(&s, 0), 99);
+    ck_assert_uint_le(turns_on(&s, 1), 1);
+    ct_summary_free(&s);
+}
+END_TEST
+
 START_TEST(kernels_of_contexts_that_found_no_room)
 {
     struct ct_summary s;
@@ -214,6 +234,7 @@ int main(void)
     TCase *t = tcase_create("contexts, devices, what goes away");
     tcase_add_test(t, many_contexts);
     tcase_add_test(t, more_contexts_than_there_is_room_for);
+    tcase_add_test(t, turns_are_of_their_device);
     tcase_add_test(t, kernels_of_contexts_that_found_no_room);
     tcase_add_test(t, contexts_destroyed_by_threads);
     tcase_add_test(t, reset_beside_another_device);
