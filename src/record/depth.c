@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/depth.h"
 
-#include <string.h>
-
 /*
  * A stream takes about 1,020 entries (an H200, driver 580) and then the launching thread waits; a
  * bracket has one record or two. Records may be made while fewer than ALLOWED are pending, and then

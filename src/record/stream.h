@@ -257,4 +257,5 @@ static inline void ct_stream_count_passed(struct ct_stream *s, uint64_t id, uint
 
 void ct_stream_break(struct ct_stream *s);
 void ct_streams_break(void);
+
 #endif
