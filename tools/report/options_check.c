@@ -32,10 +32,11 @@ static enum ct_options_result check_report(const struct ct_options *o)
         return ct_options_complain("", "--fail-over is of the report diff", "");
     if (merge && !o->log_file)
         return ct_options_complain("", "merge needs -o FILE", "");
-    if ((diff || merge) && o->format->document)
-        return ct_options_complain("--format ", o->format->name,
-                                   diff ? " does not go with the report 'diff'"
-                                        : " does not go with the report 'merge'");
+    if ((diff || merge) && o->format->document) {
+        char after[128];
+        snprintf(after, sizeof(after), " does not go with the report '%s'", o->report->name);
+        return ct_options_complain("--format ", o->format->name, after);
+    }
     return CT_OPTIONS_RUN;
 }
 
