@@ -228,24 +228,40 @@ static const char *const headings[COLUMNS] = {
     [ALL_CALLS] = "Calls", [AVG] = "Avg",       [MIN] = "Min",         [MAX] = "Max",
 };
 
+static const char *between(int column)
+{
+    return column == ALL_TIME ? " | " : column ? " " : "";
+}
+
+static int cell_width(int column)
+{
+    return column ? 9 : 7;
+}
+
+static int width_of(int column)
+{
+    return (int)strlen(between(column)) + cell_width(column);
+}
+
 /* Which columns, by bits, a terminal of that width has beside names that can be read; 0: all. */
 static unsigned shown_in(int width)
 {
     static const int least[] = {MAX, MIN, ALL_CALLS, AVG, NOW_CALLS, ALL_TIME}; /* that go first */
     unsigned shown = (1u << COLUMNS) - 1;
-    int left = width - 7 - 10 * (COLUMNS - 1) - 2 - 2;
+    int left = width - 2;
+    for (int i = 0; i < COLUMNS; i++)
+        left -= width_of(i);
     for (size_t i = 0; width && i < ct_countof(least) && left < LEAST_NAME; i++) {
         shown &= ~(1u << least[i]);
-        left += least[i] == ALL_TIME ? 12 : 10;
+        left += width_of(least[i]);
     }
     return shown;
 }
 
 static void put_cell(struct ct_string *out, unsigned shown, int column, const char *text)
 {
-    const char *between = column == ALL_TIME ? " | " : " ";
     if (shown & 1u << column)
-        ct_string_printf(out, "%s%*s", column ? between : "", column ? 9 : 7, text);
+        ct_string_printf(out, "%s%*s", between(column), cell_width(column), text);
 }
 
 void top_heading(struct ct_string *out, int width)
