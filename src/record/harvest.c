@@ -341,7 +341,10 @@ static bool is_complete(struct ct_stream *s)
     return false;
 }
 
-/* One question for all that waits: what comes last in a stream is complete last. */
+/*
+ * One question for all that waits: what comes last in a stream is complete last, but for brackets
+ * that were open at once, whose numbers are not always in the order of their stop records.
+ */
 static bool is_all_complete(const struct ct_stream *s)
 {
     if (s->first_pending == s->last_pending)
@@ -357,10 +360,15 @@ static bool is_next(const struct ct_stream *s)
     return s->first_pending && s->first_pending->op.sequence <= s->dealt + 1;
 }
 
+static bool is_overlapped(const struct ct_stream *s)
+{
+    return s->first_pending->op.flags & CT_OP_OVERLAPPED;
+}
+
 static void harvest_stream(struct ct_stream *s)
 {
     bool all = s->first_pending && is_all_complete(s);
-    while (is_next(s) && (all || is_complete(s))) {
+    while (is_next(s) && ((all && !is_overlapped(s)) || is_complete(s))) {
         measure(s, s->first_pending);
         give_pending(unlink_first(s));
     }

@@ -718,6 +718,43 @@ START_TEST(brackets_come_in_any_order)
 }
 END_TEST
 
+static CUresult fake_elapsed_of_complete(float *ms, CUevent from, CUevent to)
+{
+    CUresult r = fake_query(from);
+    return r == CUDA_SUCCESS && (r = fake_query(to)) == CUDA_SUCCESS ? fake_elapsed(ms, from, to)
+                                                                     : r;
+}
+
+/* Of two that were open at once the second one's stop was recorded first, and is complete. */
+START_TEST(stops_come_in_any_order)
+{
+    pthread_t thread;
+    void *other;
+    struct ct_bracket first, second;
+    const struct ct_work w = launch_of(0);
+    FAKE(cuEventElapsedTime, fake_elapsed_of_complete);
+    pthread_create(&thread, NULL, make_state, NULL);
+    pthread_join(thread, &other);
+    launch(0, CUDA_SUCCESS);
+    drain();
+    ct_bracket_open(&second, &w, ct_thread_self());
+    ct_bracket_open(&first, &w, other);
+    ct_bracket_close(&first, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
+    ct_bracket_close(&second, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
+    struct ct_context *c = ct_context(first.stream->context);
+    CUevent *stop = &c->pool.event[first.stop_event];
+    *stop = (CUevent)&handles[40000];
+    complete = 30000;
+    ct_harvest_collect(other);
+    drain();
+    complete = UINT32_MAX / 2;
+    drain();
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_eq(r->timed, 3);
+    ck_assert_uint_eq(lost(r), 0);
+}
+END_TEST
+
 /* A bracket began with the stop of one of its thread's, and ended after another thread's. */
 START_TEST(a_start_is_waited_for)
 {
@@ -760,6 +797,7 @@ int main(void)
     tcase_add_test(tests, handles_are_forgotten);
     tcase_add_test(tests, launches_are_timed);
     tcase_add_test(tests, brackets_come_in_any_order);
+    tcase_add_test(tests, stops_come_in_any_order);
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
     tcase_add_test(tests, events_that_could_not_be_made);
     tcase_add_test(tests, a_stream_met_by_two_threads_is_one);
