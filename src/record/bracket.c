@@ -439,6 +439,8 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .range = range,
         .batch = is_of_nccl(b, w) ? ct_collective_launched(b->thread, w->stream) : 0,
     };
+    if (ct_unlikely(b->flags & CT_OP_OVERLAPPED))
+        ct_stream_disown(s);
     ct_ring_publish(&b->thread->op_ring);
     if (ct_unlikely(slot % WAKE_EVERY == 0))
         ct_drain_wake();

@@ -189,6 +189,12 @@ bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t open
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
                             bool shared);
 
+/* Others were open meanwhile: the newest by number need not be the last in the stream. */
+static inline void ct_stream_disown(struct ct_stream *s)
+{
+    atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
+}
+
 /*
  * The legacy default stream and the streams that are not non-blocking wait for each other: when it
  * is the other side's turn, what was recorded before is no start for what comes. Taking a turn, and

@@ -755,6 +755,42 @@ START_TEST(stops_come_in_any_order)
 }
 END_TEST
 
+static struct ct_bracket quick;
+
+static CUresult fake_record_before_another(CUevent e, CUstream s)
+{
+    const struct ct_work w = launch_of(0);
+    CUresult r = fake_record(e, s);
+    FAKE(cuEventRecord, fake_record);
+    ct_bracket_close(&quick, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
+    return r;
+}
+
+/* Behind the last stop by number there is another thread's kernel, which is no part of the next. */
+START_TEST(a_stop_with_something_behind_is_no_start)
+{
+    pthread_t thread;
+    void *other;
+    struct ct_bracket slow, next;
+    const struct ct_work w = launch_of(0);
+    pthread_create(&thread, NULL, make_state, NULL);
+    pthread_join(thread, &other);
+    complete = 0;
+    for (int i = 0; i < 5; i++)
+        launch(0, CUDA_SUCCESS);
+    ct_bracket_open(&slow, &w, ct_thread_self());
+    ct_bracket_open(&quick, &w, other);
+    FAKE(cuEventRecord, fake_record_before_another);
+    ct_bracket_close(&slow, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
+    ct_bracket_open(&next, &w, ct_thread_self());
+    ck_assert_uint_eq(next.state, CT_BRACKET_OPEN);
+    ck_assert_uint_eq(next.flags & (CT_OP_SHARED_START | CT_OP_TOLD_START), 0);
+    ct_bracket_close(&next, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
+    ct_bracket_open(&next, &w, ct_thread_self());
+    ck_assert_uint_ne(next.flags & CT_OP_SHARED_START, 0);
+}
+END_TEST
+
 /* A bracket began with the stop of one of its thread's, and ended after another thread's. */
 START_TEST(a_start_is_waited_for)
 {
@@ -798,6 +834,7 @@ int main(void)
     tcase_add_test(tests, launches_are_timed);
     tcase_add_test(tests, brackets_come_in_any_order);
     tcase_add_test(tests, stops_come_in_any_order);
+    tcase_add_test(tests, a_stop_with_something_behind_is_no_start);
     tcase_add_test(tests, default_streams_are_not_taken_for_others);
     tcase_add_test(tests, events_that_could_not_be_made);
     tcase_add_test(tests, a_stream_met_by_two_threads_is_one);
