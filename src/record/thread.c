@@ -99,7 +99,7 @@ CT_COLD struct ct_thread *ct_thread_make(void)
     if (t) {
         t->driver_depth = t->runtime_depth = t->nccl_depth = 0;
         ct_collectives_leave(t);
-        t->correlation = 0;
+        t->waited_ticks = t->correlation = 0;
         if (atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed))
             ct_call_log_start(t);
         uint64_t seed = (uint64_t)(uintptr_t)t ^ ct_ticks();

@@ -271,6 +271,30 @@ START_TEST(an_ended_thread_leaves_its_events)
 }
 END_TEST
 
+/* Whether the thread begins as one that has waited; it ends as one. */
+static void *wait_and_end(void *unused)
+{
+    (void)unused;
+    struct ct_thread *t = ct_thread_self();
+    bool had_waited = t->waited_ticks;
+    t->waited_ticks = ct_ticks();
+    return had_waited ? t : NULL;
+}
+
+/* Nobody's waiting is that of the next one with its state. */
+START_TEST(a_thread_begins_without_having_waited)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        void *had_waited;
+        pthread_create(&thread, NULL, wait_and_end, NULL);
+        pthread_join(thread, &had_waited);
+        ck_assert_ptr_null(had_waited);
+        drain();
+    }
+}
+END_TEST
+
 /* ---- rows ---- */
 
 /* In the thread as long as there is room, in the row from then on; the sum is always whole. */
@@ -827,6 +851,7 @@ int main(void)
     tcase_add_test(tests, tallies_lose_nothing);
     tcase_add_loop_test(tests, an_event_has_one_holder, 0, ct_countof(pool_sizes));
     tcase_add_test(tests, an_ended_thread_leaves_its_events);
+    tcase_add_test(tests, a_thread_begins_without_having_waited);
     tcase_add_test(tests, pools_are_bounded);
     tcase_add_test(tests, durations_are_counted_in_their_buckets);
     tcase_add_test(tests, a_histogram_that_is_dropped_stays_empty);
