@@ -231,6 +231,7 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
         atomic_fetch_add_explicit(&all->device[c->device].turns,
                                   atomic_exchange_explicit(&c->turns, 0, memory_order_relaxed),
                                   memory_order_relaxed);
+        ct_streams_keep_context_name(ct_context_index(c), c->name);
         c->handle = handle;
         c->device = device;
         atomic_store_explicit(&c->name, NULL, memory_order_relaxed);

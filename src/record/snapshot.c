@@ -313,6 +313,12 @@ static uint64_t since_start(const struct ct_process_info *process, uint64_t ns)
     return ns > process->start_ns ? ns - process->start_ns : 0;
 }
 
+static const char *context_name_of(const struct ct_stream *s)
+{
+    const char *kept = atomic_load_explicit(&s->context_name, memory_order_acquire);
+    return kept ? kept : atomic_load_explicit(&ct_context(s->context)->name, memory_order_acquire);
+}
+
 static void add_stream(const struct ct_stream *s, const struct ct_process_info *process)
 {
     static const struct ct_stream_activity none;
@@ -334,8 +340,7 @@ static void add_stream(const struct ct_stream *s, const struct ct_process_info *
         .gaps = a->gaps,
         .longest_gap_ns = a->longest_gap_ns,
         .name = add_given_name(atomic_load_explicit(&s->name, memory_order_acquire)),
-        .context_name = add_given_name(
-            atomic_load_explicit(&ct_context(s->context)->name, memory_order_acquire)),
+        .context_name = add_given_name(context_name_of(s)),
     };
     append(CT_SECTION_STREAMS, &f, sizeof(f));
 }

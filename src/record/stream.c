@@ -121,6 +121,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     s->flags = UINT32_MAX;
     s->priority = 0;
     atomic_store_explicit(&s->name, NULL, memory_order_relaxed);
+    atomic_store_explicit(&s->context_name, NULL, memory_order_relaxed);
     atomic_store_explicit(&s->untimed, 0, memory_order_relaxed);
     atomic_store_explicit(&s->settled, 0, memory_order_relaxed);
     atomic_store_explicit(&s->waits, 0, memory_order_relaxed);
@@ -358,6 +359,15 @@ bool ct_streams_of_context_idle(uint32_t context)
         if (all->stream[i].context == context && !is_idle(&all->stream[i]))
             return false;
     return true;
+}
+
+void ct_streams_keep_context_name(uint32_t context, const char *name)
+{
+    for (uint32_t i = 0; i < ct_min(ct_streams_count(), CT_STREAMS_LISTED); i++) {
+        struct ct_stream *s = &all->stream[i];
+        if (s->context == context && !s->context_name)
+            atomic_store_explicit(&s->context_name, name ? name : "", memory_order_release);
+    }
 }
 
 /* As the trail has it: the number's upper part, as far as there is room, and the event. */

@@ -269,6 +269,21 @@ START_TEST(things_have_names)
 }
 END_TEST
 
+/* A stream keeps the name of its context, whatever comes into the entry of that. */
+START_TEST(contexts_have_names_of_their_own)
+{
+    struct ct_summary s;
+    struct stage_run r = play("contexts", NULL, NULL);
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_str_eq(text_of(&s, stream_called(&s, "first")->context_name), "first");
+    ck_assert_str_eq(text_of(&s, stream_called(&s, "second")->context_name), "second");
+    ck_assert_str_eq(text_of(&s, stream_called(&s, "third")->context_name), "");
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* Where ranges of a name begin, minus where they end; marks count as such. */
 struct traced {
     unsigned begins, ends, marks;
@@ -453,6 +468,7 @@ int main(void)
     tcase_add_test(tests, children_that_are_profiled);
     tcase_add_test(tests, names_and_ends);
     tcase_add_test(tests, things_have_names);
+    tcase_add_test(tests, contexts_have_names_of_their_own);
     tcase_add_test(tests, naming_leaves_captures_alone);
     tcase_add_test(tests, ranges_are_traced);
     tcase_add_test(tests, one_that_stays_open_begins);

@@ -120,6 +120,24 @@ static void things(void)
     }
 }
 
+/* Contexts one after the other, each with its name and a stream with that name. */
+static void contexts(void)
+{
+    static const char *const names[] = {"first", "second", NULL};
+    for (int i = 0; i < 3; i++) {
+        CUcontext c;
+        CUstream stream;
+        MUST(cuCtxCreate(&c, NULL, 0, 0));
+        MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        MUST(cuMemsetD8Async(memory, 0, 4096, stream));
+        nvtxNameCuStreamA(stream, names[i] ? names[i] : "third");
+        if (names[i])
+            nvtxNameCuContextA(c, names[i]);
+        MUST(cuStreamSynchronize(stream));
+        MUST(cuCtxDestroy(c));
+    }
+}
+
 /* A stream that captures may not be asked, one that is known is. */
 static void capture(void)
 {
@@ -268,6 +286,8 @@ int main(int argc, char **argv)
         names();
     else if (!strcmp(part, "things"))
         things();
+    else if (!strcmp(part, "contexts"))
+        contexts();
     else if (!strcmp(part, "capture"))
         capture();
     else if (!strcmp(part, "burst"))
