@@ -22,7 +22,7 @@ struct graphs {
     struct ct_spin lock;                         /* for adding */
     _Atomic uint32_t row[CT_GRAPHS][CT_DEVICES]; /* + 1; 0: not known yet */
     struct ct_table index;   /* executable graph -> updates of it << 32 | topology */
-    struct ct_table changed; /* executable graph and node -> name of the kernel it was given; off */
+    struct ct_table changed; /* executable graph and node -> what was done to it, and when */
 };
 
 static struct graphs *all;
@@ -30,7 +30,7 @@ static struct graphs *all;
 bool ct_graphs_init(void)
 {
     struct graphs *g = ct_map(sizeof(*g));
-    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->changed, 14))
+    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->changed, 15))
         return false;
     all = g;
     return true;
@@ -259,26 +259,36 @@ static void end_change(struct change *c)
     assign(c->exec, c->updates, c->graph);
 }
 
-/* Of a node since the last instantiation or update. Nodes are aligned: the lowest bit is free. */
+/*
+ * Of a node: what counts is of now, not of before the last instantiation or update. The number of
+ * these is no part of the key: programs update without end.
+ */
+enum { NAME, NAMED_AT, SWITCHED };
+
 static uint64_t key_of(const struct change *c, CUgraphNode node, unsigned what)
 {
-    return (((uintptr_t)c->exec * 31 + (uintptr_t)node) * 31 + c->updates) << 1 | what;
+    return ((uintptr_t)c->exec * 0x9e3779b97f4a7c15u + (uintptr_t)node) << 2 | what;
 }
 
-static uint64_t name_key(const struct change *c, CUgraphNode node)
+static void keep(const struct change *c, CUgraphNode node, unsigned what, uint64_t value)
 {
-    return key_of(c, node, 0);
+    ct_table_put(&all->changed, key_of(c, node, what), value);
 }
 
-static uint64_t switch_key(const struct change *c, CUgraphNode node)
+static bool find(const struct change *c, CUgraphNode node, unsigned what, uint64_t *value)
 {
-    return key_of(c, node, 1);
+    return ct_table_find(&all->changed, key_of(c, node, what), value);
+}
+
+static uint64_t switched(const struct change *c, bool on)
+{
+    return c->updates << 1 | !on;
 }
 
 static bool is_off(const struct change *c, CUgraphNode node)
 {
-    uint64_t off = 0;
-    return ct_table_find(&all->changed, switch_key(c, node), &off) && off;
+    uint64_t known;
+    return find(c, node, SWITCHED, &known) && known == switched(c, false);
 }
 
 /*
@@ -287,8 +297,8 @@ static bool is_off(const struct change *c, CUgraphNode node)
  */
 static const char *current_name(const struct change *c, CUgraphNode node)
 {
-    uint64_t given;
-    if (ct_table_find(&all->changed, name_key(c, node), &given))
+    uint64_t at, given;
+    if (find(c, node, NAMED_AT, &at) && at == c->updates && find(c, node, NAME, &given))
         return (const char *)(uintptr_t)given;
     return original_name(node);
 }
@@ -305,7 +315,8 @@ static void rename_node(struct change *c, CUgraphNode node, const char *name)
         remove_kernel(c->graph, old);
         add_kernel(c->graph, copy);
     }
-    ct_table_put(&all->changed, name_key(c, node), (uintptr_t)copy);
+    keep(c, node, NAME, (uintptr_t)copy);
+    keep(c, node, NAMED_AT, c->updates);
 }
 
 void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f)
@@ -365,7 +376,7 @@ void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
             add_kernel(c.graph, name);
         else
             remove_kernel(c.graph, name);
-        ct_table_put(&all->changed, switch_key(&c, node), !on);
+        keep(&c, node, SWITCHED, switched(&c, on));
     }
     end_change(&c);
 }

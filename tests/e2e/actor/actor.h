@@ -37,6 +37,7 @@ typedef int actor_fn(int argc, char **argv);
     X("capture-race", capture_race)                                                                \
     X("conditions", conditions)                                                                    \
     X("updates", updates)                                                                          \
+    X("updates-many", updates_many)                                                                \
     X("replica", replica)                                                                          \
     X("inside", inside)                                                                            \
     X("devices", devices)                                                                          \

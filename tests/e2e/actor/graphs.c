@@ -307,3 +307,30 @@ int actor_updates(int argc, char **argv)
         say_truth((char[]){*name, '\0'});
     return 0;
 }
+
+/* One that is updated and changed so often that nobody can keep it all, and one changed before */
+int actor_updates_many(int argc, char **argv)
+{
+    CUgraphExec changed, busy;
+    CUgraphExecUpdateResultInfo info;
+    actor_begin();
+    CUstream s = actor_stream();
+    CUgraph first = CAPTURED(s, "a", "a", "b"), second = CAPTURED(s, "c", "c", "c");
+    MUST(cuGraphInstantiate(&changed, first, 0));
+    MUST(cuGraphInstantiate(&busy, second, 0));
+    MUST(cuGraphNodeSetEnabled(changed, node_of(first, 1), 0));
+    actor_set_kernel(changed, node_of(first, 2), "d");
+    for (long i = 0; i < actor_number(argc, argv, 1, 16000); i++) {
+        MUST(cuGraphExecUpdate(busy, second, &info));
+        MUST(cuGraphNodeSetEnabled(busy, node_of(second, 0), 0));
+        MUST(cuGraphNodeSetEnabled(busy, node_of(second, 1), 0));
+    }
+    launch(busy, s, 1);
+    MUST(cuGraphNodeSetEnabled(changed, node_of(first, 1), 1));
+    actor_set_kernel(changed, node_of(first, 2), "b");
+    launch(changed, s, 2);
+    MUST(cuCtxSynchronize());
+    for (const char *name = "abcd"; *name; name++)
+        say_truth((char[]){*name, '\0'});
+    return 0;
+}

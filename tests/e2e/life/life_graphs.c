@@ -211,6 +211,16 @@ START_TEST(conditional_nodes)
 }
 END_TEST
 
+/* Of each kernel as many ran as the program says. */
+static void check_truth(const struct ct_summary *s, const char *out)
+{
+    for (const char *name = "abcd"; *name; name++) {
+        const char kernel[] = {*name, '\0'}, words[] = {'r', 'a', 'n', ' ', *name, ' ', '\0'};
+        ck_assert_msg(runs_within(s, kernel) == number_after(out, words), "%s %llu, %.400s", kernel,
+                      (unsigned long long)runs_within(s, kernel), out);
+    }
+}
+
 /* What a launch is one of is known where each is timed, and where most go by without a look. */
 START_TEST(updated_graphs)
 {
@@ -223,14 +233,22 @@ START_TEST(updated_graphs)
     ck_assert_uint_eq(launches_of(&s, 3), 28 + 9);
     if (!_i)
         CHECK_TIMED(stage_rows(&s, CT_ROW_GRAPH, NULL), 28 + 9);
-    for (const char *name = "abcd"; *name; name++) {
-        const char kernel[] = {*name, '\0'}, words[] = {'r', 'a', 'n', ' ', *name, ' ', '\0'};
-        ck_assert_msg(runs_within(&s, kernel) == number_after(r.out, words), "%s %llu, %.400s",
-                      kernel, (unsigned long long)runs_within(&s, kernel), r.out);
-    }
+    check_truth(&s, r.out);
     ct_summary_free(&s);
     stage_drop(&r);
     stage_compare((struct stage_scene){.argv = {"updates"}});
+}
+END_TEST
+
+START_TEST(graphs_updated_many_times)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"updates-many"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    check_truth(&s, r.out);
+    ct_summary_free(&s);
+    stage_drop(&r);
 }
 END_TEST
 
@@ -244,5 +262,6 @@ int main(void)
     tcase_add_test(t, capture_while_the_stream_is_asked);
     tcase_add_test(t, conditional_nodes);
     tcase_add_loop_test(t, updated_graphs, 0, 2);
+    tcase_add_test(t, graphs_updated_many_times);
     return stage_main("life_graphs", t);
 }
