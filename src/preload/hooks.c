@@ -230,9 +230,12 @@ static void stream_waits(const struct ct_hook *h, CUstream s)
     atomic_fetch_add_explicit(&known->waits, 1, memory_order_relaxed);
 }
 
+/* A default stream is met here: what is recorded behind it carries the gate on. */
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
 {
-    struct ct_stream *known = known_stream(h, s);
+    CUstream meant = s ? s : h->null_stream;
+    bool is_default = meant == CU_STREAM_LEGACY || meant == CU_STREAM_PER_THREAD;
+    struct ct_stream *known = is_default ? ct_stream_get(h->thread, meant) : known_stream(h, meant);
     if (known)
         ct_depth_gate(known);
     stream_waits(h, s);

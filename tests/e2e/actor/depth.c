@@ -30,12 +30,12 @@ static void wait_for_semaphore(CUstream s)
 }
 
 /* In another stream, which closes it for who waits for its event. */
-static void wait_for_event(CUstream s)
+static void wait_for_event(CUstream s, const char *kind)
 {
     static CUstream other;
     static CUevent e;
-    if (!other) {
-        other = actor_stream();
+    if (!e) {
+        other = actor_stream_of(kind);
         MUST(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
     }
     MUST(cuLaunchHostFunc(other, wait_for_gate, NULL));
@@ -53,15 +53,17 @@ static void close_gate(const char *how, CUstream s)
     else if (!strcmp(how, "semaphore"))
         wait_for_semaphore(s);
     else if (!strcmp(how, "event"))
-        wait_for_event(s);
+        wait_for_event(s, "created");
+    else if (!strcmp(how, "event of default"))
+        wait_for_event(s, "legacy");
     else
         MUST(actor_launch_with(actor_function("gate"), s, (uint64_t)(uintptr_t)&gate));
 }
 
 /*
- * depth kernel|value|host|semaphore|event [QUEUED [BEFORE [ROUNDS [done|running [STREAM]]]]]: so
- * much is queued behind a gate that the program opens when all is queued; what came before is done
- * when the gate is, or is not
+ * depth kernel|value|host|semaphore|event|"event of default" [QUEUED [BEFORE [ROUNDS [done|running
+ * [STREAM]]]]]: so much is queued behind a gate that the program opens when all is queued; what
+ * came before is done when the gate is, or is not
  */
 int actor_depth(int argc, char **argv)
 {

@@ -55,6 +55,21 @@ START_TEST(depth_behind_a_gate_behind_work)
 }
 END_TEST
 
+/* Where nothing else was in the stream whose event is waited for, which is no created one. */
+START_TEST(depth_behind_a_gate_of_a_default_stream)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"depth", "event of default", "800", "300", "3", "running"},
+                              .env = {"CUDASIM_KERNELS=queued=20000", "CUDASIM_REAL_TIME=1",
+                                      "CUDASIM_HOST_NS=3000"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    CHECK_SUM(stage_kernel(&s, "queued"), 300 + 3 * 800);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* A run of nothing but launches: what of them was lost, which is all for the depth of the queue. */
 static uint64_t lost_ahead(const struct stage_scene *scene, uint64_t launches)
 {
@@ -105,6 +120,7 @@ int main(void)
     TCase *t = tcase_create("depth");
     tcase_add_loop_test(t, depth_behind_a_gate, 0, 20);
     tcase_add_loop_test(t, depth_behind_a_gate_behind_work, 0, 45);
+    tcase_add_test(t, depth_behind_a_gate_of_a_default_stream);
     tcase_add_test(t, far_ahead_of_a_late_device);
     tcase_add_loop_test(t, ahead_of_a_slow_device, 0, 3);
     return stage_main("life_depth", t);
