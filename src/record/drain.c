@@ -44,6 +44,7 @@ static const char stuck[] = "A driver call did not return: what was not timed by
 enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
 static _Atomic uint32_t phase;
+static _Atomic uint32_t can_be_woken; /* 1 in a nap that is worth a call to the kernel */
 static _Atomic uint64_t deadline_ns;
 static _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
@@ -63,19 +64,32 @@ static void wait_at(_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &t, NULL, 0);
 }
 
-static void nap(uint32_t expected, uint64_t ns)
+static void wake_at(_Atomic uint32_t *word)
 {
-    wait_at(&phase, expected, ns);
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* Launching threads call it: the first ends the nap, the others pay nothing. */
 void ct_drain_wake(void)
 {
-    syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    if (atomic_load(&can_be_woken) && atomic_exchange(&can_be_woken, 0))
+        wake_at(&can_be_woken);
+}
+
+/* None if the phase is no longer `p`: who set it may have called before the nap could be ended. */
+static void nap(uint32_t p, uint64_t ns)
+{
+    uint32_t is_long = ns > NAP_SHORTEST_NS;
+    atomic_store(&can_be_woken, is_long);
+    if (atomic_load(&phase) == p)
+        wait_at(&can_be_woken, is_long, ns);
+    atomic_store(&can_be_woken, 0);
 }
 
 static void set_phase(uint32_t p)
 {
     atomic_store(&phase, p);
+    wake_at(&phase);
     ct_drain_wake();
 }
 
@@ -218,7 +232,7 @@ static void settle(void)
 static void flushed(uint32_t asked)
 {
     atomic_store(&flushes_done, asked);
-    syscall(SYS_futex, &flushes_done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    wake_at(&flushes_done);
 }
 
 static void loop(void)
@@ -316,7 +330,7 @@ static bool finish_instead(void)
             write_figures();
             return true;
         }
-        nap(STOPPING, NAP_SHORTEST_NS);
+        wait_at(&phase, STOPPING, NAP_SHORTEST_NS);
     }
     return is_stopped();
 }
@@ -334,7 +348,7 @@ static bool stop(uint64_t timeout_ns)
     if (p == RUNNING)
         set_phase(STOPPING);
     while (!is_stopped() && ct_clock_monotonic_ns() < end_ns + 1000000000u)
-        nap(STOPPING, 10000000);
+        wait_at(&phase, STOPPING, NAP_LONGEST_NS);
     return is_stopped() || finish_instead();
 }
 
@@ -488,6 +502,7 @@ void ct_drain_context_resume(struct ct_context *c, bool alive)
 void ct_drain_forget(void)
 {
     atomic_store(&phase, NOT_STARTED);
+    atomic_store(&can_be_woken, 0);
     atomic_store(&flushes_done, atomic_load(&flushes_asked));
     atomic_store(&ct_whereabouts, CT_AT_HOME);
     pthread_mutex_init(&round_lock, NULL);
