@@ -186,6 +186,7 @@ static CT_COLD bool begin_context(struct ct_bracket *b, uint32_t state)
             ct_calibrate_prepare(c, b->stream, ct_thread_events(b->thread, c),
                                  !ct_recording_off_operations());
         ct_drain_wake();
+        ct_calibrate_await(c);
     }
     return true;
 }

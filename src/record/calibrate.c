@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/calibrate.h"
 
+#include <errno.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/mem.h"
@@ -19,7 +21,7 @@
 #define LIMIT_NS 50000000u
 #define FEWEST_LOOKS 400 /* a thread that got no time to look has not waited */
 #define LOAD_LIMIT_NS 1000000000u
-#define LEAVE_NAP_NS 50000
+#define NAP_NS 50000
 #define QUIET_NS 350
 #define COARSEST_NS 2048 /* a kernel's clock with longer steps is no use */
 
@@ -73,10 +75,15 @@ struct job {
 static struct job *_Atomic jobs[CT_DEVICES];
 static _Atomic uint32_t under_way;
 
-static const char too_slow[] =
-    "Calibration on the device did not end in 50 ms: the figures of known devices are used";
-static const char failed[] =
-    "Calibration on the device failed: the figures of known devices are used";
+/* What happened, and what follows from it: without figures from a table and with them. */
+static const char *const too_slow[] = {
+    "Calibration on the device did not end in 50 ms: its times are raw brackets",
+    "Calibration on the device did not end in 50 ms: the figures of known devices are used",
+};
+static const char *const failed[] = {
+    "Calibration on the device failed: its times are raw brackets",
+    "Calibration on the device failed: the figures of known devices are used",
+};
 static const char not_chosen[] =
     "How long an event record takes on this host did not show: the commonest is taken for true";
 
@@ -160,12 +167,16 @@ static void let_go(struct job *j)
     atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
 }
 
+static bool is_known(const struct ct_device *d)
+{
+    return d->calibration->source != CT_CALIBRATION_NONE;
+}
+
 /* It has a price, see QUIET_NS and finish(): a known device is not asked without need. */
 static bool is_wanted(const struct ct_device *d)
 {
     return ct_config.calibrate == CT_CALIBRATE_ON ||
-           (ct_config.calibrate == CT_CALIBRATE_AUTO &&
-            d->calibration->source == CT_CALIBRATION_NONE);
+           (ct_config.calibrate == CT_CALIBRATE_AUTO && !is_known(d));
 }
 
 /* What tells which figures hold costs no stream and no kernel, and waits for nothing. */
@@ -203,7 +214,7 @@ static void begin_measuring(struct ct_context *c)
     if (load_in_context(j)) {
         atomic_store_explicit(&j->phase, PHASE_READY, memory_order_release);
     } else {
-        ct_note(CT_NOTE_WARNING, failed);
+        ct_note(CT_NOTE_WARNING, failed[is_known(ct_device(c->device))]);
         let_go(j);
     }
 }
@@ -231,6 +242,24 @@ CT_COLD void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *
         begin_choosing(c, s, cache);
     else if (first && is_wanted(d) && can_calibrate())
         begin_measuring(c);
+}
+
+static bool is_over(struct job *j)
+{
+    return atomic_load_explicit(&j->phase, memory_order_acquire) == PHASE_OVER;
+}
+
+void ct_calibrate_await(const struct ct_context *c)
+{
+    struct job *j = atomic_load_explicit(&jobs[c->device], memory_order_acquire);
+    if (!j || atomic_load_explicit(&j->phase, memory_order_relaxed) == PHASE_CHOOSING)
+        return;
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    uint64_t end_ns = ct_clock_monotonic_ns() + LIMIT_NS;
+    while (!is_over(j) && ct_clock_monotonic_ns() < end_ns)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    ct_cancel_restore(cancel);
+    errno = saved_errno;
 }
 
 /* ---- events ---- */
@@ -489,16 +518,16 @@ static bool is_quiet(const struct ct_calibration *c)
 }
 
 /* A copy may stand behind one of the program's that waits: the rest is good without the floors. */
-static void finish(struct job *j, bool ok, const char *why)
+static void finish(struct job *j, bool ok, const char *const *why)
 {
     uint32_t device = j->context->device;
+    const struct ct_device *d = ct_device(device);
     ok = ok || atomic_load_explicit(&j->phase, memory_order_relaxed) == PHASE_FLOORS;
     if (!ok) {
-        ct_note(CT_NOTE_WARNING, why);
-    } else if (is_quiet(&j->figures) ||
-               ct_device(device)->calibration->source == CT_CALIBRATION_NONE) {
+        ct_note(CT_NOTE_WARNING, why[is_known(d)]);
+    } else if (is_quiet(&j->figures) || !is_known(d)) {
         j->figures.source = CT_CALIBRATION_DEVICE;
-        j->figures.node = ct_device(device)->calibration->node; /* not measured here */
+        j->figures.node = d->calibration->node; /* not measured here */
         ct_figures_finish(&j->figures);
         ct_device_calibrated(device, &j->figures);
     }
@@ -584,11 +613,6 @@ bool ct_calibrate_step(uint64_t pending)
     return true;
 }
 
-static bool is_over(struct job *j)
-{
-    return atomic_load_explicit(&j->phase, memory_order_acquire) == PHASE_OVER;
-}
-
 bool ct_calibrate_holds(uint32_t device)
 {
     struct job *j = atomic_load_explicit(&jobs[device], memory_order_acquire);
@@ -602,7 +626,7 @@ void ct_calibrate_leave(struct ct_context *c)
         return;
     while (!is_over(j) && !j->overdue) {
         step(j, false);
-        nanosleep(&(struct timespec){.tv_nsec = LEAVE_NAP_NS}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
 }
 

@@ -6,9 +6,10 @@
  * What may have to wait for the context (loading the kernel, compiling it) is done in the launching
  * thread, before that operation: nothing of the program's can be waiting on the GPU for that thread
  * yet. The rest is the drain thread's, which asks and never waits. It takes a few milliseconds, 50
- * at most; until then the device's brackets are kept, so that all are corrected by the same
- * figures. Whatever fails leaves the figures of the table of known devices. Where that has several
- * for the device, what a record takes on this host says which hold.
+ * at most, for which that operation waits: beside the program's work no figures can be had. Other
+ * threads' operations do not wait; until there are figures the device's brackets are kept, so that
+ * all are corrected by the same. Whatever fails leaves the figures of the table of known devices.
+ * Where that has several for the device, what a record takes on this host says which hold.
  */
 #ifndef CT_CALIBRATE_H
 #define CT_CALIBRATE_H
@@ -23,6 +24,9 @@
  */
 void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *s,
                           struct ct_event_cache *cache, bool first);
+
+/* Then, the drain thread having been woken: waits until the figures are there, 50 ms at most. */
+void ct_calibrate_await(const struct ct_context *c);
 
 /* The rest is for whoever holds the lock of the drain thread's round. */
 

@@ -134,6 +134,32 @@ START_TEST(it_is_not_the_programs)
 }
 END_TEST
 
+/* The calls of that name after the last one of the other. */
+static unsigned calls_after(const char *name, const char *last)
+{
+    char *text = stage_read("calls"), pattern[100];
+    unsigned n = 0;
+    snprintf(pattern, sizeof(pattern), " %s = ", last);
+    const char *from = text;
+    for (const char *p = text; (p = strstr(p, pattern)); p++)
+        from = p;
+    snprintf(pattern, sizeof(pattern), " %s = ", name);
+    for (const char *p = from; (p = strstr(p, pattern)); p++)
+        n++;
+    free(text);
+    return n;
+}
+
+/* Beside it the figures would be wrong, or none: the stream that goes is what it ends with. */
+START_TEST(the_programs_work_waits)
+{
+    struct stage_run r = small(STRANGE, LOG, NULL);
+    ck_assert_uint_eq(calls("cuStreamDestroy_v2"), 1);
+    ck_assert_uint_eq(calls_after("cuLaunchKernel", "cuStreamDestroy_v2"), 150);
+    stage_drop(&r);
+}
+END_TEST
+
 /* Left for the context's end: one module, and events, which are the pool's. */
 START_TEST(what_stays)
 {
@@ -350,6 +376,7 @@ START_TEST(raw_without_a_table)
     check_figures(&s.devices[0], CT_CALIBRATION_NONE);
     check_durations(&s);
     ck_assert(reported("--details", "Device \"Strange (0)\" has no calibration"));
+    ck_assert(reported("--details", ": its times are raw brackets"));
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -457,6 +484,7 @@ int main(void)
     TCase *t = tcase_create("calibration");
     tcase_add_test(t, the_models_figures);
     tcase_add_test(t, it_is_not_the_programs);
+    tcase_add_test(t, the_programs_work_waits);
     tcase_add_test(t, what_stays);
     tcase_add_test(t, each_device);
     tcase_add_test(t, not_without_need);
