@@ -109,6 +109,10 @@ def is_through_in_time(outputs):
     return ratio is None or ratio <= 1.01
 
 
+def was_run(directory, program, mode):
+    return bool(glob.glob("%s/%s.%s.*.status" % (glob.escape(directory), program, mode)))
+
+
 def results_are_same(outputs):
     return bool(outputs["nodes"].results) and outputs["nodes"].results == outputs["plain"].results \
         and len(outputs["plain"].results) == 1
@@ -123,7 +127,7 @@ def show_bias(kernels):
 
 def main():
     directory = sys.argv[1]
-    kernels, costs, through, dear, late, different, untimed = [], [], [], [], [], [], 0
+    kernels, costs, through, dear, late, different, untimed, unmatched = [], [], [], [], [], [], 0, 0
     for program in [line.split("|")[0].strip() for line in sys.stdin]:
         found = kernels_of(program, directory)
         untimed += sum(not kernel.ours for kernel in found)
@@ -137,7 +141,9 @@ def main():
             dear.append(program)
         if not is_through_in_time(outputs):
             late.append(program)
-        if not results_are_same(outputs):
+        if not was_run(directory, program, "plain") or not was_run(directory, program, "nodes"):
+            unmatched += 1  # the limit was over before that
+        elif not results_are_same(outputs):
             different.append(program)
             print("results of %s: plain %s, with times of nodes %s" % (
                 program, sorted(outputs["plain"].results), sorted(outputs["nodes"].results)))
@@ -154,10 +160,10 @@ def main():
     kernels = [kernel for kernel in kernels if not kernel.is_known()]
     missed = sum(not kernel.good() for kernel in kernels)
     print("\ngraphs: %d kernels with %d timed runs or more: %d within the bound, %d missed; kernels "
-          "without a time: %d; programs with other results: %d; with launches that cost more: %d; that are through "
+          "without a time: %d; programs with other results: %d; whose results were not compared: %d; with launches that cost more: %d; that are through "
           "later, not sampled: %d" % (
               len(kernels), LEAST_RUNS, len(kernels) - missed, missed, untimed, len(different),
-              len(dear), len(late)))
+              unmatched, len(dear), len(late)))
     if not kernels:
         return 77
     return 1 if missed or untimed or different or dear or late else 0

@@ -2,7 +2,8 @@
 //
 // What a grid takes by the GPU's own clock, and how many of its blocks are on a multiprocessor at once, by
 // the size and number of its blocks. Run it alone and under a profiler: what differs is what the profiler
-// does to the kernel. Each launch finds the GPU idle.
+// does to the kernel. Each launch finds the GPU idle. And what a kernel of many large blocks that write takes, in
+// a row of launches between two events: one like that with which XLA fills what is around its buffers.
 //
 //   probe_blocks
 #include <algorithm>
@@ -12,7 +13,7 @@
 #include "programs/pause.h"
 #include "programs/runtime.h"
 
-static const int LAUNCHES = 200, MOST_BLOCKS = 4224, SPIN_CYCLES = 800, MULTIPROCESSORS = 256;
+static const int LAUNCHES = 200, MOST_BLOCKS = 8192, SPIN_CYCLES = 800, MULTIPROCESSORS = 256;
 
 struct Notes {
     unsigned long long first, last;
@@ -72,6 +73,30 @@ template <int THREADS, bool WRITES> static void measure(int blocks, Notes *notes
            WRITES ? " that write:" : ":", took[LAUNCHES / 2] / 1e3, most);
 }
 
+__global__ void fill(unsigned char *to)
+{
+    to[(size_t)blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+
+static void measure_row(unsigned char *to)
+{
+    cudaEvent_t begin, end;
+    float ms;
+
+    RT(cudaEventCreate(&begin));
+    RT(cudaEventCreate(&end));
+    for (int i = 0; i < 2; i++) { /* the first row is the warm-up */
+        RT(cudaEventRecord(begin));
+        for (int k = 0; k < LAUNCHES; k++)
+            fill<<<MOST_BLOCKS, 1024>>>(to);
+        RT(cudaEventRecord(end));
+        RT(cudaEventSynchronize(end));
+    }
+    RT(cudaEventElapsedTime(&ms, begin, end));
+    printf("%5d blocks of %4d threads in a row, a byte each: %6.2f us\n", MOST_BLOCKS, 1024,
+           ms * 1e3 / LAUNCHES);
+}
+
 int main()
 {
     Notes *notes;
@@ -79,12 +104,14 @@ int main()
 
     RT(cudaMalloc(&notes, sizeof(*notes)));
     RT(cudaMalloc(&to, sizeof(*to) * MOST_BLOCKS * 1024));
-    for (int blocks : {132, 264, 528, 1056, MOST_BLOCKS}) {
+    for (int blocks : {132, 264, 528, 1056, 4224}) {
         measure<128, false>(blocks, notes, to);
         measure<256, false>(blocks, notes, to);
         measure<512, false>(blocks, notes, to);
         measure<512, true>(blocks, notes, to);
         measure<1024, false>(blocks, notes, to);
     }
+    measure<1024, true>(MOST_BLOCKS, notes, to);
+    measure_row((unsigned char *)to);
     return 0;
 }
