@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Brackets recorded on an H200, estimated anew and held against CUPTI's times of the same programs
- * (tests/data/brackets/README.md). The totals and the mean of every kernel with enough launches
- * have to agree; which do not is written down here. The table is in the log.
+ * Brackets recorded on H200s and an H100, estimated anew and held against CUPTI's times of the same
+ * programs (tests/data/brackets/README.md). The totals and the mean of every kernel with enough
+ * launches have to agree; which do not is written down here. The table is in the log.
  */
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +60,9 @@ static struct ct_calibration figures;
 /* On the host of the last ones, as the records of a context's first work tell. */
 #define SLOW_RECORD_NS 2880
 
+#define H200 "NVIDIA H200"
+#define H100 "NVIDIA H100 80GB HBM3"
+
 static const struct data_set {
     const char *name;
     bool has_stamps;    /* when it all happened, and not only how long it took */
@@ -67,33 +70,42 @@ static const struct data_set {
     uint32_t record_ns; /* what a record takes on the host; 0: the table's first */
     double total_miss;  /* not 0: the total is wrong by more than it may be, by so much at most */
     bool has_budget;    /* operations went by without a bracket, so that there are fewer */
+    const char *device;
 } sets[] = {
-    {"torch_decode", false, HARNESS_SUBMIT_NS, 0, 0, false},
-    {"torch_train", false, HARNESS_SUBMIT_NS, 0, 0, false},
-    {"lib_decode_1", true, 0, 0, 0, false},
-    {"lib_decode_2", true, 0, 0, 0, false},
-    {"lib_decode_3", true, 0, 0, 0, false},
-    {"lib_decode_4", true, 0, 0, 0.07, false},
-    {"lib_decode_5", true, 0, 0, 0.05, false},
-    {"lib_decode_6", true, 0, 0, 0.072, false},
-    {"lib_train_1", true, 0, 0, 0, false},
-    {"lib_train_2", true, 0, 0, 0, false},
-    {"lib_train_3", true, 0, 0, 0, false},
-    {"lib_write", true, 0, 0, 0, false},
-    {"lib_spin_paced", true, 0, 0, 0, false},
-    {"lib_spin_ahead", true, 0, 0, 0, false},
-    {"lib_spin_bursts", true, 0, 0, 0, false},
-    {"lib_train_budget", true, 0, 0, 0, true},
-    {"lib_spin_busy_8", true, 0, 0, 0, false},
-    {"lib_spin_near_8", true, 0, 0, 0, false},
-    {"lib_spin_idle_8", true, 0, 0, 0, false},
-    {"slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false},
-    {"slow_decode_2", true, 0, SLOW_RECORD_NS, 0.07, false},
-    {"slow_train_1", true, 0, SLOW_RECORD_NS, 0, false},
-    {"slow_train_2", true, 0, SLOW_RECORD_NS, 0, false},
-    {"slow_spin_busy", true, 0, SLOW_RECORD_NS, 0, false},
-    {"slow_spin_paused", true, 0, SLOW_RECORD_NS, 0, false},
-    {"slow_spin_paused_8", true, 0, SLOW_RECORD_NS, 0, false},
+    {"torch_decode", false, HARNESS_SUBMIT_NS, 0, 0, false, H200},
+    {"torch_train", false, HARNESS_SUBMIT_NS, 0, 0, false, H200},
+    {"lib_decode_1", true, 0, 0, 0, false, H200},
+    {"lib_decode_2", true, 0, 0, 0, false, H200},
+    {"lib_decode_3", true, 0, 0, 0, false, H200},
+    {"lib_decode_4", true, 0, 0, 0.07, false, H200},
+    {"lib_decode_5", true, 0, 0, 0.05, false, H200},
+    {"lib_decode_6", true, 0, 0, 0.072, false, H200},
+    {"lib_train_1", true, 0, 0, 0, false, H200},
+    {"lib_train_2", true, 0, 0, 0, false, H200},
+    {"lib_train_3", true, 0, 0, 0, false, H200},
+    {"lib_write", true, 0, 0, 0, false, H200},
+    {"lib_spin_paced", true, 0, 0, 0, false, H200},
+    {"lib_spin_ahead", true, 0, 0, 0, false, H200},
+    {"lib_spin_bursts", true, 0, 0, 0, false, H200},
+    {"lib_train_budget", true, 0, 0, 0, true, H200},
+    {"lib_spin_busy_8", true, 0, 0, 0, false, H200},
+    {"lib_spin_near_8", true, 0, 0, 0, false, H200},
+    {"lib_spin_idle_8", true, 0, 0, 0, false, H200},
+    {"slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"slow_decode_2", true, 0, SLOW_RECORD_NS, 0.07, false, H200},
+    {"slow_train_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"slow_train_2", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"slow_spin_busy", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"slow_spin_paused", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"slow_spin_paused_8", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"h100_decode_1", true, 0, 0, 0.028, false, H100},
+    {"h100_decode_2", true, 0, 0, 0.036, false, H100},
+    {"h100_train_1", true, 0, 0, 0, false, H100},
+    {"h100_train_2", true, 0, 0, 0.029, false, H100},
+    {"h100_spin_busy", true, 0, 0, 0, false, H100},
+    {"h100_spin_paused", true, 0, 0, 0, false, H100},
+    {"h100_spin_paused_8", true, 0, 0, 0, false, H100},
+    {"h100_spin_idle_8", true, 0, 0, 0, false, H100},
 };
 
 /* The means that are wrong by more than they may be, and by how much at most: doc/accuracy.md. */
@@ -113,6 +125,11 @@ static const struct miss {
     {"slow_train_1", "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_", 520},
     {"slow_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 691},
     {"slow_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 651},
+    {"h100_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 801},
+    {"h100_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 931},
+    {"h100_train_2", "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kerne", 354},
+    {"h100_train_2", "_ZN2at6native13reduce_kernelILi128ELi4ENS0_8ReduceOpIN3c108B", 345},
+    {"h100_spin_paused_8", "_Z4spinILi1000EEvyy", 452},
 };
 
 static void open_data(const struct data_set *set, const char *format, FILE **file)
@@ -348,7 +365,7 @@ static void forget(const struct data_set *set)
     memset(kernels, 0, sizeof(kernels));
     memset(priors, 0, sizeof(priors));
     memset(last_stop_ns, 0, sizeof(last_stop_ns));
-    figures = *ct_calibration_of("NVIDIA H200", set->record_ns);
+    figures = *ct_calibration_of(set->device, set->record_ns);
     ck_assert(ct_beside_init());
 }
 

@@ -49,6 +49,8 @@ static uint64_t time_of(const struct ct_bracket_times *t)
 START_TEST(devices_are_known_by_name)
 {
     ck_assert_uint_eq(ct_calibration_of("NVIDIA H200", 0)->source, CT_CALIBRATION_TABLE);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H100 80GB HBM3", 0)->source, CT_CALIBRATION_TABLE);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H100 PCIe", 0)->source, CT_CALIBRATION_NONE);
     ck_assert_uint_eq(ct_calibration_of("Another GPU", 0)->source, CT_CALIBRATION_NONE);
     ck_assert_uint_eq(ct_calibration_of("Another GPU", 1280)->source, CT_CALIBRATION_NONE);
     struct ct_bracket_times t = usual(5000);
