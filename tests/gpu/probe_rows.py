@@ -42,15 +42,36 @@ def operations(n):
     }
 
 
+def training_operations():
+    """As in programs/torch_train.py: attention's copies, a residual's sum, the optimiser's scaling."""
+    bfloat16 = {"device": "cuda", "dtype": torch.bfloat16}
+    projected, heads = torch.randn(8, 256, 3, 512, **bfloat16), torch.randn(8, 256, 8, 64, **bfloat16)
+    three, two = torch.empty(3, 8, 256, 512, **bfloat16), torch.empty(8, 8, 256, 64, **bfloat16)
+    sum_of = torch.empty(8, 256, 512, **bfloat16)
+    weights = [torch.randn(shape, **bfloat16) for _ in range(4)
+               for shape in ((1536, 512), (512, 512), (2048, 512), (512, 2048), (2048,), (512,))]
+    return {
+        "copy of three": lambda: three.copy_(projected.permute(2, 0, 1, 3)),
+        "copy of heads": lambda: two.copy_(heads.transpose(1, 2)),
+        "strided sum": lambda: torch.add(projected[:, :, 0], projected[:, :, 1], out=sum_of),
+        "scale weights": lambda: torch._foreach_mul_(weights, 1.0),
+    }
+
+
+def measure(label, table):
+    for name, operation in table.items():
+        for _ in range(WARM_UP):
+            operation()
+        us = statistics.median(row(operation) for _ in range(ROWS))
+        print("%-8s %-16s %8.2f us" % (label, name, us))
+
+
 def main():
     torch.manual_seed(1)
     with torch.inference_mode():
+        measure("training", training_operations())
         for n in 1024, 4096:
-            for name, operation in operations(n).items():
-                for _ in range(WARM_UP):
-                    operation()
-                us = statistics.median(row(operation) for _ in range(ROWS))
-                print("%4d %-16s %8.2f us" % (n, name, us))
+            measure(n, operations(n))
 
 
 main()
