@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/calibrate.h"
 
-#include <errno.h>
 #include <time.h>
 
 #include "base/cancel.h"
@@ -77,11 +76,11 @@ static _Atomic uint32_t under_way;
 
 /* What happened, and what follows from it: without figures from a table and with them. */
 static const char *const too_slow[] = {
-    "Calibration on the device did not end in 50 ms: its times are raw brackets",
+    "Calibration on the device did not end in 50 ms: its durations are raw brackets",
     "Calibration on the device did not end in 50 ms: the figures of known devices are used",
 };
 static const char *const failed[] = {
-    "Calibration on the device failed: its times are raw brackets",
+    "Calibration on the device failed: its durations are raw brackets",
     "Calibration on the device failed: the figures of known devices are used",
 };
 static const char not_chosen[] =
@@ -252,14 +251,14 @@ static bool is_over(struct job *j)
 void ct_calibrate_await(const struct ct_context *c)
 {
     struct job *j = atomic_load_explicit(&jobs[c->device], memory_order_acquire);
-    if (!j || atomic_load_explicit(&j->phase, memory_order_relaxed) == PHASE_CHOOSING)
+    if (!j || j->context != c ||
+        atomic_load_explicit(&j->phase, memory_order_relaxed) == PHASE_CHOOSING)
         return;
-    int saved_errno = errno, cancel = ct_cancel_disable();
+    int cancel = ct_cancel_disable();
     uint64_t end_ns = ct_clock_monotonic_ns() + LIMIT_NS;
     while (!is_over(j) && ct_clock_monotonic_ns() < end_ns)
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     ct_cancel_restore(cancel);
-    errno = saved_errno;
 }
 
 /* ---- events ---- */

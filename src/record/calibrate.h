@@ -25,7 +25,10 @@
 void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *s,
                           struct ct_event_cache *cache, bool first);
 
-/* Then, the drain thread having been woken: waits until the figures are there, 50 ms at most. */
+/*
+ * Then, the drain thread having been woken: waits until the figures are there, 50 ms at most, if
+ * they are being measured in this context.
+ */
 void ct_calibrate_await(const struct ct_context *c);
 
 /* The rest is for whoever holds the lock of the drain thread's round. */

@@ -128,7 +128,8 @@ def show_bias(kernels):
 def main():
     directory = sys.argv[1]
     kernels, costs, through, dear, late, different, untimed, unmatched = [], [], [], [], [], [], 0, 0
-    for program in [line.split("|")[0].strip() for line in sys.stdin]:
+    programs = [line.split("|")[0].strip() for line in sys.stdin]
+    for program in programs:
         found = kernels_of(program, directory)
         untimed += sum(not kernel.ours for kernel in found)
         kernels += sorted((kernel for kernel in found
@@ -164,7 +165,7 @@ def main():
           "later, not sampled: %d" % (
               len(kernels), LEAST_RUNS, len(kernels) - missed, missed, untimed, len(different),
               unmatched, len(dear), len(late)))
-    if not kernels:
+    if not kernels or unmatched == len(programs):
         return 77
     return 1 if missed or untimed or different or dear or late else 0
 
