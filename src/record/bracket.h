@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bracket around one operation: decided and opened before the real call, closed after it.
- * Everything here runs in the program's thread: it does not wait (but see calibrate.h), allocate from
- * the host, print or hold a lock over a driver call, and it keeps errno.
+ * Everything here runs in the program's thread: it does not wait (but see calibrate.h), allocate
+ * from the host, print or hold a lock over a driver call, and it keeps errno.
  */
 #ifndef CT_BRACKET_H
 #define CT_BRACKET_H

@@ -57,7 +57,7 @@ static struct ct_calibration figures;
  */
 #define HARNESS_SUBMIT_NS 1965
 
-/* On the host of the last ones, as the records of a context's first work tell. */
+/* On the host of the slow ones, as the records of a context's first work tell. */
 #define SLOW_RECORD_NS 2880
 
 #define H200 "NVIDIA H200"

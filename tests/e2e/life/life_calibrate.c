@@ -33,13 +33,22 @@ static uint64_t notes(const struct ct_summary *s, const char *beginning)
     return n;
 }
 
-static unsigned calls(const char *name)
+/* In the simulator's log; *last: the last one, or as it was. */
+static unsigned calls_in(const char *text, const char *name, const char **last)
 {
-    char *text = stage_read("calls"), pattern[100];
+    char pattern[100];
     unsigned n = 0;
     snprintf(pattern, sizeof(pattern), " %s = ", name);
-    for (const char *p = text; (p = strstr(p, pattern)); p++)
-        n++;
+    for (const char *p = text; (p = strstr(p, pattern)); p++, n++)
+        *last = p;
+    return n;
+}
+
+static unsigned calls(const char *name)
+{
+    char *text = stage_read("calls");
+    const char *last;
+    unsigned n = calls_in(text, name, &last);
     free(text);
     return n;
 }
@@ -134,27 +143,15 @@ START_TEST(it_is_not_the_programs)
 }
 END_TEST
 
-/* The calls of that name after the last one of the other. */
-static unsigned calls_after(const char *name, const char *last)
-{
-    char *text = stage_read("calls"), pattern[100];
-    unsigned n = 0;
-    snprintf(pattern, sizeof(pattern), " %s = ", last);
-    const char *from = text;
-    for (const char *p = text; (p = strstr(p, pattern)); p++)
-        from = p;
-    snprintf(pattern, sizeof(pattern), " %s = ", name);
-    for (const char *p = from; (p = strstr(p, pattern)); p++)
-        n++;
-    free(text);
-    return n;
-}
-
 /* The stream that goes is what it ends with. */
 static bool is_measured_before(unsigned launches)
 {
-    return is_measured() && calls("cuStreamDestroy_v2") == 1 &&
-           calls_after("cuLaunchKernel", "cuStreamDestroy_v2") == launches;
+    char *text = stage_read("calls");
+    const char *end = text, *last;
+    bool is = is_measured() && calls_in(text, "cuStreamDestroy_v2", &end) == 1 &&
+              calls_in(end, "cuLaunchKernel", &last) == launches;
+    free(text);
+    return is;
 }
 
 /* Beside it the figures would be wrong, or none. */
