@@ -25,7 +25,7 @@
  * A stop stamp of another stream so long after the GPU is told of an operation is behind it; one so
  * long before had no influence.
  */
-#define TOLD_NS 700
+#define TOLD_NS 1000
 
 #define NO_STREAM UINT32_MAX
 

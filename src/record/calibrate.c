@@ -352,13 +352,12 @@ static void pause_until(uint64_t ticks)
 static bool submit_idle(struct job *j)
 {
     uint32_t i = j->launched;
-    uint64_t before = ct_ticks();
     if (!record(j, j->start[i]))
         return false;
-    uint64_t from = ct_ticks(), told = ct_told_ticks(before, from);
+    uint64_t from = ct_ticks();
     pause_until(from + ct_ns_to_ticks(HOST_PAUSE_NS + i * HOST_MORE_NS));
     bool ok = launch_spin(j, SPIN_NS + i * SPIN_MORE_NS, i);
-    j->trials[i].host_ns = (int64_t)ct_ticks_to_ns(ct_ticks() - told);
+    j->trials[i].host_ns = (int64_t)ct_ticks_to_ns(ct_ticks() - from);
     j->launched++;
     j->awaited = j->stop[i];
     return ok && record(j, j->stop[i]) && (j->launched < BATCH || end_with_read(j));

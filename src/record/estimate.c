@@ -4,14 +4,15 @@
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "record/gpu_clock.h"
+#include "record/percentile.h"
 
 /* Between these leads the front end's work and the host's overlap partly. */
-#define LEAD_READY_NS (-100)
-#define LEAD_WAITS_NS 2100
+#define LEAD_READY_NS (-400)
+#define LEAD_WAITS_NS 1800
 
 /* So soon after the GPU was told of the operation, the stop was before it; later it may have been.
  */
-#define SURELY_BEFORE_NS 100
+#define SURELY_BEFORE_NS 400
 
 /* An H200's figures that an H100 was not measured for, or has as well. */
 #define HOPPER                                                                                     \
@@ -66,7 +67,7 @@ static const struct {
          HOPPER,
          .bias_busy_ns = 3100,
          .bias_ready_ns = 2500,
-         .submit_ns = 2060,
+         .submit_ns = 1640,
          .node = {.bias_ns = 2850, /* between 2.5 and 3.1 us */ HOPPER_NODE},
      }},
     {"H200",
@@ -74,7 +75,7 @@ static const struct {
          HOPPER,
          .bias_busy_ns = 2900,
          .bias_ready_ns = 2300,
-         .submit_ns = 1860,
+         .submit_ns = 1550,
          .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */ HOPPER_NODE},
      }},
     /* On hosts from which a stamp is longer on its way. */
@@ -90,7 +91,7 @@ static const struct {
          .beside_ns = 600,
          .hop_ns = 4200,
          .gap_busy_ns = 3600,
-         .submit_ns = 1900,
+         .submit_ns = 1580,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
          .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */
@@ -164,8 +165,6 @@ bool ct_calibration_varies(const char *device_name)
  */
 #define HELD_MOST 16
 #define HELD_LOW_PERCENT 15
-#define HELD_STEPS 16
-#define HELD_STEP_LEAST_NS 64
 
 struct range {
     int64_t low_ns;
@@ -186,11 +185,12 @@ static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_
 {
     bool was_idle = t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > (uint64_t)c->gap_busy_ns * IDLE_GAPS;
     bool is_interrupted = t->record_ns > INTERRUPTED_NS;
-    uint64_t told_ns = t->launch_ns + ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
-    uint64_t most_ns = is_interrupted ? t->launch_ns + t->record_ns : told_ns;
+    int64_t call_ns = (int64_t)(t->launch_ns - t->told_ns);
+    int64_t idle_ns = call_ns + (int64_t)ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
+    int64_t most_ns = is_interrupted ? call_ns + (int64_t)t->record_ns : idle_ns;
     if (t->shared_start)
         return exactly(LEAD_READY_NS);
-    return (struct range){was_idle ? (int64_t)told_ns : LEAD_READY_NS, (int64_t)most_ns};
+    return (struct range){was_idle ? idle_ns : LEAD_READY_NS, most_ns};
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -216,7 +216,7 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
                (waits_ns - ready_ns) * (lead_ns - LEAD_READY_NS) / (LEAD_WAITS_NS - LEAD_READY_NS);
     int64_t excess_ns = lead_ns - c->submit_ns;
     /* The start stamp may be late, but not before the host began to ask for it. */
-    int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns) - c->submit_ns;
+    int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns - t->told_ns) - c->submit_ns;
     if (!t->shared_start && excess_ns > most_ns)
         excess_ns = most_ns;
     return larger(waits_ns, excess_ns);
@@ -386,16 +386,12 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
     return b;
 }
 
-/* In steps up and down that keep each other the balance at the percentile. */
 static void follow_held(struct ct_prior *p, uint64_t high_ns)
 {
-    uint64_t step_ns = ct_max(p->held_low_ns / HELD_STEPS, HELD_STEP_LEAST_NS);
     if (!p->held++)
         p->held_low_ns = high_ns;
-    else if (high_ns > p->held_low_ns)
-        p->held_low_ns += step_ns * HELD_LOW_PERCENT / 100;
     else
-        p->held_low_ns -= ct_min(p->held_low_ns, step_ns * (100 - HELD_LOW_PERCENT) / 100);
+        p->held_low_ns = ct_percentile_follow(p->held_low_ns, high_ns, HELD_LOW_PERCENT);
 }
 
 /*

@@ -76,7 +76,7 @@ static inline uint32_t ct_record_ns(const struct ct_calibration *c)
 #define CT_LONG_QUEUE 24
 
 /* A stop of another stream costs as much as a lead that is longer by so much would. */
-#define CT_AFTER_STOP_NS 1850
+#define CT_AFTER_STOP_NS 1550
 
 enum ct_work_class {
     CT_CLASS_KERNEL, /* also what the driver does with kernels of its own */
@@ -103,10 +103,11 @@ struct ct_bracket_times {
     uint64_t record_ns;      /* the host's time in the start record, */
     uint64_t launch_ns;      /* from its end to the end of the call, */
     uint64_t stop_record_ns; /* and in the stop record */
+    uint64_t told_ns; /* the GPU was told of the operation so long before the call returned */
     /*
      * On the GPU's clock, CT_LEAD_UNKNOWN while it is not tied to the host's: from the start stamp
-     * to where a record would be stamped of which the GPU is told when the call returns, and from
-     * where the stop record would be stamped on an idle stream to where it was.
+     * to where a record would be stamped of which the GPU was told when it was of the operation,
+     * and from where the stop record would be stamped on an idle stream to where it was.
      */
     int64_t lead_ns;
     int64_t slack_ns;

@@ -16,11 +16,12 @@
 
 /* One launch of the kernel. */
 struct ct_trial {
-    int64_t raw_ns;    /* its bracket */
-    int64_t inside_ns; /* by the kernel's own stamps */
-    int64_t gap_ns;    /* from the stop stamp before to its start stamp; negative: none */
-    int64_t host_ns;   /* from when the GPU was told of the start record to the end of the launch */
-    bool in_time;      /* all of it was queued before the kernel could begin */
+    int64_t raw_ns;     /* its bracket */
+    int64_t inside_ns;  /* by the kernel's own stamps */
+    int64_t gap_ns;     /* from the stop stamp before to its start stamp; negative: none */
+    int64_t host_ns;    /* from the end of the start record to that of the launch: the GPU was told
+                           of either by as much before it */
+    bool in_time;       /* all of it was queued before the kernel could begin */
     unsigned following; /* records and operations queued after it */
 };
 

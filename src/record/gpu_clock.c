@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "record/context.h"
 #include "record/op.h"
+#include "record/percentile.h"
 
 #define ANCHOR_NS 50000000u
 #define ANCHOR_LOST_NS 400000000u /* the step of the float is 30 ns there */
@@ -26,6 +27,10 @@
 
 /* Of the host's rate: crystals, a clock that is being slewed, and a tie that is 5 us off. */
 #define RATE_OFF_MOST 1e-3
+
+/* Of hosts with an H200: where to begin. The first ones of a process are the slowest. */
+#define HOST_RECORD_NS 1000
+#define HOST_RECORD_PERCENT 10
 
 bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns)
 {
@@ -174,6 +179,12 @@ bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t 
     double distance = (double)(int64_t)(ns - clock->tie.ns) / rate(clock);
     *ticks = clock->tie.ticks + (uint64_t)(int64_t)distance;
     return clock->is_tied;
+}
+
+uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns)
+{
+    uint64_t known_ns = clock->host_record_ns ? clock->host_record_ns : HOST_RECORD_NS;
+    return clock->host_record_ns = ct_percentile_follow(known_ns, ns, HOST_RECORD_PERCENT);
 }
 
 void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle)

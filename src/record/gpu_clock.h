@@ -22,7 +22,8 @@
 
 /*
  * A record takes the host a while, and the GPU is told of it on the way. What comes after that, of
- * a record's duration: measured, between a fifth and a third (doc/accuracy.md).
+ * a record's duration: measured, between a fifth and a third (doc/accuracy.md). After an operation
+ * as much comes as after a record.
  */
 static inline uint64_t ct_after_told(uint64_t duration)
 {
@@ -49,12 +50,13 @@ struct ct_gpu_clock {
     uint64_t anchor_ns; /* its place on the time line */
 
     struct ct_pin pins[CT_CLOCK_PINS];
-    uint64_t pinned;       /* pins so far; the newest are kept */
-    bool is_tied;          /* the tie is of these pins */
-    struct ct_pin tie;     /* otherwise of older ones, or a guess; no ticks: there is none */
-    struct ct_pin old_tie; /* to measure the rate from; no ticks: none */
-    double ns_per_tick;    /* of the GPU's nanoseconds; 0: not measured */
-    double rate_span_ns;   /* over which that was measured */
+    uint64_t pinned;         /* pins so far; the newest are kept */
+    bool is_tied;            /* the tie is of these pins */
+    struct ct_pin tie;       /* otherwise of older ones, or a guess; no ticks: there is none */
+    struct ct_pin old_tie;   /* to measure the rate from; no ticks: none */
+    double ns_per_tick;      /* of the GPU's nanoseconds; 0: not measured */
+    double rate_span_ns;     /* over which that was measured */
+    uint64_t host_record_ns; /* see ct_gpu_clock_host_record(); 0: none came yet */
     bool has_origin;
     int64_t origin_ns; /* see ct_gpu_clock_steady() */
 };
@@ -87,6 +89,12 @@ bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t 
  * False: the clocks are not tied together now; from what was known before, or was guessed.
  */
 bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t *ticks);
+
+/*
+ * What a record takes this host when nothing holds it up: the lower tenth of what all took, this
+ * one included.
+ */
+uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns);
 
 /*
  * The GPU was told of a record at `ticks`, and the stamp is `ns`: the same moment, as far as

@@ -62,7 +62,7 @@ static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured 
         !ct_gpu_clock_at(clock, op->done_ticks, &submitted_ns) ||
         !ct_gpu_clock_at(clock, ct_told_ticks(op->done_ticks, op->closed_ticks), &closed_ns))
         return;
-    m->times.lead_ns = (int64_t)(submitted_ns - m->start_ns);
+    m->times.lead_ns = (int64_t)(submitted_ns - m->times.told_ns - m->start_ns);
     m->times.slack_ns = (int64_t)(m->stop_ns - closed_ns);
     m->times.long_queue = is_queue_long(clock, m);
 }
@@ -99,6 +99,7 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     m->times.gap_ns = gap_before(m);
+    m->times.told_ns = ct_after_told(ct_gpu_clock_host_record(clock, m->times.stop_record_ns));
     compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),

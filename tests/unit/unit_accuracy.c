@@ -48,6 +48,7 @@ static unsigned kernel_count;
 /* The library has a row for each kernel and shape; here what came before tells them apart. */
 static struct ct_prior priors[NAMES][NAMES];
 static uint64_t last_stop_ns[STREAMS];
+static struct ct_gpu_clock host_clock;
 static struct ct_calibration figures;
 
 /*
@@ -55,7 +56,7 @@ static struct ct_calibration figures;
  * is tuned on the decoding there, and the training is the proof. The library's own are a proof of
  * the figures in its table, which were tuned on other sessions.
  */
-#define HARNESS_SUBMIT_NS 1965
+#define HARNESS_SUBMIT_NS 1615
 
 /* On the host of the slow ones, as the records of a context's first work tell. */
 #define SLOW_RECORD_NS 2880
@@ -76,32 +77,45 @@ static const struct data_set {
     {"torch_train", false, HARNESS_SUBMIT_NS, 0, 0, false, H200},
     {"lib_decode_1", true, 0, 0, 0, false, H200},
     {"lib_decode_2", true, 0, 0, 0, false, H200},
-    {"lib_decode_3", true, 0, 0, 0, false, H200},
-    {"lib_decode_4", true, 0, 0, 0.07, false, H200},
-    {"lib_decode_5", true, 0, 0, 0.05, false, H200},
-    {"lib_decode_6", true, 0, 0, 0.072, false, H200},
+    {"lib_decode_3", true, 0, 0, 0.048, false, H200},
+    {"lib_decode_4", true, 0, 0, 0.049, false, H200},
+    {"lib_decode_5", true, 0, 0, 0.025, false, H200},
+    {"lib_decode_6", true, 0, 0, 0.056, false, H200},
+    {"lib_decode_7", true, 0, 0, 0, false, H200},
+    {"lib_decode_8", true, 0, 0, 0.055, false, H200},
+    {"lib_decode_9", true, 0, 0, 0, false, H200},
+    {"lib_decode_10", true, 0, 0, 0.104, false, H200},
+    {"lib_decode_11", true, 0, 0, 0, false, H200},
+    {"lib_decode_12", true, 0, 0, 0.076, false, H200},
+    {"lib_decode_13", true, 0, 0, 0.033, false, H200},
+    {"lib_decode_14", true, 0, 0, 0, false, H200},
+    {"lib_decode_15", true, 0, 0, 0, false, H200},
+    {"lib_decode_16", true, 0, 0, 0, false, H200},
     {"lib_train_1", true, 0, 0, 0, false, H200},
     {"lib_train_2", true, 0, 0, 0, false, H200},
     {"lib_train_3", true, 0, 0, 0, false, H200},
+    {"lib_train_4", true, 0, 0, 0, false, H200},
+    {"lib_train_5", true, 0, 0, 0, false, H200},
+    {"lib_train_6", true, 0, 0, 0, false, H200},
     {"lib_write", true, 0, 0, 0, false, H200},
     {"lib_spin_paced", true, 0, 0, 0, false, H200},
     {"lib_spin_ahead", true, 0, 0, 0, false, H200},
     {"lib_spin_bursts", true, 0, 0, 0, false, H200},
-    {"lib_train_budget", true, 0, 0, 0, true, H200},
+    {"lib_train_budget", true, 0, 0, 0.026, true, H200},
     {"lib_spin_busy_8", true, 0, 0, 0, false, H200},
     {"lib_spin_near_8", true, 0, 0, 0, false, H200},
     {"lib_spin_idle_8", true, 0, 0, 0, false, H200},
     {"slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
-    {"slow_decode_2", true, 0, SLOW_RECORD_NS, 0.07, false, H200},
+    {"slow_decode_2", true, 0, SLOW_RECORD_NS, 0.073, false, H200},
     {"slow_train_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"slow_train_2", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"slow_spin_busy", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"slow_spin_paused", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"slow_spin_paused_8", true, 0, SLOW_RECORD_NS, 0, false, H200},
-    {"h100_decode_1", true, 0, 0, 0.028, false, H100},
-    {"h100_decode_2", true, 0, 0, 0.036, false, H100},
+    {"h100_decode_1", true, 0, 0, 0.032, false, H100},
+    {"h100_decode_2", true, 0, 0, 0.095, false, H100},
     {"h100_train_1", true, 0, 0, 0, false, H100},
-    {"h100_train_2", true, 0, 0, 0.029, false, H100},
+    {"h100_train_2", true, 0, 0, 0, false, H100},
     {"h100_spin_busy", true, 0, 0, 0, false, H100},
     {"h100_spin_paused", true, 0, 0, 0, false, H100},
     {"h100_spin_paused_8", true, 0, 0, 0, false, H100},
@@ -114,22 +128,26 @@ static const struct miss {
     const char *kernel;
     double error_ns;
 } known_misses[] = {
-    {"torch_train", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_bias_TNT", 400},
-    {"lib_decode_1", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 330},
-    {"lib_decode_2", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 310},
-    {"lib_decode_4", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 400},
-    {"lib_decode_6", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 400},
-    {"lib_train_1", "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_", 460},
-    {"lib_train_2", "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kerne", 320},
-    {"lib_spin_near_8", "_Z4spinILi10000EEvyy", 400},
-    {"slow_train_1", "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_", 520},
-    {"slow_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 691},
-    {"slow_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 651},
-    {"h100_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 801},
-    {"h100_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 931},
-    {"h100_train_2", "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kerne", 354},
-    {"h100_train_2", "_ZN2at6native13reduce_kernelILi128ELi4ENS0_8ReduceOpIN3c108B", 345},
-    {"h100_spin_paused_8", "_Z4spinILi1000EEvyy", 452},
+    {"torch_train", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_bias_TNT", 406},
+    {"lib_decode_1", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 307},
+    {"lib_decode_2", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 305},
+    {"lib_decode_4", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 370},
+    {"lib_decode_6", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 369},
+    {"lib_decode_10", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 363},
+    {"lib_decode_11", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 318},
+    {"lib_decode_12", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 350},
+    {"lib_train_1", "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_", 410},
+    {"lib_train_6", "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_bias_TNT", 317},
+    {"lib_train_6", "nvjet_sm90_tst_64x128_64x8_2x1_v_bz_NTN", 303},
+    {"lib_spin_near_8", "_Z4spinILi10000EEvyy", 340},
+    {"slow_train_1", "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_", 399},
+    {"slow_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 666},
+    {"slow_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 635},
+    {"slow_train_2", "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_bias_TNT", 316},
+    {"h100_decode_2", "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_ali", 313},
+    {"h100_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 729},
+    {"h100_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 830},
+    {"h100_spin_paused_8", "_Z4spinILi1000EEvyy", 402},
 };
 
 static void open_data(const struct data_set *set, const char *format, FILE **file)
@@ -181,6 +199,7 @@ static bool parse_durations(const char *line, struct launch *l)
         .record_ns = ns_of(record_us),
         .launch_ns = ns_of(launch_us),
         .stop_record_ns = ns_of(stop_record_us),
+        .told_ns = ct_after_told(ct_gpu_clock_host_record(&host_clock, ns_of(stop_record_us))),
         .lead_ns = CT_LEAD_UNKNOWN,
         .slack_ns = CT_LEAD_UNKNOWN,
     };
@@ -268,17 +287,14 @@ static uint64_t long_from(unsigned i)
 static void look_at_round(unsigned first, unsigned n, unsigned known)
 {
     static struct ct_measured round[ROUND + AHEAD];
-    static struct ct_gpu_clock clock;
-    if (!first)
-        clock = (struct ct_gpu_clock){0};
     for (unsigned i = 0; i < known; i++) {
         round[i] = launches[first + i].measured;
-        round[i].asked_ns = ct_lead_asked_ns(&clock, &round[i]);
+        round[i].asked_ns = ct_lead_asked_ns(&host_clock, &round[i]);
     }
     ct_beside_find(round, known, n);
     for (unsigned i = 0; i < n; i++) {
         round[i].long_ticks = long_from(first + i);
-        ct_lead_find(&clock, &round[i]);
+        ct_lead_find(&host_clock, &round[i]);
     }
     ct_beside_find_taken();
     for (unsigned i = 0; i < n; i++)
@@ -365,6 +381,7 @@ static void forget(const struct data_set *set)
     memset(kernels, 0, sizeof(kernels));
     memset(priors, 0, sizeof(priors));
     memset(last_stop_ns, 0, sizeof(last_stop_ns));
+    ct_gpu_clock_reset(&host_clock);
     figures = *ct_calibration_of(set->device, set->record_ns);
     ck_assert(ct_beside_init());
 }

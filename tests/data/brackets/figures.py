@@ -12,10 +12,10 @@ import statistics
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIAS = 2900    # bias_busy_ns of the library's table
-SUBMIT = 1860  # submit_ns of it
+SUBMIT = 1550  # submit_ns of it
 TOLD = 0.3     # ct_after_told()
 Bracket = collections.namedtuple(
-    "Bracket", "flags start stop raw gap told call done closed record launch stop_record excess")
+    "Bracket", "flags start stop raw gap told call done closed record launch stop_record excess quick")
 
 
 def truth(name):
@@ -31,8 +31,10 @@ def lines(name):
 
 
 def load(name):
-    """The brackets of the first stream; excess is None where there is no duration to compare with."""
+    """The brackets of the first stream; excess is None where there is no duration to compare with,
+    quick what a record takes the host when nothing holds it up."""
     duration, out, stop, closed = truth(name), [], None, 0
+    quick = statistics.quantiles((int(fields[7]) for fields in lines(name)), n=10)[0]
     for fields in lines(name):
         flags, after, raw, pause, record, launch, stop_record = map(int, fields[1:8])
         start, before = (stop or 0) + after, closed + pause
@@ -43,8 +45,17 @@ def load(name):
             out.append(Bracket(flags, start, stop, raw, start - last if last else None,
                                before + record * (1 - TOLD), before + record, done, closed,
                                record, launch, stop_record,
-                               raw - duration[fields[9]] - BIAS if known else None))
+                               raw - duration[fields[9]] - BIAS if known else None, quick))
     return out
+
+
+def lead(b, tie):
+    return b.done - TOLD * b.quick + tie - b.start
+
+
+def own(b):
+    """Of an idle stream: what the submission itself takes, as submit_ns has it."""
+    return b.launch + TOLD * (b.record - b.quick) - b.excess
 
 
 def is_idle(b):
@@ -92,7 +103,7 @@ def print_queue():
     entries = 0
     for x, tie in zip(b, ties):
         entries += 2 if x.flags & 1 else 3
-        if tie is None or x.excess is None or x.done + tie - x.start > -500:
+        if tie is None or x.excess is None or lead(x, tie) > -800:
             continue
         behind = max(0, bisect.bisect(arrivals, x.stop) - entries)
         by[min(48, behind // 6 * 6)].append(x.excess + BIAS)
@@ -107,21 +118,37 @@ def print_lead():
         b = load(name)
         for x, tie in zip(b, clock(b)):
             if tie is not None and x.excess is not None and not x.flags & 1:
-                by[max(-8, min(12, round((x.done + tie - x.start) / 500)))].append(x.excess)
-    for lead in sorted(by):
-        print(f"  {lead * 500:+6} {len(by[lead]):6} {quantiles(by[lead])}")
+                by[max(-8, min(12, round(lead(x, tie) / 500)))].append(x.excess)
+    for step in sorted(by):
+        print(f"  {step * 500:+6} {len(by[step]):6} {quantiles(by[step])}")
 
 
 def print_host():
     print("host: idle stream, growth of a kernel's brackets with the host's time")
     for name in ("lib_decode_1", "lib_train_1", "lib_spin_paced", "lib_write"):
         idle = [x for x in load(name) if is_idle(x) and x.excess is not None and
-                abs(x.excess + SUBMIT - x.launch - TOLD * x.record) < 1500]
+                abs(own(x) - SUBMIT) < 1500]
         rest = [x.excess - x.launch for x in idle]
         print(f"  {name:16} {len(idle):6} with the launch "
               f"{slope([x.launch for x in idle], [x.excess for x in idle]):.2f}, with the start "
-              f"record {slope([x.record for x in idle], rest):.2f}; launch + 0.3 record - excess "
-              f"{quantiles([x.launch + TOLD * x.record - x.excess for x in idle])}")
+              f"record {slope([x.record for x in idle], rest):.2f}; the submission's own "
+              f"{quantiles([own(x) for x in idle])}")
+
+
+def print_hosts():
+    print("hosts: what a record takes the host; what a submission takes that is taken to be told of as "
+          "the call returns, and as long before as the host is slow")
+    names = [f"lib_decode_{i}" for i in range(1, 17)] + [f"lib_train_{i}" for i in range(1, 7)]
+    quick, flat = [], []
+    for name in names:
+        idle = [x for x in load(name) if is_idle(x) and x.excess is not None and
+                x.stop_record < 2500 and abs(own(x) - SUBMIT) < 1500]
+        quick.append(idle[0].quick)
+        flat.append(statistics.median(x.launch + TOLD * x.record - x.excess for x in idle))
+        print(f"  {name:16} {quick[-1]:6.0f} {flat[-1]:6.0f} {flat[-1] - TOLD * quick[-1]:6.0f}")
+    rest = [f - TOLD * q for f, q in zip(flat, quick)]
+    print(f"  slope {slope(quick, flat):.2f}, standard deviation {statistics.pstdev(flat):.0f} and "
+          f"{statistics.pstdev(rest):.0f}")
 
 
 def print_gaps():
@@ -137,7 +164,7 @@ def print_gaps():
 
 
 def main():
-    for part in (print_clock, print_queue, print_lead, print_host, print_gaps):
+    for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_gaps):
         part()
 
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A percentile of what comes, without keeping it: steps up and down, by a sixteenth of where it
+ * stands, that keep each other the balance there.
+ */
+#ifndef CT_PERCENTILE_H
+#define CT_PERCENTILE_H
+
+#include "base/base.h"
+
+#define CT_PERCENTILE_STEPS 16
+#define CT_PERCENTILE_STEP_LEAST_NS 64
+
+/* Where it stands after one more. Nanoseconds; below 2^57. */
+static inline uint64_t ct_percentile_follow(uint64_t at_ns, uint64_t ns, unsigned percent)
+{
+    uint64_t step_ns = ct_max(at_ns / CT_PERCENTILE_STEPS, CT_PERCENTILE_STEP_LEAST_NS);
+    if (ns > at_ns)
+        return at_ns + step_ns * percent / 100;
+    return at_ns - ct_min(at_ns, step_ns * (100 - percent) / 100);
+}
+
+#endif
