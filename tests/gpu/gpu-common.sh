@@ -280,13 +280,16 @@ probe() {
 
 # One after the other: they look at the device's memory and at time.
 run_probes() {
-    local connections
+    local connections process
     echo
     echo "== questions about the driver"
     probe "$build/probe_entry_points"
     probe "$build/probe_dependent"
     for connections in 1 8 32; do
         probe env CUDA_DEVICE_MAX_CONNECTIONS=$connections "$build/probe_off_stream"
+    done
+    for process in 1 2 3 4; do
+        probe "$build/probe_kinds"
     done
     probe "$build/probe_blocks"
     probe env CUDA_INJECTION64_PATH="$build/cupti_truth.so" CUPTI_TRUTH_OUT="$out/blocks.tsv" \
