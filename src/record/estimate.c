@@ -9,6 +9,7 @@
 /* Between these leads the front end's work and the host's overlap partly. */
 #define LEAD_READY_NS (-400)
 #define LEAD_WAITS_NS 1800
+#define LEAD_SET_READY_NS 900 /* of a small set, for which the front end needs less */
 
 /* So soon after the GPU was told of the operation, the stop was before it; later it may have been.
  */
@@ -277,11 +278,26 @@ static int64_t bias_copy(const struct ct_calibration *c, const struct ct_bracket
     return c->bias_copy_ns + late_ns + hop_ns(c, t, 3);
 }
 
+/*
+ * From a late submission on a small set takes what a kernel does beyond its duration: what it needs
+ * less of the front end when it is ready is missing before that.
+ */
+static int64_t excess_of_set(const struct ct_calibration *c, int64_t lead_ns)
+{
+    int64_t less_ns = (int64_t)c->bias_ready_ns - c->bias_set_ns;
+    int64_t waits_ns = larger(0, LEAD_WAITS_NS - (int64_t)c->submit_ns + less_ns);
+    if (lead_ns <= LEAD_SET_READY_NS)
+        return 0;
+    if (lead_ns < LEAD_WAITS_NS)
+        return waits_ns * (lead_ns - LEAD_SET_READY_NS) / (LEAD_WAITS_NS - LEAD_SET_READY_NS);
+    return larger(waits_ns, lead_ns - (int64_t)c->submit_ns + less_ns);
+}
+
 static int64_t bias_set(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->submit_ns == UINT32_MAX)
         return c->bias_set_ns;
-    int64_t excess_ns = was_late(t) ? larger(0, t->lead_ns - (int64_t)c->submit_ns) : 0;
+    int64_t excess_ns = was_late(t) ? excess_of_set(c, t->lead_ns) : 0;
     return c->bias_set_ns + larger(excess_ns, hop_ns(c, t, 1));
 }
 
