@@ -27,6 +27,9 @@
  */
 #define TOLD_NS 1000
 
+/* Before that lead the operation was ready, whoever was served. */
+#define READY_NS (-300)
+
 #define NO_STREAM UINT32_MAX
 
 /* In the order in which those of one time count. */
@@ -282,11 +285,11 @@ static uint64_t taken_ns(unsigned start)
 {
     const struct stamp *s = &stamps[start];
     int64_t lead_ns = s->m->times.lead_ns;
-    if (lead_ns == CT_LEAD_UNKNOWN || lead_ns <= 0)
+    if (lead_ns == CT_LEAD_UNKNOWN || lead_ns <= READY_NS)
         return 0;
     for (unsigned i = first_after(start, s->at_ns + (uint64_t)lead_ns + TOLD_NS); --i > start;) {
         uint64_t after_ns = stamps[i].at_ns - s->at_ns;
-        if (after_ns + CT_AFTER_STOP_NS < (uint64_t)lead_ns)
+        if ((int64_t)after_ns + CT_AFTER_STOP_NS < lead_ns)
             break;
         if (stamps[i].kind == STOP && stamps[i].stream != s->stream)
             return after_ns;

@@ -184,7 +184,8 @@ bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t 
 uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns)
 {
     uint64_t known_ns = clock->host_record_ns ? clock->host_record_ns : HOST_RECORD_NS;
-    return clock->host_record_ns = ct_percentile_follow(known_ns, ns, HOST_RECORD_PERCENT);
+    known_ns = ct_percentile_follow(known_ns, ns, HOST_RECORD_PERCENT);
+    return clock->host_record_ns = ct_max(known_ns, 1);
 }
 
 void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle)

@@ -211,6 +211,18 @@ START_TEST(a_stop_in_between_takes_the_front_end)
 }
 END_TEST
 
+/* Told of just before the start was stamped, an operation is not ready yet. */
+START_TEST(a_stop_may_have_taken_it_from_what_was_told_in_time)
+{
+    begin();
+    struct ct_bracket_times *m = bracket(1, 100000, 120000);
+    bracket(2, 50000, 100500);
+    m->lead_ns = -100;
+    find();
+    ck_assert_uint_eq(m->taken_ns, 500);
+}
+END_TEST
+
 START_TEST(the_front_end_turns_from_one_stream_to_another)
 {
     begin();
@@ -278,6 +290,7 @@ int main(void)
     tcase_add_test(tests, each_of_the_others_has_a_turn_at_most);
     tcase_add_test(tests, while_the_front_end_stands_still_nothing_is_served);
     tcase_add_test(tests, a_stop_in_between_takes_the_front_end);
+    tcase_add_test(tests, a_stop_may_have_taken_it_from_what_was_told_in_time);
     tcase_add_test(tests, the_front_end_turns_from_one_stream_to_another);
     tcase_add_test(tests, a_round_that_settles_nothing_forgets_nothing);
     tcase_add_test(tests, as_many_as_there_is_room_for);
