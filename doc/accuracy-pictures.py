@@ -164,7 +164,8 @@ def cases():
     p.write("accuracy-cases.svg")
 
 
-# lead, then 5, 50 and 95 % of what is in the bracket beyond duration and bias: figures.py, "lead"
+# lead, then 5, 50 and 95 % of what is in the bracket beyond duration and bias: figures.py, "lead";
+# without what has fewer than 20 brackets
 POINTS = """
 -4000 -832 -657 79
 -3500 -832 -753 -128

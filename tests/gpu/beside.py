@@ -17,7 +17,7 @@ import summary
 NO_RECORD = 1 | 1 << 7  # shared or worked out
 NO_LEAD = 1 << 62
 STOP_TURN, START_TURN, TURN = 3900, 6000, 2000  # as in src/record/beside.c
-SUBMITTED = 1400  # a lead that is longer than before + submitted has nothing of the host's
+SUBMITTED = 1100  # a lead that is longer than before + submitted has nothing of the host's
 
 
 class Bracket:
@@ -73,7 +73,7 @@ def look(found):
 
 
 def state(b):
-    if b.lead is None or -100 < b.lead < 2100:
+    if b.lead is None or -400 < b.lead < 1800:
         return None
     return "idle" if b.lead > 0 else "long queue" if b.is_long else "short queue"
 

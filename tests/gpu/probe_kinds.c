@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What differs between processes of one program on one host: brackets of kernels that note the
- * GPU's clock at their begin and end, in an idle stream and queued, and the distance of records in
- * a row. Prints a line for each of so many streams, twice; run it several times.
+ * What differs between streams and processes of one program on one host: brackets of kernels that
+ * note the GPU's clock at their begin and end, in an idle stream and queued, and the distance of
+ * records in a row. Prints a line for each of so many streams, twice; run it several times.
  *
  *   probe_kinds [streams]
  *
- * submission: what an idle stream's bracket has beyond the kernel and the host's launch call;
- * queued: beyond the kernel; record: from stamp to stamp; host: the lower quartile of what a record
- * takes there.
+ * submission: what an idle stream's bracket has beyond the kernel, the host's launch call, and what
+ * comes after the GPU was told of the start record; queued: beyond the kernel; record: from stamp
+ * to stamp; host: the lower quartile of what a record takes there.
  */
 #include <cuda.h>
 #include <stdint.h>
@@ -20,6 +20,7 @@
 #define QUEUED 40 /* in a batch, of which the inner ones count */
 #define BATCHES 6
 #define RECORDS 100
+#define AFTER_TOLD 0.3 /* of a record: ct_after_told() */
 #define PAUSE_NS 20000 /* after which a stream counts as idle */
 #define AHEAD_NS 400000
 #define STREAMS 32
@@ -121,7 +122,8 @@ static double submission(CUstream s, double *host_ns)
         trial(s, i, record_ns, launch_ns);
     read_spans(span_ns, TRIALS);
     for (int i = 0; i < TRIALS; i++)
-        rest_ns[i] = elapsed_ns(2 * i, 2 * i + 1) - span_ns[i] - launch_ns[i] - 0.3 * record_ns[i];
+        rest_ns[i] =
+            elapsed_ns(2 * i, 2 * i + 1) - span_ns[i] - launch_ns[i] - AFTER_TOLD * record_ns[i];
     *host_ns = quartile(record_ns, TRIALS);
     return middle(rest_ns, TRIALS);
 }
@@ -186,9 +188,9 @@ int main(int argc, char **argv)
         double host_ns;
         launch(s, 0, 2000);
         CHECK(cuStreamSynchronize(s));
-        double idle_ns = submission(s, &host_ns);
+        double idle_ns = submission(s, &host_ns), queued_ns = queued(s), gap_ns = record(s);
         printf("stream %2d of %d: submission %5.0f queued %5.0f record %5.0f host %5.0f\n",
-               i % count + 1, count, idle_ns, queued(s), record(s), host_ns);
+               i % count + 1, count, idle_ns, queued_ns, gap_ns, host_ns);
     }
     return 0;
 }

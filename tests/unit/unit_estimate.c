@@ -267,8 +267,8 @@ START_TEST(what_comes_late_does_not_wait_for_an_engine)
     ck_assert_uint_eq(time_of(&t), 8000);
     t.hopped = true;
     ck_assert_uint_eq(time_of(&t), 8000);
-    t.work =
-        CT_CLASS_SET; /* 700 ns less of the front end if it is ready, as much as a kernel if not */
+    /* 700 ns less of the front end if it is ready, as much as a kernel if not */
+    t.work = CT_CLASS_SET;
     ck_assert_uint_eq(time_of(&t), 12900 - 1500 - (3400 - 1400 + 700));
     t.work = CT_CLASS_COPY;
     ck_assert_uint_eq(time_of(&t), 10150);

@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BIAS = 2900    # bias_busy_ns of the library's table
 SUBMIT = 1550  # submit_ns of it
 TOLD = 0.3     # ct_after_told()
+SHARED_START, TOLD_START = 1, 1 << 7  # CT_OP_...
 Bracket = collections.namedtuple(
     "Bracket", "flags start stop raw gap told call done closed record launch stop_record excess quick")
 
@@ -32,13 +33,15 @@ def lines(name):
 
 def load(name):
     """The brackets of the first stream; excess is None where there is no duration to compare with,
-    quick what a record takes the host when nothing holds it up."""
+    record 0 without a start record, quick what a record takes the host when nothing holds it up."""
     duration, out, stop, closed = truth(name), [], None, 0
     quick = statistics.quantiles((int(fields[7]) for fields in lines(name)), n=10)[0]
     for fields in lines(name):
         flags, after, raw, pause, record, launch, stop_record = map(int, fields[1:8])
         start, before = (stop or 0) + after, closed + pause
         done = before + record + launch
+        if flags & TOLD_START:  # worked out for just before the call
+            before, record = before + record, 0
         known = fields[8] == "kernel" and fields[9] in duration
         last, stop, closed = stop, start + raw, done + stop_record
         if fields[0] == "0":
@@ -59,14 +62,18 @@ def own(b):
 
 
 def is_idle(b):
-    return not b.flags & 1 and (b.gap is None or b.gap > 5000) and b.record < 4000
+    return not b.flags & SHARED_START and (b.gap is None or b.gap > 5000) and b.record < 4000
+
+
+def is_pin(b):
+    return is_idle(b) and not b.flags & TOLD_START
 
 
 def clock(brackets):
     """The GPU's time minus the host's at each bracket: of the last 32 idle records, 2/5 from below."""
     pins, out = collections.deque(maxlen=32), []
     for b in brackets:
-        if is_idle(b):
+        if is_pin(b):
             pins.append(b.start - b.told)
         out.append(sorted(pins)[len(pins) * 2 // 5] if pins else None)
     return out
@@ -138,7 +145,7 @@ def print_host():
 def print_hosts():
     print("hosts: what a record takes the host; what a submission takes that is taken to be told of as "
           "the call returns, and as long before as the host is slow")
-    names = [f"lib_decode_{i}" for i in range(1, 17)] + [f"lib_train_{i}" for i in range(1, 7)]
+    names = [f"lib_decode_{i}" for i in range(1, 20)] + [f"lib_train_{i}" for i in range(1, 10)]
     quick, flat = [], []
     for name in names:
         idle = [x for x in load(name) if is_idle(x) and x.excess is not None and
