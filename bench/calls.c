@@ -7,7 +7,7 @@
  *   launch    a kernel launch
  *   graph     a launch of an executable graph
  *   record    an event record
- *   cold      a kernel launch between which the program has used the caches and the TLB for itself
+ *   cold      kernel launches between which the program uses the caches and the TLB for itself
  *   drain     launches as fast as the drain thread takes them; prints its CPU time for each
  *
  * calls WHAT once: one burst after a warm-up, in one_burst(), for a counter of instructions.

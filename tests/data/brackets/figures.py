@@ -106,10 +106,10 @@ def print_queue():
     arrivals = []  # of records and operations, on the GPU's time line
     for x, tie in zip(b, ties):
         arrivals += [t + (tie or 0) for t in
-                     ([x.done, x.closed] if x.flags & 1 else [x.call, x.done, x.closed])]
+                     ([x.done, x.closed] if x.flags & SHARED_START else [x.call, x.done, x.closed])]
     entries = 0
     for x, tie in zip(b, ties):
-        entries += 2 if x.flags & 1 else 3
+        entries += 2 if x.flags & SHARED_START else 3
         if tie is None or x.excess is None or lead(x, tie) > -800:
             continue
         behind = max(0, bisect.bisect(arrivals, x.stop) - entries)
@@ -124,7 +124,7 @@ def print_lead():
     for name in ("lib_spin_paced", "lib_write", "lib_decode_1", "lib_decode_2", "lib_decode_3"):
         b = load(name)
         for x, tie in zip(b, clock(b)):
-            if tie is not None and x.excess is not None and not x.flags & 1:
+            if tie is not None and x.excess is not None and not x.flags & SHARED_START:
                 by[max(-8, min(12, round(lead(x, tie) / 500)))].append(x.excess)
     for step in sorted(by):
         print(f"  {step * 500:+6} {len(by[step]):6} {quantiles(by[step])}")
@@ -146,14 +146,14 @@ def print_hosts():
     print("hosts: what a record takes the host; what a submission takes that is taken to be told of as "
           "the call returns, and as long before as the host is slow")
     names = [f"lib_decode_{i}" for i in range(1, 20)] + [f"lib_train_{i}" for i in range(1, 10)]
-    quick, flat = [], []
+    quick, rest = [], []
     for name in names:
         idle = [x for x in load(name) if is_idle(x) and x.excess is not None and
                 x.stop_record < 2500 and abs(own(x) - SUBMIT) < 1500]
         quick.append(idle[0].quick)
-        flat.append(statistics.median(x.launch + TOLD * x.record - x.excess for x in idle))
-        print(f"  {name:16} {quick[-1]:6.0f} {flat[-1]:6.0f} {flat[-1] - TOLD * quick[-1]:6.0f}")
-    rest = [f - TOLD * q for f, q in zip(flat, quick)]
+        rest.append(statistics.median(own(x) for x in idle))
+        print(f"  {name:16} {quick[-1]:6.0f} {rest[-1] + TOLD * quick[-1]:6.0f} {rest[-1]:6.0f}")
+    flat = [r + TOLD * q for r, q in zip(rest, quick)]
     print(f"  slope {slope(quick, flat):.2f}, standard deviation {statistics.pstdev(flat):.0f} and "
           f"{statistics.pstdev(rest):.0f}")
 
@@ -163,7 +163,7 @@ def print_gaps():
     for name in ("lib_train_1", "lib_spin_paced", "lib_spin_bursts"):
         b, busy, idle = load(name), [], []
         for x, tie in zip(b, clock(b)):
-            if tie is None or x.gap is None or x.flags & 1:
+            if tie is None or x.gap is None or x.flags & SHARED_START:
                 continue
             late = x.told + tie - x.start  # negative: the record waited for the stream
             (busy if late < -1000 else idle if late > -300 else []).append(x.gap)
