@@ -18,8 +18,8 @@
 /* An H200's figures that an H100 was not measured for, or has as well. */
 #define HOPPER                                                                                     \
     .source = CT_CALIBRATION_TABLE, .record_ns = 1280, .bias_copy_ns = 1250, .bias_set_ns = 1500,  \
-    .bias_wait_ns = 5600, .beside_ns = 900, .hop_ns = 4200, .gap_busy_ns = 1600,                   \
-    .uncertainty_ns = 200, .idle_uncertainty_ns = 300
+    .bias_wait_ns = 5600, .beside_ns = 900, .intake_ns = 1000, .hop_ns = 4200,                     \
+    .gap_busy_ns = 1600, .uncertainty_ns = 200, .idle_uncertainty_ns = 300
 #define HOPPER_NODE .spread_ns = 500, .gap_ns = 275, .doubt_ns = 400, .beside_ns = 700
 
 /*
@@ -371,6 +371,8 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
             low_ns = 0;
         else if (may_be_late(t))
             low_ns -= (int64_t)t->stop_record_ns;
+        if (t->met_intake)
+            low_ns -= c->intake_ns;
     }
     if (c->beside_ns && t->held_ns) {
         low_ns -= (int64_t)t->held_ns;
@@ -410,6 +412,12 @@ static void follow_held(struct ct_prior *p, uint64_t high_ns)
         p->held_low_ns = ct_percentile_follow(p->held_low_ns, high_ns, HELD_LOW_PERCENT);
 }
 
+/* So few are clean that they tell less than the bounds do. */
+static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *p)
+{
+    return e->was_held && p->held > HELD_MOST * p->count;
+}
+
 /*
  * What it is likely to be; without a sign of that the upper bound stands. But while a kernel is
  * loaded for its first launch all streams stand still, and that is its first bracket.
@@ -419,7 +427,7 @@ static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)
     uint64_t ns = e->was_stalled ? e->low_ns : e->time_ns;
     if (p->count >= PRIOR_LEAST)
         ns = p->total_ns / p->count;
-    if (e->was_held && p->held > HELD_MOST * p->count)
+    if (is_rarely_clean(e, p))
         ns = ct_min(ns, p->held_low_ns);
     return ns;
 }
@@ -433,6 +441,7 @@ void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
     }
     if (e->was_held && !e->was_stalled)
         follow_held(prior, e->high_ns);
+    e->is_bound = prior->count < PRIOR_LEAST || is_rarely_clean(e, prior);
     e->time_ns = ct_max(e->low_ns, ct_min(e->high_ns, likely_ns(e, prior)));
     e->doubt_ns += (e->high_ns - e->low_ns) / 2;
 }

@@ -33,6 +33,7 @@ struct ct_calibration {
     uint32_t bias_set_ns;    /* the same of a small set */
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
     uint32_t beside_ns;      /* about so much more at either end, with two other streams at work */
+    uint32_t intake_ns;      /* a stop waits so long, at most, for a submission behind it */
     uint32_t hop_ns;         /* more, from another engine of the GPU to a copy engine */
     uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */
     uint32_t submit_ns;      /* lead that costs nothing; UINT32_MAX: none ever does */
@@ -98,6 +99,7 @@ struct ct_bracket_times {
                           the operation; 0: none did */
     uint64_t held_ns;  /* how long the stop record may have waited for those of other streams, */
     bool stalled;      /* or with all of them while the GPU served nobody */
+    bool met_intake;   /* the stop may have waited for a submission behind it */
     uint64_t raw_ns;
     uint64_t gap_ns;         /* previous stop stamp to this start stamp, or CT_GAP_UNKNOWN */
     uint64_t record_ns;      /* the host's time in the start record, */
@@ -116,6 +118,7 @@ struct ct_bracket_times {
 /* The duration, which is known well or only to lie between two bounds. */
 struct ct_estimate {
     bool is_clean;
+    bool is_bound;    /* settled, but only bounds told where */
     bool was_held;    /* bounds: its stop record may have waited for other streams, */
     bool was_stalled; /* or with them */
     uint64_t time_ns;

@@ -25,11 +25,6 @@
 #define INLINE_BYTES 1025
 #define SET_KERNEL_BYTES 16384
 
-struct ct_pending {
-    struct ct_pending *next;
-    struct ct_op op;
-};
-
 static struct ct_pending *free_pending;
 static struct ct_stream *active; /* streams with something pending or a reference event held */
 static struct ct_stream *alone;  /* the one that was measured last, if no other is active */
@@ -219,18 +214,6 @@ static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum c
            !(op->flags & CT_OP_AFTER_BREAK);
 }
 
-/* From when so much is behind the one just taken that the queue is long; 0: it is not. */
-static uint64_t long_from(const struct ct_pending *next)
-{
-    unsigned behind = 0;
-    for (const struct ct_pending *p = next; p; p = p->next) {
-        behind += ct_lead_entries(&p->op);
-        if (behind >= CT_LONG_QUEUE)
-            return p->op.closed_ticks;
-    }
-    return 0;
-}
-
 /* The stop event stays as reference for the next bracket's gap; the one before goes back. */
 static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t stop_ns)
 {
@@ -260,6 +243,7 @@ static void allow_clock(struct ct_stream *s, const struct ct_context *context)
 static void measure(struct ct_stream *s, const struct ct_pending *p)
 {
     const struct ct_op *op = &p->op;
+    const struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
     struct ct_measured *m = ct_settle_next();
     enum ct_engine engine = engine_of(ct_row(op->row), op);
     m->op = *op;
@@ -268,13 +252,14 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     m->times = ct_lead_host_times(op);
     m->times.work = class_of(ct_row(op->row), op);
     m->times.hopped = has_hopped(s, op, engine);
-    m->long_ticks = long_from(p->next);
+    m->long_ticks = ct_lead_long_ticks(p->next);
     enum ct_loss loss = ct_stamps_read(s, op, m);
     if (loss != CT_LOSS_COUNT) {
         lose(s, op, loss);
         return;
     }
-    m->asked_ns = ct_lead_asked_ns(&ct_context(op->context)->clock, m);
+    m->asked_ns = ct_lead_asked_ns(clock, m);
+    m->times.met_intake = ct_lead_met_intake(clock, m->stop_ns, p->next);
     ct_settle_keep();
     alone = active == s && !s->next_active ? s : NULL;
     alone_context = op->context;

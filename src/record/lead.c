@@ -16,6 +16,15 @@
 /* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
 #define LONG_LEAD_NS (-60000)
 
+/*
+ * A stop that had to wait for the front end to take in a record is stamped so long before the
+ * moment at which an idle stream would have stamped that; one that had to wait for an operation,
+ * of which it takes two bites, before or after it.
+ */
+#define RECORD_FROM_NS 350
+#define OPERATION_FROM_NS (-900)
+#define INTAKE_UNTIL_NS 900
+
 /* After so long without a pin the clocks may be a microsecond apart: an answer is better. */
 #define STALE_NS 50000000
 
@@ -35,6 +44,17 @@ struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 unsigned ct_lead_entries(const struct ct_op *op)
 {
     return op->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START) ? 2 : 3;
+}
+
+uint64_t ct_lead_long_ticks(const struct ct_pending *behind)
+{
+    unsigned entries = 0;
+    for (const struct ct_pending *p = behind; p; p = p->next) {
+        entries += ct_lead_entries(&p->op);
+        if (entries >= CT_LONG_QUEUE)
+            return p->op.closed_ticks;
+    }
+    return 0;
 }
 
 /* Whether so much was behind a bracket when it was stamped. */
@@ -87,6 +107,45 @@ static uint64_t gap_before(const struct ct_measured *m)
     if (!(m->op.flags & CT_OP_AFTER_BREAK))
         return m->times.gap_ns;
     return m->op.flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
+}
+
+static bool is_told_within(uint64_t told_ticks, uint64_t stop_ticks, int64_t from_ns,
+                           int64_t until_ns)
+{
+    int64_t after = (int64_t)(told_ticks - stop_ticks);
+    int64_t after_ns = after < 0 ? -(int64_t)ct_ticks_to_ns((uint64_t)-after)
+                                 : (int64_t)ct_ticks_to_ns((uint64_t)after);
+    return from_ns <= after_ns && after_ns <= until_ns;
+}
+
+static bool meets_record(uint64_t before_ticks, uint64_t after_ticks, uint64_t stop_ticks)
+{
+    return is_told_within(ct_told_ticks(before_ticks, after_ticks), stop_ticks, RECORD_FROM_NS,
+                          INTAKE_UNTIL_NS);
+}
+
+static bool meets(const struct ct_gpu_clock *clock, const struct ct_op *op, uint64_t stop_ticks)
+{
+    uint64_t told_ticks = op->done_ticks - ct_ns_to_ticks(ct_after_told(clock->host_record_ns));
+    bool has_record = !(op->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START));
+    return (has_record && meets_record(op->open_ticks, op->call_ticks, stop_ticks)) ||
+           is_told_within(told_ticks, stop_ticks, OPERATION_FROM_NS, INTAKE_UNTIL_NS) ||
+           meets_record(op->done_ticks, op->closed_ticks, stop_ticks);
+}
+
+bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
+                        const struct ct_pending *behind)
+{
+    uint64_t stop_ticks;
+    unsigned entries = 0;
+    if (!ct_gpu_clock_ticks(clock, stop_ns, &stop_ticks))
+        return false;
+    for (const struct ct_pending *p = behind; p && entries < CT_LONG_QUEUE; p = p->next) {
+        if (meets(clock, &p->op, stop_ticks))
+            return true;
+        entries += ct_lead_entries(&p->op);
+    }
+    return false;
 }
 
 /* By how much the stamp is later than that of a GPU that has nothing else in its front end. */

@@ -25,6 +25,16 @@ unsigned ct_lead_entries(const struct ct_op *op);
  */
 void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m);
 
+/* From when a queue with that behind a stop is long; 0: it is not. */
+uint64_t ct_lead_long_ticks(const struct ct_pending *behind);
+
+/*
+ * Whether a stop that was stamped at `stop_ns` may have waited for the front end to take in what is
+ * behind it, of which the GPU was just being told. In a long queue that is part of the bias.
+ */
+bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
+                        const struct ct_pending *behind);
+
 /*
  * Where the start record would be stamped on an idle stream, and this one was idle; 0: it was not,
  * or nobody knows. Of a bracket that has been read.

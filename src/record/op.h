@@ -68,4 +68,10 @@ struct ct_op {
     uint32_t batch;  /* of NCCL's operations (collective.h); 0: none */
 };
 
+/* The operations of a stream that wait for their events to be read, in order. */
+struct ct_pending {
+    struct ct_pending *next;
+    struct ct_op op;
+};
+
 #endif

@@ -135,10 +135,10 @@ static void settle_one(struct ct_measured *m)
 {
     struct ct_row *r = ct_row(m->op.row);
     struct ct_estimate e = estimate(m);
-    if (!e.is_clean) {
+    if (!e.is_clean)
         ct_estimate_settle(&e, &r->prior);
+    if (e.is_bound)
         m->op.flags |= CT_OP_BOUND;
-    }
     ct_row_add(r, &m->op, m->times.raw_ns, e.time_ns, e.doubt_ns);
     ct_activity_add(m, r->kind, e.time_ns);
     if (ct_unlikely(m->op.range))

@@ -20,6 +20,7 @@ static const struct ct_calibration figures = {
     .bias_set_ns = 1500,
     .bias_wait_ns = 5600,
     .beside_ns = 1000,
+    .intake_ns = 1000,
     .hop_ns = 3000,
     .uncertainty_ns = 200,
     .idle_uncertainty_ns = 300,
@@ -362,6 +363,7 @@ START_TEST(a_late_stop_is_only_a_bound)
     ct_estimate_settle(&e, &prior);
     ck_assert(!e.is_clean);
     ck_assert_uint_eq(e.time_ns, 2000); /* nothing better is known yet */
+    ck_assert(e.is_bound);
     ck_assert_uint_eq(prior.count, 0);
     t.slack_ns = 5000;
     t.raw_ns = 4000;
@@ -375,10 +377,31 @@ START_TEST(a_late_stop_is_only_a_bound)
     e = ct_estimate(&figures, &t);
     ct_estimate_settle(&e, &prior);
     ck_assert_uint_eq(e.time_ns, 1100);
+    ck_assert(!e.is_bound);
     t.raw_ns = 3500; /* shorter than the others: that it was, at most */
     e = ct_estimate(&figures, &t);
     ct_estimate_settle(&e, &prior);
     ck_assert_uint_eq(e.time_ns, 600 + 200); /* as well as brackets tell */
+}
+END_TEST
+
+START_TEST(a_stop_may_have_waited_for_the_next_submission)
+{
+    struct ct_prior prior = {.count = 10, .total_ns = 10 * 10000};
+    struct ct_bracket_times t = usual(10600 + 2900);
+    ck_assert(ct_estimate(&figures, &t).is_clean);
+    t.met_intake = true;
+    struct ct_estimate e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert(!e.is_clean && !e.is_bound);
+    ck_assert_uint_eq(e.time_ns, 10000);
+    prior.total_ns = prior.count * 5000; /* so long nothing waits */
+    e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 10600 - 1000 - 200);
+    struct ct_calibration other = figures;
+    other.intake_ns = 0;
+    ck_assert(ct_estimate(&other, &t).is_clean);
 }
 END_TEST
 
@@ -408,9 +431,12 @@ START_TEST(the_lowest_bounds_tell_where_none_is_clean)
     prior.count = 10;
     prior.total_ns = 10 * 15000;
     ck_assert_uint_le(settle_held(&prior, 8000).time_ns, e.time_ns + 200);
+    ck_assert(settle_held(&prior, 8000).is_bound);
     prior.count = 100;
     prior.total_ns = 100 * 15000;
-    ck_assert_uint_eq(settle_held(&prior, 8000).time_ns, 15000);
+    e = settle_held(&prior, 8000);
+    ck_assert_uint_eq(e.time_ns, 15000);
+    ck_assert(!e.is_bound);
 }
 END_TEST
 
@@ -635,6 +661,46 @@ START_TEST(behind_a_break_the_stream_was_asked)
 }
 END_TEST
 
+/* Told at `told_ns` after a stop that was stamped at `stop`, with nothing else near. */
+static bool meets_record(const struct ct_gpu_clock *clock, uint64_t stop, int64_t told_ns)
+{
+    uint64_t told = stop + (uint64_t)(told_ns * TICKS_PER_US / 1000),
+             far = told + 100 * TICKS_PER_US;
+    struct ct_pending p = {.op = {.open_ticks = told, .call_ticks = told}};
+    p.op.done_ticks = p.op.closed_ticks = far;
+    return ct_lead_met_intake(clock, gpu_ns(stop), &p);
+}
+
+static bool meets_operation(const struct ct_gpu_clock *clock, uint64_t stop, int64_t told_ns)
+{
+    uint64_t told = stop + (uint64_t)(told_ns * TICKS_PER_US / 1000);
+    struct ct_pending p = {.op = {.flags = CT_OP_TOLD_START}};
+    p.op.done_ticks = told + ct_ns_to_ticks(ct_after_told(1000));
+    p.op.closed_ticks = p.op.done_ticks + 100 * TICKS_PER_US;
+    return ct_lead_met_intake(clock, gpu_ns(stop), &p);
+}
+
+/* What comes a little later than the stop stamp may have come before the stop was stamped. */
+START_TEST(a_submission_meets_a_stop)
+{
+    static const int64_t records_ns[] = {400, 600, 850}, others_ns[] = {-5000, -500, 0, 1200, 5000};
+    static const int64_t operations_ns[] = {-800, -500, 0, 300, 850},
+                         far_ns[] = {-1200, 1200, 5000};
+    struct ct_gpu_clock clock = {.host_record_ns = 1000};
+    uint64_t stop = 1000000 * TICKS_PER_US;
+    ck_assert(!meets_record(&clock, stop, 600)); /* nothing is known yet */
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop));
+    for (unsigned i = 0; i < ct_countof(records_ns); i++)
+        ck_assert(meets_record(&clock, stop, records_ns[i]));
+    for (unsigned i = 0; i < ct_countof(others_ns); i++)
+        ck_assert(!meets_record(&clock, stop, others_ns[i]));
+    for (unsigned i = 0; i < ct_countof(operations_ns); i++)
+        ck_assert(meets_operation(&clock, stop, operations_ns[i]));
+    for (unsigned i = 0; i < ct_countof(far_ns); i++)
+        ck_assert(!meets_operation(&clock, stop, far_ns[i]));
+}
+END_TEST
+
 /* ---- where it lies ---- */
 
 static uint64_t end_of(struct ct_bracket_times t, uint64_t time_ns)
@@ -697,6 +763,7 @@ int main(void)
     tcase_add_test(tests, a_stop_of_another_stream_keeps_the_operation_waiting);
     tcase_add_test(tests, records_of_others_leave_a_bound);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
+    tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);
     tcase_add_test(tests, clocks_are_tied_together);
@@ -705,6 +772,7 @@ int main(void)
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
     tcase_add_test(tests, pins_behind_other_streams_are_late);
     tcase_add_test(tests, a_slow_host_comes_back_later);
+    tcase_add_test(tests, a_submission_meets_a_stop);
     tcase_add_test(tests, behind_a_break_the_stream_was_asked);
     tcase_add_test(tests, a_host_far_ahead_has_a_long_queue);
     tcase_add_test(tests, it_is_known_when_a_start_was_asked_for);
