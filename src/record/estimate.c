@@ -15,11 +15,14 @@
  */
 #define SURELY_BEFORE_NS 400
 
+#define REGISTERS 65536 /* of a multiprocessor */
+
 /* An H200's figures that an H100 was not measured for, or has as well. */
 #define HOPPER                                                                                     \
     .source = CT_CALIBRATION_TABLE, .record_ns = 1280, .bias_copy_ns = 1250, .bias_set_ns = 1500,  \
     .bias_wait_ns = 5600, .beside_ns = 900, .intake_ns = 1000, .hop_ns = 4200,                     \
     .gap_busy_ns = 1600, .uncertainty_ns = 200, .idle_uncertainty_ns = 300
+#define HOPPER_KERNEL .registers_ns = 80, .late_kib_ns = 50, .ready_kib_ns = 140
 #define HOPPER_NODE .spread_ns = 500, .gap_ns = 275, .doubt_ns = 400, .beside_ns = 700
 
 /*
@@ -66,6 +69,7 @@ static const struct {
     {"H100 80GB HBM3",
      {
          HOPPER,
+         HOPPER_KERNEL,
          .bias_busy_ns = 3100,
          .bias_ready_ns = 2500,
          .submit_ns = 1640,
@@ -74,14 +78,16 @@ static const struct {
     {"H200",
      {
          HOPPER,
+         HOPPER_KERNEL,
          .bias_busy_ns = 2900,
          .bias_ready_ns = 2300,
-         .submit_ns = 1550,
+         .submit_ns = 1565,
          .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */ HOPPER_NODE},
      }},
     /* On hosts from which a stamp is longer on its way. */
     {"H200",
      {
+         HOPPER_KERNEL,
          .source = CT_CALIBRATION_TABLE,
          .record_ns = 2900,
          .bias_busy_ns = 3750,
@@ -200,6 +206,22 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /*
+ * What a kernel needs more than one of few parameters and registers. The parameters go through the
+ * front end, and a block gets its registers; where the kernel was there in time, that is no longer
+ * in the way.
+ */
+static int64_t ready_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return (int64_t)c->ready_kib_ns * t->parameter_bytes / 1024;
+}
+
+static int64_t late_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return (int64_t)c->late_kib_ns * t->parameter_bytes / 1024 +
+           (int64_t)c->registers_ns * (int64_t)ct_min(t->block_registers, REGISTERS) / REGISTERS;
+}
+
+/*
  * What of a bracket is neither the operation nor bias_busy_ns: the operation cannot have begun
  * before it was submitted. Where it was ready in time, it depends on the length of the queue how
  * fast the front end comes to it; a host far ahead of the GPU is what hides the gaps.
@@ -208,16 +230,17 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
                          int64_t lead_ns)
 {
     bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
-    int64_t ready_ns = is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns;
-    int64_t waits_ns = larger(ready_ns, LEAD_WAITS_NS - (int64_t)c->submit_ns);
+    int64_t least_ns = (is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns) + ready_ns(c, t);
+    int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t);
+    int64_t waits_ns = larger(least_ns, LEAD_WAITS_NS - submit_ns);
     if (lead_ns <= LEAD_READY_NS)
-        return ready_ns;
+        return least_ns;
     if (lead_ns < LEAD_WAITS_NS)
-        return ready_ns +
-               (waits_ns - ready_ns) * (lead_ns - LEAD_READY_NS) / (LEAD_WAITS_NS - LEAD_READY_NS);
-    int64_t excess_ns = lead_ns - c->submit_ns;
+        return least_ns +
+               (waits_ns - least_ns) * (lead_ns - LEAD_READY_NS) / (LEAD_WAITS_NS - LEAD_READY_NS);
+    int64_t excess_ns = lead_ns - submit_ns;
     /* The start stamp may be late, but not before the host began to ask for it. */
-    int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns - t->told_ns) - c->submit_ns;
+    int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns - t->told_ns) - submit_ns;
     if (!t->shared_start && excess_ns > most_ns)
         excess_ns = most_ns;
     return larger(waits_ns, excess_ns);

@@ -33,6 +33,9 @@ struct ct_calibration {
     uint32_t bias_set_ns;    /* the same of a small set */
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
     uint32_t beside_ns;      /* about so much more at either end, with two other streams at work */
+    uint32_t registers_ns;   /* more for a late kernel, a multiprocessor's registers in a block */
+    uint32_t late_kib_ns;    /* more for each KiB of a late kernel's parameters, */
+    uint32_t ready_kib_ns;   /* and of one that was there in time */
     uint32_t intake_ns;      /* a stop waits so long, at most, for a submission behind it */
     uint32_t hop_ns;         /* more, from another engine of the GPU to a copy engine */
     uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */
@@ -89,6 +92,8 @@ enum ct_work_class {
 /* What is known of a bracket. Times in nanoseconds. */
 struct ct_bracket_times {
     enum ct_work_class work;
+    uint32_t block_registers; /* of a kernel's block, all threads together; 0: not known */
+    uint32_t parameter_bytes; /* of a kernel; 0: not known */
     bool shared_start;
     bool hopped;           /* what was before it on the stream was another engine's */
     bool long_queue;       /* CT_LONG_QUEUE */

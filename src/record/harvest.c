@@ -208,6 +208,12 @@ static enum ct_engine engine_of(const struct ct_row *r, const struct ct_op *op)
     return op->bytes < INLINE_BYTES ? CT_ENGINE_COMPUTE : CT_ENGINE_TO_DEVICE;
 }
 
+static uint32_t block_registers(const struct ct_row *r, const struct ct_op *op)
+{
+    uint32_t each = atomic_load_explicit(&r->registers, memory_order_relaxed);
+    return each == UINT32_MAX ? 0 : each * ct_shape_threads(&op->shape);
+}
+
 static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum ct_engine engine)
 {
     return s->last_engine != CT_ENGINE_NONE && s->last_engine != engine &&
@@ -251,6 +257,9 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     m->stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
     m->times = ct_lead_host_times(op);
     m->times.work = class_of(ct_row(op->row), op);
+    m->times.block_registers = block_registers(ct_row(op->row), op);
+    m->times.parameter_bytes =
+        atomic_load_explicit(&ct_row(op->row)->parameter_bytes, memory_order_relaxed);
     m->times.hopped = has_hopped(s, op, engine);
     m->long_ticks = ct_lead_long_ticks(p->next);
     enum ct_loss loss = ct_stamps_read(s, op, m);

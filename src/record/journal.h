@@ -28,6 +28,8 @@ struct ct_journal_entry {
     uint32_t long_queue;
     uint64_t time_ns; /* what was made of it */
     uint64_t doubt_ns;
+    uint32_t block_registers;
+    uint32_t parameter_bytes;
 };
 
 /* Creates the file path.<pid>; false: that failed. */

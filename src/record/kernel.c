@@ -11,6 +11,7 @@
 #include "record/row.h"
 
 #define UNKNOWN_NAME "(unnamed kernel)"
+#define PARAMETER_BYTES 32764 /* the most that a kernel can have */
 
 static CT_READ_MOSTLY struct ct_table row_of_handle; /* handle and device -> row */
 static struct ct_table name_of_handle;               /* handle -> interned name */
@@ -81,6 +82,28 @@ static uint32_t attribute(CUfunction handle, CUdevice device, CUfunction_attribu
     return UINT32_MAX;
 }
 
+/* Where a parameter ends, or 0: there are no so many, or the driver does not tell. */
+static size_t parameter_end(CUfunction handle, size_t index)
+{
+    size_t offset = 0, size = 0;
+    if (CT_HAS(cuFuncGetParamInfo) &&
+        CT_REAL(cuFuncGetParamInfo)(handle, index, &offset, &size) == CUDA_SUCCESS)
+        return size ? offset + size : 0;
+    if (CT_HAS(cuKernelGetParamInfo) &&
+        CT_REAL(cuKernelGetParamInfo)((CUkernel)handle, index, &offset, &size) == CUDA_SUCCESS)
+        return size ? offset + size : 0;
+    return 0;
+}
+
+/* They are in the order of their places. */
+static uint32_t parameter_bytes(CUfunction handle)
+{
+    size_t end, bytes = 0;
+    for (size_t i = 0; i < PARAMETER_BYTES && (end = parameter_end(handle, i)); i++)
+        bytes = end;
+    return (uint32_t)ct_min(bytes, PARAMETER_BYTES);
+}
+
 /* Registers last: another thread that finds them launches, and the trace then has what is there. */
 static void describe(struct ct_row *r, CUfunction handle, uint32_t device)
 {
@@ -88,6 +111,7 @@ static void describe(struct ct_row *r, CUfunction handle, uint32_t device)
     atomic_store_explicit(&r->static_shared_bytes,
                           attribute(handle, d, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
                           memory_order_relaxed);
+    atomic_store_explicit(&r->parameter_bytes, parameter_bytes(handle), memory_order_relaxed);
     atomic_store_explicit(&r->registers, attribute(handle, d, CU_FUNC_ATTRIBUTE_NUM_REGS),
                           memory_order_release);
 }

@@ -45,6 +45,12 @@ struct ct_shape {
     uint64_t dynamic_shared_bytes;
 };
 
+/* Of a block: a thousand at most. */
+static inline uint32_t ct_shape_threads(const struct ct_shape *s)
+{
+    return s->block[0] * s->block[1] * s->block[2];
+}
+
 struct ct_op {
     uint32_t row;         /* index into the rows */
     uint32_t stream;      /* index into the streams */

@@ -64,6 +64,7 @@ struct ct_row {
     const char *name;
     _Atomic uint32_t registers;
     _Atomic uint32_t static_shared_bytes;
+    _Atomic uint32_t parameter_bytes; /* 0: not known */
 
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t lost[CT_LOSS_COUNT];
     _Atomic uint64_t errors;

@@ -103,6 +103,8 @@ static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
         .long_queue = m->times.long_queue,
         .time_ns = e->time_ns,
         .doubt_ns = e->doubt_ns,
+        .block_registers = m->times.block_registers,
+        .parameter_bytes = m->times.parameter_bytes,
     });
 }
 

@@ -4,15 +4,16 @@
 
 One line for each bracket, in the order in which they were dealt with; times in nanoseconds, those
 of the host from the first one on: stream, flags, start and raw on the GPU's time line, open, call,
-done and closed on the host's, lead, streams beside, whether the queue was long, the estimate, the kind and the first 60 characters of the name.
+done and closed on the host's, lead, streams beside, whether the queue was long, the estimate, the kind and the first 60 characters of the name, the
+registers of a block, the bytes of parameters.
 """
 import struct
 import sys
 
 import summary
 
-ENTRY = struct.Struct("IIIIQQQQQQQQdqIIQQ")
-COLUMNS = "stream flags start_ns raw_ns open_ns call_ns done_ns closed_ns time_ns kind name lead_ns beside long"
+ENTRY = struct.Struct("IIIIQQQQQQQQdqIIQQII")
+COLUMNS = "stream flags start_ns raw_ns open_ns call_ns done_ns closed_ns time_ns kind name lead_ns beside long registers parameters"
 
 
 def entries(path):
@@ -34,7 +35,7 @@ def main():
         row, stream, _, flags, _, start, raw, _ = e[:8]
         host = [round((ticks - first) * rate) for ticks in e[8:12]]
         fields = [stream, flags, start, raw] + host + [e[16], rows[row]["kind"],
-                                                       rows[row]["name"][:60]] + list(e[13:16])
+                                                       rows[row]["name"][:60]] + list(e[13:16]) + list(e[18:20])
         print("\t".join(map(str, fields)))
 
 

@@ -20,6 +20,9 @@ static const struct ct_calibration figures = {
     .bias_set_ns = 1500,
     .bias_wait_ns = 5600,
     .beside_ns = 1000,
+    .registers_ns = 80,
+    .late_kib_ns = 50,
+    .ready_kib_ns = 140,
     .intake_ns = 1000,
     .hop_ns = 3000,
     .uncertainty_ns = 200,
@@ -127,6 +130,20 @@ START_TEST(what_the_host_took_is_not_the_kernels)
     /* of which the end came when the GPU had been told */
     t.told_ns = 300;
     ck_assert_uint_eq(time_of(&t), 12900 - 2900 - (500 + 9000 - 300 - 1400));
+}
+END_TEST
+
+/* All of a multiprocessor's registers in a block, and 2 KiB of parameters. */
+START_TEST(a_large_kernel_takes_longer_to_begin)
+{
+    struct ct_bracket_times t = usual(12900), small = t;
+    t.block_registers = 65536;
+    t.parameter_bytes = 2048;
+    ck_assert_uint_eq(time_of(&t), 10000 - 2 * 140);
+    t.lead_ns = small.lead_ns = 5000;
+    ck_assert_uint_eq(time_of(&t), time_of(&small) - 80 - 2 * 50);
+    t.block_registers = 2 * 65536; /* no multiprocessor has */
+    ck_assert_uint_eq(time_of(&t), time_of(&small) - 80 - 2 * 50);
 }
 END_TEST
 
@@ -749,6 +766,7 @@ int main(void)
     tcase_add_test(tests, a_long_way_to_the_device_adds_nothing);
     tcase_add_test(tests, a_queue_costs_by_its_length);
     tcase_add_test(tests, what_the_host_took_is_not_the_kernels);
+    tcase_add_test(tests, a_large_kernel_takes_longer_to_begin);
     tcase_add_test(tests, the_estimate_has_no_steps);
     tcase_add_test(tests, a_set_s_estimate_has_no_steps);
     tcase_add_test(tests, without_a_clock_the_gap_decides);

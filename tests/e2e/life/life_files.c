@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/journal.h"
 #include "stage.h"
 
 #define POEM "a poem that is nobody's profile\n"
@@ -333,6 +334,35 @@ START_TEST(journals)
 }
 END_TEST
 
+/* What a kernel takes of a multiprocessor and of the front end is part of its bracket. */
+START_TEST(journal_of_kernels)
+{
+    struct ct_journal_entry e;
+    char path[64];
+    unsigned kernels = 0, others = 0;
+    struct stage_run r = PLAY(.program = "/bin/sh",
+                              .argv = {"-c", "echo $$ >pid; exec \"$0\" small 10",
+                                       stage_path_of("tests/e2e/actor/actor")},
+                              .env = {"CUTRACE_BRACKETS=b"}, .timeout_s = 20);
+    ck_assert_int_eq(r.status, 0);
+    char *pid = stage_read("pid");
+    snprintf(path, sizeof(path), "b.%d", atoi(pid));
+    FILE *f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    while (fread(&e, sizeof(e), 1, f) == 1) {
+        ck_assert_uint_eq(e.parameter_bytes, e.block_registers ? 12 : 0);
+        ck_assert_uint_eq(e.block_registers % 32, 0);
+        *(e.block_registers ? &kernels : &others) += 1;
+    }
+    ck_assert(feof(f));
+    fclose(f);
+    ck_assert_uint_eq(kernels, 15);
+    ck_assert_uint_eq(others, 20);
+    free(pid);
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- while it is written ---- */
 
 START_TEST(swapped_for_a_link)
@@ -411,6 +441,7 @@ int main(void)
     tcase_add_test(t, pattern_of_the_pid);
     tcase_add_test(t, added_pid);
     tcase_add_test(t, journals);
+    tcase_add_test(t, journal_of_kernels);
     tcase_add_test(t, swapped_for_a_link);
     tcase_add_test(t, names_in_notices);
     tcase_add_test(t, long_names_in_notices);

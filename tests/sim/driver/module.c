@@ -212,6 +212,30 @@ CUresult sim_cuFuncGetAttribute(int *out, CUfunction_attribute which, CUfunction
     return f ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* All have two: an address and a number. */
+static CUresult parameter(size_t index, size_t *offset, size_t *size)
+{
+    static const size_t places[][2] = {{0, 8}, {8, 4}};
+    if (index >= SIM_COUNT(places) || !offset)
+        return CUDA_ERROR_INVALID_VALUE;
+    *offset = places[index][0];
+    if (size)
+        *size = places[index][1];
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size)
+{
+    CUresult r = sim_check(SIM_FUNCTION, f);
+    return r == CUDA_SUCCESS ? parameter(index, offset, size) : r;
+}
+
+CUresult sim_cuKernelGetParamInfo(CUkernel k, size_t index, size_t *offset, size_t *size)
+{
+    CUresult r = sim_check(SIM_KERNEL, k);
+    return r == CUDA_SUCCESS ? parameter(index, offset, size) : r;
+}
+
 CUresult sim_cuFuncSetAttribute(CUfunction handle, CUfunction_attribute which, int value)
 {
     CUfunction f = sim_function_of(handle);

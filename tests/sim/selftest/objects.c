@@ -235,6 +235,10 @@ START_TEST(functions_are_found_by_name)
     ck_assert_str_eq(name, "one");
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, f));
     ck_assert_int_eq(value, 32);
+    size_t offset, size;
+    OK(cuFuncGetParamInfo(f, 1, &offset, &size));
+    ck_assert_uint_eq(offset + size, 12);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(f, 2, &offset, &size));
     OK(cuModuleEnumerateFunctions(listed, 2, m));
     ck_assert_ptr_eq(listed[0], f);
     OK(cuModuleUnload(m));
