@@ -99,7 +99,7 @@ def idle(p, y):
     p.line(told[1], h + 26, x - 2, g - 2, arrow=True)
     p.line(told[2], h + 26, told[2] + 30, g - 2, arrow=True)
     p.span(told[0] + 30, x, g + 42, "lead")
-    p.span(x, x + 306, g + 42, "kernel + 2.9 us - 1.55 us")
+    p.span(x, x + 306, g + 42, "kernel + 2.9 us - 1.57 us")
 
 
 def went_idle(p, y):
@@ -116,7 +116,7 @@ def went_idle(p, y):
     p.line(told[0], h + 26, 226, g - 22, FAINT, 0.9, "3 3")
     p.line(told[1], h + 26, x - 2, g - 2, arrow=True)
     p.span(230, x, g + 42, "lead: only a common clock tells")
-    p.span(x, x + 306, g + 42, "kernel + 2.9 us - 1.55 us")
+    p.span(x, x + 306, g + 42, "kernel + 2.9 us - 1.57 us")
 
 
 def overlapped(p, y):
@@ -203,7 +203,7 @@ def lead():
         x, y = at(-4000, ns)
         p.line(x, y, 870, y, "#bbb" if ns == 0 else "#e4e4e4", 1)
         p.text(x - 8, y + 4, f"{ns / 1000:+.0f}", anchor="end", size=12, fill=FAINT)
-    line = [(-4000, -600), (-400, -600), (1800, 250), (5700, 4150)]
+    line = [(-4000, -600), (-400, -600), (1800, 230), (5700, 4130)]
     for a, b in zip(line, line[1:]):
         p.line(*at(*a), *at(*b), "#4a76b8", 2.5)
     p.line(*at(-4000, 0), *at(-400, 0), "#4a76b8", 2.5, "7 5")
@@ -217,7 +217,7 @@ def lead():
     p.text(870, 384, "lead, us", anchor="end", size=13)
     p.text(*at(-3900, 160), "long queue", size=12, fill="#35588f")
     p.text(*at(-3900, -960), "short queue", size=12, fill="#35588f")
-    p.text(*at(2850, 1620), "the GPU waits: lead - 1.55", anchor="end", size=12, fill="#35588f")
+    p.text(*at(2850, 1620), "the GPU waits: lead - 1.57", anchor="end", size=12, fill="#35588f")
     p.write("accuracy-lead.svg")
 
 

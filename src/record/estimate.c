@@ -81,7 +81,7 @@ static const struct {
          HOPPER_KERNEL,
          .bias_busy_ns = 2900,
          .bias_ready_ns = 2300,
-         .submit_ns = 1565,
+         .submit_ns = 1570,
          .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */ HOPPER_NODE},
      }},
     /* On hosts from which a stamp is longer on its way. */
@@ -98,7 +98,7 @@ static const struct {
          .beside_ns = 600,
          .hop_ns = 4200,
          .gap_busy_ns = 3600,
-         .submit_ns = 1580,
+         .submit_ns = 1605,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
          .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */

@@ -12,7 +12,7 @@ import statistics
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIAS = 2900    # bias_busy_ns of the library's table
-SUBMIT = 1550  # submit_ns of it
+SUBMIT = 1570  # submit_ns of it
 TOLD = 0.3     # ct_after_told()
 SHARED_START, TOLD_START = 1, 1 << 7  # CT_OP_...
 Bracket = collections.namedtuple(
@@ -158,6 +158,40 @@ def print_hosts():
           f"{statistics.pstdev(rest):.0f}")
 
 
+def next_told(x, tie, record):
+    """From the stop stamp to where a record would be stamped of which the GPU is told with what comes next."""
+    told = x.told if record else x.done - TOLD * x.quick
+    return told + tie
+
+
+def print_intake():
+    print("intake: how late the stop is by when the GPU is told of what comes next, from where the stop "
+          "would be; decoding's products and a launch without a start record, and training with one")
+    decode = [f"lib_decode_{i}" for i in range(7, 20)]
+    train = [f"lib_train_{i}" for i in range(1, 10)]
+    for title, names, part, record in (("launch", decode, "cutlass", False),
+                                       ("record", train, "nvjet", True)):
+        by = collections.defaultdict(list)
+        for name in names:
+            b = load(name)
+            kernels = [fields[9] for fields in lines(name) if fields[0] == "0"]
+            late = collections.defaultdict(list)
+            for x, y, tie, kernel in zip(b, b[1:], clock(b), kernels):
+                if tie is None or x.excess is None or part not in kernel or not is_idle(x) or \
+                        abs(SUBMIT - own(x)) > 1500 or bool(y.record) != record or y.flags & SHARED_START:
+                    continue
+                late[kernel].append((next_told(y, tie, record) - x.stop, SUBMIT - own(x)))
+            for kernel in late:
+                far = [ns for after, ns in late[kernel] if 1300 < after < 8000]
+                if len(far) >= 20:
+                    usual = statistics.median(far)
+                    for after, ns in late[kernel]:
+                        by[round((after + ns - usual) / 200)].append(ns - usual)
+        for step in range(-6, 12):
+            if len(by[step]) >= 20:
+                print(f"  {title} {step * 200:+6} {len(by[step]):6} {quantiles(by[step])}")
+
+
 def print_gaps():
     print("gaps: stop stamp before to start stamp, operations ready in time, and in idle streams")
     for name in ("lib_train_1", "lib_spin_paced", "lib_spin_bursts"):
@@ -171,7 +205,8 @@ def print_gaps():
 
 
 def main():
-    for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_gaps):
+    for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_intake,
+                 print_gaps):
         part()
 
 
