@@ -240,7 +240,8 @@ static bool record(const struct ct_bracket *b, uint32_t event)
     return CT_REAL(cuEventRecord)(ct_event(b->context, event), b->stream->handle) == CUDA_SUCCESS;
 }
 
-/* Sequentially consistent on `opened`: see ct_stream_is_busy() and the drain thread's release. */
+/* Sequentially consistent on `opened`: see ct_stream_spares_start() and the drain thread's release.
+ */
 static void record_start(struct ct_bracket *b)
 {
     struct ct_stream *s = b->stream;
@@ -253,11 +254,9 @@ static void record_start(struct ct_bracket *b)
 
     if (ct_stream_is_broken(s))
         b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
-    if (!b->flags && ct_stream_is_busy(s, b->thread, &b->open_ticks))
-        b->flags |= CT_OP_SHARED_START;
-    else if (!b->flags && ct_stream_has_clock(s, b->thread, b->opened, &b->open_ticks))
-        b->flags |= CT_OP_TOLD_START;
-    else if ((b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
+    uint32_t spared = b->flags ? 0 : ct_stream_spares_start(s, b->thread, &b->open_ticks);
+    b->flags |= spared;
+    if (!spared && (b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     if ((b->stop_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
@@ -265,6 +264,7 @@ static void record_start(struct ct_bracket *b)
         b->open_ticks = ct_ticks();
         if (!record(b, b->start_event))
             return abandon(b, CT_LOSS_EVENT_ERROR);
+        ct_stream_start_recorded(s, b->open_ticks);
     }
     b->state = CT_BRACKET_OPEN;
 }

@@ -16,8 +16,8 @@
 #define SHORTEST_BRACKET_NS 1500
 #define LOOK_SKIPS 8
 
-/* Of the brackets that could go without a start record, one in so many gets it. */
-#define RECORDED_EVERY 8
+/* Of the brackets that could go without a start record, one gets it so often. */
+#define RECORDED_EVERY_NS 250000
 
 /* Where the first one is not through with its brackets, so many more are looked at. */
 #define GONE_LOOKS 8
@@ -461,10 +461,8 @@ uint32_t ct_stream_change_turn(struct ct_stream *s, uint32_t turns)
     return ct_stream_turn(s);
 }
 
-bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks)
+static bool is_busy(struct ct_stream *s, uint64_t *ticks)
 {
-    if (!is_last_of(s, t))
-        return false;
     uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
     uint64_t pending = newest - atomic_load_explicit(&s->done, memory_order_acquire);
     if (pending <= FEWEST_AHEAD || !has_work_ahead(s, newest, pending, ticks))
@@ -473,12 +471,26 @@ bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks
     return atomic_load(&s->released) < newest;
 }
 
-bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t opened, uint64_t *ticks)
+static bool has_clock(const struct ct_stream *s, uint64_t *ticks)
 {
-    if (opened % RECORDED_EVERY == 0 || !is_last_of(s, t))
-        return false;
     *ticks = ct_ticks();
-    return *ticks < atomic_load_explicit(&s->clock_until, memory_order_relaxed);
+    return *ticks < atomic_load_explicit(&s->clock_until, memory_order_relaxed) &&
+           *ticks < atomic_load_explicit(&s->start_due, memory_order_relaxed);
+}
+
+uint32_t ct_stream_spares_start(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks)
+{
+    if (!is_last_of(s, t))
+        return 0;
+    if (has_clock(s, ticks))
+        return CT_OP_TOLD_START;
+    return is_busy(s, ticks) ? CT_OP_SHARED_START : 0;
+}
+
+void ct_stream_start_recorded(struct ct_stream *s, uint64_t ticks)
+{
+    atomic_store_explicit(&s->start_due, ticks + ct_ns_to_ticks(RECORDED_EVERY_NS),
+                          memory_order_relaxed);
 }
 
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,

@@ -68,6 +68,7 @@ struct ct_stream {
     _Atomic uint64_t last_breaks;
     _Atomic uint32_t last_turn;
     _Atomic uint64_t busy_until; /* ticks: the stream has work ahead till then */
+    _Atomic uint64_t start_due;  /* ticks: a start is to be recorded then */
     _Atomic uint32_t look_skips; /* launches that take it for idle without a look */
 
     /* The watch for a queue that does not move: depth.c. */
@@ -79,7 +80,7 @@ struct ct_stream {
     /* Of the drain thread, read by launching threads. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with */
     _Atomic uint64_t released;    /* sequence whose stop event is back in the pool */
-    _Atomic uint64_t clock_until; /* ticks: see ct_stream_has_clock() */
+    _Atomic uint64_t clock_until; /* ticks: till then the host's clock tells of starts */
 
     /* Of the drain thread. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t settled; /* operations of brackets, and passed over */
@@ -175,18 +176,15 @@ static inline bool ct_stream_has_open(const struct ct_stream *s)
 }
 
 /*
- * Whether the stop event of the bracket before can serve as start: the stream has work ahead.
- * *ticks is then the time.
+ * What can serve instead of a start event where nothing but brackets of this thread is in the
+ * stream; *ticks is then the time. CT_OP_TOLD_START: the host's clock, which is tied to the GPU's;
+ * now and then a start is recorded all the same, which keeps the clocks together.
+ * CT_OP_SHARED_START: the stop event of the bracket before, as the stream has work ahead. 0: a start
+ * is to be recorded.
  */
-bool ct_stream_is_busy(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks);
-
-/*
- * Whether the host's clock can serve instead of a start event: it is tied to the GPU's, and nothing
- * but brackets of this thread is in the stream. Now and then a start is recorded all the same,
- * which keeps the clocks together.
- */
-bool ct_stream_has_clock(struct ct_stream *s, struct ct_thread *t, uint64_t opened,
-                         uint64_t *ticks);
+uint32_t ct_stream_spares_start(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks);
+/* A start event was recorded. */
+void ct_stream_start_recorded(struct ct_stream *s, uint64_t ticks);
 
 /* A stop event was recorded; returns the bracket's sequence number. */
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,

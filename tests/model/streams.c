@@ -52,7 +52,7 @@ static void launch(void)
     uint64_t ticks;
     struct ct_stream *s = ct_stream(0);
     atomic_fetch_add(&s->opened, 1);
-    is_shared = ct_stream_is_busy(s, &launching, &ticks);
+    is_shared = ct_stream_spares_start(s, &launching, &ticks) == CT_OP_SHARED_START;
 }
 
 static void harvest_all(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of streams: what it does when streams come and go, and when it is full. */
+#include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
@@ -143,6 +144,38 @@ START_TEST(what_finds_no_entry_asks_nothing)
 }
 END_TEST
 
+/* A bracket of the thread's that has ended. */
+static void bracket(struct ct_stream *s, struct ct_thread *t)
+{
+    atomic_fetch_add(&s->opened, 1);
+    ct_stream_recorded(s, t, 1, true);
+}
+
+/* Till a start record is due again; and only behind brackets of the thread's own. */
+START_TEST(the_clock_serves_between_two_start_records)
+{
+    static struct ct_thread other;
+    uint64_t ticks, long_ago = ct_ticks() - ct_ns_to_ticks(300000);
+    thread.number = 1;
+    other.number = 2;
+    create(0, 1);
+    struct ct_stream *s = ct_stream_find(handle(0));
+    bracket(s, &thread);
+    ck_assert_uint_eq(ct_stream_spares_start(s, &thread, &ticks),
+                      0); /* nobody has said that it could */
+    s->clock_until = UINT64_MAX;
+    ct_stream_start_recorded(s, long_ago);
+    ck_assert_uint_eq(ct_stream_spares_start(s, &thread, &ticks), 0);
+    ct_stream_start_recorded(s, ct_ticks() + ct_ns_to_ticks(1000000000)); /* however slow this is */
+    ck_assert_uint_eq(ct_stream_spares_start(s, &thread, &ticks), CT_OP_TOLD_START);
+    ck_assert_uint_eq(ct_stream_spares_start(s, &other, &ticks), 0);
+    ct_stream_break(s);
+    ck_assert_uint_eq(ct_stream_spares_start(s, &thread, &ticks), 0);
+    bracket(s, &other);
+    ck_assert_uint_eq(ct_stream_spares_start(s, &thread, &ticks), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("stream");
@@ -151,6 +184,7 @@ int main(void)
     tcase_add_test(t, names_go_with_their_streams);
     tcase_add_test(t, to_name_one_that_captures_is_to_ask_nothing);
     tcase_add_test(t, entries_in_use_are_left_alone);
+    tcase_add_test(t, the_clock_serves_between_two_start_records);
     tcase_add_test(t, what_finds_no_entry_asks_nothing);
     return ct_case_main("unit_stream", t);
 }
