@@ -27,9 +27,6 @@
  */
 #define TOLD_NS 1000
 
-/* Before that lead the operation was ready, whoever was served. */
-#define READY_NS (-300)
-
 #define NO_STREAM UINT32_MAX
 
 /* In the order in which those of one time count. */
@@ -285,7 +282,7 @@ static uint64_t taken_ns(unsigned start)
 {
     const struct stamp *s = &stamps[start];
     int64_t lead_ns = s->m->times.lead_ns;
-    if (lead_ns == CT_LEAD_UNKNOWN || lead_ns <= READY_NS)
+    if (lead_ns == CT_LEAD_UNKNOWN || lead_ns <= CT_LEAD_READY_NS)
         return 0;
     for (unsigned i = first_after(start, s->at_ns + (uint64_t)lead_ns + TOLD_NS); --i > start;) {
         uint64_t after_ns = stamps[i].at_ns - s->at_ns;

@@ -6,8 +6,7 @@
 #include "record/gpu_clock.h"
 #include "record/percentile.h"
 
-/* Between these leads the front end's work and the host's overlap partly. */
-#define LEAD_READY_NS (-400)
+/* Up to that lead the front end's work and the host's overlap partly. */
 #define LEAD_WAITS_NS 1800
 #define LEAD_SET_READY_NS 900 /* of a small set, for which the front end needs less */
 
@@ -196,13 +195,21 @@ static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_
     int64_t idle_ns = call_ns + (int64_t)ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
     int64_t most_ns = is_interrupted ? call_ns + (int64_t)t->record_ns : idle_ns;
     if (t->shared_start)
-        return exactly(LEAD_READY_NS);
-    return (struct range){was_idle ? idle_ns : LEAD_READY_NS, most_ns};
+        return exactly(CT_LEAD_READY_NS);
+    return (struct range){was_idle ? idle_ns : CT_LEAD_READY_NS, most_ns};
 }
 
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* From what it is at a lead where the operation is ready to what it is where the GPU waits. */
+static int64_t on_the_way(int64_t lead_ns, int64_t ready_lead_ns, int64_t ready_ns,
+                          int64_t waits_ns)
+{
+    return ready_ns +
+           (waits_ns - ready_ns) * (lead_ns - ready_lead_ns) / (LEAD_WAITS_NS - ready_lead_ns);
 }
 
 /*
@@ -233,11 +240,10 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
     int64_t least_ns = (is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns) + ready_ns(c, t);
     int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t);
     int64_t waits_ns = larger(least_ns, LEAD_WAITS_NS - submit_ns);
-    if (lead_ns <= LEAD_READY_NS)
+    if (lead_ns <= CT_LEAD_READY_NS)
         return least_ns;
     if (lead_ns < LEAD_WAITS_NS)
-        return least_ns +
-               (waits_ns - least_ns) * (lead_ns - LEAD_READY_NS) / (LEAD_WAITS_NS - LEAD_READY_NS);
+        return on_the_way(lead_ns, CT_LEAD_READY_NS, least_ns, waits_ns);
     int64_t excess_ns = lead_ns - submit_ns;
     /* The start stamp may be late, but not before the host began to ask for it. */
     int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns - t->told_ns) - submit_ns;
@@ -253,7 +259,7 @@ static struct range excess(const struct ct_calibration *c, const struct ct_brack
         return exactly(0);
     struct range lead = t->lead_ns == CT_LEAD_UNKNOWN ? lead_by_gap(c, t) : exactly(t->lead_ns);
     struct range r = {excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
-    if (!t->taken_ns || t->lead_ns <= LEAD_READY_NS || !c->beside_ns)
+    if (!t->taken_ns || t->lead_ns <= CT_LEAD_READY_NS || !c->beside_ns)
         return r;
     int64_t taken_ns = (int64_t)t->taken_ns + CT_AFTER_STOP_NS - (int64_t)c->submit_ns;
     r.high_ns = larger(r.high_ns, taken_ns);
@@ -277,7 +283,7 @@ static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket
     uint64_t at_start = ct_min(t->beside_start, 4), at_stop = ct_min(t->beside, 4);
     bool is_unknown = t->lead_ns == CT_LEAD_UNKNOWN;
     unsigned tenths = stop_tenths[0][at_stop];
-    if (is_unknown || t->lead_ns <= LEAD_READY_NS)
+    if (is_unknown || t->lead_ns <= CT_LEAD_READY_NS)
         tenths = stop_tenths[1 + (t->long_queue || is_unknown)][at_stop] + start_tenths[at_start];
     return (int64_t)c->beside_ns * tenths / 10;
 }
@@ -285,7 +291,7 @@ static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket
 /* The way from another engine is over by the time a late submission arrives. */
 static bool was_late(const struct ct_bracket_times *t)
 {
-    return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > LEAD_READY_NS;
+    return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > CT_LEAD_READY_NS;
 }
 
 /* In thirds: a kernel needs two of a copy's way, a small set one. */
@@ -312,7 +318,7 @@ static int64_t excess_of_set(const struct ct_calibration *c, int64_t lead_ns)
     if (lead_ns <= LEAD_SET_READY_NS)
         return 0;
     if (lead_ns < LEAD_WAITS_NS)
-        return waits_ns * (lead_ns - LEAD_SET_READY_NS) / (LEAD_WAITS_NS - LEAD_SET_READY_NS);
+        return on_the_way(lead_ns, LEAD_SET_READY_NS, 0, waits_ns);
     return larger(waits_ns, lead_ns - (int64_t)c->submit_ns + less_ns);
 }
 
@@ -353,7 +359,7 @@ static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket
 {
     if (c->source == CT_CALIBRATION_NONE)
         return UNKNOWN_BIAS_NS;
-    bool was_ready = t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns <= LEAD_READY_NS;
+    bool was_ready = t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns <= CT_LEAD_READY_NS;
     uint64_t ns = was_ready ? c->uncertainty_ns : c->idle_uncertainty_ns;
     if (t->work != CT_CLASS_KERNEL)
         ns *= 3;

@@ -76,6 +76,9 @@ static inline uint32_t ct_record_ns(const struct ct_calibration *c)
 /* A stop record that is stamped so soon after its submission has found the stream idle. */
 #define CT_LATE_NS 300
 
+/* With a lead up to that the operation was there when the front end came to it. */
+#define CT_LEAD_READY_NS (-400)
+
 /* The queue is long where so many records and operations are behind a stop record. */
 #define CT_LONG_QUEUE 24
 
