@@ -75,7 +75,7 @@ static void find_host_times(const struct ct_measured *m, struct ct_sweep_op *to)
 /* Between the end of the operation before and the start of this one. */
 static uint32_t gpu_cost_ns(const struct ct_measured *m)
 {
-    bool has_record = !(m->op.flags & (CT_OP_SHARED_START | CT_OP_TOLD_START));
+    bool has_record = ct_op_has_start_record(&m->op);
     const struct ct_calibration *c = ct_device(m->device)->calibration;
     return c->bias_busy_ns + (has_record ? ct_record_ns(c) : 0);
 }

@@ -114,7 +114,7 @@ static struct span span_of(const struct ct_measured *m)
         .stop_ns = m->stop_ns,
         .stream = m->op.stream,
         .context = m->op.context,
-        .has_record = !(m->op.flags & (CT_OP_SHARED_START | CT_OP_TOLD_START)),
+        .has_record = ct_op_has_start_record(&m->op),
     };
 }
 

@@ -214,8 +214,8 @@ static int64_t on_the_way(int64_t lead_ns, int64_t ready_lead_ns, int64_t ready_
 
 /*
  * What a kernel needs more than one of few parameters and registers. The parameters go through the
- * front end, and a block gets its registers; where the kernel was there in time, that is no longer
- * in the way.
+ * front end, of a late kernel partly while it waits for the host anyway; that a block gets its
+ * registers is in the way of a late one only.
  */
 static int64_t ready_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {

@@ -250,16 +250,16 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
 {
     const struct ct_op *op = &p->op;
     const struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
+    const struct ct_row *r = ct_row(op->row);
     struct ct_measured *m = ct_settle_next();
-    enum ct_engine engine = engine_of(ct_row(op->row), op);
+    enum ct_engine engine = engine_of(r, op);
     m->op = *op;
     m->device = ct_context(op->context)->device;
     m->stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
     m->times = ct_lead_host_times(op);
-    m->times.work = class_of(ct_row(op->row), op);
-    m->times.block_registers = block_registers(ct_row(op->row), op);
-    m->times.parameter_bytes =
-        atomic_load_explicit(&ct_row(op->row)->parameter_bytes, memory_order_relaxed);
+    m->times.work = class_of(r, op);
+    m->times.block_registers = block_registers(r, op);
+    m->times.parameter_bytes = atomic_load_explicit(&r->parameter_bytes, memory_order_relaxed);
     m->times.hopped = has_hopped(s, op, engine);
     m->long_ticks = ct_lead_long_ticks(p->next);
     enum ct_loss loss = ct_stamps_read(s, op, m);

@@ -86,13 +86,12 @@ static uint32_t attribute(CUfunction handle, CUdevice device, CUfunction_attribu
 static size_t parameter_end(CUfunction handle, size_t index)
 {
     size_t offset = 0, size = 0;
-    if (CT_HAS(cuFuncGetParamInfo) &&
-        CT_REAL(cuFuncGetParamInfo)(handle, index, &offset, &size) == CUDA_SUCCESS)
-        return size ? offset + size : 0;
-    if (CT_HAS(cuKernelGetParamInfo) &&
-        CT_REAL(cuKernelGetParamInfo)((CUkernel)handle, index, &offset, &size) == CUDA_SUCCESS)
-        return size ? offset + size : 0;
-    return 0;
+    bool is_told =
+        (CT_HAS(cuFuncGetParamInfo) &&
+         CT_REAL(cuFuncGetParamInfo)(handle, index, &offset, &size) == CUDA_SUCCESS) ||
+        (CT_HAS(cuKernelGetParamInfo) &&
+         CT_REAL(cuKernelGetParamInfo)((CUkernel)handle, index, &offset, &size) == CUDA_SUCCESS);
+    return is_told && size ? offset + size : 0;
 }
 
 /* They are in the order of their places. */

@@ -43,7 +43,7 @@ struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 
 unsigned ct_lead_entries(const struct ct_op *op)
 {
-    return op->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START) ? 2 : 3;
+    return ct_op_has_start_record(op) ? 3 : 2;
 }
 
 uint64_t ct_lead_long_ticks(const struct ct_pending *behind)
@@ -127,8 +127,8 @@ static bool meets_record(uint64_t before_ticks, uint64_t after_ticks, uint64_t s
 static bool meets(const struct ct_gpu_clock *clock, const struct ct_op *op, uint64_t stop_ticks)
 {
     uint64_t told_ticks = op->done_ticks - ct_ns_to_ticks(ct_after_told(clock->host_record_ns));
-    bool has_record = !(op->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START));
-    return (has_record && meets_record(op->open_ticks, op->call_ticks, stop_ticks)) ||
+    return (ct_op_has_start_record(op) &&
+            meets_record(op->open_ticks, op->call_ticks, stop_ticks)) ||
            is_told_within(told_ticks, stop_ticks, OPERATION_FROM_NS, INTAKE_UNTIL_NS) ||
            meets_record(op->done_ticks, op->closed_ticks, stop_ticks);
 }

@@ -74,6 +74,11 @@ struct ct_op {
     uint32_t batch;  /* of NCCL's operations (collective.h); 0: none */
 };
 
+static inline bool ct_op_has_start_record(const struct ct_op *op)
+{
+    return !(op->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START));
+}
+
 /* The operations of a stream that wait for their events to be read, in order. */
 struct ct_pending {
     struct ct_pending *next;
