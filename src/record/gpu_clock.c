@@ -164,6 +164,12 @@ bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t 
     return clock->is_tied;
 }
 
+bool ct_gpu_clock_about(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns)
+{
+    *ns = clock->tie.ticks ? at(clock, &clock->tie, ticks) : 0;
+    return clock->tie.ticks;
+}
+
 uint64_t ct_gpu_clock_steady(struct ct_gpu_clock *clock, uint64_t ns, uint64_t ticks,
                              uint64_t at_ns)
 {
@@ -190,7 +196,9 @@ uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns)
 
 void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle)
 {
-    if (!clock->is_tied && (was_idle || !clock->tie.ticks))
+    uint64_t known_ns;
+    bool is_known = ct_gpu_clock_about(clock, ticks, &known_ns);
+    if (!clock->is_tied && (!is_known || was_idle || ns < known_ns))
         clock->tie = (struct ct_pin){ticks, ns};
 }
 

@@ -83,6 +83,8 @@ void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns);
  * False: the clocks have not been tied together yet.
  */
 bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
+/* The same, also from what was known before, or was guessed. False: nothing was. */
+bool ct_gpu_clock_about(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
 
 /*
  * The other way round: when a record of which the GPU was told then would be stamped at `ns`.
@@ -97,9 +99,9 @@ bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t 
 uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns);
 
 /*
- * The GPU was told of a record at `ticks`, and the stamp is `ns`: the same moment, as far as
- * anybody knows. While the clocks are not tied the first guess is taken, and any of a stream that
- * was idle.
+ * The GPU was told of a record at `ticks`, and it was stamped at `ns`, which is no earlier than an
+ * idle stream would have been. While the clocks are not tied the earliest of these stamps is what
+ * is known, or the last one of a stream that was idle for certain.
  */
 void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle);
 

@@ -267,7 +267,6 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
         lose(s, op, loss);
         return;
     }
-    m->asked_ns = ct_lead_asked_ns(clock, m);
     m->times.met_intake = ct_lead_met_intake(clock, m->stop_ns, p->next);
     ct_settle_keep();
     alone = active == s && !s->next_active ? s : NULL;

@@ -165,12 +165,20 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
                          m->start_ns - turn_ns(m));
 }
 
+void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    const struct ct_op *op = &m->op;
+    if (ct_op_has_start_record(op))
+        ct_gpu_clock_guess(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns,
+                           op->flags & CT_OP_FOUND_IDLE);
+}
+
 uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     uint64_t asked_ns, gap_ns = ct_min(gap_before(m), m->start_ns);
     if (op->flags & PIN_FLAGS ||
-        !ct_gpu_clock_at(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
+        !ct_gpu_clock_about(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
         return 0;
     return asked_ns > m->start_ns - gap_ns + PIN_EARLY_NS ? asked_ns : 0;
 }

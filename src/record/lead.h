@@ -35,9 +35,12 @@ uint64_t ct_lead_long_ticks(const struct ct_pending *behind);
 bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
                         const struct ct_pending *behind);
 
+/* What a bracket that has been read tells of the clocks before any has tied them. */
+void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m);
+
 /*
  * Where the start record would be stamped on an idle stream, and this one was idle; 0: it was not,
- * or nobody knows. Of a bracket that has been read.
+ * or nobody knows. Of a bracket that has been read. A guess at the clocks is good enough.
  */
 uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m);
 

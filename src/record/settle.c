@@ -113,9 +113,18 @@ static struct ct_estimate estimate(const struct ct_measured *m)
     return ct_estimate(ct_device(m->device)->calibration, &m->times);
 }
 
-static void find_lead(struct ct_measured *m)
+static struct ct_gpu_clock *clock_of(const struct ct_measured *m)
 {
-    ct_lead_find(&ct_context(m->op.context)->clock, m);
+    return &ct_context(m->op.context)->clock;
+}
+
+/* What ties the clocks may be in the same round, and be looked at only after this is needed. */
+static void find_asked(void)
+{
+    for (unsigned i = 0; i < count; i++)
+        ct_lead_guess(clock_of(&measured[i]), &measured[i]);
+    for (unsigned i = 0; i < count; i++)
+        measured[i].asked_ns = ct_lead_asked_ns(clock_of(&measured[i]), &measured[i]);
 }
 
 /* What is known well helps with all of the round, with what was before it as well. */
@@ -167,9 +176,10 @@ unsigned ct_settle(bool all)
     bool waits = !all && ct_beside_is_open(measured, count);
     unsigned n = waits ? read_before(ct_ticks() - ct_ns_to_ticks(BESIDE_NS)) : count;
     sort(n);
+    find_asked();
     ct_beside_find(measured, count, n);
     for (unsigned i = 0; i < n; i++)
-        find_lead(&measured[order[i]]);
+        ct_lead_find(clock_of(&measured[order[i]]), &measured[order[i]]);
     ct_beside_find_taken();
     for (unsigned i = 0; i < n; i++)
         learn(&measured[i]);

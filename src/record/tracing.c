@@ -170,10 +170,7 @@ static uint64_t on_host(const struct ct_tracing *l, const struct ct_measured *m,
                         bool *guessed)
 {
     uint64_t ticks;
-    struct ct_gpu_clock *clock = &ct_context(m->op.context)->clock;
-    ct_gpu_clock_guess(clock, ct_told_ticks(m->op.open_ticks, m->op.call_ticks), m->start_ns,
-                       m->op.flags & CT_OP_FOUND_IDLE);
-    *guessed = !ct_gpu_clock_ticks(clock, ns, &ticks);
+    *guessed = !ct_gpu_clock_ticks(&ct_context(m->op.context)->clock, ns, &ticks);
     return since_zero(l, ticks) + ct_record_ns(ct_device(m->device)->calibration);
 }
 

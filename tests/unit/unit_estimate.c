@@ -619,6 +619,38 @@ START_TEST(it_is_known_when_a_start_was_asked_for)
 }
 END_TEST
 
+static struct ct_measured asked_and_stamped(uint64_t ticks, uint64_t late_ns)
+{
+    struct ct_measured m = {.times = usual(20000)};
+    m.op.open_ticks = m.op.call_ticks = ticks;
+    m.start_ns = gpu_ns(ticks) + late_ns;
+    m.times.gap_ns = CT_GAP_UNKNOWN;
+    return m;
+}
+
+/*
+ * All that began while the clocks were not tied, the second one behind something unseen: what was
+ * stamped soonest tells of the others, before it or behind.
+ */
+START_TEST(the_earliest_stamp_tells_before_clocks_are_tied)
+{
+    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
+    struct ct_measured m[] = {asked_and_stamped(1000000, 30000), asked_and_stamped(2000000, 0),
+                              asked_and_stamped(3000000, 450000)};
+    for (unsigned i = 0; i < ct_countof(m); i++)
+        ct_lead_guess(&clock, &m[i]);
+    for (unsigned i = 0; i < ct_countof(m); i += 2) {
+        int64_t late_ns = (int64_t)(m[i].start_ns - ct_lead_asked_ns(&clock, &m[i]));
+        ck_assert_int_lt(llabs(late_ns - (i ? 450000 : 30000)), 100);
+    }
+    struct ct_measured shared = asked_and_stamped(4000000, 0);
+    shared.op.flags = CT_OP_SHARED_START; /* the stop before: long before it was asked for */
+    shared.start_ns -= 700000;
+    ct_lead_guess(&clock, &shared);
+    ck_assert_uint_gt(m[2].start_ns - ct_lead_asked_ns(&clock, &m[2]), 400000);
+}
+END_TEST
+
 static int64_t lead_on_host(uint64_t record_ns)
 {
     struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
@@ -794,6 +826,7 @@ int main(void)
     tcase_add_test(tests, behind_a_break_the_stream_was_asked);
     tcase_add_test(tests, a_host_far_ahead_has_a_long_queue);
     tcase_add_test(tests, it_is_known_when_a_start_was_asked_for);
+    tcase_add_test(tests, the_earliest_stamp_tells_before_clocks_are_tied);
     tcase_add_test(tests, a_record_is_behind_the_operation);
     tcase_add_test(tests, a_late_stop_moves_nothing);
     tcase_add_test(tests, a_call_that_waits_comes_back_after_its_copy);
