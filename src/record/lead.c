@@ -109,41 +109,34 @@ static uint64_t gap_before(const struct ct_measured *m)
     return m->op.flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
 }
 
-static bool is_told_within(uint64_t told_ticks, uint64_t stop_ticks, int64_t from_ns,
-                           int64_t until_ns)
+/* How long after a stop was stamped an idle stream would have stamped what the GPU is told then. */
+static int64_t after_ns(const struct ct_gpu_clock *clock, uint64_t stop_ns, uint64_t told_ticks)
 {
-    int64_t after = (int64_t)(told_ticks - stop_ticks);
-    int64_t after_ns = after < 0 ? -(int64_t)ct_ticks_to_ns((uint64_t)-after)
-                                 : (int64_t)ct_ticks_to_ns((uint64_t)after);
-    return from_ns <= after_ns && after_ns <= until_ns;
+    uint64_t ns;
+    return ct_gpu_clock_at(clock, told_ticks, &ns) ? (int64_t)(ns - stop_ns) : INT64_MAX;
 }
 
-static bool meets_record(uint64_t before_ticks, uint64_t after_ticks, uint64_t stop_ticks)
+static bool is_taken_in(int64_t told_ns, int64_t from_ns)
 {
-    return is_told_within(ct_told_ticks(before_ticks, after_ticks), stop_ticks, RECORD_FROM_NS,
-                          INTAKE_UNTIL_NS);
-}
-
-static bool meets(const struct ct_gpu_clock *clock, const struct ct_op *op, uint64_t stop_ticks)
-{
-    uint64_t told_ticks = op->done_ticks - ct_ns_to_ticks(ct_after_told(clock->host_record_ns));
-    return (ct_op_has_start_record(op) &&
-            meets_record(op->open_ticks, op->call_ticks, stop_ticks)) ||
-           is_told_within(told_ticks, stop_ticks, OPERATION_FROM_NS, INTAKE_UNTIL_NS) ||
-           meets_record(op->done_ticks, op->closed_ticks, stop_ticks);
+    return from_ns <= told_ns && told_ns <= INTAKE_UNTIL_NS;
 }
 
 bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
                         const struct ct_pending *behind)
 {
-    uint64_t stop_ticks;
     unsigned entries = 0;
-    if (!ct_gpu_clock_ticks(clock, stop_ns, &stop_ticks))
-        return false;
     for (const struct ct_pending *p = behind; p && entries < CT_LONG_QUEUE; p = p->next) {
-        if (meets(clock, &p->op, stop_ticks))
+        const struct ct_op *op = &p->op;
+        uint64_t back_ticks = ct_ns_to_ticks(ct_after_told(clock->host_record_ns));
+        int64_t start_ns = after_ns(clock, stop_ns, ct_told_ticks(op->open_ticks, op->call_ticks));
+        int64_t call_ns = after_ns(clock, stop_ns, op->done_ticks - back_ticks);
+        int64_t end_ns = after_ns(clock, stop_ns, ct_told_ticks(op->done_ticks, op->closed_ticks));
+        if ((ct_op_has_start_record(op) && is_taken_in(start_ns, RECORD_FROM_NS)) ||
+            is_taken_in(call_ns, OPERATION_FROM_NS) || is_taken_in(end_ns, RECORD_FROM_NS))
             return true;
-        entries += ct_lead_entries(&p->op);
+        if (end_ns > INTAKE_UNTIL_NS) /* as all behind it */
+            return false;
+        entries += ct_lead_entries(op);
     }
     return false;
 }
