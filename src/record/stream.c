@@ -174,6 +174,12 @@ static bool is_of(const struct ct_stream *s, CUstream handle)
     return atomic_load_explicit(&s->handle, memory_order_acquire) == handle;
 }
 
+/* Whether what a thread found last is still that stream; of default streams any context's. */
+static bool is_known(const struct ct_stream *s, CUstream handle)
+{
+    return s && is_of(s, handle) && !atomic_load_explicit(&s->gone, memory_order_acquire);
+}
+
 struct ct_stream *ct_stream_find(CUstream handle)
 {
     if (handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD || !handle || !all)
@@ -228,11 +234,17 @@ struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle)
     return handle == CU_STREAM_LEGACY ? find_legacy(c) : find_per_thread(t, c);
 }
 
-static struct ct_stream *legacy(void)
+static struct ct_stream *legacy(struct ct_thread *t)
 {
-    struct ct_context *c = current_context();
-    struct ct_stream *s = c ? find_legacy(c) : NULL;
-    return s || !c ? s : add_keyed(CU_STREAM_LEGACY, c, CT_STREAM_LEGACY);
+    CUcontext current = NULL;
+    if (CT_REAL(cuCtxGetCurrent)(&current) != CUDA_SUCCESS || !current)
+        return NULL;
+    struct ct_stream *s = t->last_stream;
+    if (ct_likely(is_known(s, CU_STREAM_LEGACY) && ct_context(s->context)->handle == current))
+        return s;
+    struct ct_context *c = ct_context_get(current);
+    s = c ? find_legacy(c) : NULL;
+    return t->last_stream = s || !c ? s : add_keyed(CU_STREAM_LEGACY, c, CT_STREAM_LEGACY);
 }
 
 static struct ct_stream *per_thread(struct ct_thread *t)
@@ -288,11 +300,11 @@ static CT_COLD struct ct_stream *meet(CUstream handle)
 struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle)
 {
     if (handle == CU_STREAM_LEGACY)
-        return legacy();
+        return legacy(t);
     if (handle == CU_STREAM_PER_THREAD)
         return per_thread(t);
     struct ct_stream *s = t->last_stream;
-    if (ct_likely(s && is_of(s, handle) && !atomic_load_explicit(&s->gone, memory_order_acquire)))
+    if (ct_likely(is_known(s, handle)))
         return s;
     s = ct_stream_find(handle);
     return t->last_stream = ct_likely(s != NULL) ? s : meet(handle);

@@ -7,14 +7,15 @@
 #include "record/stream.h"
 #include "record/thread.h"
 
-static char context[1];
+static uint64_t context[2];
+static unsigned current; /* of these */
 static unsigned calls;
 static struct ct_thread thread;
 
 static CUresult fake_current(CUcontext *out)
 {
     calls++;
-    *out = (CUcontext)context;
+    *out = (CUcontext)&context[current];
     return CUDA_SUCCESS;
 }
 
@@ -144,6 +145,28 @@ START_TEST(what_finds_no_entry_asks_nothing)
 }
 END_TEST
 
+/* The default stream has one handle in all contexts: which one it is the current context tells. */
+START_TEST(a_default_stream_is_its_context_s)
+{
+    struct ct_stream *of[2];
+    for (unsigned i = 0; i < 6; i++) {
+        current = i % 2;
+        struct ct_stream *s = ct_stream_get(&thread, CU_STREAM_LEGACY);
+        ck_assert_ptr_nonnull(s);
+        if (i < 2)
+            of[i] = s;
+        ck_assert_ptr_eq(s, of[current]);
+        ck_assert_ptr_eq(ct_stream_get(&thread, CU_STREAM_LEGACY), s); /* as it was found last */
+        ck_assert_ptr_eq((void *)ct_context(s->context)->handle, &context[current]);
+    }
+    ck_assert_ptr_ne(of[0], of[1]);
+    ct_streams_of_context_gone(of[1]->context);
+    struct ct_stream *anew = ct_stream_get(&thread, CU_STREAM_LEGACY);
+    ck_assert_ptr_nonnull(anew);
+    ck_assert(!anew->gone);
+}
+END_TEST
+
 /* A bracket of the thread's that has ended. */
 static void bracket(struct ct_stream *s, struct ct_thread *t)
 {
@@ -182,6 +205,7 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_test(t, entries_go_round);
     tcase_add_test(t, names_go_with_their_streams);
+    tcase_add_test(t, a_default_stream_is_its_context_s);
     tcase_add_test(t, to_name_one_that_captures_is_to_ask_nothing);
     tcase_add_test(t, entries_in_use_are_left_alone);
     tcase_add_test(t, the_clock_serves_between_two_start_records);
