@@ -13,10 +13,12 @@ import sys
 import compare
 
 # program: rows, each with its unit and what its kernels' names contain (None: no kernels of its own).
-# on-to-off: steps while the profiler records, to steps of the same process while it does not; plain,
-# where nothing changes, shows how far that can be resolved.
-ROWS = {"loops": [("empty", "us", "empty"), ("2.5us", "us", "kernel_2500"),
-                  ("20us", "us", "kernel_20000"), ("8-streams", "us", "kernel_streams"),
+# on-to-off: steps or loops while the profiler records, to those of the same process while it does not;
+# plain, where nothing changes, shows how far that can be resolved.
+ROWS = {"loops": [("empty", "us", "empty"), ("empty-on-to-off", "ratio", None),
+                  ("2.5us", "us", "kernel_2500"), ("2.5us-on-to-off", "ratio", None),
+                  ("20us", "us", "kernel_20000"), ("20us-on-to-off", "ratio", None),
+                  ("8-streams", "us", "kernel_streams"), ("8-streams-on-to-off", "ratio", None),
                   ("launch-call", "ns", "launch_call")],
         "torch-decode": [("torch-decode", "ms", ""), ("torch-decode-on-to-off", "ratio", None)],
         "torch-train": [("torch-train", "ms", ""), ("torch-train-on-to-off", "ratio", None)]}
@@ -160,7 +162,7 @@ def main():
     programs = [p for p in programs if fnmatch.fnmatch(p, pattern)]
     runs = Runs(directory)
     cells, costs = cost_rows(runs, programs, modes)
-    print("\n== us a kernel, ms a step, ns a call, steps on to off: median, ratio to plain, half the range")
+    print("\n== us a kernel, ms a step, ns a call, recorded to not: median, ratio to plain, half the range")
     show(cells)
     cells, times = time_rows(runs, programs, modes)
     print("\n== mean kernel time, us, over all launches: medians of the repeats; +-: 95 % interval")
