@@ -48,8 +48,8 @@ def training_operations():
     projected, heads = torch.randn(8, 256, 3, 512, **bfloat16), torch.randn(8, 256, 8, 64, **bfloat16)
     three, two = torch.empty(3, 8, 256, 512, **bfloat16), torch.empty(8, 8, 256, 64, **bfloat16)
     sum_of = torch.empty(8, 256, 512, **bfloat16)
-    weights = [torch.randn(shape, **bfloat16) for _ in range(4)
-               for shape in ((1536, 512), (512, 512), (2048, 512), (512, 2048), (2048,), (512,))]
+    layer = torch.nn.TransformerEncoderLayer(512, 8, 2048, **bfloat16)
+    weights = list(torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).parameters())
     return {
         "copy of three": lambda: three.copy_(projected.permute(2, 0, 1, 3)),
         "copy of heads": lambda: two.copy_(heads.transpose(1, 2)),
