@@ -167,6 +167,20 @@ bool ct_objects_visit(bool (*visit)(const struct ct_object *o, void *arg), void 
     return dl_iterate_phdr(visit_one, &v) != 0;
 }
 
+static int take_unloaded(struct dl_phdr_info *info, size_t size, void *count)
+{
+    if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
+        *(uint64_t *)count = info->dlpi_subs;
+    return 1; /* the first tells as much as all */
+}
+
+uint64_t ct_objects_unloaded(void)
+{
+    uint64_t count = 0;
+    dl_iterate_phdr(take_unloaded, &count);
+    return count;
+}
+
 static int add_tls(struct dl_phdr_info *info, size_t size, void *bytes)
 {
     (void)size;

@@ -27,6 +27,9 @@ bool ct_object_of(const void *address, struct ct_object *o);
  */
 bool ct_objects_visit(bool (*visit)(const struct ct_object *o, void *arg), void *arg);
 
+/* How many objects have been unloaded so far; 0 as well where the loader does not say. */
+uint64_t ct_objects_unloaded(void);
+
 /* Bytes of thread-local variables of all loaded objects: at least what each thread has of them. */
 size_t ct_objects_tls_bytes(void);
 

@@ -8,7 +8,6 @@
 #include "preload/real_dlsym.h"
 
 #define NONE UINT32_MAX
-#define PAGE_SHIFT 12
 
 static uint32_t add(struct ct_libraries *all, const struct ct_object *o)
 {
@@ -53,21 +52,57 @@ static bool visit(const struct ct_object *o, void *arg)
     return false;
 }
 
-/* The library that the caller's object names as needed, or that it is itself, else the first one.
- */
-static uint32_t library_of(struct ct_libraries *all, const void *caller)
+/* The library that the object names as needed, or that it is itself, else the first one. */
+static uint32_t library_of(struct ct_libraries *all, const struct ct_object *caller)
 {
-    struct ct_object o;
     struct search s = {.all = all, .name = all->file};
-    bool known = ct_object_of(caller, &o);
-    if (known && is_one(&s, &o))
-        return add(all, &o);
-    if (known && ct_object_needs(&o, all->needed, &s.name))
+    if (caller && is_one(&s, caller))
+        return add(all, caller);
+    if (caller && ct_object_needs(caller, all->needed, &s.name))
         ct_objects_visit(visit, &s);
     s.name = all->file;
     if (!s.matches)
         ct_objects_visit(visit, &s);
     return s.matches ? add(all, &s.found) : NONE;
+}
+
+/* Where one has been unloaded, another may be in its place. */
+static uint32_t known_library(struct ct_libraries *all, const void *caller, uint64_t unloaded)
+{
+    uint32_t library = NONE;
+    ct_spin_lock(&all->lock);
+    if (all->unloaded != unloaded)
+        all->callers = 0;
+    all->unloaded = unloaded;
+    for (uint32_t i = 0; i < all->callers && library == NONE; i++)
+        if (ct_object_has(&all->caller[i].object, caller))
+            library = all->caller[i].library;
+    ct_spin_unlock(&all->lock);
+    return library;
+}
+
+static void remember(struct ct_libraries *all, const struct ct_object *caller, uint32_t library,
+                     uint64_t unloaded)
+{
+    ct_spin_lock(&all->lock);
+    if (all->unloaded == unloaded && all->callers < CT_LIBRARY_CALLERS)
+        all->caller[all->callers++] = (struct ct_library_caller){*caller, library};
+    ct_spin_unlock(&all->lock);
+}
+
+/* There are thousands of pages in an object, and to look at all objects takes microseconds. */
+static uint32_t library_for(struct ct_libraries *all, const void *caller)
+{
+    struct ct_object o;
+    uint64_t unloaded = ct_objects_unloaded();
+    uint32_t library = known_library(all, caller, unloaded);
+    if (library != NONE)
+        return library;
+    bool known = ct_object_of(caller, &o);
+    library = library_of(all, known ? &o : NULL);
+    if (known && library != NONE)
+        remember(all, &o, library, unloaded);
+    return library;
 }
 
 bool ct_library_claim(const struct ct_libraries *all, const void *address)
@@ -78,15 +113,6 @@ bool ct_library_claim(const struct ct_libraries *all, const void *address)
         return false;
     ct_objects_visit(visit, &s);
     return s.matches == 1;
-}
-
-static CT_COLD uint32_t find(struct ct_libraries *all, const void *caller, _Atomic uint64_t *slot,
-                             uint64_t page)
-{
-    uint32_t i = library_of(all, caller);
-    if (i != NONE)
-        atomic_store_explicit(slot, page << 8 | (i + 1), memory_order_release);
-    return i;
 }
 
 /* An interposer behind us in the search order comes before the library, as it would without us. */
@@ -102,21 +128,20 @@ static CT_COLD ct_function resolve(struct ct_libraries *all, uint32_t library, u
     return f;
 }
 
-ct_function ct_library_real(struct ct_libraries *all, uint32_t index, const void *caller)
+CT_COLD ct_function ct_library_find(struct ct_libraries *all, uint32_t index, const void *caller)
 {
-    uint64_t page = (uint64_t)(uintptr_t)caller >> PAGE_SHIFT;
-    _Atomic uint64_t *slot = &all->callers[page % CT_LIBRARY_CALLERS];
-    uint64_t known = atomic_load_explicit(slot, memory_order_acquire);
-    uint32_t library = known >> 8 == page ? (uint32_t)(known & 0xff) - 1 : NONE;
     int saved_errno = errno;
-    if (ct_unlikely(library == NONE))
-        library = find(all, caller, slot, page);
-    if (library == NONE)
-        return NULL;
-    ct_function f =
-        atomic_load_explicit(&all->real[library * all->functions + index], memory_order_acquire);
-    if (ct_unlikely(!f))
-        f = resolve(all, library, index);
+    uint64_t page = (uint64_t)(uintptr_t)caller >> CT_LIBRARY_PAGE_BITS;
+    uint32_t library = library_for(all, caller);
+    ct_function f = NULL;
+    if (library != NONE) {
+        f = atomic_load_explicit(&all->real[library * all->functions + index],
+                                 memory_order_acquire);
+        if (!f)
+            f = resolve(all, library, index);
+        atomic_store_explicit(&all->pages[page % CT_LIBRARY_PAGES], page << 8 | (library + 1),
+                              memory_order_release);
+    }
     errno = saved_errno;
     return f;
 }

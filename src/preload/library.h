@@ -14,9 +14,17 @@
 #include "cuda/api.h"
 
 #define CT_LIBRARIES 8 /* of one kind */
-#define CT_LIBRARY_CALLERS 256
+#define CT_LIBRARY_PAGES 4096
+#define CT_LIBRARY_PAGE_BITS 12
+#define CT_LIBRARY_CALLERS 64
 
-/* One kind. The first five are given, the rest is zero at first. */
+/* An object whose code calls a library, which was not found without looking at all objects. */
+struct ct_library_caller {
+    struct ct_object object;
+    uint32_t library;
+};
+
+/* One kind. The first six are given, the rest is zero at first. */
 struct ct_libraries {
     const char *needed; /* how the name begins by which others need it */
     const char *file;   /* what its path contains; "": it may be part of any object */
@@ -27,15 +35,34 @@ struct ct_libraries {
 
     struct ct_object object[CT_LIBRARIES];
     _Atomic uint32_t count;
-    struct ct_spin lock; /* for adding */
+    struct ct_spin lock; /* for adding, and for these: */
+    struct ct_library_caller caller[CT_LIBRARY_CALLERS];
+    uint32_t callers;
+    uint64_t unloaded; /* objects, when these were found */
     /* Which library the code on a page calls: page << 8 | index + 1. */
-    _Atomic uint64_t callers[CT_LIBRARY_CALLERS];
+    _Atomic uint64_t pages[CT_LIBRARY_PAGES];
 };
 
 /* Whether an address lies in a library that calls can be forwarded to unambiguously. */
 bool ct_library_claim(const struct ct_libraries *all, const void *address);
 
-/* The real function `index` for a caller; NULL: there is no library. */
-ct_function ct_library_real(struct ct_libraries *all, uint32_t index, const void *caller);
+/*
+ * The real function `index` for a caller; NULL: there is no library. Each call comes here; _find is
+ * for callers whose page is not known.
+ */
+CT_COLD ct_function ct_library_find(struct ct_libraries *all, uint32_t index, const void *caller);
+
+CT_INLINE ct_function ct_library_real(struct ct_libraries *all, uint32_t index, const void *caller)
+{
+    uint64_t page = (uint64_t)(uintptr_t)caller >> CT_LIBRARY_PAGE_BITS;
+    uint64_t known =
+        atomic_load_explicit(&all->pages[page % CT_LIBRARY_PAGES], memory_order_acquire);
+    uint64_t library = known - (page << 8) - 1; /* if it is this page's */
+    ct_function f = NULL;
+    if (ct_likely(library < CT_LIBRARIES))
+        f = atomic_load_explicit(&all->real[library * all->functions + index],
+                                 memory_order_acquire);
+    return ct_likely(f != NULL) ? f : ct_library_find(all, index, caller);
+}
 
 #endif

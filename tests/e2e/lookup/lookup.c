@@ -111,6 +111,25 @@ START_TEST(a_runtime_that_comes_and_goes)
 }
 END_TEST
 
+/*
+ * Which runtime a page of code calls is found out once for its object: the loader is asked about one
+ * object for each page, for whether any has gone since.
+ */
+START_TEST(calls_from_many_pages)
+{
+    unsigned pages, first, second;
+    struct ct_summary s;
+    struct stage_run run = PLAY(.program = BELOW("pages"), .env = {"CUTRACE_PRINT=off"});
+    ck_assert_int_eq(sscanf(run.out, "%u calls, asked about %u, then %u", &pages, &first, &second), 3);
+    ck_assert_uint_lt(first, 2 * pages);
+    ck_assert_uint_eq(second, 0);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(stage_calls(&s, "cudaGetDevice"), 2 * pages);
+    ct_summary_free(&s);
+    stage_drop(&run);
+}
+END_TEST
+
 START_TEST(what_is_not_seen_is_said)
 {
     struct stage_run run = PLAY(.program = PROBER, .argv = {"deepbind", BELOW("deep_plugin.so")});
@@ -134,6 +153,8 @@ int main(void)
     tcase_add_test(tests, names_of_no_concern);
     tcase_add_test(tests, names_of_the_program);
     tcase_add_test(tests, a_runtime_that_comes_and_goes);
+    if (!*LOOKUP_SANITIZERS) /* which ask the loader as well */
+        tcase_add_test(tests, calls_from_many_pages);
     if (!*LOOKUP_SANITIZERS) /* ASan refuses RTLD_DEEPBIND */
         tcase_add_test(tests, what_is_not_seen_is_said);
     return stage_main("lookup", tests);
