@@ -131,7 +131,7 @@ static inline bool is_failure(CUresult r)
         CLOSE_##kind \
         ct_t->driver_depth--; \
         if (!ct_t->runtime_depth) \
-            ct_thread_count_result(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
+            ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
         return ct_r; \
     }
 
@@ -153,7 +153,7 @@ static inline bool is_failure(CUresult r)
         ct_pass_made(&ct_t->passes, ct_p, ct_r); \
         ct_t->driver_depth = 0; \
         if (!ct_t->runtime_depth) \
-            ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r)); \
+            ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
         return ct_r; \
     }
 

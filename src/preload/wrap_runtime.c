@@ -41,7 +41,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         type const ct_r = ct_f(arguments); \
         const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \
         ct_t->runtime_depth--; \
-        ct_thread_count_result(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, failure, result); \
+        ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, failure, result); \
         return ct_r; \
     }
 #define PACK(...) __VA_ARGS__
@@ -77,7 +77,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         const uint64_t ct_r = ct_f(CT_WORD_ARGS(words)); \
         const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \
         ct_t->runtime_depth--; \
-        ct_thread_count_result(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(CT_ID_##fn, (uint32_t)ct_r), \
+        ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(CT_ID_##fn, (uint32_t)ct_r), \
                         (int32_t)ct_r); \
         return ct_r; \
     }

@@ -44,7 +44,7 @@ void ct_api_count_init(uint32_t budget_ppm);
 /* Whether the call that is about to be made is timed. It is counted afterwards. */
 static inline bool ct_api_is_due(struct ct_api_count *c)
 {
-    if (ct_likely(!c->left))
+    if (!c->left) /* nearly always, or, with a budget, seldom */
         return true;
     c->left--;
     return false;

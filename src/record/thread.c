@@ -142,3 +142,12 @@ void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_tick
     if (ct_unlikely(range | atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed)))
         count_further(t, api, ticks, done_ticks);
 }
+
+CT_NOINLINE void ct_thread_count_further(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
+                                         uint64_t done_ticks, bool failed, int32_t result)
+{
+    if (failed)
+        ct_count_bump(&t->api[api].errors, 1);
+    if (t->correlation)
+        ct_call_log_add(t, api, call_ticks, done_ticks, result);
+}

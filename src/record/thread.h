@@ -104,26 +104,23 @@ static inline uint32_t ct_thread_range(struct ct_thread *t)
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                            uint64_t done_ticks);
 
-/* Counts a finished call. `due`: it was timed, with these ticks before and after it. */
+/* One that failed, or is in a trace. Not marked cold: gcc 12 would have the wrappers' ends be cold, too. */
+CT_NOINLINE void ct_thread_count_further(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
+                                         uint64_t done_ticks, bool failed, int32_t result);
+
+/*
+ * Counts a finished call. `due`: it was timed, with these ticks before and after it; in a trace all
+ * are. `result`: 0 if it has none.
+ */
 CT_INLINE void ct_thread_count(struct ct_thread *t, uint32_t api, bool due, uint64_t call_ticks,
-                               uint64_t done_ticks, bool failed)
+                               uint64_t done_ticks, bool failed, int32_t result)
 {
-    if (ct_unlikely(failed))
-        ct_count_bump(&t->api[api].errors, 1);
     if (due)
         ct_thread_count_timed(t, api, call_ticks, done_ticks);
     else
         ct_count_bump(&t->api[api].untimed, 1);
-}
-
-/* The same where there may be a trace: then all are due. `result`: 0 if it has none. */
-CT_INLINE void ct_thread_count_result(struct ct_thread *t, uint32_t api, bool due,
-                                      uint64_t call_ticks, uint64_t done_ticks, bool failed,
-                                      int32_t result)
-{
-    ct_thread_count(t, api, due, call_ticks, done_ticks, failed);
-    if (ct_unlikely(t->correlation))
-        ct_call_log_add(t, api, call_ticks, done_ticks, result);
+    if (ct_unlikely(failed || t->correlation))
+        ct_thread_count_further(t, api, call_ticks, done_ticks, failed, result);
 }
 
 #endif

@@ -25,7 +25,7 @@ static void begin(void)
 static void work(void)
 {
     struct ct_thread *t = ct_thread_self();
-    ct_thread_count(t, API, true, 5, 10, false);
+    ct_thread_count(t, API, true, 5, 10, false, 0);
 }
 
 static void collect(void)

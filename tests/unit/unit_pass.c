@@ -182,7 +182,7 @@ static bool call(struct ct_thread *t, uint64_t *now, uint64_t pause, uint64_t ti
 {
     bool due = ct_api_is_due(&t->api[API]);
     *now += pause;
-    ct_thread_count(t, API, due, *now, *now + ticks, false);
+    ct_thread_count(t, API, due, *now, *now + ticks, false, 0);
     *now += ticks;
     return due;
 }

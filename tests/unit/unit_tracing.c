@@ -282,19 +282,19 @@ START_TEST(given_up)
     ct_recording_set(true);
     ct_call_log_is_on = true;
     struct ct_thread *t = ct_thread_self();
-    ct_thread_count_result(t, 1, true, 1000, 2000, false, 0);
-    ct_thread_count_result(t, 1, true, 3000, 4000, true, -7);
+    ct_thread_count(t, 1, true, 1000, 2000, false, 0);
+    ct_thread_count(t, 1, true, 3000, 4000, true, -7);
     ck_assert_uint_eq(t->correlation, 3);
     ck_assert_uint_eq(t->api[1].errors, 1);
     ck_assert(ct_tracing_collect(t));
     ct_tracing_forget();
     for (unsigned i = 0; i < 2 * CT_LOGGED_CALLS; i++)
-        ct_thread_count_result(t, 1, true, 5000, 6000, false, 0);
+        ct_thread_count(t, 1, true, 5000, 6000, false, 0);
     ck_assert_uint_eq(t->correlation, 0);
     ck_assert_uint_eq(t->log->dropped, 0);
     ck_assert_uint_gt(ct_api_interval_ticks, 0);
     ck_assert_uint_gt(t->api[1].left, 0);
-    ct_thread_count_result(t, 1, false, 0, 0, true, -7);
+    ct_thread_count(t, 1, false, 0, 0, true, -7);
     ck_assert_uint_eq(t->api[1].untimed, 1);
     ck_assert_uint_eq(t->api[1].errors, 2);
 }
