@@ -89,7 +89,7 @@ static inline struct ct_pass_account *ct_pass_account(struct ct_passes *all,
 /* Whether the context that the launch is for is current. */
 bool ct_pass_is_current(struct ct_passes *all, const struct ct_pass *p);
 
-static inline bool ct_pass_has_turn(const struct ct_pass *p)
+CT_INLINE bool ct_pass_has_turn(const struct ct_pass *p)
 {
     uint32_t context =
         atomic_load_explicit(&ct_stream(p->stream_index)->context, memory_order_relaxed);
