@@ -120,15 +120,6 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
     return !ct_sample_choose(&b->thread->sampler, b->row, key, w->operations, drawn, &b->choice);
 }
 
-/* The context is asked of the thread, not of the stream: that is allowed in a capture. */
-static struct ct_context *context_in_capture(void)
-{
-    CUcontext current = NULL;
-    if (CT_REAL(cuCtxGetCurrent)(&current) != CUDA_SUCCESS || !current)
-        return NULL;
-    return ct_context_get(current);
-}
-
 /* Only "success, not capturing" makes it safe to touch the stream. */
 static bool is_untouchable(struct ct_bracket *b, CUstream stream)
 {
@@ -141,7 +132,7 @@ static bool is_untouchable(struct ct_bracket *b, CUstream stream)
         return false;
     bool captured = r == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
     lose(b, captured ? CT_LOSS_CAPTURED : CT_LOSS_UNSAFE);
-    b->context = context_in_capture();
+    b->context = ct_context_current();
     return true;
 }
 
@@ -341,7 +332,7 @@ bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
 static uint32_t device_of(struct ct_bracket *b)
 {
     if (!b->context)
-        b->context = context_in_capture();
+        b->context = ct_context_current();
     return b->context ? b->context->device : ct_device_current();
 }
 

@@ -93,6 +93,12 @@ struct ct_context *ct_context_find(CUcontext handle)
     return NULL;
 }
 
+struct ct_context *ct_context_current(void)
+{
+    CUcontext handle = ct_current_handle();
+    return handle ? ct_context_get(handle) : NULL;
+}
+
 static uint32_t attribute(CUdevice device, CUdevice_attribute which)
 {
     int value = 0;

@@ -63,6 +63,8 @@ void ct_contexts_forget(void);
 
 /* The entry of a context; makes one at first sight. NULL: too many contexts. */
 struct ct_context *ct_context_get(CUcontext handle);
+/* Of the thread's current context, which may be asked while a stream captures; NULL: none. */
+struct ct_context *ct_context_current(void);
 /* The live entry if there is one. */
 struct ct_context *ct_context_find(CUcontext handle);
 bool ct_context_is_alive(const struct ct_context *c);
@@ -102,6 +104,13 @@ static inline uint32_t ct_context_index(const struct ct_context *c)
 static inline CUevent ct_event(const struct ct_context *c, uint32_t index)
 {
     return c->pool.event[index];
+}
+
+/* The thread's current context; NULL: there is none, or the driver does not say. */
+static inline CUcontext ct_current_handle(void)
+{
+    CUcontext current = NULL;
+    return CT_REAL(cuCtxGetCurrent)(&current) == CUDA_SUCCESS ? current : NULL;
 }
 
 /*

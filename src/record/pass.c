@@ -33,10 +33,9 @@ void ct_pass_renew(void)
 bool ct_pass_is_current(struct ct_passes *all, const struct ct_pass *p)
 {
     int saved_errno = errno;
-    CUcontext current = NULL;
-    bool ok = CT_REAL(cuCtxGetCurrent)(&current) == CUDA_SUCCESS;
+    CUcontext current = ct_current_handle();
     errno = saved_errno;
-    return ok && current == ct_pass_account(all, p)->context;
+    return current == ct_pass_account(all, p)->context;
 }
 
 void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p)

@@ -188,14 +188,6 @@ struct ct_stream *ct_stream_find(CUstream handle)
     return s && is_of(s, handle) ? s : NULL;
 }
 
-static struct ct_context *current_context(void)
-{
-    CUcontext current = NULL;
-    if (CT_REAL(cuCtxGetCurrent)(&current) != CUDA_SUCCESS || !current)
-        return NULL;
-    return ct_context_get(current);
-}
-
 static struct ct_stream *find_legacy(const struct ct_context *c)
 {
     struct ct_stream *s = lookup(key_of(CU_STREAM_LEGACY, c->handle));
@@ -228,7 +220,7 @@ struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle)
 {
     if (handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD)
         return ct_stream_find(handle);
-    struct ct_context *c = all ? current_context() : NULL;
+    struct ct_context *c = all ? ct_context_current() : NULL;
     if (!c)
         return NULL;
     return handle == CU_STREAM_LEGACY ? find_legacy(c) : find_per_thread(t, c);
@@ -236,20 +228,18 @@ struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle)
 
 static struct ct_stream *legacy(struct ct_thread *t)
 {
-    CUcontext current = NULL;
-    if (CT_REAL(cuCtxGetCurrent)(&current) != CUDA_SUCCESS || !current)
-        return NULL;
+    CUcontext current = ct_current_handle();
     struct ct_stream *s = t->last_stream;
     if (ct_likely(is_known(s, CU_STREAM_LEGACY) && ct_context(s->context)->handle == current))
         return s;
-    struct ct_context *c = ct_context_get(current);
+    struct ct_context *c = current ? ct_context_get(current) : NULL;
     s = c ? find_legacy(c) : NULL;
     return t->last_stream = s || !c ? s : add_keyed(CU_STREAM_LEGACY, c, CT_STREAM_LEGACY);
 }
 
 static struct ct_stream *per_thread(struct ct_thread *t)
 {
-    struct ct_context *c = current_context();
+    struct ct_context *c = ct_context_current();
     if (!c)
         return NULL;
     struct ct_stream *s = find_per_thread(t, c);
@@ -271,7 +261,7 @@ static struct ct_stream *ask(CUstream handle)
     if (CT_HAS(cuStreamGetCtx) && CT_REAL(cuStreamGetCtx)(handle, &context) == CUDA_SUCCESS)
         c = ct_context_get(context);
     else
-        c = current_context();
+        c = ct_context_current();
     struct ct_stream *s = c ? add_keyed(handle, c, CT_STREAM_CREATED) : NULL;
     unsigned flags;
     if (s && CT_HAS(cuStreamGetFlags) && CT_REAL(cuStreamGetFlags)(handle, &flags) == CUDA_SUCCESS)
@@ -322,7 +312,7 @@ bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name)
 void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority)
 {
     ct_stream_destroyed(handle);
-    struct ct_context *c = current_context();
+    struct ct_context *c = ct_context_current();
     struct ct_stream *s = c ? add_keyed(handle, c, CT_STREAM_CREATED) : NULL;
     if (s) {
         s->flags = flags;
