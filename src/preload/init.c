@@ -20,9 +20,11 @@
 #include "cutrace/format.h"
 #include "preload/ctl.h"
 #include "preload/metrics.h"
+#include "preload/nccl.h"
 #include "preload/options.h"
 #include "preload/profile.h"
 #include "preload/run.h"
+#include "preload/runtime.h"
 #include "preload/self.h"
 #include "preload/show.h"
 #include "preload/trace_file.h"
@@ -63,6 +65,8 @@ static pid_t started_in;
 static void forget_parent(void)
 {
     ct_ctl_close();
+    ct_runtime_forget();
+    ct_nccl_forget();
     ct_unified_forget();
     ct_drain_forget();
     ct_threads_forget();

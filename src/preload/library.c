@@ -71,8 +71,11 @@ static uint32_t known_library(struct ct_libraries *all, const void *caller, uint
 {
     uint32_t library = NONE;
     ct_spin_lock(&all->lock);
-    if (all->unloaded != unloaded)
+    if (all->unloaded != unloaded) {
         all->callers = 0;
+        for (unsigned i = 0; i < CT_LIBRARY_PAGES; i++)
+            atomic_store_explicit(&all->pages[i], 0, memory_order_relaxed);
+    }
     all->unloaded = unloaded;
     for (uint32_t i = 0; i < all->callers && library == NONE; i++)
         if (ct_object_has(&all->caller[i].object, caller))
@@ -103,6 +106,12 @@ static uint32_t library_for(struct ct_libraries *all, const void *caller)
     if (known && library != NONE)
         remember(all, &o, library, unloaded);
     return library;
+}
+
+void ct_library_forget(struct ct_libraries *all)
+{
+    ct_spin_init(&all->lock);
+    all->callers = 0;
 }
 
 bool ct_library_claim(const struct ct_libraries *all, const void *address)

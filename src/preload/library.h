@@ -43,6 +43,9 @@ struct ct_libraries {
     _Atomic uint64_t pages[CT_LIBRARY_PAGES];
 };
 
+/* In the child of a fork: the thread that held the lock is not there; callers are found anew. */
+void ct_library_forget(struct ct_libraries *all);
+
 /* Whether an address lies in a library that calls can be forwarded to unambiguously. */
 bool ct_library_claim(const struct ct_libraries *all, const void *address);
 

@@ -24,6 +24,11 @@ bool ct_nccl_claim(const void *address)
     return ct_library_claim(&libraries, address);
 }
 
+void ct_nccl_forget(void)
+{
+    ct_library_forget(&libraries);
+}
+
 ct_function ct_nccl_real(uint32_t id, const void *caller)
 {
     return ct_library_real(&libraries, id, caller);

@@ -13,6 +13,9 @@ bool ct_nccl_claim(const void *address);
 /* The real function `id` for a caller; NULL: there is none. */
 ct_function ct_nccl_real(uint32_t id, const void *caller);
 
+/* In the child of a fork. */
+void ct_nccl_forget(void);
+
 /* The wrapper of a function that we export (wrap_nccl.c). */
 ct_function ct_nccl_wrapper(uint32_t id);
 

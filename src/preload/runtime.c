@@ -24,6 +24,11 @@ bool ct_runtime_claim(const void *address)
     return ct_library_claim(&runtimes, address);
 }
 
+void ct_runtime_forget(void)
+{
+    ct_library_forget(&runtimes);
+}
+
 ct_function ct_runtime_real(uint32_t id, const void *caller)
 {
     return ct_library_real(&runtimes, id - CT_RUNTIME_FIRST, caller);

@@ -16,6 +16,9 @@ bool ct_runtime_claim(const void *address);
 /* The real function `id` (CT_RUNTIME_FIRST...) for a caller; NULL: there is no runtime. */
 ct_function ct_runtime_real(uint32_t id, const void *caller);
 
+/* In the child of a fork. */
+void ct_runtime_forget(void);
+
 /* The wrappers by id - CT_RUNTIME_FIRST (wrap_runtime.c). */
 extern const ct_function ct_runtime_wrappers[CT_RUNTIME_COUNT];
 
