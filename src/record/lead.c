@@ -170,7 +170,9 @@ uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_meas
 {
     const struct ct_op *op = &m->op;
     uint64_t asked_ns, gap_ns = ct_min(gap_before(m), m->start_ns);
-    if (op->flags & PIN_FLAGS ||
+    bool is_old = !clock->is_tied &&
+                  op->call_ticks > clock->tie.ticks + ct_ns_to_ticks(STALE_NS); /* from before */
+    if (op->flags & PIN_FLAGS || is_old ||
         !ct_gpu_clock_about(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
         return 0;
     return asked_ns > m->start_ns - gap_ns + PIN_EARLY_NS ? asked_ns : 0;
