@@ -57,7 +57,7 @@ bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns)
 
 /*
  * Pins on both sides of a step that was not measured well do not belong together. The tie stays for
- * ct_gpu_clock_ticks(): the best that is known until there are new ones.
+ * guesses and ct_gpu_clock_ticks(): the best that is known until there are new ones.
  */
 static void forget_pins(struct ct_gpu_clock *clock)
 {
@@ -164,10 +164,15 @@ bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t 
     return clock->is_tied;
 }
 
+static bool is_stale(const struct ct_gpu_clock *clock, uint64_t ticks)
+{
+    return !clock->is_tied && ticks > clock->tie.ticks + ct_ns_to_ticks(CT_CLOCK_STALE_NS);
+}
+
 bool ct_gpu_clock_about(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns)
 {
     *ns = clock->tie.ticks ? at(clock, &clock->tie, ticks) : 0;
-    return clock->tie.ticks;
+    return clock->tie.ticks && !is_stale(clock, ticks);
 }
 
 uint64_t ct_gpu_clock_steady(struct ct_gpu_clock *clock, uint64_t ns, uint64_t ticks,
@@ -198,7 +203,7 @@ void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns,
 {
     uint64_t known_ns;
     bool is_known = ct_gpu_clock_about(clock, ticks, &known_ns);
-    if (!clock->is_tied && (!is_known || was_idle || ns < known_ns))
+    if (!clock->is_tied && (ns < known_ns || !clock->tie.ticks || (was_idle && !is_known)))
         clock->tie = (struct ct_pin){ticks, ns};
 }
 

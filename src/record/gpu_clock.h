@@ -20,6 +20,9 @@
 
 #define CT_CLOCK_PINS 32
 
+/* After so long without a comparison the clocks may be a microsecond apart. */
+#define CT_CLOCK_STALE_NS 50000000
+
 /*
  * A record takes the host a while, and the GPU is told of it on the way. What comes after that, of
  * a record's duration: measured, between a fifth and a third (doc/accuracy.md). After an operation
@@ -83,7 +86,7 @@ void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns);
  * False: the clocks have not been tied together yet.
  */
 bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
-/* The same, also from what was known before, or was guessed. False: nothing was. */
+/* The same, also from what was guessed, or known not long before. False: nothing was. */
 bool ct_gpu_clock_about(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
 
 /*
@@ -101,7 +104,7 @@ uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns);
 /*
  * The GPU was told of a record at `ticks`, and it was stamped at `ns`, which is no earlier than an
  * idle stream would have been. While the clocks are not tied the earliest of these stamps is what
- * is known, or the last one of a stream that was idle for certain.
+ * is known; what was known long ago gives way to any of a stream that was found idle.
  */
 void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle);
 

@@ -25,9 +25,6 @@
 #define OPERATION_FROM_NS (-900)
 #define INTAKE_UNTIL_NS 900
 
-/* After so long without a pin the clocks may be a microsecond apart: an answer is better. */
-#define STALE_NS 50000000
-
 struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 {
     return (struct ct_bracket_times){
@@ -68,9 +65,11 @@ static bool is_queue_long(const struct ct_gpu_clock *clock, const struct ct_meas
            submitted_ns <= m->stop_ns;
 }
 
+/* Then what the stream was asked is a better answer. */
 static bool is_stale(const struct ct_gpu_clock *clock, uint64_t ticks)
 {
-    return !clock->pinned || ticks > ct_gpu_clock_newest(clock)->ticks + ct_ns_to_ticks(STALE_NS);
+    return !clock->pinned ||
+           ticks > ct_gpu_clock_newest(clock)->ticks + ct_ns_to_ticks(CT_CLOCK_STALE_NS);
 }
 
 static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured *m)
@@ -170,9 +169,7 @@ uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_meas
 {
     const struct ct_op *op = &m->op;
     uint64_t asked_ns, gap_ns = ct_min(gap_before(m), m->start_ns);
-    bool is_old = !clock->is_tied &&
-                  op->call_ticks > clock->tie.ticks + ct_ns_to_ticks(STALE_NS); /* from before */
-    if (op->flags & PIN_FLAGS || is_old ||
+    if (op->flags & PIN_FLAGS ||
         !ct_gpu_clock_about(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
         return 0;
     return asked_ns > m->start_ns - gap_ns + PIN_EARLY_NS ? asked_ns : 0;

@@ -643,11 +643,18 @@ START_TEST(the_earliest_stamp_tells_before_clocks_are_tied)
         int64_t late_ns = (int64_t)(m[i].start_ns - ct_lead_asked_ns(&clock, &m[i]));
         ck_assert_int_lt(llabs(late_ns - (i ? 450000 : 30000)), 100);
     }
+    struct ct_measured stalled = asked_and_stamped(3500000, 450000);
+    stalled.op.flags = CT_OP_AFTER_BREAK | CT_OP_FOUND_IDLE; /* when it was asked */
+    ct_lead_guess(&clock, &stalled);
+    ck_assert_uint_gt(stalled.start_ns - ct_lead_asked_ns(&clock, &stalled), 400000);
     struct ct_measured shared = asked_and_stamped(4000000, 0);
     shared.op.flags = CT_OP_SHARED_START; /* the stop before: long before it was asked for */
     shared.start_ns -= 700000;
     ct_lead_guess(&clock, &shared);
     ck_assert_uint_gt(m[2].start_ns - ct_lead_asked_ns(&clock, &m[2]), 400000);
+    struct ct_measured later = asked_and_stamped(4000000 + 60000 * TICKS_PER_US, 450000);
+    ct_lead_guess(&clock, &later);
+    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &later), 0); /* that was too long ago */
 }
 END_TEST
 
