@@ -66,29 +66,41 @@ static uint32_t library_of(struct ct_libraries *all, const struct ct_object *cal
     return s.matches ? add(all, &s.found) : NONE;
 }
 
-/* Where one has been unloaded, another may be in its place. */
-static uint32_t known_library(struct ct_libraries *all, const void *caller, uint64_t unloaded)
+static uint32_t library_of_known_locked(const struct ct_libraries *all, const void *address)
 {
-    uint32_t library = NONE;
-    ct_spin_lock(&all->lock);
-    if (all->unloaded != unloaded) {
-        all->callers = 0;
-        for (unsigned i = 0; i < CT_LIBRARY_PAGES; i++)
-            atomic_store_explicit(&all->pages[i], 0, memory_order_relaxed);
-    }
+    for (uint32_t i = 0; i < all->callers; i++)
+        if (ct_object_has(&all->caller[i].object, address))
+            return all->caller[i].library;
+    return NONE;
+}
+
+/* Where an object was, another one may be now. */
+static void forget_unloaded_locked(struct ct_libraries *all, uint64_t unloaded)
+{
+    if (all->unloaded == unloaded)
+        return;
     all->unloaded = unloaded;
-    for (uint32_t i = 0; i < all->callers && library == NONE; i++)
-        if (ct_object_has(&all->caller[i].object, caller))
-            library = all->caller[i].library;
+    all->callers = 0;
+    for (unsigned i = 0; i < CT_LIBRARY_PAGES; i++)
+        atomic_store_explicit(&all->pages[i], 0, memory_order_relaxed);
+}
+
+static uint32_t library_of_known(struct ct_libraries *all, const void *address, uint64_t unloaded)
+{
+    ct_spin_lock(&all->lock);
+    forget_unloaded_locked(all, unloaded);
+    uint32_t library = library_of_known_locked(all, address);
     ct_spin_unlock(&all->lock);
     return library;
 }
 
+/* Several threads may come from one object at once. */
 static void remember(struct ct_libraries *all, const struct ct_object *caller, uint32_t library,
                      uint64_t unloaded)
 {
     ct_spin_lock(&all->lock);
-    if (all->unloaded == unloaded && all->callers < CT_LIBRARY_CALLERS)
+    if (all->unloaded == unloaded && all->callers < CT_LIBRARY_CALLERS &&
+        library_of_known_locked(all, (const void *)caller->start) == NONE)
         all->caller[all->callers++] = (struct ct_library_caller){*caller, library};
     ct_spin_unlock(&all->lock);
 }
@@ -98,7 +110,7 @@ static uint32_t library_for(struct ct_libraries *all, const void *caller)
 {
     struct ct_object o;
     uint64_t unloaded = ct_objects_unloaded();
-    uint32_t library = known_library(all, caller, unloaded);
+    uint32_t library = library_of_known(all, caller, unloaded);
     if (library != NONE)
         return library;
     bool known = ct_object_of(caller, &o);

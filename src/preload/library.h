@@ -18,7 +18,7 @@
 #define CT_LIBRARY_PAGE_BITS 12
 #define CT_LIBRARY_CALLERS 64
 
-/* An object whose code calls a library, which was not found without looking at all objects. */
+/* An object that calls one of them. To find out which, all objects had to be looked at. */
 struct ct_library_caller {
     struct ct_object object;
     uint32_t library;
@@ -43,7 +43,7 @@ struct ct_libraries {
     _Atomic uint64_t pages[CT_LIBRARY_PAGES];
 };
 
-/* In the child of a fork: the thread that held the lock is not there; callers are found anew. */
+/* In the child of a fork, where a thread that held the lock is not. Pages stay what they were. */
 void ct_library_forget(struct ct_libraries *all);
 
 /* Whether an address lies in a library that calls can be forwarded to unambiguously. */
