@@ -133,7 +133,8 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
         if ((ct_op_has_start_record(op) && is_taken_in(start_ns, RECORD_FROM_NS)) ||
             is_taken_in(call_ns, OPERATION_FROM_NS) || is_taken_in(end_ns, RECORD_FROM_NS))
             return true;
-        if (end_ns > INTAKE_UNTIL_NS) /* as all behind it */
+        /* As all behind it, but for what another thread did at once. */
+        if (end_ns > INTAKE_UNTIL_NS && !(op->flags & CT_OP_OVERLAPPED))
             return false;
         entries += ct_lead_entries(op);
     }

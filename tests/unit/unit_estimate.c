@@ -757,6 +757,23 @@ START_TEST(a_submission_meets_a_stop)
 }
 END_TEST
 
+/* Of two threads in one stream, the one with the later number may have told the GPU earlier. */
+START_TEST(a_submission_meets_a_stop_beside_a_later_one)
+{
+    struct ct_gpu_clock clock = {.host_record_ns = 1000};
+    uint64_t stop = 1000000 * TICKS_PER_US, far = stop + 100 * TICKS_PER_US,
+             near = stop + 600 * TICKS_PER_US / 1000;
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop));
+    struct ct_pending second = {.op = {.open_ticks = near, .call_ticks = near}};
+    second.op.done_ticks = second.op.closed_ticks = far;
+    struct ct_pending first = {&second, second.op};
+    first.op.open_ticks = first.op.call_ticks = far;
+    ck_assert(!ct_lead_met_intake(&clock, gpu_ns(stop), &first));
+    first.op.flags = second.op.flags = CT_OP_OVERLAPPED;
+    ck_assert(ct_lead_met_intake(&clock, gpu_ns(stop), &first));
+}
+END_TEST
+
 /* ---- where it lies ---- */
 
 static uint64_t end_of(struct ct_bracket_times t, uint64_t time_ns)
@@ -830,6 +847,7 @@ int main(void)
     tcase_add_test(tests, pins_behind_other_streams_are_late);
     tcase_add_test(tests, a_slow_host_comes_back_later);
     tcase_add_test(tests, a_submission_meets_a_stop);
+    tcase_add_test(tests, a_submission_meets_a_stop_beside_a_later_one);
     tcase_add_test(tests, behind_a_break_the_stream_was_asked);
     tcase_add_test(tests, a_host_far_ahead_has_a_long_queue);
     tcase_add_test(tests, it_is_known_when_a_start_was_asked_for);
