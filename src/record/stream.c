@@ -226,11 +226,17 @@ struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle)
     return handle == CU_STREAM_LEGACY ? find_legacy(c) : find_per_thread(t, c);
 }
 
+static bool is_context(const struct ct_stream *s, CUcontext handle)
+{
+    const struct ct_context *c = ct_context(s->context);
+    return c->handle == handle && ct_context_is_alive(c);
+}
+
 static struct ct_stream *legacy(struct ct_thread *t)
 {
-    CUcontext current = ct_current_handle();
+    CUcontext current = ct_context_current_handle();
     struct ct_stream *s = t->last_stream;
-    if (ct_likely(is_known(s, CU_STREAM_LEGACY) && ct_context(s->context)->handle == current))
+    if (ct_likely(is_known(s, CU_STREAM_LEGACY) && is_context(s, current)))
         return s;
     struct ct_context *c = current ? ct_context_get(current) : NULL;
     s = c ? find_legacy(c) : NULL;

@@ -164,6 +164,8 @@ START_TEST(a_default_stream_is_its_context_s)
     struct ct_stream *anew = ct_stream_get(&thread, CU_STREAM_LEGACY);
     ck_assert_ptr_nonnull(anew);
     ck_assert(!anew->gone);
+    ct_context(anew->context)->state = CT_CONTEXT_GONE; /* and its stream is not known to be */
+    ck_assert_ptr_ne(ct_stream_get(&thread, CU_STREAM_LEGACY), anew);
 }
 END_TEST
 
