@@ -10,8 +10,8 @@ static CT_TLS struct ct_allocated freeing;
 static struct ct_allocated block_here(void)
 {
     struct ct_allocated b = {.context = NULL};
-    if (!CT_HAS(cuCtxGetCurrent) || CT_REAL(cuCtxGetCurrent)(&b.context) != CUDA_SUCCESS)
-        b.context = NULL;
+    if (CT_HAS(cuCtxGetCurrent))
+        b.context = ct_context_current_handle();
     const struct ct_context *c = b.context ? ct_context_get(b.context) : NULL;
     b.device = c ? (uint16_t)c->device : 0;
     return b;

@@ -95,7 +95,7 @@ struct ct_context *ct_context_find(CUcontext handle)
 
 struct ct_context *ct_context_current(void)
 {
-    CUcontext handle = ct_current_handle();
+    CUcontext handle = ct_context_current_handle();
     return handle ? ct_context_get(handle) : NULL;
 }
 

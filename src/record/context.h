@@ -107,7 +107,7 @@ static inline CUevent ct_event(const struct ct_context *c, uint32_t index)
 }
 
 /* The thread's current context; NULL: there is none, or the driver does not say. */
-static inline CUcontext ct_current_handle(void)
+static inline CUcontext ct_context_current_handle(void)
 {
     CUcontext current = NULL;
     return CT_REAL(cuCtxGetCurrent)(&current) == CUDA_SUCCESS ? current : NULL;

@@ -33,7 +33,7 @@ void ct_pass_renew(void)
 bool ct_pass_is_current(struct ct_passes *all, const struct ct_pass *p)
 {
     int saved_errno = errno;
-    CUcontext current = ct_current_handle();
+    CUcontext current = ct_context_current_handle();
     errno = saved_errno;
     return current == ct_pass_account(all, p)->context;
 }

@@ -121,8 +121,8 @@ static void add_sample(struct ct_thread *t, uint32_t api, uint32_t shift, uint64
 }
 
 /* In a range, or with a budget. */
-static CT_COLD void count_further(struct ct_thread *t, uint32_t api, uint64_t ticks,
-                                  uint64_t done_ticks)
+static CT_COLD void count_in_range_and_draw(struct ct_thread *t, uint32_t api, uint64_t ticks,
+                                            uint64_t done_ticks)
 {
     uint32_t range = ct_thread_range(t);
     if (range)
@@ -140,7 +140,7 @@ void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_tick
     ct_api_add(c, ticks);
     add_sample(t, api, c->shift, ticks);
     if (ct_unlikely(range | atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed)))
-        count_further(t, api, ticks, done_ticks);
+        count_in_range_and_draw(t, api, ticks, done_ticks);
 }
 
 CT_NOINLINE void ct_thread_count_further(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
