@@ -185,7 +185,7 @@ enum ct_direction {
     X(NO_EVENT, 1, "no event free")                                                                \
     X(RING_FULL, 1, "ring full")                                                                   \
     X(DEEP_QUEUE, 1, "stream queue deep")                                                          \
-    X(PROGRAMMATIC, 1, "in programmatic dependent launches, which timing would keep apart")        \
+    X(PROGRAMMATIC, 1, "sampled out of programmatic dependent launches, which timing keeps apart") \
     X(UNSAFE, 1, "stream could not be asked")                                                      \
     X(EVENT_ERROR, 1, "event call failed")                                                         \
     X(CONTEXT_GONE, 1, "context destroyed")                                                        \

@@ -106,8 +106,8 @@ static bool has_one_connection(void)
 
 static bool start_sampling(void)
 {
-    bool spare = has_one_connection() && !getenv("CUTRACE_SAMPLE");
-    struct ct_sample_policy p = ct_sample_policy_of_config(spare);
+    bool may_keep_apart = getenv("CUTRACE_SAMPLE") != NULL;
+    struct ct_sample_policy p = ct_sample_policy_of_config(has_one_connection(), may_keep_apart);
     ct_call_log_is_on = ct_config.trace;
     ct_api_count_init(ct_config.trace ? 0 : p.budget_ppm); /* with a trace all calls are timed */
     bool ok = ct_sample_init(&p);
@@ -244,7 +244,7 @@ static void note_serialised_streams(void)
 {
     if (!has_one_connection())
         return;
-    const char *note = ct_sample_policy()->beside
+    const char *note = ct_sample_policy()->apart
                            ? ONE_CONNECTION "with several streams few operations are timed "
                                             "(CUTRACE_SAMPLE=1: all)"
                            : ONE_CONNECTION "without CUTRACE_SAMPLE few operations would be timed";

@@ -72,7 +72,7 @@ static void take_back(struct ct_bracket *b)
 
 static void lose(struct ct_bracket *b, enum ct_loss loss)
 {
-    if (loss != CT_LOSS_SAMPLED)
+    if (!ct_loss_is_drawn(loss))
         take_back(b);
     b->state = CT_BRACKET_LOST;
     b->loss = loss;
@@ -101,16 +101,36 @@ static struct ct_pass_finding finding(const struct ct_bracket *b, const struct c
         .row = b->row,
         .last_row = last_row(b, w),
         .cell = b->choice.cell,
-        .loss = b->state == CT_BRACKET_LOST ? b->loss : CT_LOSS_SAMPLED,
+        .loss = b->state == CT_BRACKET_LOST ? b->loss : ct_sample_loss(b->row),
         .generation = b->pass_generation,
     };
+}
+
+static void mark_programmatic(uint32_t row)
+{
+    if (row != CT_ROW_NONE && !ct_row_is_programmatic(row)) {
+        atomic_store_explicit(&ct_row(row)->programmatic, true, memory_order_relaxed);
+        ct_pass_renew();
+    }
+}
+
+/*
+ * A record between two kernels of which the second is launched programmatically takes their
+ * overlap away. The first such launch shows which kernels these are.
+ */
+static void look_for_programmatic(const struct ct_bracket *b, const struct ct_work *w)
+{
+    if (ct_likely(!w->programmatic))
+        return;
+    mark_programmatic(atomic_load_explicit(&b->stream->last_row, memory_order_relaxed));
+    mark_programmatic(b->row);
 }
 
 /* The first launch of a kernel is timed: its row is not known yet. See publish(). */
 static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
 {
     uint32_t drawn = 1;
-    if (ct_likely(!ct_sample_is_on) || b->row == CT_ROW_NONE)
+    if (b->row == CT_ROW_NONE || ct_likely(!ct_sample_is_on && !ct_row_is_programmatic(b->row)))
         return false;
     if (is_launch(w)) {
         struct ct_pass_finding f = finding(b, w);
@@ -147,23 +167,6 @@ static uint32_t find_row(const struct ct_bracket *b, const struct ct_work *w)
 }
 
 /*
- * A record between two kernels of which the second is launched programmatically would take their
- * overlap away. The first such launch shows which kernels these are; from then on they go untimed.
- */
-static bool is_programmatic(struct ct_bracket *b, const struct ct_work *w)
-{
-    if (ct_unlikely(w->programmatic)) {
-        uint32_t before = atomic_load_explicit(&b->stream->last_row, memory_order_relaxed);
-        if (before != CT_ROW_NONE &&
-            !atomic_exchange_explicit(&ct_row(before)->programmatic, true, memory_order_relaxed))
-            ct_pass_renew();
-        return true;
-    }
-    return b->row != CT_ROW_NONE &&
-           atomic_load_explicit(&ct_row(b->row)->programmatic, memory_order_relaxed);
-}
-
-/*
  * First work in a context: now its device can be calibrated. Operations that went by unseen may be
  * waiting on the GPU for something that this thread is to do after this.
  */
@@ -193,10 +196,8 @@ static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
         lose(b, CT_LOSS_EXCLUDED);
     else if (w->mixed)
         lose(b, CT_LOSS_MIXED_BATCH);
-    else if (is_programmatic(b, w))
-        lose(b, CT_LOSS_PROGRAMMATIC);
     else if (is_sampled_out(b, w))
-        lose(b, CT_LOSS_SAMPLED);
+        lose(b, ct_sample_loss(b->row));
     else if (ct_depth_is_reached(b->stream))
         lose(b, CT_LOSS_DEEP_QUEUE);
     else if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot))
@@ -298,6 +299,7 @@ static void open_in_stream(struct ct_bracket *b, const struct ct_work *w, bool a
     }
     b->context = ct_context(b->stream->context);
     b->row = find_row(b, w);
+    look_for_programmatic(b, w);
     b->turns = ct_stream_take_turn(b->stream);
     if (!is_unwanted(b, w) && (asked || !is_untouchable(b, w->stream)) && !is_replayed(b, w))
         record_start(b);

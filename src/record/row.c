@@ -250,7 +250,7 @@ uint64_t ct_rows_lost(void)
     uint64_t lost = 0;
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         for (unsigned why = 0; why < CT_LOSS_COUNT; why++)
-            if (why != CT_LOSS_CAPTURED && why != CT_LOSS_SAMPLED && why != CT_LOSS_EXCLUDED)
+            if (why != CT_LOSS_CAPTURED && why != CT_LOSS_EXCLUDED && !ct_loss_is_drawn(why))
                 lost += atomic_load_explicit(&ct_row(i)->lost[why], memory_order_relaxed);
     return lost;
 }

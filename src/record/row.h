@@ -100,6 +100,17 @@ static inline struct ct_row *ct_row(uint32_t index)
     return &ct_rows[index];
 }
 
+static inline bool ct_row_is_programmatic(uint32_t index)
+{
+    return atomic_load_explicit(&ct_row(index)->programmatic, memory_order_relaxed);
+}
+
+/* Those passed over by chance: the timed stand for them. */
+static inline bool ct_loss_is_drawn(enum ct_loss loss)
+{
+    return loss == CT_LOSS_SAMPLED || loss == CT_LOSS_PROGRAMMATIC;
+}
+
 uint32_t ct_rows_count(void);
 
 /*

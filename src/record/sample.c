@@ -6,13 +6,14 @@
 #include "base/random.h"
 #include "base/spin.h"
 #include "base/table.h"
+#include "record/row.h"
 #include "record/stream.h"
 #include "record/thread.h"
 
 /* Under a budget: of a cell that the control loop has not met, and of what finds no cell. */
 #define FIRST_EVERY 16
 #define NO_CELL_EVERY 256
-#define BESIDE_EVERY 128
+#define APART_EVERY 128
 #define MOST_SHIFT 16
 #define EMPTY_SHIFT 6
 #define MEDIAN_STEPS 16
@@ -44,10 +45,9 @@ static struct {
 bool ct_sample_init(const struct ct_sample_policy *p)
 {
     policy = *p;
-    ct_sample_is_on = policy.every > 1 || policy.budget_ppm || policy.beside;
+    ct_sample_is_on =
+        policy.every > 1 || policy.budget_ppm || (policy.one_connection && policy.apart);
     atomic_store(&ct_purse.early, true);
-    if (!ct_sample_is_on)
-        return true;
     cells = ct_map(sizeof(*cells));
     if (!cells || !ct_table_init(&cells->index, 15))
         return ct_sample_is_on = false;
@@ -62,17 +62,27 @@ void ct_sample_forget(void)
     ct_purse = (struct ct_purse){0};
 }
 
+static uint32_t first_sure(void)
+{
+    if (ct_config.budget_ppm)
+        return CT_SURE;
+    return ct_config.sample > 1 ? 1 : CT_SURE_APART;
+}
+
 /*
  * With one connection to the device a timing record keeps all streams waiting for about as long as
- * a kernel takes. Of two kernels side by side a bracket in 128 costs at most 2 in 128 of one.
+ * a kernel takes, and one between programmatic dependent launches keeps these from overlapping. Of
+ * two kernels side by side a bracket in 128 costs at most 2 in 128 of one.
  */
-struct ct_sample_policy ct_sample_policy_of_config(bool one_connection)
+struct ct_sample_policy ct_sample_policy_of_config(bool one_connection, bool may_keep_apart)
 {
+    uint32_t apart = may_keep_apart ? 0 : APART_EVERY;
     return (struct ct_sample_policy){
         .every = ct_config.sample,
         .budget_ppm = ct_config.budget_ppm,
-        .beside = one_connection ? BESIDE_EVERY : 0,
-        .sure = ct_config.budget_ppm && !one_connection ? CT_SURE : 1,
+        .apart = apart,
+        .one_connection = one_connection,
+        .sure = one_connection && apart ? 1 : first_sure(),
     };
 }
 
@@ -219,21 +229,30 @@ static bool is_sure(struct ct_cell *c, int64_t left_ns, int64_t size_ns)
     return atomic_fetch_sub_explicit(&c->sure, 1, memory_order_relaxed) > 0;
 }
 
-static uint32_t every_of(const struct ct_cell *c)
+static bool is_kept_apart(uint32_t row)
+{
+    return (policy.one_connection && ct_streams_count() > 1) || ct_row_is_programmatic(row);
+}
+
+enum ct_loss ct_sample_loss(uint32_t row)
+{
+    return policy.apart && ct_row_is_programmatic(row) ? CT_LOSS_PROGRAMMATIC : CT_LOSS_SAMPLED;
+}
+
+static uint32_t every_of(const struct ct_cell *c, uint32_t row)
 {
     uint32_t every = policy.every;
     if (ct_likely(c != NULL))
         every = atomic_load_explicit(&c->every, memory_order_relaxed);
     else if (policy.budget_ppm)
         every = (uint32_t)ct_max(every, NO_CELL_EVERY);
-    if (policy.beside && every < policy.beside && ct_streams_count() > 1)
-        return policy.beside;
-    return every;
+    return every < policy.apart && is_kept_apart(row) ? policy.apart : every;
 }
 
 uint32_t ct_cell_every(uint32_t index)
 {
-    return every_of(&cells->cell[index]);
+    const struct ct_cell *c = &cells->cell[index];
+    return every_of(c, c->row);
 }
 
 bool ct_cell_is_sure(uint32_t index)
@@ -262,7 +281,7 @@ bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t
     }
     bool sure = c && is_sure(c, left_ns, size_ns);
     if (!sure) {
-        choice->weight = (uint32_t)ct_max(drawn, thinned(every_of(c), left_ns, size_ns));
+        choice->weight = (uint32_t)ct_max(drawn, thinned(every_of(c, row), left_ns, size_ns));
         if (choice->weight > drawn &&
             (uint64_t)ct_random(&s->random) * choice->weight >> 32 >= drawn) {
             choice->weight = 0;

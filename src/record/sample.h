@@ -3,7 +3,8 @@
  * Which operations are timed when not all are. Decided for each on its own, at random: an operation
  * is timed with probability 1 / every, whatever the ones before it did, so no program can keep step
  * with it. What `every` is depends on the cell the operation belongs to, that is on its row and
- * its shape, and on how much of the budget is left.
+ * its shape, and on how much of the budget is left. Those that timing would keep apart are sampled
+ * even where nothing else is.
  *
  * Launching threads read the cells and count on their own. The rates are set by the drain thread
  * (control.h), which also keeps the purse filled.
@@ -20,7 +21,10 @@
 #define CT_CELLS 16384
 #define CT_CELL_NONE                                                                               \
     0 /* of operations that are in no cell: all are timed, or even rows ran out of them */
-#define CT_SURE 100    /* with a budget, operations of a cell that are timed before any is passed */
+/* Operations of a cell that are timed before any is passed: with a budget, and of those kept apart.
+ */
+#define CT_SURE 100
+#define CT_SURE_APART 16
 #define CT_EVERY_MOST (1u << 30)
 
 struct ct_cell {
@@ -50,7 +54,8 @@ struct ct_sampler {
 struct ct_sample_policy {
     uint32_t every;      /* never time more than one in so many */
     uint32_t budget_ppm; /* of the run time, 0: no budget */
-    uint32_t beside;     /* the same as `every`, once the process has more than one stream */
+    uint32_t apart; /* the same of operations that timing keeps apart; 0: the user said it may */
+    bool one_connection; /* those are all, once the process has more than one stream */
     uint32_t sure;       /* operations of each cell that are timed first */
 };
 
@@ -61,14 +66,18 @@ struct ct_choice {
     bool counted; /* as seen, in the thread's sampler */
 };
 
-/* False: no memory. Without sampling in the policy nothing below is called. */
+/* False: no memory. */
 bool ct_sample_init(const struct ct_sample_policy *policy);
 void ct_sample_forget(void);
-/* one_connection: timing keeps streams apart, and the user did not say that it may. */
-struct ct_sample_policy ct_sample_policy_of_config(bool one_connection);
+/* one_connection: timing keeps streams apart; may_keep_apart: the user said that it may. */
+struct ct_sample_policy ct_sample_policy_of_config(bool one_connection, bool may_keep_apart);
 
+/* Of all operations; otherwise only programmatic rows are sampled. */
 extern bool ct_sample_is_on;
 const struct ct_sample_policy *ct_sample_policy(void);
+
+/* As what operations of the row count that were not drawn. */
+enum ct_loss ct_sample_loss(uint32_t row);
 
 struct ct_cell *ct_cell(uint32_t index);
 struct ct_stratum *ct_cell_stratum(uint32_t index); /* of the drain thread */

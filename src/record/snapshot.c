@@ -277,7 +277,8 @@ static void add_row(struct ct_row *r)
     };
     for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
         f.lost[i] = atomic_load_explicit(&r->lost[i], memory_order_relaxed);
-    f.estimated = ct_min(f.estimated, f.timed + f.lost[CT_LOSS_SAMPLED]);
+    f.estimated =
+        ct_min(f.estimated, f.timed + f.lost[CT_LOSS_SAMPLED] + f.lost[CT_LOSS_PROGRAMMATIC]);
     append(CT_SECTION_ROWS, &f, sizeof(f));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two streams whose work overlaps, in the three ways in which programs have it: prints a line
+ * Work that overlaps, in two streams in three ways in which programs have it, and in one: prints a line
  * "figure PATTERN US" for each, the microseconds a pair takes, median of several loops. The first
  * second is left out, so that a profiler that adapts has adapted.
  */
@@ -25,7 +25,7 @@ static void check(cudaError_t e, const char *call, int line)
     exit(1);
 }
 
-__global__ void spin(unsigned long long ns)
+static __device__ void spin_ns(unsigned long long ns)
 {
     unsigned long long start, now;
 
@@ -33,6 +33,11 @@ __global__ void spin(unsigned long long ns)
     do
         asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     while (now - start < ns);
+}
+
+__global__ void spin(unsigned long long ns)
+{
+    spin_ns(ns);
 }
 
 struct two {
@@ -61,6 +66,30 @@ static void copies(const struct two *t)
 {
     spin<<<1, 1, 0, t->a>>>(100000);
     CHECK(cudaMemcpyAsync(t->device, t->host, COPY_BYTES, cudaMemcpyHostToDevice, t->b));
+}
+
+/* Says at once that the next one may begin. */
+__global__ void spin_early(unsigned long long ns)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+    spin_ns(ns);
+}
+
+static void dependent(const struct two *t)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+
+    spin_early<<<1, 1, 0, t->a>>>(50000);
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = config.blockDim = dim3(1);
+    config.stream = t->a;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    CHECK(cudaLaunchKernelEx(&config, spin, 50000ull));
 }
 
 static double now_us()
@@ -108,5 +137,6 @@ int main()
     run("kernels", kernels, &t, WARM_US);
     run("fork-join", fork_join, &t, WARM_PATTERN_US);
     run("copies", copies, &t, WARM_PATTERN_US);
+    run("dependent", dependent, &t, WARM_PATTERN_US);
     return 0;
 }

@@ -28,6 +28,7 @@ typedef int actor_fn(int argc, char **argv);
     X("profiler", profiler)                                                                        \
     X("mixture", mixture)                                                                          \
     X("beside", beside)                                                                            \
+    X("dependent", dependent)                                                                      \
     X("capture-beside", capture_beside)                                                            \
     X("capture-only", capture_only)                                                                \
     X("capture-legacy", capture_legacy)                                                            \

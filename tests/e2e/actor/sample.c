@@ -68,6 +68,57 @@ int actor_mixture(int argc, char **argv)
     return 0;
 }
 
+static void launch_dependent(CUfunction f, CUstream s, uint64_t ns)
+{
+    CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                           .value.programmaticStreamSerializationAllowed = 1};
+    CUlaunchConfig c = {.gridDimX = 8,
+                        .gridDimY = 1,
+                        .gridDimZ = 1,
+                        .blockDimX = 128,
+                        .blockDimY = 1,
+                        .blockDimZ = 1,
+                        .hStream = s,
+                        .attrs = &a,
+                        .numAttrs = 1};
+    void *arguments[] = {&ns};
+    MUST(cuLaunchKernelEx(&c, f, arguments, NULL));
+}
+
+/*
+ * dependent LAUNCHES: as often a kernel that stands alone, one that is followed by a programmatic
+ * dependent launch, and this one; prints what these two took
+ */
+int actor_dependent(int argc, char **argv)
+{
+    static const char *const names[] = {"spin_followed", "spin_dependent"};
+    uint64_t total_ns[2] = {0};
+    CUdeviceptr p;
+    long n = actor_number(argc, argv, 1, 100);
+    actor_begin();
+    MUST(cuMemAlloc(&p, 8));
+    CUfunction alone = actor_function("alone"), f[2];
+    CUstream s = actor_stream();
+    for (int k = 0; k < 2; k++)
+        f[k] = actor_function(names[k]);
+    for (long i = 0; i < n; i++) {
+        uint64_t ns[2] = {duration_ns(0, i), 10000 + duration_ns(0, i)};
+        MUST(actor_launch(alone, s));
+        MUST(cuMemsetD8Async(p, 0, 8, s));
+        MUST(actor_launch_with(f[0], s, ns[0]));
+        launch_dependent(f[1], s, ns[1]);
+        for (int k = 0; k < 2; k++)
+            total_ns[k] += ns[k];
+        if (i % 20 == 19)
+            MUST(cuStreamSynchronize(s));
+        usleep(100); /* the device takes no time at all: whoever looks at the brackets does */
+    }
+    MUST(cuStreamSynchronize(s));
+    for (int k = 0; k < 2; k++)
+        printf("%s %llu\n", names[k], (unsigned long long)total_ns[k]);
+    return 0;
+}
+
 /* beside STREAMS LAUNCHES: so many in each, in turns */
 int actor_beside(int argc, char **argv)
 {

@@ -158,6 +158,42 @@ START_TEST(one_connection)
 }
 END_TEST
 
+/*
+ * A record between programmatic dependent launches keeps them apart: the first are timed, and few of
+ * the others, by which these are estimated; what neither is one nor comes before one is timed.
+ */
+START_TEST(programmatic_dependent_launches)
+{
+    static const char *const settings[] = {"CUTRACE_PRINT=off", "CUTRACE_BUDGET=100%",
+                                           "CUTRACE_KERNELS=!alone", "CUTRACE_SAMPLE=1"};
+    struct ct_summary s;
+    char name[32];
+    double ns;
+    struct stage_run r = PLAY(.argv = {"dependent", "4000"}, .env = {settings[_i]});
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n")) {
+        ck_assert_int_eq(sscanf(line, "%31s %lf", name, &ns), 2);
+        const struct ct_file_row *row = row_of(&s, name);
+        ck_assert_uint_eq(calls_of(row), 4000);
+        ck_assert_double_eq_tol(row->estimated_ns / ns, 1, 0.1);
+        if (_i == 3) {
+            ck_assert_uint_eq(row->timed, 4000);
+            continue;
+        }
+        ck_assert_uint_ge(row->timed, 16);
+        ck_assert_uint_le(row->timed, _i == 1 ? 200 : 100);
+        ck_assert_uint_eq(row->estimated, 4000);
+        ck_assert_uint_eq(row->lost[CT_LOSS_PROGRAMMATIC], 4000 - row->timed);
+        ck_assert_double_gt(row->variance_ns2, 0);
+    }
+    if (_i != 1)
+        ck_assert_uint_eq(row_of(&s, "alone")->timed, _i == 2 ? 0 : 4000);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("sample");
@@ -165,5 +201,6 @@ int main(void)
     tcase_add_test(t, a_budget_leaves_counts_exact);
     tcase_add_test(t, captures_are_no_samples);
     tcase_add_loop_test(t, one_connection, 0, 3);
+    tcase_add_loop_test(t, programmatic_dependent_launches, 0, 4);
     return stage_main("life_sample", t);
 }
