@@ -14,6 +14,8 @@
 #define FIRST_EVERY 16
 #define NO_CELL_EVERY 256
 #define APART_EVERY 128
+/* Of programmatic dependent launches: that many, and fewer as more are seen. */
+#define PROGRAMMATIC_EVERY 16
 #define MOST_SHIFT 16
 #define EMPTY_SHIFT 6
 #define MEDIAN_STEPS 16
@@ -229,30 +231,36 @@ static bool is_sure(struct ct_cell *c, int64_t left_ns, int64_t size_ns)
     return atomic_fetch_sub_explicit(&c->sure, 1, memory_order_relaxed) > 0;
 }
 
-static bool is_kept_apart(uint32_t row)
-{
-    return (policy.one_connection && ct_streams_count() > 1) || ct_row_is_programmatic(row);
-}
-
 enum ct_loss ct_sample_loss(uint32_t row)
 {
     return policy.apart && ct_row_is_programmatic(row) ? CT_LOSS_PROGRAMMATIC : CT_LOSS_SAMPLED;
 }
 
-static uint32_t every_of(const struct ct_cell *c, uint32_t row)
+/* A short program has a mean of each kernel as well, and a long one loses little. */
+static uint32_t apart_every(uint32_t row, uint64_t seen)
+{
+    if (policy.one_connection && ct_streams_count() > 1)
+        return policy.apart;
+    if (!ct_row_is_programmatic(row))
+        return 1;
+    return (uint32_t)ct_min(ct_max(seen / PROGRAMMATIC_EVERY, PROGRAMMATIC_EVERY), policy.apart);
+}
+
+/* seen: how often in this thread. */
+static uint32_t every_of(const struct ct_cell *c, uint32_t row, uint64_t seen)
 {
     uint32_t every = policy.every;
     if (ct_likely(c != NULL))
         every = atomic_load_explicit(&c->every, memory_order_relaxed);
     else if (policy.budget_ppm)
         every = (uint32_t)ct_max(every, NO_CELL_EVERY);
-    return every < policy.apart && is_kept_apart(row) ? policy.apart : every;
+    return policy.apart ? (uint32_t)ct_max(every, apart_every(row, seen)) : every;
 }
 
 uint32_t ct_cell_every(uint32_t index)
 {
     const struct ct_cell *c = &cells->cell[index];
-    return every_of(c, c->row);
+    return every_of(c, c->row, UINT64_MAX);
 }
 
 bool ct_cell_is_sure(uint32_t index)
@@ -275,13 +283,15 @@ bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t
     struct ct_cell *c = cell == CT_CELL_NONE ? NULL : &cells->cell[cell];
     *choice = (struct ct_choice){cell, 1, true};
     ct_count_bump(&s->count[cell].seen, 1);
+    uint64_t seen = atomic_load_explicit(&s->count[cell].seen, memory_order_relaxed);
     if (policy.budget_ppm) {
         left_ns = atomic_load_explicit(&ct_purse.left_ns, memory_order_relaxed);
         size_ns = atomic_load_explicit(&ct_purse.size_ns, memory_order_relaxed);
     }
     bool sure = c && is_sure(c, left_ns, size_ns);
     if (!sure) {
-        choice->weight = (uint32_t)ct_max(drawn, thinned(every_of(c, row), left_ns, size_ns));
+        uint32_t every = thinned(every_of(c, row, seen), left_ns, size_ns);
+        choice->weight = (uint32_t)ct_max(drawn, every);
         if (choice->weight > drawn &&
             (uint64_t)ct_random(&s->random) * choice->weight >> 32 >= drawn) {
             choice->weight = 0;

@@ -2,13 +2,13 @@
 //
 // Kernels that spin for 0.5 to 500 us; the length is in the name, so that each is a row of its own.
 //
-//   spin busy|timers|events|idle|paused STREAMS
+//   spin busy|timers|events|idle|paused STREAMS [dependent]
 //
 // busy: queued back to back behind a longer kernel. timers: the same with an event of the program's
 // before each, as where it times its own steps; events: with events that stamp no time. idle: the
 // host waits for each launch (one in every stream) and pauses. paused: lengths at random, and up to
 // 20 us of pause before each launch, so that a stream is now idle, now busy, now goes idle between
-// two launches. Every run launches the same.
+// two launches. dependent: the launches are programmatic dependent ones. Every run launches the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -63,10 +63,22 @@ __global__ void measure(unsigned long long *out)
 using Launch = void (*)(cudaStream_t);
 
 static double cycles_per_ns = 1.98;
+static bool dependent;
 
 template <int NS> static void launch(cudaStream_t s)
 {
-    spin<NS><<<1, 32, 0, s>>>(NS, NS < 50000 ? (unsigned long long)(NS * cycles_per_ns) : 0);
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(32);
+    config.stream = s;
+    config.attrs = &attribute;
+    config.numAttrs = dependent;
+    RT(cudaLaunchKernelEx(&config, spin<NS>, (unsigned long long)NS,
+                          NS < 50000 ? (unsigned long long)(NS * cycles_per_ns) : 0ull));
 }
 
 // weight: how often of 34, in random order
@@ -173,6 +185,8 @@ int main(int argc, char **argv)
                     {"idle", idle},
                     {"paused", paused}};
     int count = argc > 2 ? atoi(argv[2]) : 1;
+
+    dependent = argc > 3 && !strcmp(argv[3], "dependent");
     std::vector<cudaStream_t> streams(count > 0 ? count : 1);
 
     for (auto &s : streams)
