@@ -441,6 +441,17 @@ START_TEST(what_finds_no_room_is_counted)
 }
 END_TEST
 
+/* At exit those are printed in which the GPU did most. */
+START_TEST(the_longest_are_not_all)
+{
+    struct stage_run r = play("compile", "CUTRACE_PRINT=on", NULL);
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_nonnull(strstr(r.err, "Range \"run\""));
+    ck_assert_ptr_nonnull(strstr(r.err, "... and 6 other ranges: cutrace-report has them\n"));
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(several_threads)
 {
     struct ct_summary s;
@@ -475,6 +486,7 @@ int main(void)
     tcase_add_loop_test(tests, a_range_is_captured, 0, sizeof(captures) / sizeof(captures[0]));
     tcase_add_test(tests, many_ranges_are_traced_or_counted);
     tcase_add_test(tests, what_finds_no_room_is_counted);
+    tcase_add_test(tests, the_longest_are_not_all);
     tcase_add_test(tests, several_threads);
     return stage_main("nvtx_ranges", tests);
 }

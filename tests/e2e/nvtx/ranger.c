@@ -175,6 +175,21 @@ static void much(void)
     }
 }
 
+/* Long ranges without work for the GPU, as of a compiler, and a short one with some. */
+static void compile(void)
+{
+    for (int i = 0; i < 25; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "pass %d", i);
+        nvtxRangePushA(name);
+        usleep(2000);
+        nvtxRangePop();
+    }
+    nvtxRangePushA("run");
+    work(1);
+    nvtxRangePop();
+}
+
 static void burst(void)
 {
     for (int i = 0; i < 200000; i++) {
@@ -290,6 +305,8 @@ int main(int argc, char **argv)
         contexts();
     else if (!strcmp(part, "capture"))
         capture();
+    else if (!strcmp(part, "compile"))
+        compile();
     else if (!strcmp(part, "burst"))
         burst();
     else if (!strcmp(part, "captured"))

@@ -10,7 +10,7 @@
 #include "report/sinks/csv_text.h"
 #include "report/sinks/nvprof.h"
 
-#define MOST_AT_EXIT 20 /* the longest; cutrace-report has all */
+#define MOST_AT_EXIT 20 /* cutrace-report has all */
 #define UNNAMED "<unnamed>"
 
 struct printer {
@@ -107,24 +107,41 @@ static void print_group(struct printer *p, const struct ct_range_group *group)
     p->last = r;
 }
 
-static int longest_first(const void *a, const void *b)
+/* What a compiler marks is longer than what it compiled for, and has nothing to show. */
+struct rank {
+    uint64_t gpu_ns;
+    uint64_t open_ns;
+};
+
+static struct rank rank_of(const struct ct_range_group *group)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x > y ? -1 : x < y;
+    struct rank rank = {0, group->sum.total_ns};
+    for (size_t i = 0; i < group->cell_count; i++)
+        if (group->cells[i].section == CT_SECTION_ROWS)
+            ct_merge_add_to(&rank.gpu_ns, group->cells[i].total_ns);
+    return rank;
 }
 
-/* How long a range must have been open to be printed. */
-static uint64_t least_total(const struct ct_range_groups *g, bool at_exit)
+static int first_is_most(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    if (x->gpu_ns != y->gpu_ns)
+        return x->gpu_ns > y->gpu_ns ? -1 : 1;
+    return x->open_ns > y->open_ns ? -1 : x->open_ns < y->open_ns;
+}
+
+/* The last that is printed. */
+static struct rank least_rank(const struct ct_range_groups *g, bool at_exit)
 {
     if (!at_exit || g->count <= MOST_AT_EXIT)
-        return 0;
+        return (struct rank){0};
     size_t size = 0;
-    uint64_t *totals = ct_memory_grow(NULL, &size, g->count, sizeof(*totals));
+    struct rank *ranks = ct_memory_grow(NULL, &size, g->count, sizeof(*ranks));
     for (size_t i = 0; i < g->count; i++)
-        totals[i] = g->groups[i].sum.total_ns;
-    qsort(totals, g->count, sizeof(*totals), longest_first);
-    uint64_t least = totals[MOST_AT_EXIT - 1];
-    free(totals);
+        ranks[i] = rank_of(&g->groups[i]);
+    qsort(ranks, g->count, sizeof(*ranks), first_is_most);
+    struct rank least = ranks[MOST_AT_EXIT - 1];
+    free(ranks);
     return least;
 }
 
@@ -133,7 +150,7 @@ void ct_nvtx_print(FILE *out, const char *prefix, const struct ct_input *in)
     struct printer p = {.out = out, .prefix = prefix, .in = in};
     struct ct_range_groups g;
     ct_range_groups(&g, in->m, CT_GROUP_BY_THREAD);
-    uint64_t least = least_total(&g, in->o->live);
+    struct rank least = least_rank(&g, in->o->live);
     size_t left = 0;
     if (g.count || g.unclosed)
         fprintf(out, "\n%sNVTX result:\n", prefix);
@@ -141,12 +158,13 @@ void ct_nvtx_print(FILE *out, const char *prefix, const struct ct_input *in)
         fprintf(out, "%sWarning: Found %llu invalid range marker(s)\n", prefix,
                 (unsigned long long)g.unclosed);
     for (size_t i = 0; i < g.count; i++) {
-        if (g.groups[i].sum.total_ns < least)
+        struct rank rank = rank_of(&g.groups[i]);
+        if (first_is_most(&rank, &least) > 0)
             left++;
         else
             print_group(&p, &g.groups[i]);
     }
     if (left)
-        fprintf(out, "%s... and %zu shorter ranges: cutrace-report has them\n", prefix, left);
+        fprintf(out, "%s... and %zu other ranges: cutrace-report has them\n", prefix, left);
     ct_range_groups_free(&g);
 }
