@@ -452,6 +452,15 @@ START_TEST(the_longest_are_not_all)
 }
 END_TEST
 
+START_TEST(calls_that_are_estimates)
+{
+    struct stage_run r = play("nest", "CUTRACE_PRINT=on", "CUTRACE_SAMPLE=1000");
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_nonnull(strstr(r.err, "In ranges their Calls are estimates as well\n"));
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(several_threads)
 {
     struct ct_summary s;
@@ -487,6 +496,7 @@ int main(void)
     tcase_add_test(tests, many_ranges_are_traced_or_counted);
     tcase_add_test(tests, what_finds_no_room_is_counted);
     tcase_add_test(tests, the_longest_are_not_all);
+    tcase_add_test(tests, calls_that_are_estimates);
     tcase_add_test(tests, several_threads);
     return stage_main("nvtx_ranges", tests);
 }
