@@ -80,8 +80,7 @@ static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t r
         .loss = CT_LOSS_SAMPLED,
         .generation = ct_pass_generation_now(),
     };
-    struct ct_pass *p =
-        ct_pass_take(&t->passes, f.handle, shape->grid, shape->block, 0, f.stream);
+    struct ct_pass *p = ct_pass_take(&t->passes, f.handle, shape->grid, shape->block, 0, f.stream);
     if (p) {
         ct_pass_made(&t->passes, p, CUDA_SUCCESS);
         return false;
@@ -427,6 +426,38 @@ START_TEST(more_shapes_than_cells)
 }
 END_TEST
 
+static uint32_t count_timed(uint32_t row, int launches)
+{
+    struct ct_shape shape = {.grid = {1, 1, 1}, .block = {128, 1, 1}};
+    struct ct_sampler *s = &ct_thread_self()->sampler;
+    uint32_t timed = 0;
+    for (int i = 0; i < launches; i++) {
+        struct ct_choice c;
+        timed += ct_sample_choose(s, row, ct_sample_key(&shape, 0, 1), 1, 1, &c);
+        ck_assert(!c.weight || c.weight <= 128);
+    }
+    return timed;
+}
+
+/* Programmatic dependent launches: the first, then one in 16, and in the end one in 128. */
+START_TEST(those_kept_apart)
+{
+    start((struct ct_sample_policy){.every = 1, .apart = 128, .sure = CT_SURE_APART}, 0);
+    ck_assert(!ct_sample_is_on);
+    uint32_t row = kernel(0), other = kernel(1);
+    atomic_store(&ct_row(row)->programmatic, true);
+    ck_assert_uint_eq(count_timed(row, CT_SURE_APART), CT_SURE_APART);
+    uint32_t first = count_timed(row, 256 - CT_SURE_APART), then = count_timed(row, 2048 - 256);
+    uint32_t rest = count_timed(row, 128 * 100);
+    ck_assert(first >= 3 && first <= 40); /* 15 */
+    ck_assert(then >= 10 && then <= 65);  /* 33 */
+    ck_assert(rest >= 60 && rest <= 140); /* 100 */
+    ck_assert_int_eq(ct_sample_loss(row), CT_LOSS_PROGRAMMATIC);
+    ck_assert_uint_eq(count_timed(other, 1000), 1000);
+    ck_assert_int_eq(ct_sample_loss(other), CT_LOSS_SAMPLED);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("sample");
@@ -436,6 +467,7 @@ int main(void)
     tcase_add_test(tests, something_is_timed_at_any_rate);
     tcase_add_test(tests, costs_are_medians);
     tcase_add_test(tests, more_shapes_than_cells);
+    tcase_add_test(tests, those_kept_apart);
     tcase_add_test(tests, intervals_at_a_fixed_rate_hold);
     tcase_add_test(tests, intervals_under_a_budget_hold);
     return ct_case_main_alone("sample", tests);
