@@ -78,9 +78,10 @@ static void lose(struct ct_bracket *b, enum ct_loss loss)
     b->loss = loss;
 }
 
-static bool is_launch(const struct ct_work *w)
+/* A programmatic launch shows what its stream had before: each is looked at. */
+static bool may_go_by(const struct ct_work *w)
 {
-    return w->kind == CT_ROW_KERNEL || w->kind == CT_ROW_GRAPH;
+    return (w->kind == CT_ROW_KERNEL && !w->programmatic) || w->kind == CT_ROW_GRAPH;
 }
 
 /* The stream's after this operation. */
@@ -89,7 +90,7 @@ static uint32_t last_row(const struct ct_bracket *b, const struct ct_work *w)
     return w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE;
 }
 
-/* Of a launch. */
+/* Of a launch that may go by. */
 static struct ct_pass_finding finding(const struct ct_bracket *b, const struct ct_work *w)
 {
     return (struct ct_pass_finding){
@@ -132,7 +133,7 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
     uint32_t drawn = 1;
     if (b->row == CT_ROW_NONE || ct_likely(!ct_sample_is_on && !ct_row_is_programmatic(b->row)))
         return false;
-    if (is_launch(w)) {
+    if (may_go_by(w)) {
         struct ct_pass_finding f = finding(b, w);
         drawn = ct_pass_candidate(&b->thread->passes, &f);
     }
@@ -381,7 +382,7 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
     bool is_timed = b->state == CT_BRACKET_OPEN;
     bool is_excluded = !is_timed && b->loss == CT_LOSS_EXCLUDED;
     bool is_sampled = b->choice.cell != CT_CELL_NONE;
-    if (!is_launch(w) || !b->stream || !(is_excluded || is_sampled) || ct_captures_are_open())
+    if (!may_go_by(w) || !b->stream || !(is_excluded || is_sampled) || ct_captures_are_open())
         return;
     if (is_timed && ct_cell_is_sure(b->choice.cell))
         return;
