@@ -21,9 +21,9 @@
 #define CT_CELLS 16384
 #define CT_CELL_NONE                                                                               \
     0 /* of operations that are in no cell: all are timed, or even rows ran out of them */
-/* Operations of a cell that are timed before any is passed: with a budget, and of those kept apart.
- */
+/* Operations of a cell that are timed before any is passed: with a budget, */
 #define CT_SURE 100
+/* and of programmatic rows where nothing else is sampled. */
 #define CT_SURE_APART 16
 #define CT_EVERY_MOST (1u << 30)
 
@@ -54,8 +54,8 @@ struct ct_sampler {
 struct ct_sample_policy {
     uint32_t every;      /* never time more than one in so many */
     uint32_t budget_ppm; /* of the run time, 0: no budget */
-    uint32_t apart; /* the same of operations that timing keeps apart; 0: the user said it may */
-    bool one_connection; /* those are all, once the process has more than one stream */
+    uint32_t apart;      /* nor of what timing keeps from overlapping; 0: the user said it may */
+    bool one_connection; /* that is all, once the process has more than one stream */
     uint32_t sure;       /* operations of each cell that are timed first */
 };
 
