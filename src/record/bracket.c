@@ -78,10 +78,10 @@ static void lose(struct ct_bracket *b, enum ct_loss loss)
     b->loss = loss;
 }
 
-/* A programmatic launch shows what its stream had before: each is looked at. */
-static bool may_go_by(const struct ct_work *w)
+/* Programmatic rows are looked at each time: what is drawn depends on how many were seen. */
+static bool may_go_by(const struct ct_bracket *b, const struct ct_work *w)
 {
-    return (w->kind == CT_ROW_KERNEL && !w->programmatic) || w->kind == CT_ROW_GRAPH;
+    return w->kind == CT_ROW_GRAPH || (w->kind == CT_ROW_KERNEL && !ct_row_is_programmatic(b->row));
 }
 
 /* The stream's after this operation. */
@@ -121,11 +121,14 @@ static void mark_programmatic(uint32_t row)
  */
 static void look_for_programmatic(const struct ct_bracket *b, const struct ct_work *w)
 {
-    if (ct_likely(!w->programmatic))
+    if (ct_likely(!w->programmatic) || !ct_sample_policy()->apart)
         return;
     mark_programmatic(atomic_load_explicit(&b->stream->last_row, memory_order_relaxed));
     mark_programmatic(b->row);
 }
+
+/* Programmatic rows by themselves are no more often timed for having many shapes. */
+static const struct ct_shape any_shape;
 
 /* The first launch of a kernel is timed: its row is not known yet. See publish(). */
 static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
@@ -133,11 +136,12 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
     uint32_t drawn = 1;
     if (b->row == CT_ROW_NONE || ct_likely(!ct_sample_is_on && !ct_row_is_programmatic(b->row)))
         return false;
-    if (may_go_by(w)) {
+    if (may_go_by(b, w)) {
         struct ct_pass_finding f = finding(b, w);
         drawn = ct_pass_candidate(&b->thread->passes, &f);
     }
-    uint64_t key = ct_sample_key(&w->shape, w->bytes, w->operations);
+    const struct ct_shape *shape = ct_sample_is_on ? &w->shape : &any_shape;
+    uint64_t key = ct_sample_key(shape, w->bytes, w->operations);
     return !ct_sample_choose(&b->thread->sampler, b->row, key, w->operations, drawn, &b->choice);
 }
 
@@ -300,7 +304,6 @@ static void open_in_stream(struct ct_bracket *b, const struct ct_work *w, bool a
     }
     b->context = ct_context(b->stream->context);
     b->row = find_row(b, w);
-    look_for_programmatic(b, w);
     b->turns = ct_stream_take_turn(b->stream);
     if (!is_unwanted(b, w) && (asked || !is_untouchable(b, w->stream)) && !is_replayed(b, w))
         record_start(b);
@@ -382,7 +385,7 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
     bool is_timed = b->state == CT_BRACKET_OPEN;
     bool is_excluded = !is_timed && b->loss == CT_LOSS_EXCLUDED;
     bool is_sampled = b->choice.cell != CT_CELL_NONE;
-    if (!may_go_by(w) || !b->stream || !(is_excluded || is_sampled) || ct_captures_are_open())
+    if (!may_go_by(b, w) || !b->stream || !(is_excluded || is_sampled) || ct_captures_are_open())
         return;
     if (is_timed && ct_cell_is_sure(b->choice.cell))
         return;
@@ -489,8 +492,10 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
             count_untimed(b, w);
         if (w->op_flags & CT_OP_WAITED_FOR)
             b->thread->waited_ticks = done_ticks ? done_ticks : ct_ticks();
-        if (b->stream)
+        if (b->stream) {
+            look_for_programmatic(b, w);
             atomic_store_explicit(&b->stream->last_row, last_row(b, w), memory_order_relaxed);
+        }
         if (ct_unlikely(ct_pass_is_on))
             arm(b, w);
         if (ct_unlikely(b->begin_ticks))

@@ -14,8 +14,9 @@
 #define FIRST_EVERY 16
 #define NO_CELL_EVERY 256
 #define APART_EVERY 128
-/* Of programmatic dependent launches: that many, and fewer as more are seen. */
+/* Of programmatic rows one in so many, and as more are seen one in this part of those. */
 #define PROGRAMMATIC_EVERY 16
+#define PROGRAMMATIC_PART 16
 #define MOST_SHIFT 16
 #define EMPTY_SHIFT 6
 #define MEDIAN_STEPS 16
@@ -233,7 +234,7 @@ static bool is_sure(struct ct_cell *c, int64_t left_ns, int64_t size_ns)
 
 enum ct_loss ct_sample_loss(uint32_t row)
 {
-    return policy.apart && ct_row_is_programmatic(row) ? CT_LOSS_PROGRAMMATIC : CT_LOSS_SAMPLED;
+    return ct_row_is_programmatic(row) ? CT_LOSS_PROGRAMMATIC : CT_LOSS_SAMPLED;
 }
 
 /* A short program has a mean of each kernel as well, and a long one loses little. */
@@ -243,10 +244,10 @@ static uint32_t apart_every(uint32_t row, uint64_t seen)
         return policy.apart;
     if (!ct_row_is_programmatic(row))
         return 1;
-    return (uint32_t)ct_min(ct_max(seen / PROGRAMMATIC_EVERY, PROGRAMMATIC_EVERY), policy.apart);
+    return (uint32_t)ct_min(ct_max(seen / PROGRAMMATIC_PART, PROGRAMMATIC_EVERY), policy.apart);
 }
 
-/* seen: how often in this thread. */
+/* seen: how often in this thread; counts for programmatic rows, which do not go by. */
 static uint32_t every_of(const struct ct_cell *c, uint32_t row, uint64_t seen)
 {
     uint32_t every = policy.every;
@@ -254,13 +255,13 @@ static uint32_t every_of(const struct ct_cell *c, uint32_t row, uint64_t seen)
         every = atomic_load_explicit(&c->every, memory_order_relaxed);
     else if (policy.budget_ppm)
         every = (uint32_t)ct_max(every, NO_CELL_EVERY);
-    return policy.apart ? (uint32_t)ct_max(every, apart_every(row, seen)) : every;
+    return (uint32_t)ct_max(every, apart_every(row, seen));
 }
 
 uint32_t ct_cell_every(uint32_t index)
 {
     const struct ct_cell *c = &cells->cell[index];
-    return every_of(c, c->row, UINT64_MAX);
+    return every_of(c, c->row, 0);
 }
 
 bool ct_cell_is_sure(uint32_t index)

@@ -3,8 +3,8 @@
  * Which operations are timed when not all are. Decided for each on its own, at random: an operation
  * is timed with probability 1 / every, whatever the ones before it did, so no program can keep step
  * with it. What `every` is depends on the cell the operation belongs to, that is on its row and
- * its shape, and on how much of the budget is left. Those that timing would keep apart are sampled
- * even where nothing else is.
+ * its shape, and on how much of the budget is left. Programmatic rows, which timing would keep
+ * apart, are sampled even where nothing else is; there it depends on how many a thread has seen.
  *
  * Launching threads read the cells and count on their own. The rates are set by the drain thread
  * (control.h), which also keeps the purse filled.
@@ -54,8 +54,8 @@ struct ct_sampler {
 struct ct_sample_policy {
     uint32_t every;      /* never time more than one in so many */
     uint32_t budget_ppm; /* of the run time, 0: no budget */
-    uint32_t apart;      /* nor of what timing keeps from overlapping; 0: the user said it may */
-    bool one_connection; /* that is all, once the process has more than one stream */
+    uint32_t apart;      /* in the long run, of what timing keeps apart; 0: the user said it may */
+    bool one_connection; /* once there are several streams, that is everything */
     uint32_t sure;       /* operations of each cell that are timed first */
 };
 

@@ -148,7 +148,7 @@ def show(rows):
 
 
 class Total:
-    """Time in all kernels of a program, by the means and CUPTI's counts, few launches or many."""
+    """Time in all kernels of a program that do not wait for the host, by the means and CUPTI's counts."""
 
     def __init__(self, program, rows):
         rows = [row for row in rows if row.key[0] == "kernel" and WAITS_FOR_HOST not in row.key[1]]

@@ -68,11 +68,11 @@ int actor_mixture(int argc, char **argv)
     return 0;
 }
 
-static void launch_dependent(CUfunction f, CUstream s, uint64_t ns)
+static CUresult launch_dependent(CUfunction f, CUstream s, unsigned blocks, uint64_t ns)
 {
     CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                            .value.programmaticStreamSerializationAllowed = 1};
-    CUlaunchConfig c = {.gridDimX = 8,
+    CUlaunchConfig c = {.gridDimX = blocks,
                         .gridDimY = 1,
                         .gridDimZ = 1,
                         .blockDimX = 128,
@@ -82,19 +82,19 @@ static void launch_dependent(CUfunction f, CUstream s, uint64_t ns)
                         .attrs = &a,
                         .numAttrs = 1};
     void *arguments[] = {&ns};
-    MUST(cuLaunchKernelEx(&c, f, arguments, NULL));
+    return cuLaunchKernelEx(&c, f, arguments, NULL);
 }
 
 /*
- * dependent LAUNCHES: as often a kernel that stands alone, one that is followed by a programmatic
- * dependent launch, and this one; prints what these two took
+ * dependent LAUNCHES SHAPES: as often a kernel that stands alone, one that is followed by a
+ * programmatic dependent launch, and this one, in so many shapes; prints what these two took
  */
 int actor_dependent(int argc, char **argv)
 {
     static const char *const names[] = {"spin_followed", "spin_dependent"};
     uint64_t total_ns[2] = {0};
     CUdeviceptr p;
-    long n = actor_number(argc, argv, 1, 100);
+    long n = actor_number(argc, argv, 1, 100), shapes = actor_number(argc, argv, 2, 1);
     actor_begin();
     MUST(cuMemAlloc(&p, 8));
     CUfunction alone = actor_function("alone"), f[2];
@@ -104,9 +104,11 @@ int actor_dependent(int argc, char **argv)
     for (long i = 0; i < n; i++) {
         uint64_t ns[2] = {duration_ns(0, i), 10000 + duration_ns(0, i)};
         MUST(actor_launch(alone, s));
+        if (launch_dependent(f[1], s, 0, 0) == CUDA_SUCCESS)
+            return 1;
         MUST(cuMemsetD8Async(p, 0, 8, s));
         MUST(actor_launch_with(f[0], s, ns[0]));
-        launch_dependent(f[1], s, ns[1]);
+        MUST(launch_dependent(f[1], s, 1 + (unsigned)(i % shapes), ns[1]));
         for (int k = 0; k < 2; k++)
             total_ns[k] += ns[k];
         if (i % 20 == 19)

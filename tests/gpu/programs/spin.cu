@@ -67,18 +67,22 @@ static bool dependent;
 
 template <int NS> static void launch(cudaStream_t s)
 {
+    unsigned long long cycles = NS < 50000 ? (unsigned long long)(NS * cycles_per_ns) : 0;
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute attribute = {};
 
+    if (!dependent) {
+        spin<NS><<<1, 32, 0, s>>>(NS, cycles);
+        return;
+    }
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = dim3(1);
     config.blockDim = dim3(32);
     config.stream = s;
     config.attrs = &attribute;
-    config.numAttrs = dependent;
-    RT(cudaLaunchKernelEx(&config, spin<NS>, (unsigned long long)NS,
-                          NS < 50000 ? (unsigned long long)(NS * cycles_per_ns) : 0ull));
+    config.numAttrs = 1;
+    RT(cudaLaunchKernelEx(&config, spin<NS>, (unsigned long long)NS, cycles));
 }
 
 // weight: how often of 34, in random order

@@ -89,8 +89,20 @@ static void print_percent(FILE *out, double percent)
     fprintf(out, percent < 99.5 ? "+-%.2g%%" : "+-%.0f%%", percent);
 }
 
-static void print_sampled(FILE *out, const char *prefix, const struct ct_merged *m,
-                          const struct ct_view *gpu)
+/* With brackets as well, which say nothing of those sampled out. */
+static void print_range_calls(FILE *out, const char *prefix, const struct ct_merged *m)
+{
+    bool are_estimates = false;
+    for (uint32_t i = 0; i < m->ranges.cell_keys.count && !are_estimates; i++) {
+        const struct ct_file_cell *c = &m->ranges.cells[i];
+        const struct ct_file_row *row = &m->rows[c->index].sum;
+        are_estimates = c->section == CT_SECTION_ROWS && row->estimated > row->timed;
+    }
+    if (are_estimates)
+        fprintf(out, "%sIn ranges Calls are estimates as well\n", prefix);
+}
+
+static void print_sampled(FILE *out, const char *prefix, const struct ct_view *gpu)
 {
     size_t count = ct_view_count_sampled(gpu);
     double all = 100 * ct_view_half_ns(&gpu->sampled) / ((double)gpu->total_ns + 1);
@@ -103,8 +115,6 @@ static void print_sampled(FILE *out, const char *prefix, const struct ct_merged 
     fputs(count > 1 ? ", a row " : ", the row ", out);
     print_percent(out, worst_sampled(gpu));
     fputs(count > 1 ? " at most (95% intervals)\n" : " (95% intervals)\n", out);
-    if (m->ranges.cell_keys.count)
-        fprintf(out, "%sIn ranges their Calls are estimates as well\n", prefix);
 }
 
 /* Functions of which the host's time was not taken in each call. */
@@ -134,7 +144,8 @@ static void print_counts(FILE *out, const char *prefix, const struct ct_merged *
         const struct ct_line *line = &gpu->lines[i];
         estimated += line->timed && line->estimated + 0.5 < (double)line->calls;
     }
-    print_sampled(out, prefix, m, gpu);
+    print_sampled(out, prefix, gpu);
+    print_range_calls(out, prefix, m);
     print_clocked(out, prefix, m);
     if (estimated)
         fprintf(out, "%sThe time of %zu row%s is estimated: all calls at the mean of the timed\n",
