@@ -478,7 +478,6 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("nvtx");
-    tcase_add_checked_fixture(tests, stage_open, stage_close);
     tcase_add_loop_test(tests, ranges_are_recorded, 0, 2);
     tcase_add_test(tests, another_injection_gets_all);
     tcase_add_test(tests, another_injection_that_marks);
