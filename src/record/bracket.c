@@ -102,7 +102,7 @@ static struct ct_pass_finding finding(const struct ct_bracket *b, const struct c
         .row = b->row,
         .last_row = last_row(b, w),
         .cell = b->choice.cell,
-        .loss = b->state == CT_BRACKET_LOST ? b->loss : ct_sample_loss(b->row),
+        .loss = b->state == CT_BRACKET_LOST ? b->loss : CT_LOSS_SAMPLED,
         .generation = b->pass_generation,
     };
 }

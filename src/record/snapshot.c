@@ -275,10 +275,12 @@ static void add_row(struct ct_row *r)
         .third_ns3 = r->projection.third_ns3,
         .freedom_ns4 = r->projection.freedom_ns4,
     };
-    for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
+    uint64_t drawn_from = f.timed;
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++) {
         f.lost[i] = atomic_load_explicit(&r->lost[i], memory_order_relaxed);
-    f.estimated =
-        ct_min(f.estimated, f.timed + f.lost[CT_LOSS_SAMPLED] + f.lost[CT_LOSS_PROGRAMMATIC]);
+        drawn_from += ct_loss_is_drawn(i) ? f.lost[i] : 0;
+    }
+    f.estimated = ct_min(f.estimated, drawn_from);
     append(CT_SECTION_ROWS, &f, sizeof(f));
 }
 
