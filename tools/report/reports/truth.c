@@ -89,16 +89,21 @@ static void print_percent(FILE *out, double percent)
     fprintf(out, percent < 99.5 ? "+-%.2g%%" : "+-%.0f%%", percent);
 }
 
+static bool is_estimate(const struct ct_merged *m, const struct ct_file_cell *c)
+{
+    if (c->section != CT_SECTION_ROWS)
+        return false;
+    const struct ct_file_row *row = &m->rows[c->index].sum;
+    return row->estimated > row->timed;
+}
+
 /* With brackets as well, which say nothing of those sampled out. */
 static void print_range_calls(FILE *out, const char *prefix, const struct ct_merged *m)
 {
-    bool are_estimates = false;
-    for (uint32_t i = 0; i < m->ranges.cell_keys.count && !are_estimates; i++) {
-        const struct ct_file_cell *c = &m->ranges.cells[i];
-        const struct ct_file_row *row = &m->rows[c->index].sum;
-        are_estimates = c->section == CT_SECTION_ROWS && row->estimated > row->timed;
-    }
-    if (are_estimates)
+    uint32_t i = 0, count = m->ranges.cell_keys.count;
+    while (i < count && !is_estimate(m, &m->ranges.cells[i]))
+        i++;
+    if (i < count)
         fprintf(out, "%sIn ranges Calls are estimates as well\n", prefix);
 }
 
