@@ -51,12 +51,8 @@ struct job {
     bool overdue;      /* loading takes too long: brackets wait no more */
     struct ct_context *context;
     CUstream stream;
-    CUfunction kernel, read;
-    /* Page-locked, goes with the context: where the stamps are on the device, then the stamps. */
-    const volatile uint64_t *shared;
-    uint64_t stamps[1 + 2 * CT_SELFTIMED_SLOTS]; /* the same, out of the context's reach */
-    CUdeviceptr shared_on_device;
-    uint32_t clock_khz;
+    struct ct_selftimed kernels;
+    uint64_t stamps[CT_SELFTIMED_WORDS]; /* out of the context's reach */
 
     uint32_t looks;
     uint64_t ahead_ns;
@@ -97,44 +93,27 @@ void ct_calibrate_forget(void)
 
 static bool can_calibrate(void)
 {
-    return CT_HAS(cuModuleLoadData) && CT_HAS(cuModuleGetFunction) && CT_HAS(cuLaunchKernel) &&
-           CT_HAS(cuStreamCreate) && CT_HAS(cuStreamDestroy_v2) && CT_HAS(cuMemHostAlloc) &&
-           CT_HAS(cuMemHostGetDevicePointer_v2) && CT_HAS(cuMemsetD32Async) &&
-           CT_HAS(cuMemcpyHtoDAsync_v2);
+    return ct_selftimed_is_possible() && CT_HAS(cuStreamCreate) && CT_HAS(cuStreamDestroy_v2) &&
+           CT_HAS(cuMemsetD32Async) && CT_HAS(cuMemcpyHtoDAsync_v2);
 }
 
-static bool launch(const struct job *j, CUfunction f, uint64_t a, uint64_t b)
+static bool launch_spin(const struct job *j, uint64_t ns, uint32_t slot)
 {
-    void *arguments[] = {&a, &b};
-    return CT_ASK_IN(j->context, cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, j->stream, arguments,
-                     NULL) == CUDA_SUCCESS;
+    return ct_selftimed_launch(&j->kernels, j->stream, ns, slot) == CUDA_SUCCESS;
 }
 
-static bool share_memory(struct job *j)
+static bool launch_read(const struct job *j, uint32_t slots)
 {
-    void *p = NULL;
-    if (CT_ASK_IN(j->context, cuMemHostAlloc, &p, sizeof(j->stamps), CU_MEMHOSTALLOC_DEVICEMAP) !=
-            CUDA_SUCCESS ||
-        !p)
-        return false;
-    j->shared = p;
-    return CT_ASK_IN(j->context, cuMemHostGetDevicePointer_v2, &j->shared_on_device, p, 0) ==
-           CUDA_SUCCESS;
+    return ct_selftimed_launch_read(&j->kernels, j->stream, slots) == CUDA_SUCCESS;
 }
 
 /* The launches are there so that nothing is left to be loaded later. */
 static bool load(struct job *j)
 {
-    CUmodule module = NULL;
-    return CT_ASK_IN(j->context, cuModuleLoadData, &module, ct_selftimed_ptx) == CUDA_SUCCESS &&
-           CT_ASK_IN(j->context, cuModuleGetFunction, &j->kernel, module, CT_SELFTIMED_KERNEL) ==
-               CUDA_SUCCESS &&
-           CT_ASK_IN(j->context, cuModuleGetFunction, &j->read, module, CT_SELFTIMED_READ) ==
-               CUDA_SUCCESS &&
-           share_memory(j) &&
+    return ct_selftimed_load(&j->kernels, j->context) &&
            CT_ASK_IN(j->context, cuStreamCreate, &j->stream, CU_STREAM_NON_BLOCKING) ==
                CUDA_SUCCESS &&
-           launch(j, j->kernel, 0, 0) && launch(j, j->read, j->shared_on_device, 1);
+           launch_spin(j, 0, 0) && launch_read(j, 1);
 }
 
 static bool load_in_context(struct job *j)
@@ -195,7 +174,6 @@ static struct job *begin_job(struct ct_context *c)
     j->last = j->awaited = CT_EVENT_NONE;
     j->context = c;
     j->ahead_ns = AHEAD_NS;
-    j->clock_khz = ct_device(c->device)->clock_khz;
     j->limit_ns = ct_clock_monotonic_ns() + LOAD_LIMIT_NS;
     hold(c);
     if (atomic_compare_exchange_strong(&jobs[c->device], &none, j))
@@ -307,17 +285,6 @@ static bool elapsed_ns(const struct job *j, uint32_t from, uint32_t to, int64_t 
 
 /* ---- what is submitted ---- */
 
-static uint64_t ticks_of(const struct job *j, uint64_t ns)
-{
-    uint64_t khz = j->clock_khz ? j->clock_khz : 1000000;
-    return ns * khz / 1000000;
-}
-
-static bool launch_spin(const struct job *j, uint64_t ns, uint32_t slot)
-{
-    return launch(j, j->kernel, ticks_of(j, ns), slot);
-}
-
 /* Everything after this waits in the stream until the host has queued it all. */
 static bool go_ahead(const struct job *j)
 {
@@ -327,7 +294,7 @@ static bool go_ahead(const struct job *j)
 static bool end_with_read(struct job *j)
 {
     j->awaited = j->last;
-    return launch(j, j->read, j->shared_on_device, BATCH + 1) && record(j, j->last);
+    return launch_read(j, BATCH + 1) && record(j, j->last);
 }
 
 static bool submit_busy(struct job *j)
@@ -367,7 +334,7 @@ static bool submit_idle(struct job *j)
 static bool submit_floors(struct job *j)
 {
     CUdeviceptr at = j->stamps[0];
-    const void *from = (const void *)(uintptr_t)&j->shared[1];
+    const void *from = (const void *)(uintptr_t)&j->kernels.words[1];
     bool ok = go_ahead(j);
     for (uint32_t i = 0; ok && i < BATCH; i++)
         ok = record(j, j->start[i]) &&
@@ -387,7 +354,7 @@ static bool take_stamps(struct job *j)
     if (ct_context_is_barred(j->context))
         return false;
     for (unsigned i = 0; i < ct_countof(j->stamps); i++)
-        j->stamps[i] = j->shared[i];
+        j->stamps[i] = j->kernels.words[i];
     return true;
 }
 

@@ -1,59 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/selftimed.h"
 
-/*
- * The oldest target that today's compilers still take: any later device will do. It spins by the
- * cycle counter, not until %globaltimer has moved on: the end would then always come right after a
- * step of that timer, and a coarse one would be off by half a step on average. The stamps stay on
- * the device until all kernels are through: a write to host memory would lengthen each of them.
- */
-/* clang-format off */
-const char ct_selftimed_ptx[] =
-    ".version 6.0\n"
-    ".target sm_50\n"
-    ".address_size 64\n"
-    "\n"
-    ".global .align 16 .b64 stamps[64];\n"
-    "\n"
-    ".visible .entry cutrace_selftimed(.param .u64 ticks, .param .u64 slot)\n"
-    "{\n"
-    "    .reg .pred %again;\n"
-    "    .reg .u32 %first, %now, %spent, %limit;\n"
-    "    .reg .u64 %begin, %end, %ticks, %slot, %to;\n"
-    "    mov.u64 %begin, %globaltimer;\n"
-    "    mov.u32 %first, %clock;\n"
-    "    ld.param.u64 %ticks, [ticks];\n"
-    "    ld.param.u64 %slot, [slot];\n"
-    "    cvt.u32.u64 %limit, %ticks;\n"
-    "    mov.u64 %to, stamps;\n"
-    "    mad.lo.u64 %to, %slot, 16, %to;\n"
-    "spin:\n"
-    "    mov.u32 %now, %clock;\n"
-    "    sub.u32 %spent, %now, %first;\n"
-    "    setp.lt.u32 %again, %spent, %limit;\n"
-    "    @%again bra spin;\n"
-    "    mov.u64 %end, %globaltimer;\n"
-    "    st.global.v2.u64 [%to], {%begin, %end};\n"
-    "    ret;\n"
-    "}\n"
-    "\n"
-    ".visible .entry cutrace_selftimed_read(.param .u64 target, .param .u64 slots)\n"
-    "{\n"
-    "    .reg .pred %more;\n"
-    "    .reg .u64 %to, %from, %left, %begin, %end;\n"
-    "    ld.param.u64 %to, [target];\n"
-    "    ld.param.u64 %left, [slots];\n"
-    "    mov.u64 %from, stamps;\n"
-    "    st.global.u64 [%to], %from;\n"
-    "next:\n"
-    "    ld.global.v2.u64 {%begin, %end}, [%from];\n"
-    "    st.global.u64 [%to+8], %begin;\n"
-    "    st.global.u64 [%to+16], %end;\n"
-    "    add.u64 %from, %from, 16;\n"
-    "    add.u64 %to, %to, 16;\n"
-    "    sub.u64 %left, %left, 1;\n"
-    "    setp.ne.u64 %more, %left, 0;\n"
-    "    @%more bra next;\n"
-    "    ret;\n"
-    "}\n";
-/* clang-format on */
+#include "record/context.h"
+
+#define USUAL_KHZ 1000000 /* of a device that does not tell its clock's rate */
+
+bool ct_selftimed_is_possible(void)
+{
+    return CT_HAS(cuModuleLoadData) && CT_HAS(cuModuleGetFunction) && CT_HAS(cuLaunchKernel) &&
+           CT_HAS(cuMemHostAlloc) && CT_HAS(cuMemHostGetDevicePointer_v2);
+}
+
+static bool share_memory(struct ct_selftimed *k)
+{
+    void *p = NULL;
+    if (CT_ASK_IN(k->context, cuMemHostAlloc, &p, CT_SELFTIMED_WORDS * sizeof(*k->words),
+                  CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS ||
+        !p)
+        return false;
+    k->words = p;
+    return CT_ASK_IN(k->context, cuMemHostGetDevicePointer_v2, &k->words_on_device, p, 0) ==
+           CUDA_SUCCESS;
+}
+
+bool ct_selftimed_load(struct ct_selftimed *k, const struct ct_context *c)
+{
+    CUmodule module = NULL;
+    k->context = c;
+    return CT_ASK_IN(c, cuModuleLoadData, &module, ct_selftimed_ptx) == CUDA_SUCCESS &&
+           CT_ASK_IN(c, cuModuleGetFunction, &k->kernel, module, CT_SELFTIMED_KERNEL) ==
+               CUDA_SUCCESS &&
+           CT_ASK_IN(c, cuModuleGetFunction, &k->read, module, CT_SELFTIMED_READ) == CUDA_SUCCESS &&
+           share_memory(k);
+}
+
+static CUresult launch(const struct ct_selftimed *k, CUfunction f, CUstream stream, uint64_t a,
+                       uint64_t b)
+{
+    void *arguments[] = {&a, &b};
+    return CT_ASK_IN(k->context, cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL);
+}
+
+CUresult ct_selftimed_launch(const struct ct_selftimed *k, CUstream stream, uint64_t ns,
+                             uint32_t slot)
+{
+    uint64_t khz = ct_device(k->context->device)->clock_khz;
+    return launch(k, k->kernel, stream, ns * (khz ? khz : USUAL_KHZ) / 1000000, slot);
+}
+
+CUresult ct_selftimed_launch_read(const struct ct_selftimed *k, CUstream stream, uint32_t slots)
+{
+    return launch(k, k->read, stream, k->words_on_device, slots);
+}

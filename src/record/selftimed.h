@@ -6,6 +6,11 @@
 #ifndef CT_SELFTIMED_H
 #define CT_SELFTIMED_H
 
+#include "base/base.h"
+#include "cuda/api.h"
+
+struct ct_context;
+
 /* Stamps of so many launches are kept on the device. */
 #define CT_SELFTIMED_SLOTS 32
 
@@ -16,7 +21,30 @@
  * then of each slot both stamps.
  */
 #define CT_SELFTIMED_READ "cutrace_selftimed_read"
+#define CT_SELFTIMED_WORDS (1 + 2 * CT_SELFTIMED_SLOTS)
 
 extern const char ct_selftimed_ptx[];
+
+/* Both kernels in a context, with which they go. */
+struct ct_selftimed {
+    const struct ct_context *context;
+    CUfunction kernel, read;
+    const volatile uint64_t *words; /* where the reading kernel writes: page-locked */
+    CUdeviceptr words_on_device;
+};
+
+/* Whether the driver has all that is needed. */
+bool ct_selftimed_is_possible(void);
+
+/*
+ * Loads them into the context, which is current to a thread between ct_relaxed_enter() and _leave().
+ * That may wait for the context's work. False: they cannot be used.
+ */
+bool ct_selftimed_load(struct ct_selftimed *k, const struct ct_context *c);
+
+/* Submits a launch of either to a stream of the context. What the kernel spins for is in ns. */
+CUresult ct_selftimed_launch(const struct ct_selftimed *k, CUstream stream, uint64_t ns,
+                             uint32_t slot);
+CUresult ct_selftimed_launch_read(const struct ct_selftimed *k, CUstream stream, uint32_t slots);
 
 #endif
