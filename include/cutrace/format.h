@@ -143,6 +143,8 @@ struct ct_file_device {
     uint32_t memory_mbs;     /* most that its memory carries, MB/s; 0: unknown */
     uint32_t link_mbs;       /* most that its link to the host carries in one direction, MB/s; 0: unknown */
     uint32_t record_ns;      /* what an event record takes on it, seen from this host; 0: unknown */
+    uint32_t witnesses;      /* launches by which the figures were held against this process; 0: none */
+    int32_t witness_ns;      /* what they showed to be missing from submit_ns, negative: too much */
 };
 
 /* What an operation is. */
@@ -626,7 +628,7 @@ CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
 CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 64);
-CT_FILE_CHECK(ct_file_device, 112);
+CT_FILE_CHECK(ct_file_device, 120);
 CT_FILE_CHECK(ct_file_row, 360);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);

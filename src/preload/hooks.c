@@ -13,6 +13,7 @@
 #include "record/program_event.h"
 #include "record/replica.h"
 #include "record/stream.h"
+#include "record/witness.h"
 
 void ct_hook_driver_ready(const struct ct_hook *h)
 {
@@ -258,6 +259,20 @@ void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s)
 void ct_hook_host_waited(const struct ct_hook *h)
 {
     h->thread->waited_ticks = ct_ticks();
+}
+
+void ct_hook_stream_waited(const struct ct_hook *h, CUstream s)
+{
+    if (!ct_hook_failed(h))
+        ct_witness_waited(h->thread, s ? s : h->null_stream);
+    ct_hook_host_waited(h);
+}
+
+void ct_hook_context_waited(const struct ct_hook *h, CUcontext c)
+{
+    if (!ct_hook_failed(h) && (!c || c == ct_context_current_handle()))
+        ct_witness_waited(h->thread, NULL);
+    ct_hook_host_waited(h);
 }
 
 void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s, CUevent e)

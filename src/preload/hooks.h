@@ -42,6 +42,9 @@ void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
 void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags);
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s);
 void ct_hook_host_waited(const struct ct_hook *h);
+void ct_hook_stream_waited(const struct ct_hook *h, CUstream s);
+/* NULL: the current one. */
+void ct_hook_context_waited(const struct ct_hook *h, CUcontext c);
 void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s, CUevent e);
 void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s, CUevent e);
 void ct_hook_capture_before(const struct ct_hook *h, CUstream s);

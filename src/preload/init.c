@@ -83,6 +83,7 @@ static void forget_parent(void)
     ct_api_stats_forget();
     ct_notes_forget();
     ct_settle_forget();
+    ct_witness_forget();
     ct_ranges_forget();
     ct_sample_forget();
     ct_intern_forget();

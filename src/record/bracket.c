@@ -136,6 +136,8 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
     uint32_t drawn = 1;
     if (b->row == CT_ROW_NONE || ct_likely(!ct_sample_is_on && !ct_row_is_programmatic(b->row)))
         return false;
+    if (ct_unlikely(w->kind == CT_WORK_WITNESS))
+        return false;
     if (may_go_by(b, w)) {
         struct ct_pass_finding f = finding(b, w);
         drawn = ct_pass_candidate(&b->thread->passes, &f);
@@ -168,6 +170,8 @@ static uint32_t find_row(const struct ct_bracket *b, const struct ct_work *w)
         return ct_kernel_find(w->function, device);
     if (w->kind == CT_ROW_GRAPH)
         return ct_graph_row(w->graph, device);
+    if (ct_unlikely(w->kind == CT_WORK_WITNESS))
+        return CT_ROW_WITNESS;
     return ct_row_get(w->kind, w->detail, device, NULL);
 }
 
@@ -410,7 +414,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
     if (b->turns != ct_stream_turn(s))
         b->flags |= CT_OP_LEGACY_WAIT;
     uint32_t range = ct_thread_range(b->thread);
-    if (ct_unlikely(ct_sample_is_on) && !b->choice.counted)
+    if (ct_unlikely(ct_sample_is_on) && !b->choice.counted && b->row != CT_ROW_WITNESS)
         ct_sample_add_sure(&b->thread->sampler, b->row,
                            ct_sample_key(&w->shape, w->bytes, w->operations), w->operations,
                            &b->choice);

@@ -15,9 +15,12 @@
 #include "record/stream.h"
 #include "record/thread.h"
 
+/* A kind of work that has no rows in any table: a launch of witness.h. */
+#define CT_WORK_WITNESS UINT32_MAX
+
 /* What a wrapper knows of the operation from its arguments. */
 struct ct_work {
-    uint32_t kind;   /* enum ct_row_kind; 0: not an operation after all */
+    uint32_t kind;   /* enum ct_row_kind, CT_WORK_WITNESS; 0: not an operation after all */
     uint32_t detail; /* copies: enum ct_direction */
     bool programmatic;
     bool mixed;          /* one direction of a batch that has several */

@@ -242,6 +242,7 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
         c->device = device;
         atomic_store_explicit(&c->name, NULL, memory_order_relaxed);
         ct_gpu_clock_reset(&c->clock);
+        c->witness = (struct ct_witness){0};
         atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
         return c;
     }

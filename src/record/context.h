@@ -17,6 +17,7 @@
 #include "record/estimate.h"
 #include "record/event.h"
 #include "record/gpu_clock.h"
+#include "record/witness.h"
 
 #define CT_CONTEXTS 256
 #define CT_DEVICES 64
@@ -41,6 +42,7 @@ struct ct_context {
     _Atomic(const char *) name; /* what the program calls it (NVTX); NULL: nothing */
     struct ct_event_pool pool;
     struct ct_gpu_clock clock;
+    struct ct_witness witness;
 };
 
 struct ct_device {

@@ -238,7 +238,7 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
 {
     bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
     int64_t least_ns = (is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns) + ready_ns(c, t);
-    int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t);
+    int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t) - t->witness_ns;
     int64_t waits_ns = larger(least_ns, LEAD_WAITS_NS - submit_ns);
     if (lead_ns <= CT_LEAD_READY_NS)
         return least_ns;

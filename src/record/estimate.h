@@ -114,6 +114,7 @@ struct ct_bracket_times {
     uint64_t launch_ns;      /* from its end to the end of the call, */
     uint64_t stop_record_ns; /* and in the stop record */
     uint64_t told_ns; /* the GPU was told of the operation so long before the call returned */
+    int64_t witness_ns; /* late kernels of this process are known to come out so much too long */
     /*
      * On the GPU's clock, CT_LEAD_UNKNOWN while it is not tied to the host's: from the start stamp
      * to where a record would be stamped of which the GPU was told when it was of the operation,

@@ -10,7 +10,7 @@
 
 /* As in the file, in the byte order of the machine. */
 struct ct_journal_entry {
-    uint32_t row; /* index into the rows of summary.bin */
+    uint32_t row; /* index into the rows of summary.bin, or CT_ROW_WITNESS */
     uint32_t stream;
     uint32_t context;
     uint32_t flags; /* enum ct_op_flag */
@@ -30,6 +30,7 @@ struct ct_journal_entry {
     uint64_t doubt_ns;
     uint32_t block_registers;
     uint32_t parameter_bytes;
+    int64_t witness_ns; /* taken off a late kernel; of a witness: by how much it was too long */
 };
 
 /* Creates the file path.<pid>; false: that failed. */

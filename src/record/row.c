@@ -16,7 +16,7 @@
 static const char others_name[] = "(other kernels)";
 
 struct rows {
-    struct ct_row row[CT_ROWS];
+    struct ct_row row[CT_ROWS + 1]; /* the last one is CT_ROW_WITNESS */
     _Atomic uint32_t count;
     struct ct_spin lock;   /* for adding */
     struct ct_table index; /* hash of the identity -> row, chained by trying the next hash */

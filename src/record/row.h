@@ -23,6 +23,7 @@
 #define CT_ROW_SHAPES 8
 #define CT_NAME_BYTES ((size_t)64 * 1024) /* names are cut there */
 #define CT_ROW_NONE UINT32_MAX
+#define CT_ROW_WITNESS CT_ROWS /* of the kernels of witness.h, which are in no table */
 
 /*
  * Classes of durations for who asks again and again (metrics.h): a few, and 64 bits wide, as they

@@ -81,6 +81,16 @@ static void sort(unsigned n)
         ct_sort(n, is_later, swap);
 }
 
+static struct ct_witness *witness_of(const struct ct_measured *m)
+{
+    return &ct_context(m->op.context)->witness;
+}
+
+static bool is_witness(const struct ct_measured *m)
+{
+    return ct_unlikely(m->op.row == CT_ROW_WITNESS);
+}
+
 static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
 {
     const struct ct_op *op = &m->op;
@@ -105,6 +115,8 @@ static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
         .doubt_ns = e->doubt_ns,
         .block_registers = m->times.block_registers,
         .parameter_bytes = m->times.parameter_bytes,
+        .witness_ns = is_witness(m) ? ct_witness_too_long_ns(witness_of(m), (int64_t)e->time_ns)
+                                    : m->times.witness_ns,
     });
 }
 
@@ -116,6 +128,12 @@ static struct ct_estimate estimate(const struct ct_measured *m)
 static struct ct_gpu_clock *clock_of(const struct ct_measured *m)
 {
     return &ct_context(m->op.context)->clock;
+}
+
+static void find_lead(struct ct_measured *m)
+{
+    ct_lead_find(clock_of(m), m);
+    m->times.witness_ns = is_witness(m) ? 0 : ct_witness_excess_ns(witness_of(m));
 }
 
 /* What ties the clocks may be in the same round, and be looked at only after this is needed. */
@@ -146,6 +164,13 @@ static void settle_one(struct ct_measured *m)
 {
     struct ct_row *r = ct_row(m->op.row);
     struct ct_estimate e = estimate(m);
+    if (is_witness(m)) {
+        ct_witness_add(witness_of(m), m, &e);
+        if (ct_unlikely(ct_journal_is_open()))
+            write_down(m, &e);
+        return;
+    }
+    ct_witness_see(witness_of(m), m, &e);
     if (!e.is_clean)
         ct_estimate_settle(&e, &r->prior);
     if (e.is_bound)
@@ -179,7 +204,7 @@ unsigned ct_settle(bool all)
     find_asked();
     ct_beside_find(measured, count, n);
     for (unsigned i = 0; i < n; i++)
-        ct_lead_find(clock_of(&measured[order[i]]), &measured[order[i]]);
+        find_lead(&measured[order[i]]);
     ct_beside_find_taken();
     for (unsigned i = 0; i < n; i++)
         learn(&measured[i]);

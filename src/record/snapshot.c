@@ -140,8 +140,22 @@ static void add_process(const struct ct_process_info *p, bool finished)
     append(CT_SECTION_PROCESS, &f, sizeof(f));
 }
 
+/* Of a device's contexts, that which the most is known of. */
+static const struct ct_witness *witness_of(const struct ct_device *d)
+{
+    static const struct ct_witness none;
+    const struct ct_witness *best = &none;
+    for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
+        const struct ct_context *c = ct_context(i);
+        if (c->witness.count > best->count && ct_device(c->device) == d)
+            best = &c->witness;
+    }
+    return best;
+}
+
 static void add_device(const struct ct_device *d)
 {
+    const struct ct_witness *w = witness_of(d);
     struct ct_file_device f = {
         .ordinal = (uint32_t)d->handle,
         .name = add_string(d->name),
@@ -166,6 +180,8 @@ static void add_device(const struct ct_device *d)
         .memory_mbs = d->memory_mbs,
         .link_mbs = d->link_mbs,
         .record_ns = d->calibration->record_ns,
+        .witnesses = w->count,
+        .witness_ns = (int32_t)ct_witness_excess_ns(w),
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));

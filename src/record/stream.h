@@ -239,6 +239,14 @@ static inline bool ct_stream_is_broken(const struct ct_stream *s)
     return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
 }
 
+/* Whether all that it ever got is known to be over, without asking the driver. */
+static inline bool ct_stream_is_over(const struct ct_stream *s)
+{
+    return !ct_stream_has_open(s) && !ct_stream_is_broken(s) &&
+           atomic_load_explicit(&s->done, memory_order_acquire) ==
+               atomic_load_explicit(&s->sequence, memory_order_acquire);
+}
+
 static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)
 {
     atomic_fetch_add_explicit(&s->untimed, operations, memory_order_relaxed);

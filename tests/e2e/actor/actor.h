@@ -87,6 +87,7 @@ typedef int actor_fn(int argc, char **argv);
     X("process", process)                                                                          \
     X("as-nobody", as_nobody)                                                                      \
     X("scarce", scarce)                                                                            \
+    X("waits", waits)                                                                              \
     X("pace", pace)                                                                                \
     X("order", order)                                                                              \
     X("memories", memories)                                                                        \

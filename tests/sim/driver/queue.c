@@ -318,11 +318,12 @@ static bool has_room(void *stream)
 
 static void note_owner(CUstream s, struct sim_work *w)
 {
-    if (w->kind == SIM_WORK_KERNEL && sim_is_selftimed(w->name)) {
-        s->is_profilers = true;
+    bool is_selftimed = w->kind == SIM_WORK_KERNEL && sim_is_selftimed(w->name);
+    if (is_selftimed) {
+        s->is_profilers |= !s->submitted;
         sim_selftimed_submit(w);
     }
-    w->is_profilers = s->is_profilers;
+    w->is_profilers = is_selftimed || s->is_profilers;
 }
 
 static void put(CUstream s, struct sim_work *w)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels by which a profiler measures the device: what src/record/selftimed.c says they do.
- * A stream in which one was launched is the profiler's own; what runs there is no truth.
+ * The kernels by which a profiler measures the device: what src/record/selftimed_ptx.c says they do.
+ * They are no truth, and a stream in which one was the first work is the profiler's own.
  */
 #include "driver/sim.h"
 

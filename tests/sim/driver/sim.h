@@ -116,7 +116,7 @@ struct sim_work {
     int64_t end_ns;          /* virtual time; not in a plan */
     struct sim_mark after;   /* a graph: its launch before this one, */
     int64_t after_ns;        /* and when that one ended */
-    bool is_profilers;       /* in a stream of its own: no truth */
+    bool is_profilers;       /* no truth */
     uint64_t bytes;
     union {
         struct sim_launch launch;
@@ -255,7 +255,7 @@ struct CUstream_st {
     int priority;
     uint64_t id;
     bool doomed;       /* destroyed with work pending */
-    bool is_profilers; /* a self-timed kernel was launched in it */
+    bool is_profilers; /* a self-timed kernel was the first work in it */
     int64_t tail_ns;
     uint64_t due_real_ns; /* with CUDASIM_REAL_TIME: when all of it is complete */
     uint64_t submitted, done;

@@ -127,6 +127,7 @@ static const struct ct_column calibration_columns[] = {
     {"bias_busy_ns", "Bias", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     {"gap_busy_ns", "Gap", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     {"submit_ns", "Submit", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
+    {"witnesses", "Witnesses", CT_CELL_COUNT, CT_FOLD_NONE, CT_OPTIONAL(5)},
     {"uncertainty_ns", "Uncertainty", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     {"idle_uncertainty_ns", "Idle uncertainty", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(1)},
     {"copy_floor_ns", "Copy floor", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(2)},
@@ -139,11 +140,19 @@ static const struct ct_column calibration_columns[] = {
 };
 
 static const struct ct_relation calibration = {"calibration", "What is taken off brackets",
-                                               calibration_columns, 15};
+                                               calibration_columns, 16};
 
 static struct ct_cell figure(uint32_t ns, uint32_t unknown)
 {
     return ns == unknown ? ct_cell_none() : ct_cell_count(ns);
+}
+
+/* As the process's own witnesses have it, where there are any. */
+static struct ct_cell submit(const struct ct_file_device *d)
+{
+    int64_t ns = (int64_t)d->submit_ns - d->witness_ns;
+    return d->witnesses ? ct_cell_count(ns > 0 ? (uint64_t)ns : 0)
+                        : figure(d->submit_ns, UINT32_MAX);
 }
 
 /* Where the figures are from, and what they are. */
@@ -161,7 +170,8 @@ static void put_calibration(struct ct_sink *sink, const struct ct_merged *m,
                               figure(d->record_ns, 0),
                               ct_cell_count(d->bias_busy_ns),
                               figure(d->gap_busy_ns, UINT32_MAX),
-                              figure(d->submit_ns, UINT32_MAX),
+                              submit(d),
+                              figure(d->witnesses, 0),
                               ct_cell_count(d->uncertainty_ns),
                               figure(d->idle_uncertainty_ns, 0),
                               figure(d->copy_floor_ns, 0),

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels of our own in the program's stream: where they are launched and where they are not, that
+ * nobody sees them but who asks, and that whatever goes wrong with them leaves the program as it
+ * was.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage.h"
+
+/* An H200 on which the GPU waits for each launch, as it does for those of a framework. */
+#define LATE "CUDASIM_NAME=H200", "CUDASIM_HOST_CLOCK=1", "CUDASIM_LATE=program/cuLaunchKernel:4"
+#define LOG "CUDASIM_LOG=calls"
+#define STEPS "100"
+#define KERNELS 2000
+
+static unsigned calls(const char *name)
+{
+    char pattern[100], *text = stage_read("calls");
+    unsigned n = 0;
+    snprintf(pattern, sizeof(pattern), " %s = ", name);
+    for (const char *p = text; (p = strstr(p, pattern)); p++)
+        n++;
+    free(text);
+    return n;
+}
+
+static struct stage_run play(const char *what, const char *kernel_ns, const char *a, const char *b)
+{
+    remove("calls"); /* of the play before */
+    struct stage_run r = PLAY(.argv = {"waits", what, STEPS, kernel_ns}, .env = {LATE, LOG, a, b});
+    ck_assert_msg(r.status == 0, "%.900s", r.err);
+    return r;
+}
+
+/* None of ours is among the rows, nor in the table, whose counts are the program's. */
+static void check_rows(const struct ct_summary *s, const struct stage_run *r)
+{
+    CHECK_SUM(stage_kernel(s, "spin"), KERNELS);
+    for (size_t i = 0; i < s->rows_count; i++)
+        ck_assert_ptr_null(strstr(ct_summary_text(s, s->rows[i].name), "cutrace"));
+    ck_assert_ptr_null(strstr(r->err, "cutrace_selftimed"));
+}
+
+/* How many the figures were held against; `launched`: whether any was launched at all. */
+static uint32_t witnesses(const struct stage_run *r, bool *launched)
+{
+    struct ct_summary s;
+    stage_profile(&s, "summary.bin");
+    check_rows(&s, r);
+    uint32_t n = s.devices[0].witnesses;
+    ck_assert(n || !s.devices[0].witness_ns);
+    *launched = calls("cuLaunchKernel") > KERNELS + 1; /* one that is a gate, perhaps */
+    ct_summary_free(&s);
+    return n;
+}
+
+static bool has_some(const struct stage_run *r)
+{
+    bool launched;
+    return witnesses(r, &launched) && launched;
+}
+
+static bool has_none(const struct stage_run *r)
+{
+    bool launched;
+    return !witnesses(r, &launched) && !launched && calls("cuModuleLoadData") == 1;
+}
+
+static const char *const waiting[] = {"context", "stream"};
+
+START_TEST(where_the_program_has_waited)
+{
+    struct stage_run r;
+    STAGE_UNTIL(has_some(&r), r, play(waiting[_i], "2000", "CUTRACE_PRINT=on", NULL));
+    ck_assert_msg(has_some(&r), "%.900s", r.err);
+    stage_drop(&r);
+    stage_compare((struct stage_scene){.argv = {"waits", waiting[_i], STEPS}, .env = {LATE}});
+}
+END_TEST
+
+static const struct {
+    const char *what, *kernel_ns, *env;
+} without[] = {
+    {"created", "2000", NULL}, /* another thread may destroy it meanwhile */
+    {"beside", "2000", NULL},
+    {"capture", "2000", NULL},
+    {"context", "50000", NULL},
+    {"context", "2000", "CUTRACE_CALIBRATE=off"},
+    {"context", "2000", "CUDASIM_NAME=Simulated H200"},
+    {"context", "2000", "CUTRACE_KERNELS=!*"},
+};
+
+START_TEST(not_elsewhere)
+{
+    struct stage_run r = play(without[_i].what, without[_i].kernel_ns, without[_i].env, NULL);
+    struct ct_summary s;
+    stage_profile(&s, "summary.bin");
+    ct_summary_free(&s);
+    if (without[_i].env && strstr(without[_i].env, "KERNELS"))
+        ck_assert_uint_eq(calls("cuLaunchKernel"), KERNELS);
+    else
+        ck_assert_msg(has_none(&r), "%.900s", r.err);
+    stage_drop(&r);
+}
+END_TEST
+
+/* Within a budget they are far between. */
+START_TEST(with_a_budget)
+{
+    struct stage_run r = play("context", "2000", "CUTRACE_BUDGET=0.01%", NULL);
+    ck_assert_uint_le(calls("cuLaunchKernel"), KERNELS + 4);
+    stage_drop(&r);
+}
+END_TEST
+
+static const char *const failing[] = {
+    "CUDASIM_FAIL=cutrace/cuModuleLoadData:1-9:218",
+    "CUDASIM_FAIL=cutrace/cuModuleGetFunction:2:500",
+    "CUDASIM_FAIL=cutrace/cuMemHostAlloc:1:2",
+    "CUDASIM_FAIL=cutrace/cuLaunchKernel:1-99:701",
+    "CUDASIM_FAIL=cutrace/cuLaunchKernel:3-99:701",
+};
+
+static bool is_said(const struct stage_run *r)
+{
+    struct ct_summary s;
+    uint64_t n = 0;
+    stage_profile(&s, "summary.bin");
+    check_rows(&s, r);
+    for (size_t i = 0; i < s.notes_count; i++)
+        if (!strncmp(ct_summary_text(&s, s.notes[i].text), "No kernel of known duration", 27))
+            n += s.notes[i].count;
+    ck_assert_uint_le(n, 1);
+    ct_summary_free(&s);
+    return n;
+}
+
+START_TEST(it_fails)
+{
+    struct stage_run r;
+    STAGE_UNTIL(is_said(&r), r, play("context", "2000", failing[_i], NULL));
+    ck_assert_msg(is_said(&r), "%.900s", r.err);
+    stage_drop(&r);
+    stage_compare(
+        (struct stage_scene){.argv = {"waits", "context", STEPS}, .env = {LATE, failing[_i]}});
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("witness");
+    tcase_add_loop_test(t, where_the_program_has_waited, 0, 2);
+    tcase_add_loop_test(t, not_elsewhere, 0, (int)(sizeof(without) / sizeof(without[0])));
+    tcase_add_test(t, with_a_budget);
+    tcase_add_loop_test(t, it_fails, 0, (int)(sizeof(failing) / sizeof(failing[0])));
+    return stage_main("life_witness", t);
+}
