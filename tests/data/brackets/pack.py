@@ -3,7 +3,8 @@
 """pack.py BRACKETS CUPTI NAME: makes a data set of what was recorded on a GPU.
 
 BRACKETS is what tests/gpu/brackets.py prints, CUPTI the table that tests/gpu/cupti_truth.c wrote in
-another run of the same program. Writes NAME.brackets.tsv.gz and NAME.cupti.tsv.
+another run of the same program. Writes NAME.brackets.tsv.gz and NAME.cupti.tsv. A witness has for a
+name what it took by its own stamps, as CUPTI's duration, ns; "-" where these had not been read yet.
 """
 import gzip
 import sys
@@ -17,6 +18,11 @@ def brackets(path):
             yield line.rstrip("\n").split("\t")
 
 
+def known_ns(fields):
+    time_ns, too_long_ns = int(fields[8]), int(fields[16])
+    return str(time_ns - too_long_ns) if too_long_ns else "-"
+
+
 def packed(path):
     """Stamps as distances from the line before: its stop stamp, the end of its stop record."""
     out = ["stream\tflags\tafter_ns\traw_ns\tpause_ns\trecord_ns\tlaunch_ns\tstop_record_ns\tkind\tkernel60"]
@@ -24,6 +30,8 @@ def packed(path):
     for fields in brackets(path):
         stream, flags, start, raw, before, call, done, closed = map(int, fields[:8])
         kind, name = fields[9:11]
+        if kind == "witness":
+            name = known_ns(fields)
         out.append("\t".join(map(str, (
             stream, flags & ~BOUND, start - last_stop if len(out) > 1 else 0, raw,
             before - last_closed if len(out) > 1 else 0, call - before, done - call,
