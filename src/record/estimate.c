@@ -165,6 +165,10 @@ bool ct_calibration_varies(const char *device_name)
 /* Clean operations that make a prior. */
 #define PRIOR_LEAST 3
 
+/* A stop that is in time by so much always is, give or take what single brackets vary by. */
+#define IN_TIME_NS 500
+#define FAR_LONGER_NS 1000
+
 /*
  * Where for one that is clean so many may have waited for other streams, it is clean because it was
  * late. Then some of all those bounds will not have waited: these percent.
@@ -415,6 +419,34 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     int64_t soft_ns = e.is_clean ? 0 : c->uncertainty_ns;
     e.low_ns = not_negative(low_ns - soft_ns);
     e.high_ns = not_negative(high_ns + soft_ns);
+    return e;
+}
+
+/*
+ * Where stops come only just in time, those that do are of operations that happened to take longer.
+ * So it counts whether the stop would have been in time for one of the row's usual length: that
+ * does not depend on how long this one was. What takes far longer is another kind of operation.
+ */
+static bool is_in_time_by_chance(const struct ct_bracket_times *t, const struct ct_estimate *e,
+                                 const struct ct_prior *p)
+{
+    if (t->work != CT_CLASS_KERNEL || t->slack_ns == CT_LEAD_UNKNOWN || p->count < PRIOR_LEAST)
+        return false;
+    int64_t usual_ns = (int64_t)(p->total_ns / p->count), time_ns = (int64_t)e->time_ns;
+    return time_ns <= 2 * usual_ns + FAR_LONGER_NS &&
+           t->slack_ns - (time_ns - usual_ns) < IN_TIME_NS;
+}
+
+struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
+                                      const struct ct_bracket_times *t,
+                                      const struct ct_prior *prior)
+{
+    struct ct_estimate e = ct_estimate(c, t);
+    if (e.is_clean && ct_tells_host(c) && is_in_time_by_chance(t, &e, prior)) {
+        e.is_clean = false;
+        e.low_ns = 0;
+        e.high_ns += c->uncertainty_ns;
+    }
     return e;
 }
 

@@ -156,6 +156,11 @@ bool ct_calibration_varies(const char *device_name);
 
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t);
 
+/* The same of an operation of a row of which that much is known. */
+struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
+                                      const struct ct_bracket_times *t,
+                                      const struct ct_prior *prior);
+
 /* What two event nodes have more than the kernel between them. */
 struct ct_node_bias {
     uint64_t bias_ns;

@@ -122,7 +122,8 @@ static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
 
 static struct ct_estimate estimate(const struct ct_measured *m)
 {
-    return ct_estimate(ct_device(m->device)->calibration, &m->times);
+    return ct_estimate_in_row(ct_device(m->device)->calibration, &m->times,
+                              &ct_row(m->op.row)->prior);
 }
 
 static struct ct_gpu_clock *clock_of(const struct ct_measured *m)

@@ -147,7 +147,7 @@ static const struct ct_witness *witness_of(const struct ct_device *d)
     const struct ct_witness *best = &none;
     for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
         const struct ct_context *c = ct_context(i);
-        if (c->witness.count > best->count && ct_device(c->device) == d)
+        if (ct_witness_count(&c->witness) > ct_witness_count(best) && ct_device(c->device) == d)
             best = &c->witness;
     }
     return best;
@@ -180,7 +180,7 @@ static void add_device(const struct ct_device *d)
         .memory_mbs = d->memory_mbs,
         .link_mbs = d->link_mbs,
         .record_ns = d->calibration->record_ns,
-        .witnesses = w->count,
+        .witnesses = ct_witness_count(w),
         .witness_ns = (int32_t)ct_witness_excess_ns(w),
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));

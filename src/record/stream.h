@@ -239,9 +239,19 @@ static inline bool ct_stream_is_broken(const struct ct_stream *s)
     return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
 }
 
+/* Whether it ever got any operation. */
+static inline bool ct_stream_was_used(const struct ct_stream *s)
+{
+    return atomic_load_explicit(&s->opened, memory_order_relaxed) ||
+           atomic_load_explicit(&s->untimed, memory_order_relaxed) ||
+           atomic_load_explicit(&s->passes, memory_order_relaxed);
+}
+
 /* Whether all that it ever got is known to be over, without asking the driver. */
 static inline bool ct_stream_is_over(const struct ct_stream *s)
 {
+    if (!ct_stream_was_used(s))
+        return true;
     return !ct_stream_has_open(s) && !ct_stream_is_broken(s) &&
            atomic_load_explicit(&s->done, memory_order_acquire) ==
                atomic_load_explicit(&s->sequence, memory_order_acquire);

@@ -99,7 +99,7 @@ CT_COLD struct ct_thread *ct_thread_make(void)
     if (t) {
         t->driver_depth = t->runtime_depth = t->nccl_depth = 0;
         ct_collectives_leave(t);
-        t->waited_ticks = t->correlation = 0;
+        t->waited_ticks = t->correlation = t->ours_ticks = 0;
         if (atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed))
             ct_call_log_start(t);
         uint64_t seed = (uint64_t)(uintptr_t)t ^ ct_ticks();
@@ -131,11 +131,22 @@ static CT_COLD void count_in_range_and_draw(struct ct_thread *t, uint32_t api, u
         ct_api_draw(&t->api[api], done_ticks, &t->sampler.random);
 }
 
+/* What of a call that is over was not the program's. */
+static CT_COLD uint64_t take_ours(struct ct_thread *t, uint64_t call_ticks, uint64_t done_ticks)
+{
+    bool is_in_it = call_ticks < t->ours_end && t->ours_end <= done_ticks;
+    uint64_t ticks = is_in_it ? ct_min(t->ours_ticks, done_ticks - call_ticks) : 0;
+    t->ours_ticks = 0;
+    return ticks;
+}
+
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                            uint64_t done_ticks)
 {
     struct ct_api_count *c = &t->api[api];
     uint64_t ticks = ct_ticks_between(call_ticks, done_ticks);
+    if (ct_unlikely(t->ours_ticks))
+        ticks -= take_ours(t, call_ticks, done_ticks);
     uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed);
     ct_api_add(c, ticks);
     add_sample(t, api, c->shift, ticks);

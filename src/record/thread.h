@@ -47,6 +47,8 @@ struct ct_thread {
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
     uint32_t nccl_depth;    /* inside a call of NCCL: its kernels are that call's */
     uint64_t waited_ticks;  /* when it last came back from a call that waits for the GPU; 0 */
+    uint64_t ours_ticks;    /* spent on our own account inside of a runtime call, */
+    uint64_t ours_end;      /* until then */
     bool capture_spreads;   /* the call it is in may take a stream into a capture */
     uint64_t correlation;   /* of the call that is being made, or comes next; 0: no trace */
     _Atomic uint32_t range; /* the last one open, or CT_RANGE_STALE; 0: there is none */

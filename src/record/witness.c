@@ -3,8 +3,10 @@
 
 #include <errno.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/sort.h"
 #include "cutrace/format.h"
 #include "record/bracket.h"
 #include "record/capture.h"
@@ -24,33 +26,34 @@
 
 /*
  * CUPTI's duration of the kernel less what the kernel sees of itself, and less what it needs less
- * of the front end than a kernel that writes memory.
+ * of the front end than a kernel that writes memory: found by what the program's kernels were off.
  */
-#define OUTSIDE_NS 500
+#define OUTSIDE_NS 510
 
 #define SPIN_NS 2000 /* it ends when the GPU has been told of the stop record */
-#define GROUP 3
-#define WAIT_NS 1000000  /* a group's kernel that is not through by then is the last one */
-#define GROUP_NS 60000u  /* what a group takes the program */
-#define LEARN_GROUPS 100 /* one each millisecond, and then */
-#define LEARN_EVERY_NS 1000000
-#define EVERY_NS 100000000
-#define LOOK_EVERY_NS 1000000
-#define BUDGET_PART 8 /* of a budget */
-#define MOST_FAILURES 3
-#define MOST_STREAMS 64 /* that are looked at */
+#define GROUP 4
+#define WAIT_NS 1000000
+#define GROUP_NS 75000u /* what a group takes the program */
+#define LEARN_GROUPS 80 /* one each millisecond, and then */
+#define LEARN_EVERY_NS 1000000u
+#define EVERY_NS 100000000u
+#define DISTURBED_NS 1000000000u
+#define BUDGET_PART 8    /* of a budget */
+#define MOST_STREAMS 256 /* that are looked at */
 
-#define FEWEST 24 /* to go by */
-#define MOST 512  /* that are remembered: older ones count half */
+#define FEWEST 24  /* to go by */
+#define STEP 8     /* so many more change what they say */
+#define TRIMMED 10 /* one in so many at either end: a host that was interrupted */
 #define WIDEST_NS 3000
 
-static const char failed[] =
-    "No kernel of known duration could be launched any more: times of kernels that find "
-    "the GPU idle may be off by a tenth of a microsecond or two";
+static const char failed[] = "No kernel of known duration could be launched: times of kernels that "
+                             "find the GPU idle may be off by a tenth of a microsecond or two";
 
 static _Atomic uint64_t due_ticks; /* UINT64_MAX: a thread is at it */
 
 /* ---- in the program's thread ---- */
+
+enum outcome { DONE, DISTURBED, REFUSED };
 
 /* What another thread may destroy now is not touched: the call that waited was not for it. */
 static struct ct_stream *waited_for(struct ct_thread *t, CUstream stream)
@@ -61,16 +64,48 @@ static struct ct_stream *waited_for(struct ct_thread *t, CUstream stream)
     return s && s->special != CT_STREAM_CREATED ? ct_stream_known(t, s->handle) : NULL;
 }
 
-/* All that the context has was waited for, or what its other streams had is over. */
-static bool is_alone(const struct ct_stream *s, bool waited_for_all)
+static bool is_only_thread(const struct ct_thread *t)
 {
-    uint32_t others = waited_for_all ? 0 : ct_streams_count();
-    for (uint32_t i = 0; i < ct_min(others, MOST_STREAMS); i++) {
+    for (const struct ct_thread *other = ct_threads_first(); other; other = other->next)
+        if (other != t && atomic_load_explicit(&other->op_ring.head, memory_order_relaxed))
+            return false;
+    return true;
+}
+
+/*
+ * A launch into the legacy default stream keeps blocking streams waiting for each other: one of
+ * them may hold what another one is to let go. Any that were never used are this thread's only.
+ */
+static bool is_barrier(const struct ct_thread *t, const struct ct_stream *s,
+                       const struct ct_stream *other)
+{
+    return s->special == CT_STREAM_LEGACY && !ct_stream_is_non_blocking(other) &&
+           !atomic_load_explicit(&other->gone, memory_order_relaxed) &&
+           (ct_stream_was_used(other) || !is_only_thread(t));
+}
+
+/* All that the context has was waited for, or what its other streams had is over. */
+static bool is_alone(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all)
+{
+    uint32_t count = ct_streams_count();
+    for (uint32_t i = 0; i < ct_min(count, MOST_STREAMS); i++) {
         const struct ct_stream *other = ct_stream(i);
-        if (other != s && other->context == s->context && !ct_stream_is_over(other))
+        if (other == s || other->context != s->context)
+            continue;
+        if (is_barrier(t, s, other) || (!waited_for_all && !ct_stream_is_over(other)))
             return false;
     }
-    return others <= MOST_STREAMS && !ct_stream_has_open(s);
+    return count <= MOST_STREAMS && !ct_stream_has_open(s);
+}
+
+/* With what went by unseen the module might have to wait for what this thread is to do next. */
+static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all)
+{
+    const struct ct_context *c = ct_context(s->context);
+    return ct_recording() && !ct_recording_off_operations() && !ct_captures_are_open() &&
+           !t->nccl_depth &&
+           atomic_load_explicit(&c->state, memory_order_relaxed) == CT_CONTEXT_LIVE &&
+           c->handle == ct_context_current_handle() && is_alone(t, s, waited_for_all);
 }
 
 static bool await(const struct ct_stream *s)
@@ -82,78 +117,84 @@ static bool await(const struct ct_stream *s)
     return true;
 }
 
-static bool load(struct ct_witness *w, const struct ct_context *c)
+static enum outcome load(struct ct_witness *w, const struct ct_context *c)
 {
     CUstreamCaptureMode mode;
     if (!ct_selftimed_is_possible() || !ct_relaxed_enter(&mode))
-        return false;
+        return REFUSED;
     bool ok = ct_selftimed_load(&w->kernels, c);
     ct_relaxed_leave(mode);
     if (ok)
         atomic_store_explicit(&w->state, CT_WITNESS_LOADED, memory_order_relaxed);
-    return ok;
+    return ok ? DONE : REFUSED;
 }
 
-/* The clock may become another one: what was long ago counts less. */
 static void take_stamps(struct ct_witness *w)
 {
-    for (uint32_t i = 0; i < w->unread; i++)
-        w->inside_ns += w->kernels.words[2 + 2 * i] - w->kernels.words[1 + 2 * i];
-    w->inside_count += w->unread;
-    w->unread = 0;
-    if (w->inside_count)
-        atomic_store_explicit(&w->inside_mean_ps, w->inside_ns * 1000 / w->inside_count,
+    for (uint32_t i = 0; i < w->unread; i++) {
+        uint64_t number = w->launched - w->unread + 1 + i;
+        uint64_t ns = w->kernels.words[2 + 2 * i] - w->kernels.words[1 + 2 * i];
+        ns = ct_min(ns, UINT32_MAX);
+        atomic_store_explicit(&w->inside[number % CT_WITNESS_WAITING], number << 32 | ns,
                               memory_order_relaxed);
-    if (w->inside_count >= MOST) {
-        w->inside_ns /= 2;
-        w->inside_count /= 2;
+        atomic_store_explicit(&w->inside_ns, (uint32_t)ns, memory_order_relaxed);
     }
+    w->unread = 0;
 }
 
-/* The first launch after the program has waited takes longer: it is the one that reads stamps. */
-static bool read_stamps(struct ct_witness *w, struct ct_stream *s)
+/* Of the group before; that the context's first ones load code is no matter here. */
+static enum outcome read_stamps(struct ct_witness *w, struct ct_stream *s)
 {
+    if (!ct_capture_ask_enter(s->handle))
+        return DISTURBED;
     ct_stream_break(s);
-    if (ct_selftimed_launch_read(&w->kernels, s->handle, GROUP) != CUDA_SUCCESS || !await(s))
-        return false;
+    CUresult r = ct_selftimed_launch_read(&w->kernels, s->handle, GROUP);
+    ct_capture_ask_leave();
+    if (r != CUDA_SUCCESS)
+        return REFUSED;
+    if (!await(s))
+        return DISTURBED;
     take_stamps(w);
-    return true;
+    return DONE;
 }
 
-/* With its bracket open. */
-static bool launch(struct ct_witness *w, struct ct_stream *s, struct ct_bracket *b,
-                   const struct ct_work *work)
+static enum outcome launch(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
 {
+    struct ct_bracket b;
+    const struct ct_work work = {
+        .kind = CT_WORK_WITNESS, .stream = s->handle, .bytes = w->launched + 1};
+    if (!ct_bracket_open(&b, &work, t) || b.state != CT_BRACKET_OPEN)
+        return DISTURBED;
     uint64_t call_ticks = ct_ticks();
     CUresult r = ct_selftimed_launch(&w->kernels, s->handle, SPIN_NS, w->unread);
-    ct_bracket_close(b, work, r, call_ticks, ct_ticks());
-    if (b->state != CT_BRACKET_OPEN)
+    ct_bracket_close(&b, &work, r, call_ticks, ct_ticks());
+    if (b.state != CT_BRACKET_OPEN)
         ct_stream_break(s);
-    w->unread += r == CUDA_SUCCESS;
-    return r == CUDA_SUCCESS && await(s);
+    if (r != CUDA_SUCCESS)
+        return REFUSED;
+    w->launched++;
+    w->unread++;
+    return DONE;
 }
 
-/* One that can have no bracket now ends the group before its time. */
-static bool launch_group(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
+static enum outcome launch_and_wait(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
 {
-    const struct ct_work work = {.kind = CT_WORK_WITNESS, .stream = s->handle};
-    struct ct_bracket b;
-    bool ok = read_stamps(w, s);
-    while (ok && w->unread < GROUP && ct_bracket_open(&b, &work, t) && b.state == CT_BRACKET_OPEN)
-        ok = launch(w, s, &b, &work);
+    if (!ct_capture_ask_enter(s->handle))
+        return DISTURBED;
+    enum outcome o = launch(w, t, s);
+    ct_capture_ask_leave();
+    return o == DONE && !await(s) ? DISTURBED : o;
+}
+
+static enum outcome launch_group(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
+{
+    enum outcome o = read_stamps(w, s);
+    while (o == DONE && w->unread < GROUP)
+        o = launch_and_wait(w, t, s);
+    if (o != DONE)
+        w->unread = 0; /* they may still be on their way */
     w->groups++;
-    return ok;
-}
-
-/* Another process may have had the GPU for a while, and it is not to be tried for ever. */
-static void fail(struct ct_witness *w)
-{
-    bool is_loaded = atomic_load_explicit(&w->state, memory_order_relaxed) == CT_WITNESS_LOADED;
-    w->unread = 0; /* they may still be on their way */
-    if (is_loaded && ++w->failures < MOST_FAILURES)
-        return;
-    ct_note(CT_NOTE_WARNING, failed);
-    atomic_store_explicit(&w->state, CT_WITNESS_FAILED, memory_order_relaxed);
+    return o;
 }
 
 static uint64_t pause_ns(const struct ct_witness *w)
@@ -163,22 +204,29 @@ static uint64_t pause_ns(const struct ct_witness *w)
     return budget_ppm ? ct_max(ns, GROUP_NS * BUDGET_PART * (uint64_t)1000000 / budget_ppm) : ns;
 }
 
+/* Loading takes a while, in which another thread may have begun something: that is looked at anew.
+ */
+static uint64_t go_on(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
+{
+    bool is_loaded = atomic_load_explicit(&w->state, memory_order_relaxed) == CT_WITNESS_LOADED;
+    enum outcome o = is_loaded ? launch_group(w, t, s) : load(w, ct_context(s->context));
+    if (o == REFUSED) {
+        ct_note(CT_NOTE_WARNING, failed);
+        atomic_store_explicit(&w->state, CT_WITNESS_FAILED, memory_order_relaxed);
+    }
+    return o == DISTURBED ? DISTURBED_NS : pause_ns(w);
+}
+
 /* Until the next group is due, or whether one can be is to be looked at again. */
 static uint64_t call(struct ct_thread *t, CUstream stream)
 {
     struct ct_stream *s = waited_for(t, stream);
-    if (!s || ct_captures_are_open() || t->nccl_depth || !ct_recording())
-        return LOOK_EVERY_NS;
-    struct ct_context *c = ct_context(s->context);
-    struct ct_witness *w = &c->witness;
+    if (!s)
+        return LEARN_EVERY_NS;
+    struct ct_witness *w = &ct_context(s->context)->witness;
     uint32_t state = atomic_load_explicit(&w->state, memory_order_relaxed);
     bool may = state == CT_WITNESS_WANTED || state == CT_WITNESS_LOADED;
-    bool is_current = may && ct_context_is_alive(c) && c->handle == ct_context_current_handle();
-    if (!is_current || !is_alone(s, !stream))
-        return LOOK_EVERY_NS;
-    if ((state == CT_WITNESS_WANTED && !load(w, c)) || !launch_group(w, t, s))
-        fail(w);
-    return pause_ns(w);
+    return may && is_fit(t, s, !stream) ? go_on(w, t, s) : LEARN_EVERY_NS;
 }
 
 void ct_witness_forget(void)
@@ -188,13 +236,17 @@ void ct_witness_forget(void)
 
 void ct_witness_waited(struct ct_thread *t, CUstream stream)
 {
-    uint64_t due = atomic_load_explicit(&due_ticks, memory_order_relaxed);
-    if (ct_likely(ct_ticks() < due) ||
-        !atomic_compare_exchange_strong(&due_ticks, &due, UINT64_MAX))
+    uint64_t begin = ct_ticks(), due = atomic_load_explicit(&due_ticks, memory_order_relaxed);
+    if (ct_likely(begin < due) || !atomic_compare_exchange_strong(&due_ticks, &due, UINT64_MAX))
         return;
-    int saved_errno = errno;
-    uint64_t ns = call(t, stream);
-    atomic_store(&due_ticks, ct_ticks() + ct_ns_to_ticks(ns));
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    uint64_t ns = call(t, stream), end = ct_ticks();
+    if (t->runtime_depth) {
+        t->ours_ticks = end - begin;
+        t->ours_end = end;
+    }
+    atomic_store(&due_ticks, end + ct_ns_to_ticks(ns));
+    ct_cancel_restore(cancel);
     errno = saved_errno;
 }
 
@@ -216,27 +268,87 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
         atomic_store_explicit(&w->state, CT_WITNESS_WANTED, memory_order_relaxed);
 }
 
+static int32_t sorted[CT_WITNESS_REMEMBERED];
+
+static bool is_later(unsigned a, unsigned b)
+{
+    return sorted[a] > sorted[b];
+}
+
+static void swap(unsigned a, unsigned b)
+{
+    int32_t was = sorted[a];
+    sorted[a] = sorted[b];
+    sorted[b] = was;
+}
+
+static int64_t trimmed_mean(const int32_t *x, unsigned n)
+{
+    int64_t sum = 0;
+    unsigned least = n / TRIMMED;
+    __builtin_memcpy(sorted, x, n * sizeof(*x));
+    ct_sort(n, is_later, swap);
+    for (unsigned i = least; i < n - least; i++)
+        sum += sorted[i];
+    return sum / (int64_t)(n - 2 * least);
+}
+
+static void tell(struct ct_witness *w, int64_t error_ns)
+{
+    error_ns = error_ns > INT32_MAX ? INT32_MAX : error_ns < INT32_MIN ? INT32_MIN : error_ns;
+    w->error_ns[w->told++ % CT_WITNESS_REMEMBERED] = (int32_t)error_ns;
+    uint32_t n = (uint32_t)ct_min(w->told, CT_WITNESS_REMEMBERED);
+    if (n < FEWEST || w->told % STEP)
+        return;
+    int64_t ns = trimmed_mean(w->error_ns, n);
+    w->excess_ns = -WIDEST_NS < ns && ns < WIDEST_NS ? ns : 0;
+}
+
+/* Those whose stamps have been read by now. */
+static void tell_what_is_known(struct ct_witness *w)
+{
+    for (unsigned i = 0; i < CT_WITNESS_WAITING; i++) {
+        uint32_t number = w->bracketed[i].number;
+        uint64_t inside = atomic_load_explicit(&w->inside[i], memory_order_relaxed);
+        if (!number || inside >> 32 != number)
+            continue;
+        tell(w, (int64_t)w->bracketed[i].time_ns - (uint32_t)inside - OUTSIDE_NS);
+        w->bracketed[i].number = 0;
+    }
+}
+
+/* Other figures are wrong by something else. */
+static void hold_against(struct ct_witness *w, const struct ct_calibration *figures)
+{
+    if (w->by == figures)
+        return;
+    w->by = figures;
+    w->told = 0;
+    w->excess_ns = 0;
+}
+
+/*
+ * Of the first of a group, which stands behind a launch without a bracket, the start is known in
+ * another way: it tells something else.
+ */
 void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
 {
-    if (!is_late(m, e))
+    uint32_t number = (uint32_t)m->op.bytes;
+    hold_against(w, ct_device(m->device)->calibration);
+    tell_what_is_known(w);
+    if (!is_late(m, e) || m->op.flags & CT_OP_AFTER_BREAK)
         return;
-    w->total_ns += e->time_ns;
-    if (++w->count == MOST) {
-        w->total_ns /= 2;
-        w->count /= 2;
-    }
+    w->bracketed[number % CT_WITNESS_WAITING].number = number;
+    w->bracketed[number % CT_WITNESS_WAITING].time_ns = (uint32_t)ct_min(e->time_ns, UINT32_MAX);
 }
 
 int64_t ct_witness_too_long_ns(const struct ct_witness *w, int64_t time_ns)
 {
-    uint64_t inside_ps = atomic_load_explicit(&w->inside_mean_ps, memory_order_relaxed);
-    return inside_ps ? time_ns - (int64_t)(inside_ps / 1000) - OUTSIDE_NS : 0;
+    uint32_t inside_ns = atomic_load_explicit(&w->inside_ns, memory_order_relaxed);
+    return inside_ns ? time_ns - inside_ns - OUTSIDE_NS : 0;
 }
 
-int64_t ct_witness_excess_ns(const struct ct_witness *w)
+uint32_t ct_witness_count(const struct ct_witness *w)
 {
-    if (w->count < FEWEST)
-        return 0;
-    int64_t ns = ct_witness_too_long_ns(w, (int64_t)(w->total_ns / w->count));
-    return -WIDEST_NS < ns && ns < WIDEST_NS ? ns : 0;
+    return w->told < FEWEST ? 0 : w->told;
 }

@@ -15,6 +15,10 @@
 #include "base/base.h"
 #include "record/selftimed.h"
 
+#define CT_WITNESS_WAITING 64 /* whose own stamps, or brackets, are still to come, at most */
+#define CT_WITNESS_REMEMBERED 256
+
+struct ct_calibration;
 struct ct_context;
 struct ct_estimate;
 struct ct_measured;
@@ -27,21 +31,27 @@ enum ct_witness_state {
     CT_WITNESS_FAILED,
 };
 
-/* Of a context. */
+/* Of a context. Witnesses have numbers, from 1. */
 struct ct_witness {
     _Atomic uint32_t state; /* enum ct_witness_state */
     /* Of the thread that launches them: one at a time. */
     struct ct_selftimed kernels;
-    uint32_t groups; /* launched so far */
-    uint32_t failures;
-    uint32_t unread; /* launches whose stamps are on the device */
-    uint64_t inside_ns;
-    uint32_t inside_count;
-    _Atomic uint64_t inside_mean_ps; /* between a kernel's stamps; 0: not known */
+    uint32_t groups;   /* launched so far */
+    uint32_t launched; /* witnesses so far */
+    uint32_t unread;   /* of these the last ones, whose stamps are still on the device */
+    /* By number: that, in the upper half, and the ns between its own stamps. */
+    _Atomic uint64_t inside[CT_WITNESS_WAITING];
+    _Atomic uint32_t inside_ns; /* of the last one that was read; 0: none was */
     /* Of the drain thread. */
-    uint64_t late_kernels; /* short ones of the program */
-    uint64_t total_ns;     /* what their brackets came out as */
-    uint32_t count;
+    const struct ct_calibration *by; /* the figures that they are held against */
+    uint32_t late_kernels;           /* short ones of the program */
+    struct {
+        uint32_t number;
+        uint32_t time_ns;
+    } bracketed[CT_WITNESS_WAITING]; /* what their brackets came out as */
+    int32_t error_ns[CT_WITNESS_REMEMBERED];
+    uint32_t told;     /* witnesses that are, or were, among these */
+    int64_t excess_ns; /* what they say; 0: nothing yet */
 };
 
 /* Launching thread, between a call that has waited for a stream or, NULL, its context and its end. */
@@ -57,10 +67,16 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
 /* and one of ours. */
 void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e);
 
-/* By how much a kernel of ours was too long that came out as `time_ns`; 0: not known. */
+/* By how much a kernel of ours was too long that came out as `time_ns`, about; 0: not known. */
 int64_t ct_witness_too_long_ns(const struct ct_witness *w, int64_t time_ns);
 
 /* By how much late kernels come out too long; negative: too short; 0: not known. */
-int64_t ct_witness_excess_ns(const struct ct_witness *w);
+static inline int64_t ct_witness_excess_ns(const struct ct_witness *w)
+{
+    return w->excess_ns;
+}
+
+/* How many tell that; 0: too few have to be gone by. */
+uint32_t ct_witness_count(const struct ct_witness *w);
 
 #endif

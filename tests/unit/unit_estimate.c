@@ -402,6 +402,33 @@ START_TEST(a_late_stop_is_only_a_bound)
 }
 END_TEST
 
+/* Slack is what a bracket is longer than the shortest that is seen: its own length decides. */
+START_TEST(stops_that_are_in_time_by_chance_are_bounds)
+{
+    const struct ct_prior row = {.count = 100, .total_ns = 100 * 900};
+    struct ct_bracket_times t = usual(8000);
+    t.lead_ns = 4000;
+    uint64_t ns = time_of(&t);
+    struct ct_prior usually_so = {.count = 100, .total_ns = 100 * ns};
+    t.slack_ns = 400; /* of its own length, and that is the usual one */
+    struct ct_estimate e = ct_estimate_in_row(&figures, &t, &usually_so);
+    ck_assert(!e.is_clean);
+    ck_assert_uint_eq(e.low_ns, 0);
+    ck_assert_uint_ge(e.high_ns, ns);
+    t.slack_ns = 600;
+    ck_assert(ct_estimate_in_row(&figures, &t, &usually_so).is_clean);
+    usually_so.total_ns = 100 * (ns - 200); /* it is longer than most, which would not be in time */
+    ck_assert(!ct_estimate_in_row(&figures, &t, &usually_so).is_clean);
+    usually_so.count = 2;
+    ck_assert(ct_estimate_in_row(&figures, &t, &usually_so).is_clean);
+    ck_assert(ns > 2 * 900 + 1000);
+    t.slack_ns = 2000; /* far longer than the row's others: another kind */
+    ck_assert(ct_estimate_in_row(&figures, &t, &row).is_clean);
+    t.slack_ns = CT_LEAD_UNKNOWN;
+    ck_assert(ct_estimate_in_row(&figures, &t, &usually_so).is_clean);
+}
+END_TEST
+
 START_TEST(a_stop_may_have_waited_for_the_next_submission)
 {
     struct ct_prior prior = {.count = 10, .total_ns = 10 * 10000};
@@ -837,6 +864,7 @@ int main(void)
     tcase_add_test(tests, a_stop_of_another_stream_keeps_the_operation_waiting);
     tcase_add_test(tests, records_of_others_leave_a_bound);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
+    tcase_add_test(tests, stops_that_are_in_time_by_chance_are_bounds);
     tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);

@@ -298,6 +298,25 @@ END_TEST
 /* ---- rows ---- */
 
 /* In the thread as long as there is room, in the row from then on; the sum is always whole. */
+/* What was done on our own account inside of a call is none of its time, nor of another one's. */
+START_TEST(a_call_s_time_is_the_program_s)
+{
+    struct ct_thread *t = ct_thread_make();
+    ck_assert_ptr_nonnull(t);
+    t->ours_ticks = 700;
+    t->ours_end = 2900;
+    ct_thread_count_timed(t, 1, 1000, 3000);
+    ck_assert_uint_eq(t->api[1].max_ticks, 1300);
+    ct_thread_count_timed(t, 2, 4000, 6000);
+    ck_assert_uint_eq(t->api[2].max_ticks, 2000);
+    t->ours_ticks = 700;
+    t->ours_end = 6500; /* that call was counted without its time */
+    ct_thread_count_timed(t, 3, 7000, 9000);
+    ck_assert_uint_eq(t->api[3].max_ticks, 2000);
+    ck_assert_uint_eq(t->ours_ticks, 0);
+}
+END_TEST
+
 START_TEST(tallies_lose_nothing)
 {
     char name[32];
@@ -848,6 +867,7 @@ int main(void)
     tcase_add_test(tests, a_row_for_each_thing);
     tcase_add_test(tests, rows_are_bounded);
     tcase_add_test(tests, rows_add_up);
+    tcase_add_test(tests, a_call_s_time_is_the_program_s);
     tcase_add_test(tests, tallies_lose_nothing);
     tcase_add_loop_test(tests, an_event_has_one_holder, 0, ct_countof(pool_sizes));
     tcase_add_test(tests, an_ended_thread_leaves_its_events);

@@ -25,13 +25,20 @@ static void step(const struct waiter *w, CUfunction f, uint64_t kernel_ns)
         MUST(cuCtxSynchronize());
 }
 
-/* What else is there all the time: nothing, a kernel in another stream, or a capture. */
-static void begin(const char *what, CUstream other)
+/* What else is there all the time: a kernel in another stream, a capture; or was, before. */
+static void begin(const char *what, CUfunction f, CUstream other)
 {
     if (!strcmp(what, "beside"))
         MUST(actor_launch_with(actor_function("gate"), other, (uint64_t)(uintptr_t)&gate));
     if (!strcmp(what, "capture"))
         MUST(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_RELAXED));
+    if (!strcmp(what, "blocking"))
+        MUST(actor_launch_with(f, other, 2000));
+    if (!strcmp(what, "unseen")) {
+        MUST(cuProfilerStop());
+        MUST(actor_launch_with(f, other, 2000));
+        MUST(cuProfilerStart());
+    }
 }
 
 static void end(const char *what, CUstream other)
@@ -44,9 +51,23 @@ static void end(const char *what, CUstream other)
         MUST(cuStreamSynchronize(other));
 }
 
+static CUstream other_stream(const char *what)
+{
+    CUstream s;
+    if (strcmp(what, "blocking"))
+        return actor_stream();
+    MUST(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+    return s;
+}
+
+static bool is_in_default(const char *what)
+{
+    return !strcmp(what, "context") || !strcmp(what, "blocking") || !strcmp(what, "capture");
+}
+
 /*
- * waits context|created|stream|beside|capture [STEPS [KERNEL_NS]]: for the context, with kernels in
- * the default stream or in another one, or for the stream of the kernels
+ * waits context|created|stream|beside|capture|blocking|unseen [STEPS [KERNEL_NS]]: for the context,
+ * with kernels in the default stream or in another one, or for the stream of the kernels
  */
 int actor_waits(int argc, char **argv)
 {
@@ -55,10 +76,10 @@ int actor_waits(int argc, char **argv)
     uint64_t kernel_ns = (uint64_t)actor_number(argc, argv, 3, 2000);
     actor_begin();
     CUfunction f = actor_function("spin");
-    CUstream other = actor_stream();
-    struct waiter w = {strcmp(what, "context") ? actor_stream() : CU_STREAM_LEGACY,
-                       strcmp(what, "context") && strcmp(what, "created")};
-    begin(what, other);
+    CUstream other = other_stream(what);
+    struct waiter w = {is_in_default(what) ? CU_STREAM_LEGACY : actor_stream(),
+                       !is_in_default(what) && strcmp(what, "created")};
+    begin(what, f, other);
     for (long i = 0; i < steps; i++)
         step(&w, f, kernel_ns);
     end(what, other);

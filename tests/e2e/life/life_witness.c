@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/journal.h"
+#include "record/row.h"
 #include "stage.h"
 
 /* An H200 on which the GPU waits for each launch, as it does for those of a framework. */
-#define LATE "CUDASIM_NAME=H200", "CUDASIM_HOST_CLOCK=1", "CUDASIM_LATE=program/cuLaunchKernel:4"
+#define LATE "CUDASIM_NAME=H200", "CUDASIM_HOST_CLOCK=1", "CUDASIM_LATE=cuLaunchKernel:4"
 #define LOG "CUDASIM_LOG=calls"
 #define STEPS "100"
 #define KERNELS 2000
@@ -41,32 +43,41 @@ static void check_rows(const struct ct_summary *s, const struct stage_run *r)
     CHECK_SUM(stage_kernel(s, "spin"), KERNELS);
     for (size_t i = 0; i < s->rows_count; i++)
         ck_assert_ptr_null(strstr(ct_summary_text(s, s->rows[i].name), "cutrace"));
+    for (size_t i = 0; i < s->streams_count; i++)
+        ck_assert_uint_le(s->streams[i].operations, KERNELS);
     ck_assert_ptr_null(strstr(r->err, "cutrace_selftimed"));
 }
 
-/* How many the figures were held against; `launched`: whether any was launched at all. */
-static uint32_t witnesses(const struct stage_run *r, bool *launched)
+/* How many told something; with the journal, what of it came off the program's kernels. */
+static uint32_t witnesses(const struct stage_run *r)
 {
     struct ct_summary s;
     stage_profile(&s, "summary.bin");
     check_rows(&s, r);
     uint32_t n = s.devices[0].witnesses;
-    ck_assert(n || !s.devices[0].witness_ns);
-    *launched = calls("cuLaunchKernel") > KERNELS + 1; /* one that is a gate, perhaps */
+    ck_assert(!n == !s.devices[0].witness_ns);
+    ck_assert(!n || calls("cuLaunchKernel") > KERNELS + n);
     ct_summary_free(&s);
     return n;
 }
 
-static bool has_some(const struct stage_run *r)
+static void check_journal(pid_t pid)
 {
-    bool launched;
-    return witnesses(r, &launched) && launched;
-}
-
-static bool has_none(const struct stage_run *r)
-{
-    bool launched;
-    return !witnesses(r, &launched) && !launched && calls("cuModuleLoadData") == 1;
+    char path[64];
+    struct ct_journal_entry e;
+    unsigned ours = 0, told = 0, taken_off = 0;
+    snprintf(path, sizeof(path), "brackets.%d", (int)pid);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    while (fread(&e, sizeof(e), 1, file) == 1) {
+        ours += e.row == CT_ROW_WITNESS;
+        told += e.row == CT_ROW_WITNESS && e.witness_ns;
+        taken_off += e.row != CT_ROW_WITNESS && e.witness_ns;
+    }
+    fclose(file);
+    ck_assert_uint_ge(ours, 24);
+    ck_assert_uint_ge(told, 16);
+    ck_assert_uint_gt(taken_off, 0);
 }
 
 static const char *const waiting[] = {"context", "stream"};
@@ -74,8 +85,10 @@ static const char *const waiting[] = {"context", "stream"};
 START_TEST(where_the_program_has_waited)
 {
     struct stage_run r;
-    STAGE_UNTIL(has_some(&r), r, play(waiting[_i], "2000", "CUTRACE_PRINT=on", NULL));
-    ck_assert_msg(has_some(&r), "%.900s", r.err);
+    STAGE_UNTIL(witnesses(&r), r,
+                play(waiting[_i], "2000", "CUTRACE_PRINT=on", "CUTRACE_BRACKETS=brackets"));
+    ck_assert_msg(witnesses(&r), "%.900s", r.err);
+    check_journal(r.pid);
     stage_drop(&r);
     stage_compare((struct stage_scene){.argv = {"waits", waiting[_i], STEPS}, .env = {LATE}});
 }
@@ -83,14 +96,18 @@ END_TEST
 
 static const struct {
     const char *what, *kernel_ns, *env;
+    unsigned launches; /* of the program's beside those that count */
 } without[] = {
-    {"created", "2000", NULL}, /* another thread may destroy it meanwhile */
-    {"beside", "2000", NULL},
-    {"capture", "2000", NULL},
-    {"context", "50000", NULL},
-    {"context", "2000", "CUTRACE_CALIBRATE=off"},
-    {"context", "2000", "CUDASIM_NAME=Simulated H200"},
-    {"context", "2000", "CUTRACE_KERNELS=!*"},
+    {"created", "2000", NULL, 0}, /* another thread may destroy it meanwhile */
+    {"beside", "2000", NULL, 1},
+    {"capture", "2000", NULL, 0},
+    {"blocking", "2000", NULL,
+     1}, /* the default stream keeps such streams waiting for each other */
+    {"unseen", "2000", NULL, 1},
+    {"context", "50000", NULL, 0},
+    {"context", "2000", "CUTRACE_CALIBRATE=off", 0},
+    {"context", "2000", "CUDASIM_NAME=Simulated H200", 0},
+    {"context", "2000", "CUTRACE_KERNELS=!*", 0},
 };
 
 START_TEST(not_elsewhere)
@@ -98,20 +115,27 @@ START_TEST(not_elsewhere)
     struct stage_run r = play(without[_i].what, without[_i].kernel_ns, without[_i].env, NULL);
     struct ct_summary s;
     stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(s.devices[0].witnesses, 0);
+    ck_assert_uint_eq(calls("cuModuleLoadData"), 1); /* the program's */
+    ck_assert_uint_eq(calls("cuLaunchKernel"), KERNELS + without[_i].launches);
     ct_summary_free(&s);
-    if (without[_i].env && strstr(without[_i].env, "KERNELS"))
-        ck_assert_uint_eq(calls("cuLaunchKernel"), KERNELS);
-    else
-        ck_assert_msg(has_none(&r), "%.900s", r.err);
     stage_drop(&r);
 }
 END_TEST
 
-/* Within a budget they are far between. */
+static bool has_a_few(const struct stage_run *r)
+{
+    unsigned ours = calls("cuLaunchKernel") - KERNELS;
+    ck_assert_uint_le(ours, 50); /* a fifth of what there are without */
+    witnesses(r);
+    return ours;
+}
+
 START_TEST(with_a_budget)
 {
-    struct stage_run r = play("context", "2000", "CUTRACE_BUDGET=0.01%", NULL);
-    ck_assert_uint_le(calls("cuLaunchKernel"), KERNELS + 4);
+    struct stage_run r;
+    STAGE_UNTIL(has_a_few(&r), r, play("context", "2000", "CUTRACE_BUDGET=5%", NULL));
+    ck_assert(has_a_few(&r));
     stage_drop(&r);
 }
 END_TEST

@@ -151,8 +151,9 @@ static struct ct_cell figure(uint32_t ns, uint32_t unknown)
 static struct ct_cell submit(const struct ct_file_device *d)
 {
     int64_t ns = (int64_t)d->submit_ns - d->witness_ns;
-    return d->witnesses ? ct_cell_count(ns > 0 ? (uint64_t)ns : 0)
-                        : figure(d->submit_ns, UINT32_MAX);
+    if (!d->witnesses || d->submit_ns == UINT32_MAX)
+        return figure(d->submit_ns, UINT32_MAX);
+    return ct_cell_count(ns > 0 ? (uint64_t)ns : 0);
 }
 
 /* Where the figures are from, and what they are. */
