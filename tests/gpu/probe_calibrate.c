@@ -96,7 +96,7 @@ static uint64_t timer_step(const struct job *j)
 {
     uint64_t stamps[2 * BATCH];
     for (uint32_t i = 0; i < 2 * BATCH; i++)
-        stamps[i] = j->shared[1 + i];
+        stamps[i] = j->kernels.words[1 + i];
     return ct_figures_timer_step(stamps, 2 * BATCH);
 }
 
