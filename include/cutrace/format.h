@@ -144,7 +144,7 @@ struct ct_file_device {
     uint32_t link_mbs;       /* most that its link to the host carries in one direction, MB/s; 0: unknown */
     uint32_t record_ns;      /* what an event record takes on it, seen from this host; 0: unknown */
     uint32_t witnesses;      /* launches of our own that tell witness_ns; 0: none, or too few */
-    int32_t witness_ns;      /* what they showed to be missing from submit_ns, negative: too much */
+    int32_t witness_ns;      /* by submit_ns alone late kernels came out so much too long; negative: too short */
 };
 
 /* What an operation is. */
