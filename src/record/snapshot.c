@@ -20,6 +20,7 @@
 #include "record/stream.h"
 #include "record/thread.h"
 #include "record/unified.h"
+#include "record/witness.h"
 
 #define SECTIONS CT_SECTION_UNIFIED /* the last; not all are of one process */
 
@@ -140,22 +141,8 @@ static void add_process(const struct ct_process_info *p, bool finished)
     append(CT_SECTION_PROCESS, &f, sizeof(f));
 }
 
-/* Of a device's contexts, that which the most is known of. */
-static const struct ct_witness *witness_of(const struct ct_device *d)
+static void add_device(const struct ct_device *d, struct ct_witnesses w)
 {
-    static const struct ct_witness none;
-    const struct ct_witness *best = &none;
-    for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
-        const struct ct_context *c = ct_context(i);
-        if (ct_witness_count(&c->witness) > ct_witness_count(best) && ct_device(c->device) == d)
-            best = &c->witness;
-    }
-    return best;
-}
-
-static void add_device(const struct ct_device *d)
-{
-    const struct ct_witness *w = witness_of(d);
     struct ct_file_device f = {
         .ordinal = (uint32_t)d->handle,
         .name = add_string(d->name),
@@ -180,8 +167,8 @@ static void add_device(const struct ct_device *d)
         .memory_mbs = d->memory_mbs,
         .link_mbs = d->link_mbs,
         .record_ns = d->calibration->record_ns,
-        .witnesses = ct_witness_count(w),
-        .witness_ns = (int32_t)ct_witness_excess_ns(w),
+        .witnesses = w.count,
+        .witness_ns = w.excess_ns,
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
     append(CT_SECTION_DEVICES, &f, sizeof(f));
@@ -192,7 +179,7 @@ static void add_unknown_device(void)
 {
     const struct ct_device d = {.name = "unknown device", .calibration = ct_calibration_of("", 0)};
     if (ct_rows_count())
-        add_device(&d);
+        add_device(&d, (struct ct_witnesses){0});
 }
 
 /* Of the buckets from first to last those that hold something; returns how many. */
@@ -624,8 +611,9 @@ static void fill(const struct ct_process_info *process, bool finished)
         add_stream(ct_stream(i), process);
     if (!ct_devices_count())
         add_unknown_device();
+    /* After whatever refers to them: more may come meanwhile. */
     for (uint32_t i = 0; i < ct_devices_count(); i++)
-        add_device(ct_device(i)); /* after whatever refers to them: more may come meanwhile */
+        add_device(ct_device(i), ct_witnesses_of(i));
     for (uint32_t i = 0; i < count(CT_SECTION_DEVICES); i++) {
         add_activity(i, process);
         add_memory(i);

@@ -64,17 +64,16 @@ static struct ct_stream *waited_for(struct ct_thread *t, CUstream stream)
     return s && s->special != CT_STREAM_CREATED ? ct_stream_known(t, s->handle) : NULL;
 }
 
+/* No other one has ever made a call. */
 static bool is_only_thread(const struct ct_thread *t)
 {
-    for (const struct ct_thread *other = ct_threads_first(); other; other = other->next)
-        if (other != t && atomic_load_explicit(&other->op_ring.head, memory_order_relaxed))
-            return false;
-    return true;
+    return ct_threads_first() == t && !t->next;
 }
 
 /*
  * A launch into the legacy default stream keeps blocking streams waiting for each other: one of
- * them may hold what another one is to let go. Any that were never used are this thread's only.
+ * them may hold what another one is to let go. One that was never used another thread may be about
+ * to use.
  */
 static bool is_barrier(const struct ct_thread *t, const struct ct_stream *s,
                        const struct ct_stream *other)
@@ -229,11 +228,6 @@ static uint64_t call(struct ct_thread *t, CUstream stream)
     return may && is_fit(t, s, !stream) ? go_on(w, t, s) : LEARN_EVERY_NS;
 }
 
-void ct_witness_forget(void)
-{
-    atomic_store_explicit(&due_ticks, 0, memory_order_relaxed);
-}
-
 void ct_witness_waited(struct ct_thread *t, CUstream stream)
 {
     uint64_t begin = ct_ticks(), due = atomic_load_explicit(&due_ticks, memory_order_relaxed);
@@ -267,6 +261,9 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
     if (++w->late_kernels == WANTED_KERNELS)
         atomic_store_explicit(&w->state, CT_WITNESS_WANTED, memory_order_relaxed);
 }
+
+/* Contexts come and go. */
+static struct ct_witnesses of_device[CT_DEVICES];
 
 static int32_t sorted[CT_WITNESS_REMEMBERED];
 
@@ -336,6 +333,8 @@ void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const str
     uint32_t number = (uint32_t)m->op.bytes;
     hold_against(w, ct_device(m->device)->calibration);
     tell_what_is_known(w);
+    if (w->told >= FEWEST)
+        of_device[m->device] = (struct ct_witnesses){w->told, (int32_t)w->excess_ns};
     if (!is_late(m, e) || m->op.flags & CT_OP_AFTER_BREAK)
         return;
     w->bracketed[number % CT_WITNESS_WAITING].number = number;
@@ -348,7 +347,13 @@ int64_t ct_witness_too_long_ns(const struct ct_witness *w, int64_t time_ns)
     return inside_ns ? time_ns - inside_ns - OUTSIDE_NS : 0;
 }
 
-uint32_t ct_witness_count(const struct ct_witness *w)
+struct ct_witnesses ct_witnesses_of(uint32_t device)
 {
-    return w->told < FEWEST ? 0 : w->told;
+    return of_device[device];
+}
+
+void ct_witness_forget(void)
+{
+    atomic_store_explicit(&due_ticks, 0, memory_order_relaxed);
+    __builtin_memset(of_device, 0, sizeof(of_device));
 }

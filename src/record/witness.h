@@ -76,7 +76,11 @@ static inline int64_t ct_witness_excess_ns(const struct ct_witness *w)
     return w->excess_ns;
 }
 
-/* How many tell that; 0: too few have to be gone by. */
-uint32_t ct_witness_count(const struct ct_witness *w);
+/* What the last ones on a device told. */
+struct ct_witnesses {
+    uint32_t count; /* of those of that context; 0: none, or too few */
+    int32_t excess_ns;
+};
+struct ct_witnesses ct_witnesses_of(uint32_t device);
 
 #endif

@@ -2,6 +2,7 @@
 /* A program of small kernels, some of them and then a wait, again and again. */
 #include "actor.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,21 @@ static void step(const struct waiter *w, CUfunction f, uint64_t kernel_ns)
         MUST(cuCtxSynchronize());
 }
 
+static void *call_once(void *unused)
+{
+    int version;
+    MUST(cuDriverGetVersion(&version));
+    return unused;
+}
+
+/* Another thread has made a call of the driver's. */
+static void have_another_thread(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, call_once, NULL) || pthread_join(thread, NULL))
+        perror("thread");
+}
+
 /* What else is there all the time: a kernel in another stream, a capture; or was, before. */
 static void begin(const char *what, CUfunction f, CUstream other)
 {
@@ -34,6 +50,8 @@ static void begin(const char *what, CUfunction f, CUstream other)
         MUST(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_RELAXED));
     if (!strcmp(what, "blocking"))
         MUST(actor_launch_with(f, other, 2000));
+    if (!strcmp(what, "threads"))
+        have_another_thread();
     if (!strcmp(what, "unseen")) {
         MUST(cuProfilerStop());
         MUST(actor_launch_with(f, other, 2000));
@@ -54,7 +72,7 @@ static void end(const char *what, CUstream other)
 static CUstream other_stream(const char *what)
 {
     CUstream s;
-    if (strcmp(what, "blocking"))
+    if (strcmp(what, "blocking") && strcmp(what, "unused") && strcmp(what, "threads"))
         return actor_stream();
     MUST(cuStreamCreate(&s, CU_STREAM_DEFAULT));
     return s;
@@ -62,12 +80,17 @@ static CUstream other_stream(const char *what)
 
 static bool is_in_default(const char *what)
 {
-    return !strcmp(what, "context") || !strcmp(what, "blocking") || !strcmp(what, "capture");
+    static const char *const those[] = {"context", "blocking", "unused", "threads", "capture"};
+    for (unsigned i = 0; i < sizeof(those) / sizeof(those[0]); i++)
+        if (!strcmp(what, those[i]))
+            return true;
+    return false;
 }
 
 /*
- * waits context|created|stream|beside|capture|blocking|unseen [STEPS [KERNEL_NS]]: for the context,
- * with kernels in the default stream or in another one, or for the stream of the kernels
+ * waits context|created|stream|beside|capture|blocking|unused|threads|unseen [STEPS [KERNEL_NS]]:
+ * for the context, with kernels in the default stream or in another one, or for the stream of the
+ * kernels; beside a blocking stream that was used or not, by one thread or with another one
  */
 int actor_waits(int argc, char **argv)
 {

@@ -80,7 +80,7 @@ static void check_journal(pid_t pid)
     ck_assert_uint_gt(taken_off, 0);
 }
 
-static const char *const waiting[] = {"context", "stream"};
+static const char *const waiting[] = {"context", "stream", "unused"};
 
 START_TEST(where_the_program_has_waited)
 {
@@ -102,7 +102,8 @@ static const struct {
     {"beside", "2000", NULL, 1},
     {"capture", "2000", NULL, 0},
     {"blocking", "2000", NULL,
-     1}, /* the default stream keeps such streams waiting for each other */
+     1},                          /* the default stream keeps such streams waiting for each other */
+    {"threads", "2000", NULL, 0}, /* nor where another thread may be about to use one */
     {"unseen", "2000", NULL, 1},
     {"context", "50000", NULL, 0},
     {"context", "2000", "CUTRACE_CALIBRATE=off", 0},
@@ -176,7 +177,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("witness");
-    tcase_add_loop_test(t, where_the_program_has_waited, 0, 2);
+    tcase_add_loop_test(t, where_the_program_has_waited, 0, 3);
     tcase_add_loop_test(t, not_elsewhere, 0, (int)(sizeof(without) / sizeof(without[0])));
     tcase_add_test(t, with_a_budget);
     tcase_add_loop_test(t, it_fails, 0, (int)(sizeof(failing) / sizeof(failing[0])));
