@@ -264,14 +264,14 @@ void ct_hook_host_waited(const struct ct_hook *h)
 void ct_hook_stream_waited(const struct ct_hook *h, CUstream s)
 {
     if (!ct_hook_failed(h))
-        ct_witness_waited(h->thread, s ? s : h->null_stream);
+        ct_witness_waited(h->thread, s ? s : h->null_stream, NULL);
     ct_hook_host_waited(h);
 }
 
 void ct_hook_context_waited(const struct ct_hook *h, CUcontext c)
 {
-    if (!ct_hook_failed(h) && (!c || c == ct_context_current_handle()))
-        ct_witness_waited(h->thread, NULL);
+    if (!ct_hook_failed(h))
+        ct_witness_waited(h->thread, NULL, c);
     ct_hook_host_waited(h);
 }
 

@@ -6,8 +6,6 @@
 #include "record/gpu_clock.h"
 #include "record/percentile.h"
 
-/* Up to that lead the front end's work and the host's overlap partly. */
-#define LEAD_WAITS_NS 1800
 #define LEAD_SET_READY_NS 900 /* of a small set, for which the front end needs less */
 
 /* So soon after the GPU was told of the operation, the stop was before it; later it may have been.
@@ -213,7 +211,7 @@ static int64_t on_the_way(int64_t lead_ns, int64_t ready_lead_ns, int64_t ready_
                           int64_t waits_ns)
 {
     return ready_ns +
-           (waits_ns - ready_ns) * (lead_ns - ready_lead_ns) / (LEAD_WAITS_NS - ready_lead_ns);
+           (waits_ns - ready_ns) * (lead_ns - ready_lead_ns) / (CT_LEAD_WAITS_NS - ready_lead_ns);
 }
 
 /*
@@ -243,10 +241,10 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
     bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
     int64_t least_ns = (is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns) + ready_ns(c, t);
     int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t) - t->witness_ns;
-    int64_t waits_ns = larger(least_ns, LEAD_WAITS_NS - submit_ns);
+    int64_t waits_ns = larger(least_ns, CT_LEAD_WAITS_NS - submit_ns);
     if (lead_ns <= CT_LEAD_READY_NS)
         return least_ns;
-    if (lead_ns < LEAD_WAITS_NS)
+    if (lead_ns < CT_LEAD_WAITS_NS)
         return on_the_way(lead_ns, CT_LEAD_READY_NS, least_ns, waits_ns);
     int64_t excess_ns = lead_ns - submit_ns;
     /* The start stamp may be late, but not before the host began to ask for it. */
@@ -318,10 +316,10 @@ static int64_t bias_copy(const struct ct_calibration *c, const struct ct_bracket
 static int64_t excess_of_set(const struct ct_calibration *c, int64_t lead_ns)
 {
     int64_t less_ns = (int64_t)c->bias_ready_ns - c->bias_set_ns;
-    int64_t waits_ns = larger(0, LEAD_WAITS_NS - (int64_t)c->submit_ns + less_ns);
+    int64_t waits_ns = larger(0, CT_LEAD_WAITS_NS - (int64_t)c->submit_ns + less_ns);
     if (lead_ns <= LEAD_SET_READY_NS)
         return 0;
-    if (lead_ns < LEAD_WAITS_NS)
+    if (lead_ns < CT_LEAD_WAITS_NS)
         return on_the_way(lead_ns, LEAD_SET_READY_NS, 0, waits_ns);
     return larger(waits_ns, lead_ns - (int64_t)c->submit_ns + less_ns);
 }

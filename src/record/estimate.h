@@ -78,6 +78,8 @@ static inline uint32_t ct_record_ns(const struct ct_calibration *c)
 
 /* With a lead up to that the operation was there when the front end came to it. */
 #define CT_LEAD_READY_NS (-400)
+/* Up to that lead the front end's work and the host's overlap partly; beyond it the GPU waits. */
+#define CT_LEAD_WAITS_NS 1800
 
 /* The queue is long where so many records and operations are behind a stop record. */
 #define CT_LONG_QUEUE 24

@@ -59,12 +59,6 @@ uint32_t ct_streams_count(void)
     return all ? atomic_load_explicit(&all->count, memory_order_acquire) : 0;
 }
 
-static bool is_idle(struct ct_stream *s)
-{
-    return !ct_stream_has_open(s) && atomic_load_explicit(&s->done, memory_order_acquire) ==
-                                         atomic_load_explicit(&s->sequence, memory_order_acquire);
-}
-
 static void put_gone_locked(struct ct_stream *s)
 {
     struct queue *q =
@@ -85,7 +79,7 @@ static struct ct_stream *take_gone_locked(struct queue *q)
     for (unsigned looks = 0; looks <= GONE_LOOKS && (s = q->first); looks++) {
         q->first = s->next_gone;
         atomic_fetch_sub_explicit(&all->gone, 1, memory_order_relaxed);
-        if (is_idle(s))
+        if (ct_stream_is_dealt_with(s))
             return s;
         put_gone_locked(s);
     }
@@ -364,7 +358,7 @@ void ct_streams_of_context_gone(uint32_t context)
 bool ct_streams_of_context_idle(uint32_t context)
 {
     for (uint32_t i = 0; i < ct_streams_count(); i++)
-        if (all->stream[i].context == context && !is_idle(&all->stream[i]))
+        if (all->stream[i].context == context && !ct_stream_is_dealt_with(&all->stream[i]))
             return false;
     return true;
 }

@@ -239,6 +239,13 @@ static inline bool ct_stream_is_broken(const struct ct_stream *s)
     return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
 }
 
+/* Whether no bracket of it is open, or waits for the drain thread. */
+static inline bool ct_stream_is_dealt_with(const struct ct_stream *s)
+{
+    return !ct_stream_has_open(s) && atomic_load_explicit(&s->done, memory_order_acquire) ==
+                                         atomic_load_explicit(&s->sequence, memory_order_acquire);
+}
+
 /* Whether it ever got any operation. */
 static inline bool ct_stream_was_used(const struct ct_stream *s)
 {
@@ -250,11 +257,7 @@ static inline bool ct_stream_was_used(const struct ct_stream *s)
 /* Whether all that it ever got is known to be over, without asking the driver. */
 static inline bool ct_stream_is_over(const struct ct_stream *s)
 {
-    if (!ct_stream_was_used(s))
-        return true;
-    return !ct_stream_has_open(s) && !ct_stream_is_broken(s) &&
-           atomic_load_explicit(&s->done, memory_order_acquire) ==
-               atomic_load_explicit(&s->sequence, memory_order_acquire);
+    return !ct_stream_was_used(s) || (ct_stream_is_dealt_with(s) && !ct_stream_is_broken(s));
 }
 
 static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)

@@ -13,7 +13,6 @@
 #include "record/context.h"
 #include "record/estimate.h"
 #include "record/note.h"
-#include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
 #include "record/stream.h"
@@ -22,7 +21,6 @@
 /* What it is for: so many kernels, so short, that the GPU waited for. */
 #define WANTED_KERNELS 300
 #define SHORT_NS 20000
-#define LATE_LEAD_NS 1800
 
 /*
  * CUPTI's duration of the kernel less what the kernel sees of itself, and less what it needs less
@@ -98,11 +96,12 @@ static bool is_alone(const struct ct_thread *t, const struct ct_stream *s, bool 
 }
 
 /* With what went by unseen the module might have to wait for what this thread is to do next. */
-static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all)
+static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all,
+                   CUcontext context)
 {
     const struct ct_context *c = ct_context(s->context);
-    return ct_recording() && !ct_recording_off_operations() && !ct_captures_are_open() &&
-           !t->nccl_depth &&
+    return (!context || context == c->handle) && ct_recording() && !ct_recording_off_operations() &&
+           !ct_captures_are_open() && !t->nccl_depth &&
            atomic_load_explicit(&c->state, memory_order_relaxed) == CT_CONTEXT_LIVE &&
            c->handle == ct_context_current_handle() && is_alone(t, s, waited_for_all);
 }
@@ -141,7 +140,7 @@ static void take_stamps(struct ct_witness *w)
     w->unread = 0;
 }
 
-/* Of the group before; that the context's first ones load code is no matter here. */
+/* Of the group before. The first launch behind a wait takes longer: it is this one. */
 static enum outcome read_stamps(struct ct_witness *w, struct ct_stream *s)
 {
     if (!ct_capture_ask_enter(s->handle))
@@ -217,7 +216,7 @@ static uint64_t go_on(struct ct_witness *w, struct ct_thread *t, struct ct_strea
 }
 
 /* Until the next group is due, or whether one can be is to be looked at again. */
-static uint64_t call(struct ct_thread *t, CUstream stream)
+static uint64_t call(struct ct_thread *t, CUstream stream, CUcontext context)
 {
     struct ct_stream *s = waited_for(t, stream);
     if (!s)
@@ -225,16 +224,16 @@ static uint64_t call(struct ct_thread *t, CUstream stream)
     struct ct_witness *w = &ct_context(s->context)->witness;
     uint32_t state = atomic_load_explicit(&w->state, memory_order_relaxed);
     bool may = state == CT_WITNESS_WANTED || state == CT_WITNESS_LOADED;
-    return may && is_fit(t, s, !stream) ? go_on(w, t, s) : LEARN_EVERY_NS;
+    return may && is_fit(t, s, !stream, context) ? go_on(w, t, s) : LEARN_EVERY_NS;
 }
 
-void ct_witness_waited(struct ct_thread *t, CUstream stream)
+void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context)
 {
     uint64_t begin = ct_ticks(), due = atomic_load_explicit(&due_ticks, memory_order_relaxed);
     if (ct_likely(begin < due) || !atomic_compare_exchange_strong(&due_ticks, &due, UINT64_MAX))
         return;
     int saved_errno = errno, cancel = ct_cancel_disable();
-    uint64_t ns = call(t, stream), end = ct_ticks();
+    uint64_t ns = call(t, stream, context), end = ct_ticks();
     if (t->runtime_depth) {
         t->ours_ticks = end - begin;
         t->ours_end = end;
@@ -249,7 +248,7 @@ void ct_witness_waited(struct ct_thread *t, CUstream stream)
 static bool is_late(const struct ct_measured *m, const struct ct_estimate *e)
 {
     return e->is_clean && m->times.work == CT_CLASS_KERNEL && m->times.lead_ns != CT_LEAD_UNKNOWN &&
-           m->times.lead_ns > LATE_LEAD_NS;
+           m->times.lead_ns > CT_LEAD_WAITS_NS;
 }
 
 void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)

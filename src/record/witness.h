@@ -54,8 +54,11 @@ struct ct_witness {
     int64_t excess_ns; /* what they say; 0: nothing yet */
 };
 
-/* Launching thread, between a call that has waited for a stream or, NULL, its context and its end. */
-void ct_witness_waited(struct ct_thread *t, CUstream stream);
+/*
+ * Launching thread, between a call that has waited for a stream or, NULL, for a context, and its
+ * end. No context: the current one.
+ */
+void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context);
 
 /* In the child of a fork. */
 void ct_witness_forget(void);
