@@ -70,6 +70,7 @@ static const struct {
          .bias_busy_ns = 3100,
          .bias_ready_ns = 2500,
          .submit_ns = 1640,
+         .outside_ns = 760,
          .node = {.bias_ns = 2850, /* between 2.5 and 3.1 us */ HOPPER_NODE},
      }},
     {"H200",
@@ -79,6 +80,7 @@ static const struct {
          .bias_busy_ns = 2900,
          .bias_ready_ns = 2300,
          .submit_ns = 1570,
+         .outside_ns = 510,
          .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */ HOPPER_NODE},
      }},
     /* On hosts from which a stamp is longer on its way. */
@@ -96,6 +98,7 @@ static const struct {
          .hop_ns = 4200,
          .gap_busy_ns = 3600,
          .submit_ns = 1605,
+         .outside_ns = 510,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
          .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */

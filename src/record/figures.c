@@ -164,7 +164,8 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 #define WAIT_NS 2300
 #define WAIT_RECORDS(ns) ((ns)*8 / 5)
 #define BESIDE_NS 900
-#define HOP_NS 4200 /* from a kernel to a copy */
+#define HOP_NS 4200    /* from a kernel to a copy */
+#define OUTSIDE_NS 510 /* of a witness */
 
 static uint32_t less(uint32_t ns, uint32_t by_ns)
 {
@@ -184,4 +185,5 @@ void ct_figures_finish(struct ct_calibration *out)
     out->bias_wait_ns = out->bias_copy_ns + WAIT_NS + WAIT_RECORDS(out->record_ns);
     out->beside_ns = BESIDE_NS;
     out->hop_ns = HOP_NS;
+    out->outside_ns = OUTSIDE_NS;
 }

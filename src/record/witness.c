@@ -22,12 +22,6 @@
 #define WANTED_KERNELS 300
 #define SHORT_NS 20000
 
-/*
- * CUPTI's duration of the kernel less what the kernel sees of itself, and less what it needs less
- * of the front end than a kernel that writes memory: found by what the program's kernels were off.
- */
-#define OUTSIDE_NS 510
-
 #define SPIN_NS 2000 /* it ends when the GPU has been told of the stop record */
 #define GROUP 4
 #define WAIT_NS 1000000
@@ -308,7 +302,7 @@ static void tell_what_is_known(struct ct_witness *w)
         uint64_t inside = atomic_load_explicit(&w->inside[i], memory_order_relaxed);
         if (!number || inside >> 32 != number)
             continue;
-        tell(w, (int64_t)w->bracketed[i].time_ns - (uint32_t)inside - OUTSIDE_NS);
+        tell(w, (int64_t)w->bracketed[i].time_ns - (uint32_t)inside - w->by->outside_ns);
         w->bracketed[i].number = 0;
     }
 }
@@ -340,10 +334,11 @@ void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const str
     w->bracketed[number % CT_WITNESS_WAITING].time_ns = (uint32_t)ct_min(e->time_ns, UINT32_MAX);
 }
 
-int64_t ct_witness_too_long_ns(const struct ct_witness *w, int64_t time_ns)
+int64_t ct_witness_too_long_ns(const struct ct_witness *w, const struct ct_calibration *figures,
+                               int64_t time_ns)
 {
     uint32_t inside_ns = atomic_load_explicit(&w->inside_ns, memory_order_relaxed);
-    return inside_ns ? time_ns - inside_ns - OUTSIDE_NS : 0;
+    return inside_ns ? time_ns - inside_ns - figures->outside_ns : 0;
 }
 
 struct ct_witnesses ct_witnesses_of(uint32_t device)

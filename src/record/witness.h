@@ -71,7 +71,8 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
 void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e);
 
 /* By how much a kernel of ours was too long that came out as `time_ns`, about; 0: not known. */
-int64_t ct_witness_too_long_ns(const struct ct_witness *w, int64_t time_ns);
+int64_t ct_witness_too_long_ns(const struct ct_witness *w, const struct ct_calibration *figures,
+                               int64_t time_ns);
 
 /* By how much late kernels come out too long; negative: too short; 0: not known. */
 static inline int64_t ct_witness_excess_ns(const struct ct_witness *w)

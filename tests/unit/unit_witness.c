@@ -11,6 +11,7 @@
 
 #define INSIDE_NS 1490u /* by the kernel's own stamps */
 #define TRUE_NS 2000u   /* and so much by CUPTI's, but for what it needs less of the front end */
+#define OTHERS_NS 250u  /* more of that outside, by the other figures */
 #define LATE_NS 4000
 #define READY_NS (-5000)
 
@@ -19,12 +20,14 @@ static const struct ct_calibration figures = {
     .bias_busy_ns = 2900,
     .bias_ready_ns = 2300,
     .submit_ns = 1500,
+    .outside_ns = TRUE_NS - INSIDE_NS,
     .uncertainty_ns = 200,
 };
 
 static const struct ct_calibration other_figures = {
     .source = CT_CALIBRATION_DEVICE,
     .submit_ns = 1400,
+    .outside_ns = TRUE_NS - INSIDE_NS + OTHERS_NS,
 };
 
 static const struct ct_calibration nothing_of_the_host = {
@@ -154,11 +157,15 @@ START_TEST(other_figures_are_held_against_anew)
 {
     add(100, TRUE_NS + 100);
     ct_device_calibrated(0, &other_figures);
-    add(10, TRUE_NS);
+    add(10, TRUE_NS + OTHERS_NS);
     ck_assert_int_eq(ct_witness_excess_ns(&w), 0);
-    add(100, TRUE_NS + 20);
+    add(100, TRUE_NS + OTHERS_NS + 20);
     ck_assert_int_gt(ct_witness_excess_ns(&w), 0);
     ck_assert_int_le(ct_witness_excess_ns(&w), 20);
+    ck_assert_int_eq(ct_witness_too_long_ns(&w, &other_figures, TRUE_NS + OTHERS_NS), 0);
+    atomic_store(&w.inside_ns, INSIDE_NS);
+    ck_assert_int_eq(ct_witness_too_long_ns(&w, &other_figures, TRUE_NS + OTHERS_NS), 0);
+    ck_assert_int_eq(ct_witness_too_long_ns(&w, &figures, TRUE_NS + OTHERS_NS), OTHERS_NS);
 }
 END_TEST
 
