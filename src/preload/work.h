@@ -43,6 +43,16 @@ static inline bool ct_may_pass(const struct ct_thread *t)
     return ct_unlikely(ct_pass_is_on) && ct_likely(t && !(t->driver_depth | t->nccl_depth));
 }
 
+/* Of one launch in so many it is measured what it costs that it goes by. Otherwise 0. */
+#define CT_PASS_MEASURED 64
+CT_INLINE uint64_t ct_pass_begin(struct ct_thread *t)
+{
+    if (!ct_may_pass(t) || ct_likely(++t->unmeasured < CT_PASS_MEASURED))
+        return 0;
+    t->unmeasured = 0;
+    return ct_ticks();
+}
+
 /* The same launch, if it is one that goes by without a look. */
 CT_INLINE struct ct_pass *ct_pass_kernel(struct ct_thread *t, CUstream null_stream, CUfunction f,
                                          struct ct_dim3 grid, struct ct_dim3 block,

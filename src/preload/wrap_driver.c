@@ -92,6 +92,9 @@ static inline bool is_failure(CUresult r)
  * What a row's kind does first of all: whether the call is a launch that goes by without a look. Kinds
  * that have no such macro stay one argument, and what comes after that is chosen.
  */
+#define BEGIN_KERNEL(...) , ct_pass_begin(ct_t)
+#define BEGIN_KERNEL_EX(...) , ct_pass_begin(ct_t)
+#define BEGIN_GRAPH(...) , ct_pass_begin(ct_t)
 #define PASS_KERNEL(...) , ct_pass_kernel(ct_t, ct_null, __VA_ARGS__)
 #define PASS_KERNEL_EX(...) , ct_pass_kernel_ex(ct_t, ct_null, __VA_ARGS__)
 #define PASS_GRAPH(...) , ct_pass_graph(ct_t, ct_null, __VA_ARGS__)
@@ -142,16 +145,20 @@ static inline bool is_failure(CUresult r)
         const CUstream ct_null __attribute__((unused)) = null_stream; \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
         struct ct_thread *ct_t = ct_thread_current; \
+        const uint64_t ct_begin = SECOND(BEGIN_##kind, 0, ); \
         struct ct_pass *ct_p = SECOND(PASS_##kind, NULL, ); \
         if (ct_likely(!ct_p || !ct_f)) \
             return full_##fn(CT_ARGS(__VA_ARGS__)); \
         ct_t->driver_depth = 1; \
         const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
-        const uint64_t ct_t0 = ct_due ? ct_ticks() : 0; \
+        const bool ct_clock = ct_due || ct_begin; \
+        const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
         const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
-        const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \
+        const uint64_t ct_t1 = ct_clock ? ct_ticks() : 0; \
         ct_pass_made(&ct_t->passes, ct_p, ct_r); \
         ct_t->driver_depth = 0; \
+        if (ct_unlikely(ct_begin)) \
+            ct_pass_measured(ct_begin, ct_t0, ct_t1); \
         if (!ct_t->runtime_depth) \
             ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
         return ct_r; \

@@ -20,7 +20,9 @@ static CT_READ_MOSTLY atomic_bool recording;
 /* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
 #define WAKE_EVERY (CT_THREAD_OPS / 4)
 
-#define SWITCHES 64 /* remembered: more than there can be while a bracket is on its way */
+#define MEASURE_EVERY 16
+#define ROOM_NS 2000 /* a bracket that takes the host less has not waited for room in the queue */
+#define SWITCHES 64  /* remembered: more than there can be while a bracket is on its way */
 
 static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
 static _Atomic uint32_t switches;
@@ -241,6 +243,15 @@ static bool record(const struct ct_bracket *b, uint32_t event)
     return CT_REAL(cuEventRecord)(ct_event(b->context, event), b->stream->handle) == CUDA_SUCCESS;
 }
 
+/* Asked for count_cost() only: not a part of what is measured. */
+static bool is_idle_beside(struct ct_bracket *b)
+{
+    uint64_t from = ct_ticks();
+    bool is_idle = ct_stream_is_idle(b->stream);
+    b->begin_ticks += ct_ticks() - from;
+    return is_idle;
+}
+
 /* Sequentially consistent on `opened`: see ct_stream_spares_start() and the drain thread's release.
  */
 static void record_start(struct ct_bracket *b)
@@ -253,8 +264,10 @@ static void record_start(struct ct_bracket *b)
     if (b->opened - 1 != ct_stream_closed(s))
         b->flags |= CT_OP_OVERLAPPED;
 
-    if (ct_stream_is_broken(s))
-        b->flags |= CT_OP_AFTER_BREAK | (ct_stream_is_idle(s) ? CT_OP_FOUND_IDLE : 0);
+    bool is_broken = ct_stream_is_broken(s);
+    b->found_idle = is_broken ? ct_stream_is_idle(s) : b->begin_ticks && is_idle_beside(b);
+    if (is_broken)
+        b->flags |= CT_OP_AFTER_BREAK | (b->found_idle ? CT_OP_FOUND_IDLE : 0);
     uint32_t spared = b->flags ? 0 : ct_stream_spares_start(s, b->thread, &b->open_ticks);
     b->flags |= spared;
     if (!spared && (b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
@@ -282,10 +295,10 @@ static bool is_replayed(struct ct_bracket *b, const struct ct_work *w)
 /* With a budget, what this costs is measured now and then. */
 static bool is_measured(struct ct_thread *t)
 {
-    if (ct_likely(!ct_sample_is_on) || ++t->sampler.unmeasured < CT_MEASURE_EVERY)
+    if (ct_likely(!ct_sample_is_on) || ++t->sampler.unmeasured < MEASURE_EVERY)
         return false;
     t->sampler.unmeasured = 0;
-    return true;
+    return ct_sample_policy()->budget_ppm;
 }
 
 /*
@@ -466,6 +479,17 @@ static void count_error(struct ct_bracket *b)
         drop(b);
 }
 
+/*
+ * In an idle stream all that a bracket takes costs the program that time: what is timed seldom
+ * finds cold caches. Elsewhere records may have waited for room in the queue, as the next launch
+ * would have, and what takes long says nothing.
+ */
+static void count_cost(const struct ct_bracket *b, bool timed, uint64_t ticks)
+{
+    if (!timed || b->found_idle || ticks < ct_ns_to_ticks(ROOM_NS))
+        ct_sample_measured(timed ? CT_COST_BRACKET : CT_COST_PASSED, ticks);
+}
+
 void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult result,
                       uint64_t call_ticks, uint64_t done_ticks)
 {
@@ -503,7 +527,7 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
         if (ct_unlikely(ct_pass_is_on))
             arm(b, w);
         if (ct_unlikely(b->begin_ticks))
-            ct_sample_measured(timed, call_ticks - b->begin_ticks + ct_ticks() - done_ticks);
+            count_cost(b, timed, call_ticks - b->begin_ticks + ct_ticks() - done_ticks);
     }
     errno = b->saved_errno;
 }

@@ -55,7 +55,8 @@ struct ct_bracket {
     uint32_t stop_event;
     uint32_t flags;
     struct ct_choice choice;
-    uint64_t begin_ticks; /* when it was opened; 0: not one that is measured */
+    uint64_t begin_ticks; /* when it was opened; 0: what it costs is not measured */
+    bool found_idle;      /* the stream was asked, for whatever reason, and was */
     uint32_t pass_generation;
     int saved_errno;
 };

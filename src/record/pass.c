@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "record/row.h"
 #include "record/sample.h"
@@ -36,6 +37,12 @@ bool ct_pass_is_current(struct ct_passes *all, const struct ct_pass *p)
     CUcontext current = ct_context_current_handle();
     errno = saved_errno;
     return current == ct_pass_account(all, p)->context;
+}
+
+/* The stamps make up for what a processor does of it beside the call. */
+void ct_pass_measured(uint64_t begin_ticks, uint64_t call_ticks, uint64_t done_ticks)
+{
+    ct_sample_measured(CT_COST_PASS, call_ticks - begin_ticks + ct_ticks() - done_ticks);
 }
 
 void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p)

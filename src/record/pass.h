@@ -115,6 +115,9 @@ CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle
     return p;
 }
 
+/* What it costs that a launch goes by: from before the look to the call, and from after it on. */
+CT_COLD void ct_pass_measured(uint64_t begin_ticks, uint64_t call_ticks, uint64_t done_ticks);
+
 CT_COLD void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p);
 
 /* The launch that went by has been made. */

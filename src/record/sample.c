@@ -42,7 +42,7 @@ _Alignas(CT_CACHE_LINE) struct ct_purse ct_purse;
 static CT_READ_MOSTLY struct cells *cells;
 static CT_READ_MOSTLY struct ct_sample_policy policy;
 static struct {
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t bracket, passed; /* medians; 0: not known yet */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t median[CT_COST_COUNT]; /* 0: not known yet */
 } cost_ticks;
 
 bool ct_sample_init(const struct ct_sample_policy *p)
@@ -336,13 +336,12 @@ static void follow(_Atomic uint64_t *median, uint64_t ticks)
     atomic_store_explicit(median, next, memory_order_relaxed);
 }
 
-void ct_sample_measured(bool timed, uint64_t ticks)
+void ct_sample_measured(enum ct_cost cost, uint64_t ticks)
 {
-    follow(timed ? &cost_ticks.bracket : &cost_ticks.passed, ticks);
+    follow(&cost_ticks.median[cost], ct_max(ticks, 1));
 }
 
-uint64_t ct_sample_ticks(bool timed)
+uint64_t ct_sample_ticks(enum ct_cost cost)
 {
-    return atomic_load_explicit(timed ? &cost_ticks.bracket : &cost_ticks.passed,
-                                memory_order_relaxed);
+    return atomic_load_explicit(&cost_ticks.median[cost], memory_order_relaxed);
 }

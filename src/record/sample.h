@@ -106,10 +106,16 @@ void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64
 /* One that was counted did not run, or gets no time for another reason. */
 void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice);
 
-/* What cutrace's part in a call has cost the host, and the median of that; 0: not known yet. */
-#define CT_MEASURE_EVERY 64
-void ct_sample_measured(bool timed, uint64_t ticks);
-uint64_t ct_sample_ticks(bool timed);
+/* What cutrace's part in an operation has cost the host, now and then: */
+enum ct_cost {
+    CT_COST_BRACKET, /* of one that was timed, */
+    CT_COST_PASSED,  /* that was looked at and passed over, */
+    CT_COST_PASS,    /* and that went by without a look (pass.h) */
+    CT_COST_COUNT,
+};
+void ct_sample_measured(enum ct_cost cost, uint64_t ticks);
+/* The median of what was measured; 0: not known yet. */
+uint64_t ct_sample_ticks(enum ct_cost cost);
 
 /* Of the control loop. */
 struct ct_purse {

@@ -46,6 +46,7 @@ struct ct_thread {
                                                       is not the program's */
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
     uint32_t nccl_depth;    /* inside a call of NCCL: its kernels are that call's */
+    uint32_t unmeasured;    /* launches since it was measured what it costs that one goes by */
     uint64_t waited_ticks;  /* when it last came back from a call that waits for the GPU; 0 */
     uint64_t ours_ticks;    /* spent on our own account inside of a runtime call, */
     uint64_t ours_end;      /* until then */

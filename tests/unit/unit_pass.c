@@ -160,6 +160,20 @@ START_TEST(only_the_same_launch_goes_by)
 END_TEST
 
 /* A launch that fails has not run. */
+/* The call itself does not count. */
+START_TEST(what_it_costs_is_measured)
+{
+    for (int i = 0; i < 20; i++) {
+        uint64_t now = ct_ticks();
+        ct_pass_measured(now - 1000000, now - 900000, now);
+    }
+    uint64_t ticks = ct_sample_ticks(CT_COST_PASS);
+    ck_assert_uint_ge(ticks, 100000);
+    ck_assert_uint_lt(ticks, 110000);
+    ck_assert_uint_eq(ct_sample_ticks(CT_COST_BRACKET), 0);
+}
+END_TEST
+
 START_TEST(failures_do_not_count)
 {
     struct ct_thread *t = ct_thread_self();
@@ -244,6 +258,7 @@ int main(void)
     tcase_add_test(tests, a_skip_has_bounds);
     tcase_add_test(tests, counts_are_exact);
     tcase_add_test(tests, only_the_same_launch_goes_by);
+    tcase_add_test(tests, what_it_costs_is_measured);
     tcase_add_test(tests, failures_do_not_count);
     tcase_add_test(tests, quick_calls_are_estimated);
     tcase_add_test(tests, slow_calls_are_all_timed);

@@ -107,6 +107,29 @@ START_TEST(a_budget_leaves_counts_exact)
 }
 END_TEST
 
+/*
+ * What a bracket costs is measured: where each takes 400 us of a program that launches every 50, a
+ * budget of 2 % pays less than 50 a second, beyond the first 100 of each kernel and direction.
+ */
+START_TEST(dear_records_are_few)
+{
+    struct ct_summary s;
+    struct stage_run r =
+        PLAY(.argv = {"small", "20000"},
+             .env = {"CUTRACE_BUDGET=2%", "CUDASIM_SLOW=cuLaunchKernel:50,cuEventRecord:200"},
+             .timeout_s = 200);
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    CHECK_SUM(stage_kernel(&s, "alpha"), 20000);
+    uint64_t timed = row_of(&s, "alpha")->timed + row_of(&s, "beta")->timed;
+    printf("# %lu timed in %.1f s\n", (unsigned long)timed, (double)s.process->duration_ns * 1e-9);
+    ck_assert_uint_ge(timed, 200);
+    ck_assert_double_lt((double)timed, 200 + 100 * (double)s.process->duration_ns * 1e-9);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* What is captured counts as that, also where nearly nothing is timed. */
 START_TEST(captures_are_no_samples)
 {
@@ -205,6 +228,7 @@ int main(void)
     TCase *t = tcase_create("sample");
     tcase_add_test(t, intervals_cover_the_truth);
     tcase_add_test(t, a_budget_leaves_counts_exact);
+    tcase_add_test(t, dear_records_are_few);
     tcase_add_test(t, captures_are_no_samples);
     tcase_add_loop_test(t, one_connection, 0, 3);
     tcase_add_loop_test(t, programmatic_dependent_launches, 0, 6);
