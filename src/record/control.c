@@ -27,8 +27,8 @@
 #define PURSE_SHARE 0.125
 #define SPEND_SHARE 0.70
 
-/* For brackets whatever else costs: without any, the first launches would stand for all. */
-#define FLOOR_SHARE 0.10
+/* For brackets whatever else costs: with too few, the first launches would stand for all. */
+#define FLOOR_SHARE 0.18
 
 /* How fast a rate that was seen is forgotten: bursts come again. */
 #define MEMORY_NS 200000000.0
@@ -229,7 +229,7 @@ static uint32_t host_ns(enum ct_cost cost, uint32_t standard_ns)
     return ticks ? (uint32_t)ct_min(ct_ticks_to_ns(ticks), HOST_NS_MOST) : standard_ns;
 }
 
-/* The host's and the GPU's part are added: a program waits for one of them, not known which. */
+/* A program waits for the host or for the GPU. */
 void ct_control_run(void)
 {
     static uint64_t next_ns; /* many cells in many threads take a while */
@@ -238,7 +238,7 @@ void ct_control_run(void)
         (now_ns = ct_clock_monotonic_ns()) < next_ns)
         return;
     struct ct_costs costs = {
-        .bracket_ns = host_ns(CT_COST_BRACKET, BRACKET_HOST_NS) + 2 * event_ns(),
+        .bracket_ns = (uint32_t)ct_max(host_ns(CT_COST_BRACKET, BRACKET_HOST_NS), 2 * event_ns()),
         .passed_ns = host_ns(CT_COST_PASSED, PASSED_HOST_NS),
         .pass_ns = host_ns(CT_COST_PASS, PASS_HOST_NS),
         .clocks_ns = CT_API_CLOCKS_NS,
