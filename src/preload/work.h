@@ -44,7 +44,7 @@ static inline bool ct_may_pass(const struct ct_thread *t)
 }
 
 /* Of one launch in so many it is measured what it costs that it goes by. Otherwise 0. */
-#define CT_PASS_MEASURED 64
+#define CT_PASS_MEASURED 61
 CT_INLINE uint64_t ct_pass_begin(struct ct_thread *t)
 {
     if (!ct_may_pass(t) || ct_likely(++t->unmeasured < CT_PASS_MEASURED))

@@ -20,7 +20,7 @@ static CT_READ_MOSTLY atomic_bool recording;
 /* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
 #define WAKE_EVERY (CT_THREAD_OPS / 4)
 
-#define MEASURE_EVERY 16
+#define MEASURE_EVERY 17
 #define ROOM_NS 2000 /* a bracket that takes the host less has not waited for room in the queue */
 #define SWITCHES 64  /* remembered: more than there can be while a bracket is on its way */
 

@@ -12,7 +12,7 @@
 #define EVENT_NS_MOST 10000
 #define BRACKET_HOST_NS 400
 #define PASSED_HOST_NS 50
-#define HOST_NS_MOST 1000000 /* a median that is more says nothing */
+#define HOST_NS_MOST 1000000 /* more is not believed */
 #define PASS_HOST_NS 25
 
 /* Of its time, the drain thread spends one part in so many here. */

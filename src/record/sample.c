@@ -20,6 +20,7 @@
 #define MOST_SHIFT 16
 #define EMPTY_SHIFT 6
 #define MEDIAN_STEPS 16
+#define MEDIAN_FIRST 4
 
 /* When so many are in use, what has none yet comes into one for the rest of its row. */
 #define CELLS_OF_SHAPES (CT_CELLS / 4 * 3)
@@ -42,8 +43,11 @@ _Alignas(CT_CACHE_LINE) struct ct_purse ct_purse;
 static CT_READ_MOSTLY struct cells *cells;
 static CT_READ_MOSTLY struct ct_sample_policy policy;
 static struct {
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t median[CT_COST_COUNT]; /* 0: not known yet */
-} cost_ticks;
+    _Alignas(CT_CACHE_LINE) struct cost {
+        _Atomic uint64_t median; /* ticks; 0: not known yet */
+        _Atomic uint32_t seen;   /* of the first few */
+    } of[CT_COST_COUNT];
+} costs;
 
 bool ct_sample_init(const struct ct_sample_policy *p)
 {
@@ -326,22 +330,28 @@ void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice)
 
 /*
  * Follows the median in small steps: calls that were interrupted, or waited in the driver for room
- * in the queue, say nothing of what cutrace costs.
+ * in the queue, say nothing of what cutrace costs. From one of those it would take long to come
+ * back, as few brackets are made where one seems dear: so it begins at the least of the first few.
  */
-static void follow(_Atomic uint64_t *median, uint64_t ticks)
+static void follow(struct cost *c, uint64_t ticks)
 {
-    uint64_t now = atomic_load_explicit(median, memory_order_relaxed);
+    uint64_t now = atomic_load_explicit(&c->median, memory_order_relaxed);
+    uint32_t seen = atomic_load_explicit(&c->seen, memory_order_relaxed);
     uint64_t step = now / MEDIAN_STEPS + 1;
-    uint64_t next = !now ? ticks : ticks > now ? now + step : now - ct_min(step, now - 1);
-    atomic_store_explicit(median, next, memory_order_relaxed);
+    uint64_t next = ticks > now ? now + step : now - ct_min(step, now - 1);
+    if (seen < MEDIAN_FIRST) {
+        next = seen ? ct_min(now, ticks) : ticks;
+        atomic_store_explicit(&c->seen, seen + 1, memory_order_relaxed);
+    }
+    atomic_store_explicit(&c->median, next, memory_order_relaxed);
 }
 
 void ct_sample_measured(enum ct_cost cost, uint64_t ticks)
 {
-    follow(&cost_ticks.median[cost], ct_max(ticks, 1));
+    follow(&costs.of[cost], ct_max(ticks, 1));
 }
 
 uint64_t ct_sample_ticks(enum ct_cost cost)
 {
-    return atomic_load_explicit(&cost_ticks.median[cost], memory_order_relaxed);
+    return atomic_load_explicit(&costs.of[cost].median, memory_order_relaxed);
 }
