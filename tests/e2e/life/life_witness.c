@@ -89,7 +89,7 @@ static unsigned launched(const struct stage_run *r)
     return STAGE_CHECKS_THREADS ? journal_of(r).ours : calls("cuLaunchKernel") - KERNELS;
 }
 
-/* How many told something; with the journal, what of it came off the program's kernels. */
+/* How many told something. */
 static uint32_t witnesses(const struct stage_run *r)
 {
     struct ct_summary s;
