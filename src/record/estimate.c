@@ -187,6 +187,12 @@ static struct range exactly(int64_t ns)
     return (struct range){ns, ns};
 }
 
+static bool was_idle(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return !t->shared_start &&
+           (t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > (uint64_t)c->gap_busy_ns * IDLE_GAPS);
+}
+
 /*
  * Without a common clock the gap before the start stamp is all there is. A stream that was idle was
  * stamped when the GPU was told of the record, which is not known well where that was interrupted;
@@ -194,14 +200,13 @@ static struct range exactly(int64_t ns)
  */
 static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    bool was_idle = t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > (uint64_t)c->gap_busy_ns * IDLE_GAPS;
     bool is_interrupted = t->record_ns > INTERRUPTED_NS;
     int64_t call_ns = (int64_t)(t->launch_ns - t->told_ns);
     int64_t idle_ns = call_ns + (int64_t)ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
     int64_t most_ns = is_interrupted ? call_ns + (int64_t)t->record_ns : idle_ns;
     if (t->shared_start)
         return exactly(CT_LEAD_READY_NS);
-    return (struct range){was_idle ? idle_ns : CT_LEAD_READY_NS, most_ns};
+    return (struct range){was_idle(c, t) ? idle_ns : CT_LEAD_READY_NS, most_ns};
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -241,7 +246,7 @@ static int64_t late_ns(const struct ct_calibration *c, const struct ct_bracket_t
 static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket_times *t,
                          int64_t lead_ns)
 {
-    bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
+    bool is_long = t->long_queue || (t->lead_ns == CT_LEAD_UNKNOWN && !was_idle(c, t));
     int64_t least_ns = (is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns) + ready_ns(c, t);
     int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t) - t->witness_ns;
     int64_t waits_ns = larger(least_ns, CT_LEAD_WAITS_NS - submit_ns);
@@ -257,12 +262,24 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
     return larger(waits_ns, excess_ns);
 }
 
+/*
+ * A GPU that has had nothing to do for a while, or another process's work, may come to the start
+ * record when the operation is there already: then less is in the bracket than its call took.
+ */
+static struct range possible_lead(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    struct range lead = lead_by_gap(c, t);
+    if ((int64_t)t->raw_ns < c->bias_busy_ns + excess_at(c, t, lead.low_ns))
+        lead.low_ns = CT_LEAD_READY_NS;
+    return lead;
+}
+
 /* An operation cannot begin before the front end is done with another stream's stop record. */
 static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->submit_ns == UINT32_MAX)
         return exactly(0);
-    struct range lead = t->lead_ns == CT_LEAD_UNKNOWN ? lead_by_gap(c, t) : exactly(t->lead_ns);
+    struct range lead = t->lead_ns == CT_LEAD_UNKNOWN ? possible_lead(c, t) : exactly(t->lead_ns);
     struct range r = {excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
     if (!t->taken_ns || t->lead_ns <= CT_LEAD_READY_NS || !c->beside_ns)
         return r;

@@ -205,6 +205,30 @@ START_TEST(without_a_clock_the_gap_decides)
 }
 END_TEST
 
+/*
+ * The GPU came to the start record only when the operation was there, as it may after a pause: the
+ * bracket cannot hold all of the call. Nothing was behind it.
+ */
+START_TEST(a_gpu_may_be_late_itself)
+{
+    struct ct_prior prior = {0};
+    struct ct_bracket_times t = without_clock(4400);
+    t.launch_ns = 27000;
+    t.gap_ns = CT_GAP_UNKNOWN;
+    struct ct_estimate e = ct_estimate(&figures, &t);
+    ck_assert(!e.is_clean);
+    ct_estimate_settle(&e, &prior);
+    ck_assert(e.is_bound);
+    ck_assert_uint_eq(e.time_ns, 4400 - 2200);
+    prior = (struct ct_prior){.count = 3, .total_ns = 3 * 1900};
+    e = ct_estimate(&figures, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 1900);
+    t.raw_ns = 2900 + 26000; /* all of it, but for what the front end would have done anyway */
+    ck_assert(ct_estimate(&figures, &t).is_clean);
+}
+END_TEST
+
 START_TEST(a_gap_may_leave_it_open)
 {
     struct ct_prior prior = {0};
@@ -853,6 +877,7 @@ int main(void)
     tcase_add_test(tests, the_estimate_has_no_steps);
     tcase_add_test(tests, a_set_s_estimate_has_no_steps);
     tcase_add_test(tests, without_a_clock_the_gap_decides);
+    tcase_add_test(tests, a_gpu_may_be_late_itself);
     tcase_add_test(tests, a_gap_may_leave_it_open);
     tcase_add_test(tests, an_interrupted_record_is_a_bound);
     tcase_add_test(tests, copies_have_their_own_bias);
