@@ -40,14 +40,14 @@ static struct {
     double due;  /* what a second of it is worth, of all the brackets that can be paid */
 } pace[CT_CELLS];
 
-static uint64_t start_ns, last_ns;
+static uint64_t start_ns, last_ns, first_ns; /* of steps; and where operations had begun */
 
 /* In the child of a fork: half a megabyte is not touched where it has not been in use. */
 void ct_control_forget(void)
 {
     if (!start_ns)
         return;
-    start_ns = last_ns = 0;
+    start_ns = last_ns = first_ns = 0;
     __builtin_memset(pace, 0, sizeof(pace));
 }
 
@@ -191,6 +191,14 @@ static void fill(double budget, double dt_ns, double other_ns)
     atomic_fetch_add_explicit(&ct_purse.left_ns, more_ns, memory_order_relaxed);
 }
 
+/* A program may take a while to come to its first operation: that is one since the last step. */
+static bool is_early(uint64_t now_ns)
+{
+    if (!first_ns && ct_cells_count() > CT_CELL_NONE + 1)
+        first_ns = last_ns;
+    return !first_ns || now_ns - first_ns < EARLY_NS;
+}
+
 void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
 {
     if (!ct_sample_is_on || !ct_sample_policy()->budget_ppm)
@@ -200,10 +208,9 @@ void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
     double dt_ns = (double)(now_ns - last_ns), budget = ct_sample_policy()->budget_ppm * 1e-6;
     if (now_ns != start_ns && dt_ns < STEP_NS)
         return;
+    atomic_store_explicit(&ct_purse.early, is_early(now_ns), memory_order_relaxed);
     last_ns = now_ns;
     atomic_store_explicit(&ct_purse.bracket_ns, costs->bracket_ns, memory_order_relaxed);
-    if (now_ns - start_ns >= EARLY_NS)
-        atomic_store_explicit(&ct_purse.early, false, memory_order_relaxed);
     double other_ns = dt_ns > 0 ? spent_ns(dt_ns, costs) : 0;
     fill(budget, least(dt_ns, LONGEST_NS), least(other_ns, dt_ns));
     if (dt_ns > 0)

@@ -122,7 +122,8 @@ struct ct_purse {
     _Atomic int64_t left_ns; /* what may be spent now; a little below zero at worst */
     _Atomic int64_t size_ns;
     _Atomic uint32_t bracket_ns; /* what one costs */
-    atomic_bool early; /* the first second: what is sure to be timed is timed at any price */
+    /* The first second of operations: what is sure to be timed is timed at any price. */
+    atomic_bool early;
 };
 extern struct ct_purse ct_purse;
 

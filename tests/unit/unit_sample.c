@@ -244,6 +244,19 @@ START_TEST(first_launches_and_rare_kernels_are_timed)
 }
 END_TEST
 
+/* However long a program takes to get ready: the first second is that of its operations. */
+START_TEST(the_first_second_begins_with_the_first_operation)
+{
+    start((struct ct_sample_policy){.every = 1, .budget_ppm = 10000, .sure = CT_SURE}, 0);
+    for (int i = 0; i < 3000; i++)
+        pass_time(MS);
+    for (uint32_t n = 0; n < 20 * CT_SURE; n++) {
+        ck_assert(launch(kernel(n % 20), 1, 3000));
+        pass_time(2000);
+    }
+}
+END_TEST
+
 /* Passing over costs more than the budget: the first launches are not to stand for all. */
 START_TEST(something_is_timed_at_any_rate)
 {
@@ -464,6 +477,7 @@ int main(void)
     tcase_add_loop_test(tests, no_window_costs_more_than_the_budget, 0,
                         PROGRAMS * (int)ct_countof(budgets_ppm));
     tcase_add_test(tests, first_launches_and_rare_kernels_are_timed);
+    tcase_add_test(tests, the_first_second_begins_with_the_first_operation);
     tcase_add_test(tests, something_is_timed_at_any_rate);
     tcase_add_test(tests, costs_are_medians);
     tcase_add_test(tests, more_shapes_than_cells);
