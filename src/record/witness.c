@@ -189,11 +189,14 @@ static enum outcome launch_group(struct ct_witness *w, struct ct_thread *t, stru
     return o;
 }
 
+/* In the first second, which a budget leaves out, as soon as without one. */
 static uint64_t pause_ns(const struct ct_witness *w)
 {
     uint64_t ns = w->groups < LEARN_GROUPS ? LEARN_EVERY_NS : EVERY_NS;
     uint64_t budget_ppm = ct_sample_policy()->budget_ppm;
-    return budget_ppm ? ct_max(ns, GROUP_NS * BUDGET_PART * (uint64_t)1000000 / budget_ppm) : ns;
+    if (!budget_ppm || atomic_load_explicit(&ct_purse.early, memory_order_relaxed))
+        return ns;
+    return ct_max(ns, GROUP_NS * BUDGET_PART * (uint64_t)1000000 / budget_ppm);
 }
 
 /* Loading takes a while, in which another thread may have begun something: that is looked at anew.
@@ -251,7 +254,8 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
         e->time_ns > SHORT_NS || !is_late(m, e) ||
         !ct_tells_host(ct_device(m->device)->calibration))
         return;
-    if (++w->late_kernels == WANTED_KERNELS)
+    w->late_kernels += (uint32_t)ct_min(ct_max(m->op.weight, 1), WANTED_KERNELS);
+    if (w->late_kernels >= WANTED_KERNELS)
         atomic_store_explicit(&w->state, CT_WITNESS_WANTED, memory_order_relaxed);
 }
 

@@ -44,7 +44,7 @@ struct ct_witness {
     _Atomic uint32_t inside_ns; /* of the last one that was read; 0: none was */
     /* Of the drain thread. */
     const struct ct_calibration *by; /* the figures that they are held against */
-    uint32_t late_kernels;           /* short ones of the program */
+    uint32_t late_kernels;           /* short ones of the program, as many as they stand for */
     struct {
         uint32_t number;
         uint32_t time_ns;

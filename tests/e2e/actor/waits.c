@@ -52,6 +52,11 @@ static void begin(const char *what, CUfunction f, CUstream other)
         MUST(actor_launch_with(f, other, 2000));
     if (!strcmp(what, "threads"))
         have_another_thread();
+    if (!strcmp(what, "late")) {
+        atomic_store(&gate, 1);
+        MUST(actor_launch_with(actor_function("gate"), other, (uint64_t)(uintptr_t)&gate));
+        actor_sleep_ms(1100);
+    }
     if (!strcmp(what, "unseen")) {
         MUST(cuProfilerStop());
         MUST(actor_launch_with(f, other, 2000));
@@ -80,7 +85,8 @@ static CUstream other_stream(const char *what)
 
 static bool is_in_default(const char *what)
 {
-    static const char *const those[] = {"context", "blocking", "unused", "threads", "capture"};
+    static const char *const those[] = {"context", "blocking", "unused",
+                                        "threads", "capture",  "late"};
     for (unsigned i = 0; i < sizeof(those) / sizeof(those[0]); i++)
         if (!strcmp(what, those[i]))
             return true;
@@ -88,9 +94,10 @@ static bool is_in_default(const char *what)
 }
 
 /*
- * waits context|created|stream|beside|capture|blocking|unused|threads|unseen [STEPS [KERNEL_NS]]:
- * for the context, with kernels in the default stream or in another one, or for the stream of the
- * kernels; beside a blocking stream that was used or not, by one thread or with another one
+ * waits context|created|stream|beside|capture|blocking|unused|threads|unseen|late [STEPS
+ * [KERNEL_NS]]: for the context, with kernels in the default stream or in another one, or for the
+ * stream of the kernels; beside a blocking stream that was used or not, by one thread or with
+ * another one; a second after a first kernel
  */
 int actor_waits(int argc, char **argv)
 {
