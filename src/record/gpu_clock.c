@@ -14,7 +14,8 @@
 
 /*
  * A tie is renewed every so many pins, or after so long. Where pins are rare, older ones would
- * bring what the rate is wrong by into it: some are needed all the same.
+ * bring what the rate is wrong by into it: some are needed all the same, but none that is older
+ * than the span over which the rate was measured.
  */
 #define TIE_PINS 8
 #define TIE_NS 1000000u
@@ -112,20 +113,25 @@ static void sort(uint64_t *v, unsigned n)
 
 /*
  * Ties that were taken on both sides of a step of either clock belong to no rate. A tie is off by a
- * few tenths of a microsecond: what was measured over a longer span is the better rate.
+ * few tenths of a microsecond: what was measured over a longer span is the better rate, and one of
+ * few pins is good for the longest only.
  */
-static void measure_rate(struct ct_gpu_clock *clock)
+static void measure_rate(struct ct_gpu_clock *clock, bool is_of_few)
 {
     const struct ct_pin *from = &clock->old_tie, *to = &clock->tie;
     double ns = (double)(int64_t)(to->ns - from->ns);
     double told_ns = (double)(to->ticks - from->ticks) * host_rate(), off_ns = ns - told_ns;
+    double least_ns = is_of_few || clock->old_is_of_few ? RATE_NS_MOST : RATE_NS_LEAST;
     bool is_plausible = off_ns < told_ns * RATE_OFF_MOST && -off_ns < told_ns * RATE_OFF_MOST;
-    if (from->ticks && is_plausible && ns > RATE_NS_LEAST && ns >= clock->rate_span_ns) {
+    if (from->ticks && is_plausible && ns > least_ns && ns >= clock->rate_span_ns) {
         clock->ns_per_tick = ns / (double)(to->ticks - from->ticks);
         clock->rate_span_ns = ns < RATE_NS_MOST ? ns : RATE_NS_MOST;
     }
-    if (!from->ticks || !is_plausible || ns > RATE_NS_MOST)
+    if (!from->ticks || !is_plausible || ns > RATE_NS_MOST ||
+        (clock->old_is_of_few && !is_of_few)) {
         clock->old_tie = clock->tie;
+        clock->old_is_of_few = is_of_few;
+    }
 }
 
 /*
@@ -134,11 +140,12 @@ static void measure_rate(struct ct_gpu_clock *clock)
  */
 static void tie(struct ct_gpu_clock *clock, uint64_t ticks)
 {
-    uint64_t ns[CT_CLOCK_PINS] = {0}, oldest = ticks - ct_ns_to_ticks(PIN_AGE_NS);
+    uint64_t ns[CT_CLOCK_PINS] = {0}, age = ct_ns_to_ticks(PIN_AGE_NS);
+    uint64_t most_age = ct_max(age, ct_ns_to_ticks((uint64_t)clock->rate_span_ns));
     unsigned n = 0, most = (unsigned)ct_min(clock->pinned, CT_CLOCK_PINS);
     while (n < most) {
         const struct ct_pin *pin = &clock->pins[(clock->pinned - 1 - n) % CT_CLOCK_PINS];
-        if (n >= TIE_PINS_LEAST && (int64_t)(pin->ticks - oldest) < 0)
+        if (n && ct_ticks_between(pin->ticks, ticks) > (n < TIE_PINS_LEAST ? most_age : age))
             break;
         ns[n++] = at(clock, pin, ticks);
     }
@@ -146,7 +153,7 @@ static void tie(struct ct_gpu_clock *clock, uint64_t ticks)
     clock->tie = (struct ct_pin){ticks, ns[n * 2 / 5]};
     clock->is_tied = true;
     if (clock->pinned >= CT_CLOCK_PINS)
-        measure_rate(clock);
+        measure_rate(clock, n < TIE_PINS_LEAST);
 }
 
 void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns)

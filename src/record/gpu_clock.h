@@ -57,6 +57,7 @@ struct ct_gpu_clock {
     bool is_tied;            /* the tie is of these pins */
     struct ct_pin tie;       /* otherwise of older ones, or a guess; no ticks: there is none */
     struct ct_pin old_tie;   /* to measure the rate from; no ticks: none */
+    bool old_is_of_few;      /* pins */
     double ns_per_tick;      /* of the GPU's nanoseconds; 0: not measured */
     double rate_span_ns;     /* over which that was measured */
     uint64_t host_record_ns; /* see ct_gpu_clock_host_record(); 0: none came yet */

@@ -20,7 +20,7 @@ static void pin(unsigned pins, double ppm)
 {
     for (unsigned i = 0; i < pins; i++) {
         host_ns += EVERY_NS;
-        gpu_ns += (uint64_t)(EVERY_NS * (1 + ppm * 1e-6));
+        gpu_ns += (uint64_t)(EVERY_NS * (1 + ppm * 1e-6) + 0.5);
         ct_gpu_clock_pin(&clock_, ct_ns_to_ticks(host_ns), gpu_ns);
     }
 }
@@ -40,6 +40,25 @@ START_TEST(clocks_drift_apart)
     ck_assert(clock_.ns_per_tick > 0);
     ck_assert_double_le(off_ns(20000000, ppm[_i]), 1000);
     ck_assert_double_ge(off_ns(20000000, ppm[_i]), -1000);
+}
+END_TEST
+
+/*
+ * A program that loads its kernels, which takes a while, and goes on. What the host's own rate is
+ * wrong by adds up meanwhile, which is to be in no rate, wherever there are first enough pins.
+ */
+START_TEST(a_pause_is_in_no_rate)
+{
+    pin((unsigned)_i, 20);
+    host_ns += 117 * (uint64_t)1000000;
+    gpu_ns += 117 * (uint64_t)1000020;
+    for (unsigned i = 0; i < 1000; i++) {
+        pin(1, 20);
+        ck_assert_double_le(off_ns(0, 20), 200); /* as in 10 ms */
+        ck_assert_double_ge(off_ns(0, 20), -200);
+    }
+    ck_assert_double_le(off_ns(20000000, 20), 100);
+    ck_assert_double_ge(off_ns(20000000, 20), -100);
 }
 END_TEST
 
@@ -82,6 +101,7 @@ int main(void)
     TCase *t = tcase_create("clock");
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_loop_test(t, clocks_drift_apart, 0, 5);
+    tcase_add_loop_test(t, a_pause_is_in_no_rate, 1, 64);
     tcase_add_loop_test(t, a_step_is_no_rate, 0, 4);
     tcase_add_test(t, the_host_s_records_are_followed);
     return ct_case_main("unit_clock", t);
