@@ -241,6 +241,7 @@ struct ct_file_row {
     double variance_ns2;        /* of estimated_ns; 0: nothing was sampled out */
     double third_ns3;           /* its third central moment */
     double freedom_ns4;         /* variance_ns2 squared, by degrees of freedom */
+    double with_others_ns2;     /* covariance of estimated_ns with the sum of all other rows' */
 };
 
 struct ct_file_shape {
@@ -629,7 +630,7 @@ CT_FILE_CHECK(ct_file_payload, 8);
 CT_FILE_CHECK(ct_file_section, 24);
 CT_FILE_CHECK(ct_file_process, 64);
 CT_FILE_CHECK(ct_file_device, 120);
-CT_FILE_CHECK(ct_file_row, 360);
+CT_FILE_CHECK(ct_file_row, 368);
 CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);
 CT_FILE_CHECK(ct_file_api, 80);

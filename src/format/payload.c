@@ -160,7 +160,8 @@ static bool is_square(double d)
 static bool has_estimate(const struct ct_file_row *r)
 {
     return is_square(r->estimated_ns) && is_square(r->estimated_square_ns2) &&
-           is_square(r->variance_ns2) && isfinite(r->third_ns3) && is_square(r->freedom_ns4);
+           is_square(r->variance_ns2) && isfinite(r->third_ns3) && is_square(r->freedom_ns4) &&
+           isfinite(r->with_others_ns2);
 }
 
 static const char *check_strings(const struct ct_summary *s)

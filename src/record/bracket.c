@@ -62,7 +62,7 @@ uint64_t ct_recording_off_operations(void)
     return n;
 }
 
-static const struct ct_choice not_chosen = {CT_CELL_NONE, 1, false};
+static const struct ct_choice not_chosen = {.cell = CT_CELL_NONE, .weight = 1};
 
 /* One that was counted as seen has failed, or gets no time for another reason. */
 static void take_back(struct ct_bracket *b)
@@ -146,7 +146,8 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
     }
     const struct ct_shape *shape = ct_sample_is_on ? &w->shape : &any_shape;
     uint64_t key = ct_sample_key(shape, w->bytes, w->operations);
-    return !ct_sample_choose(&b->thread->sampler, b->row, key, w->operations, drawn, &b->choice);
+    return !ct_sample_choose(&b->thread->sampler, &b->thread->passes.cluster, b->row, key,
+                             w->operations, drawn, &b->choice);
 }
 
 /* Only "success, not capturing" makes it safe to touch the stream. */
@@ -451,6 +452,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .shape = w->shape,
         .cell = b->choice.cell,
         .weight = b->choice.weight,
+        .cluster = b->choice.cluster,
         .range = range,
         .batch = is_of_nccl(b, w) ? ct_collective_launched(b->thread, w->stream) : 0,
     };
@@ -486,8 +488,9 @@ static void count_error(struct ct_bracket *b)
  */
 static void count_cost(const struct ct_bracket *b, bool timed, uint64_t ticks)
 {
+    enum ct_cost cost = b->choice.follows ? CT_COST_NEXT : CT_COST_BRACKET;
     if (!timed || b->found_idle || ticks < ct_ns_to_ticks(ROOM_NS))
-        ct_sample_measured(timed ? CT_COST_BRACKET : CT_COST_PASSED, ticks);
+        ct_sample_measured(timed ? cost : CT_COST_PASSED, ticks);
 }
 
 void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult result,

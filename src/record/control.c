@@ -26,9 +26,10 @@
 #define FILL_SHARE 0.75
 #define PURSE_SHARE 0.125
 #define SPEND_SHARE 0.70
+#define CLUSTER_SHARE 0.75 /* of that; the rest is for what comes seldom, or is not alike */
 
 /* For brackets whatever else costs: with too few, the first launches would stand for all. */
-#define FLOOR_SHARE 0.18
+#define FLOOR_SHARE 0.12
 
 /* How fast a rate that was seen is forgotten: bursts come again. */
 #define MEMORY_NS 200000000.0
@@ -36,8 +37,9 @@
 static struct {
     uint64_t seen;
     uint64_t passed;
-    double rate; /* a second */
-    double due;  /* what a second of it is worth, of all the brackets that can be paid */
+    double rate;        /* a second, */
+    double in_clusters; /* and those of it in clusters */
+    double due;         /* what a second of it is worth, of all the brackets that can be paid */
 } pace[CT_CELLS];
 
 static uint64_t start_ns, last_ns, first_ns; /* of steps; and where operations had begun */
@@ -125,39 +127,49 @@ static void set_dues(void)
             pace[i].due = 0.5 / active + (need > 0 ? 0.5 * pace[i].due / need : 0.5 / active);
 }
 
+/* How many operations of a cell are to be timed a second beyond those in clusters. */
+static double beyond_clusters(uint32_t i, double value)
+{
+    return most(0, least(pace[i].rate, pace[i].due * value) - pace[i].in_clusters);
+}
+
+static double all_beyond_clusters(double value)
+{
+    double sum = 0;
+    for (uint32_t i = 1; i < ct_cells_count(); i++)
+        sum += beyond_clusters(i, value);
+    return sum;
+}
+
 /*
- * How many brackets a second a due of one gets: what the cells that come less often than that
- * leave over goes to the others.
+ * How many brackets a second a due of one gets, where there are so many for cells by themselves:
+ * what those leave over that come less often than that, or often enough in clusters, goes to the
+ * others. To a thousandth.
  */
 static double level(double brackets)
 {
-    double rest = brackets, dues = 1, value = brackets;
-    for (int round = 0; round < 20; round++) {
-        rest = brackets;
-        dues = 0;
-        for (uint32_t i = 1; i < ct_cells_count(); i++) {
-            if (pace[i].due * value >= pace[i].rate)
-                rest -= pace[i].rate;
-            else
-                dues += pace[i].due;
-        }
-        double next = dues > 0 ? most(0, rest) / dues : value;
-        if (next <= value)
-            break;
-        value = next;
+    double low = 0, high = most(brackets, 1);
+    for (int i = 0; i < 20 && all_beyond_clusters(high) < brackets; i++)
+        high *= 2;
+    for (int i = 0; i < 10; i++) {
+        double middle = (low + high) / 2;
+        if (all_beyond_clusters(middle) < brackets)
+            low = middle;
+        else
+            high = middle;
     }
-    return value;
+    return high;
 }
 
 /* Where a rate grows, those wait no longer that were drawn to go by at the old one. */
-static void set_rates(double brackets)
+static void set_cell_rates(double brackets)
 {
     bool are_more_wanted = false;
     set_dues();
     double value = level(brackets);
     for (uint32_t i = 1; i < ct_cells_count(); i++) {
-        double timed = least(pace[i].rate, pace[i].due * value);
-        double every = timed > 0 ? pace[i].rate / timed : pace[i].rate > 0 ? CT_EVERY_MOST : 1;
+        double timed = beyond_clusters(i, value), others = pace[i].rate - pace[i].in_clusters;
+        double every = timed > 0 ? others / timed : pace[i].rate > 0 ? CT_EVERY_MOST : 1;
         every = most(least(every + 0.5, CT_EVERY_MOST), ct_sample_policy()->every);
         uint32_t before = atomic_load_explicit(&ct_cell(i)->every, memory_order_relaxed);
         are_more_wanted |= every < before / 2;
@@ -165,6 +177,30 @@ static void set_rates(double brackets)
     }
     if (are_more_wanted)
         ct_pass_renew();
+}
+
+/* Returns what that costs a second. */
+static double set_cluster_rate(double spend_ns, double cluster_ns)
+{
+    double rate = 0;
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        pace[i].in_clusters = ct_cell_is_in_clusters(i) ? pace[i].rate : 0;
+        rate += pace[i].in_clusters;
+    }
+    double cycle = most(rate * cluster_ns / spend_ns, CT_CLUSTER);
+    for (uint32_t i = 1; i < ct_cells_count(); i++)
+        pace[i].in_clusters *= CT_CLUSTER / cycle;
+    atomic_store_explicit(&ct_purse.cluster_cycle, (uint32_t)least(cycle + 0.5, CT_EVERY_MOST),
+                          memory_order_relaxed);
+    return rate / cycle * cluster_ns;
+}
+
+/* What clusters do not need is for single ones. */
+static void set_rates(double spend_ns, const struct ct_costs *costs)
+{
+    double cluster_ns = costs->bracket_ns + (CT_CLUSTER - 1) * (double)costs->next_ns;
+    double for_clusters_ns = set_cluster_rate(CLUSTER_SHARE * spend_ns, cluster_ns);
+    set_cell_rates((spend_ns - for_clusters_ns) / costs->bracket_ns);
 }
 
 /* Of all that cutrace does in a call but brackets. */
@@ -211,11 +247,11 @@ void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
     atomic_store_explicit(&ct_purse.early, is_early(now_ns), memory_order_relaxed);
     last_ns = now_ns;
     atomic_store_explicit(&ct_purse.bracket_ns, costs->bracket_ns, memory_order_relaxed);
+    atomic_store_explicit(&ct_purse.next_ns, costs->next_ns, memory_order_relaxed);
     double other_ns = dt_ns > 0 ? spent_ns(dt_ns, costs) : 0;
     fill(budget, least(dt_ns, LONGEST_NS), least(other_ns, dt_ns));
     if (dt_ns > 0)
-        set_rates(most(budget * FLOOR_SHARE, budget * SPEND_SHARE - other_ns / dt_ns) * 1e9 /
-                  costs->bracket_ns);
+        set_rates(most(budget * FLOOR_SHARE, budget * SPEND_SHARE - other_ns / dt_ns) * 1e9, costs);
 }
 
 /* Front end of the slowest device for one event. */
@@ -244,8 +280,10 @@ void ct_control_run(void)
     if (!ct_sample_is_on || !ct_sample_policy()->budget_ppm ||
         (now_ns = ct_clock_monotonic_ns()) < next_ns)
         return;
+    uint32_t events_ns = 2 * event_ns();
     struct ct_costs costs = {
-        .bracket_ns = (uint32_t)ct_max(host_ns(CT_COST_BRACKET, BRACKET_HOST_NS), 2 * event_ns()),
+        .bracket_ns = (uint32_t)ct_max(host_ns(CT_COST_BRACKET, BRACKET_HOST_NS), events_ns),
+        .next_ns = (uint32_t)ct_max(host_ns(CT_COST_NEXT, BRACKET_HOST_NS), events_ns),
         .passed_ns = host_ns(CT_COST_PASSED, PASSED_HOST_NS),
         .pass_ns = host_ns(CT_COST_PASS, PASS_HOST_NS),
         .clocks_ns = CT_API_CLOCKS_NS,

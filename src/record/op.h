@@ -70,6 +70,7 @@ struct ct_op {
     struct ct_shape shape;
     uint32_t cell;   /* sample.h; CT_CELL_NONE when all are timed */
     uint32_t weight; /* how many it stands for; 0 and 1: itself */
+    uint32_t cluster; /* cluster.h; 0: none */
     uint32_t range;  /* of its thread (range.h); 0: none */
     uint32_t batch;  /* of NCCL's operations (collective.h); 0: none */
 };

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
+#include "record/cluster.h"
 #include "record/op.h"
 #include "record/stream.h"
 #include "record/tally.h"
@@ -52,6 +53,7 @@ struct ct_pass_account {
 };
 
 struct ct_passes {
+    struct ct_cluster cluster;
     struct ct_pass pass[CT_PASSES];
     struct ct_pass_account account[CT_PASSES];
     _Atomic uint64_t used[CT_PASSES / 64]; /* a bit for each that was ever armed */
@@ -103,9 +105,10 @@ CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle
                                        size_t shared_bytes, CUstream stream)
 {
     struct ct_pass *p = ct_pass_slot(all, handle, stream, grid[0], grid[1], block[0]);
-    if (!p->left || p->handle != handle || p->stream != stream || p->grid[0] != grid[0] ||
-        p->grid[1] != grid[1] || p->grid[2] != grid[2] || p->block[0] != block[0] ||
-        p->block[1] != block[1] || p->block[2] != block[2] || p->shared_bytes != shared_bytes ||
+    if (!p->left || all->cluster.is_open || p->handle != handle || p->stream != stream ||
+        p->grid[0] != grid[0] || p->grid[1] != grid[1] || p->grid[2] != grid[2] ||
+        p->block[0] != block[0] || p->block[1] != block[1] || p->block[2] != block[2] ||
+        p->shared_bytes != shared_bytes ||
         p->generation != atomic_load_explicit(&ct_pass_generation, memory_order_relaxed))
         return NULL;
     if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD && !ct_pass_is_current(all, p))
@@ -124,6 +127,7 @@ CT_COLD void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p);
 CT_INLINE void ct_pass_made(struct ct_passes *all, struct ct_pass *p, CUresult result)
 {
     p->left--;
+    ct_cluster_passed(&all->cluster);
     if (ct_unlikely(result != CUDA_SUCCESS)) {
         ct_pass_failed(all, p);
         return;

@@ -211,6 +211,15 @@ static void add_marks(struct ct_row *r, const struct ct_op *op)
         r->legacy_waits += op->operations;
 }
 
+static void add_to_cell(const struct ct_op *op, double time_ns)
+{
+    struct ct_stratum *t = ct_cell_stratum(op->cell);
+    ct_stratum_add(t, time_ns, op->weight, op->cluster);
+    if (op->cluster && op->weight > 1)
+        ct_in_common_add(op->cluster, op->row, op->cell,
+                         ct_stratum_distance_ns(t, time_ns, op->weight));
+}
+
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
                 uint64_t doubt_ns)
 {
@@ -220,7 +229,7 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
     if (ct_config_wants_metrics())
         add_class(r->classes, time_ns / op->operations, op->operations, op->weight);
     if (op->cell != CT_CELL_NONE)
-        ct_stratum_add(ct_cell_stratum(op->cell), (double)time_ns, op->weight);
+        add_to_cell(op, (double)time_ns);
     if (op->bytes) {
         atomic_fetch_add_explicit(&r->bytes, op->bytes, memory_order_relaxed);
         r->timed_bytes += op->bytes;
@@ -230,6 +239,24 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
         add_shape(r, &op->shape);
     if (r->kind == CT_ROW_COPY)
         ct_transfer_add(&r->transfers, op, time_ns);
+}
+
+/* As many times fewer are the cells as good as, and their degrees of freedom. */
+static void add_variance(struct ct_projection *p, double ns2)
+{
+    double times = 1 + ns2 / p->variance_ns2;
+    p->variance_ns2 *= times;
+    p->freedom_ns4 *= times * times * times;
+}
+
+/* Of all drawn operations; what is in common is that of those that were drawn in clusters. */
+static void project_in_common(struct ct_row *r)
+{
+    struct ct_projection *p = &r->projection;
+    double scale = p->drawn > 0 ? p->drawn_from / p->drawn : 0;
+    p->with_others_ns2 = r->in_common.with_others_ns2 * scale * scale;
+    if (p->variance_ns2 > 0 && r->in_common.of_cells_ns2 > 0)
+        add_variance(p, r->in_common.of_cells_ns2 * scale * scale);
 }
 
 void ct_rows_project(void)
@@ -243,6 +270,8 @@ void ct_rows_project(void)
         ct_stratum_project(ct_cell_stratum(i), passed, c->operations,
                            &rows->row[c->row].projection);
     }
+    for (uint32_t i = 0; i < ct_rows_count(); i++)
+        project_in_common(&rows->row[i]);
 }
 
 uint64_t ct_rows_lost(void)

@@ -16,6 +16,7 @@
 #include "record/buckets.h"
 #include "record/estimate.h"
 #include "record/op.h"
+#include "record/in_common.h"
 #include "record/stratum.h"
 #include "record/transfer.h"
 
@@ -74,6 +75,7 @@ struct ct_row {
     /* Of the drain thread. */
     uint64_t timed;
     struct ct_projection projection; /* of the sampled out, as of the last ct_rows_project() */
+    struct ct_in_common in_common;   /* of its estimates */
     struct ct_sums time;
     struct ct_sums raw;
     struct ct_prior prior;

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "base/spin.h"
 #include "base/table.h"
+#include "record/in_common.h"
 #include "record/row.h"
 #include "record/stream.h"
 #include "record/thread.h"
@@ -67,6 +68,7 @@ void ct_sample_forget(void)
     ct_sample_is_on = false;
     cells = NULL;
     ct_purse = (struct ct_purse){0};
+    ct_in_common_forget();
 }
 
 static uint32_t first_sure(void)
@@ -273,20 +275,50 @@ bool ct_cell_is_sure(uint32_t index)
     return atomic_load_explicit(&cells->cell[index].sure, memory_order_relaxed) > 0;
 }
 
-static void pay(bool sure)
+static void pay(bool sure, bool follows)
 {
-    uint32_t ns = atomic_load_explicit(&ct_purse.bracket_ns, memory_order_relaxed);
+    uint32_t ns = follows ? atomic_load_explicit(&ct_purse.next_ns, memory_order_relaxed)
+                          : atomic_load_explicit(&ct_purse.bracket_ns, memory_order_relaxed);
     if (policy.budget_ppm && !(sure && atomic_load_explicit(&ct_purse.early, memory_order_relaxed)))
         atomic_fetch_sub_explicit(&ct_purse.left_ns, ns, memory_order_relaxed);
 }
 
-bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
-                      uint32_t drawn, struct ct_choice *choice)
+/*
+ * Clusters are for budgets; what timing keeps apart is drawn operation by operation, and so is all
+ * where the user's own rate is a bound.
+ */
+static bool may_be_in_cluster(uint32_t row, uint64_t seen)
+{
+    return policy.budget_ppm && policy.every <= 1 && apart_every(row, seen) == 1;
+}
+
+bool ct_cell_is_in_clusters(uint32_t index)
+{
+    return may_be_in_cluster(cells->cell[index].row, 0);
+}
+
+static uint32_t cluster_cycle(void)
+{
+    return atomic_load_explicit(&ct_purse.cluster_cycle, memory_order_relaxed);
+}
+
+/* Of the cluster that has begun, or of one that would begin now; 0: that is not known yet. */
+static uint32_t cycle_of(struct ct_cluster *c, uint64_t *random, int64_t left_ns, int64_t size_ns)
+{
+    if (c->left)
+        return c->cycle;
+    if (!c->cycle)
+        ct_cluster_draw(c, cluster_cycle(), random);
+    return thinned(c->cycle, left_ns, size_ns);
+}
+
+bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t row, uint64_t key,
+                      uint64_t operations, uint32_t drawn, struct ct_choice *choice)
 {
     int64_t left_ns = 0, size_ns = 0;
-    uint32_t cell = find(row, key, operations);
+    uint32_t cell = find(row, key, operations), cycle = 0;
     struct ct_cell *c = cell == CT_CELL_NONE ? NULL : &cells->cell[cell];
-    *choice = (struct ct_choice){cell, 1, true};
+    *choice = (struct ct_choice){.cell = cell, .weight = 1, .counted = true};
     ct_count_bump(&s->count[cell].seen, 1);
     uint64_t seen = atomic_load_explicit(&s->count[cell].seen, memory_order_relaxed);
     if (policy.budget_ppm) {
@@ -294,16 +326,23 @@ bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t
         size_ns = atomic_load_explicit(&ct_purse.size_ns, memory_order_relaxed);
     }
     bool sure = c && is_sure(c, left_ns, size_ns);
+    if (may_be_in_cluster(row, seen)) {
+        cycle = cycle_of(cluster, &s->random, left_ns, size_ns);
+        choice->follows = cluster->left;
+        if (ct_cluster_takes(cluster, cycle, &s->random))
+            choice->cluster = cluster->number;
+        ct_cluster_step(cluster, cluster_cycle(), &s->random);
+    }
     if (!sure) {
-        uint32_t every = thinned(every_of(c, row, seen), left_ns, size_ns);
-        choice->weight = (uint32_t)ct_max(drawn, every);
-        if (choice->weight > drawn &&
-            (uint64_t)ct_random(&s->random) * choice->weight >> 32 >= drawn) {
+        uint64_t every = ct_max(drawn, thinned(every_of(c, row, seen), left_ns, size_ns));
+        choice->weight = cycle ? ct_cluster_weight(every, cycle) : (uint32_t)every;
+        if (!choice->cluster && every > drawn &&
+            (uint64_t)ct_random(&s->random) * every >> 32 >= drawn) {
             choice->weight = 0;
             return false;
         }
     }
-    pay(sure);
+    pay(sure, choice->follows);
     ct_count_bump(&s->count[cell].chosen, 1);
     return true;
 }
@@ -312,13 +351,13 @@ void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64
                         struct ct_choice *choice)
 {
     uint32_t cell = find(row, key, operations);
-    *choice = (struct ct_choice){cell, 1, true};
+    *choice = (struct ct_choice){.cell = cell, .weight = 1, .counted = true};
     ct_count_bump(&s->count[cell].seen, 1);
     ct_count_bump(&s->count[cell].chosen, 1);
     if (cell != CT_CELL_NONE &&
         atomic_load_explicit(&cells->cell[cell].sure, memory_order_relaxed) > 0)
         atomic_fetch_sub_explicit(&cells->cell[cell].sure, 1, memory_order_relaxed);
-    pay(true);
+    pay(true, false);
 }
 
 void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice)

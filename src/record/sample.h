@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "record/cluster.h"
 #include "record/op.h"
 #include "record/stratum.h"
 
@@ -63,7 +64,9 @@ struct ct_sample_policy {
 struct ct_choice {
     uint32_t cell;
     uint32_t weight;
-    bool counted; /* as seen, in the thread's sampler */
+    uint32_t cluster; /* its number; 0: it was drawn by itself, or not at all */
+    bool follows;     /* another one of its cluster */
+    bool counted;     /* as seen, in the thread's sampler */
 };
 
 /* False: no memory. */
@@ -85,6 +88,8 @@ struct ct_cell_count ct_cell_count(uint32_t index); /* of all threads */
 /* One in how many is drawn, and whether some are still to be timed first. */
 uint32_t ct_cell_every(uint32_t index);
 bool ct_cell_is_sure(uint32_t index);
+/* Whether those of it are timed in clusters as well; what timing keeps apart is not. */
+bool ct_cell_is_in_clusters(uint32_t index);
 /* Drain thread: so many have been seen and passed over without being looked at. */
 void ct_cell_passed(uint32_t index, uint64_t n);
 /* Drain thread: one that was chosen has found no time. */
@@ -96,10 +101,11 @@ uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t op
 
 /*
  * Whether an operation of that row is timed; it is counted in its cell either way. `drawn`: it is
- * one in so many already, or 0: it is one of the others (pass.h). Otherwise 1.
+ * one in so many already, or 0: it is one of the others (pass.h). Otherwise 1. In a cluster it is
+ * timed anyway.
  */
-bool ct_sample_choose(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
-                      uint32_t drawn, struct ct_choice *choice);
+bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t row, uint64_t key,
+                      uint64_t operations, uint32_t drawn, struct ct_choice *choice);
 /* Counts one that is timed without having been asked for: its row was not known before. */
 void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
                         struct ct_choice *choice);
@@ -109,6 +115,7 @@ void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice);
 /* What cutrace's part in an operation has cost the host, now and then: */
 enum ct_cost {
     CT_COST_BRACKET, /* of one that was timed, */
+    CT_COST_NEXT,    /* behind another one of its cluster, */
     CT_COST_PASSED,  /* that was looked at and passed over, */
     CT_COST_PASS,    /* and that went by without a look (pass.h) */
     CT_COST_COUNT,
@@ -121,7 +128,9 @@ uint64_t ct_sample_ticks(enum ct_cost cost);
 struct ct_purse {
     _Atomic int64_t left_ns; /* what may be spent now; a little below zero at worst */
     _Atomic int64_t size_ns;
-    _Atomic uint32_t bracket_ns; /* what one costs */
+    _Atomic uint32_t bracket_ns; /* what one costs, */
+    _Atomic uint32_t next_ns;    /* and one behind another one of its cluster */
+    _Atomic uint32_t cluster_cycle; /* 0: not known yet */
     /* The first second of operations: what is sure to be timed is timed at any price. */
     atomic_bool early;
 };

@@ -277,6 +277,7 @@ static void add_row(struct ct_row *r)
         .variance_ns2 = r->projection.variance_ns2,
         .third_ns3 = r->projection.third_ns3,
         .freedom_ns4 = r->projection.freedom_ns4,
+        .with_others_ns2 = r->projection.with_others_ns2,
     };
     uint64_t drawn_from = f.timed;
     for (unsigned i = 0; i < CT_LOSS_COUNT; i++) {

@@ -1,31 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/stratum.h"
 
-#define FEW 8 /* drawn: the scatter among themselves is no good measure */
+#define FEW 8 /* draws: the scatter among themselves is no good measure */
 
 static double most(double a, double b)
 {
     return a > b ? a : b;
 }
 
-static void draw(struct ct_stratum *t, double y, double w)
+static void close_draw(struct ct_stratum *t)
 {
-    double v = w * (w - 1), third = v * (w - 2);
+    if (!t->open.operations)
+        return;
+    double u = t->open.u, z = t->open.z, w = u / (double)t->open.operations;
+    double part = 1 - 1 / w, third = part * (1 - 2 / w);
+    t->draws++;
+    t->uu += u * u;
+    t->v += part * u * u;
+    t->vy += part * u * z;
+    t->vyy += part * z * z;
+    t->t += third * u * u * u;
+    t->ty += third * u * u * z;
+    t->tyy += third * u * z * z;
+    t->tyyy += third * z * z * z;
+    t->open.operations = 0;
+    t->open.u = t->open.z = 0;
+}
+
+static void draw(struct ct_stratum *t, double y, double w, uint32_t cluster)
+{
+    if (!cluster || cluster != t->open.cluster)
+        close_draw(t);
+    t->open.cluster = cluster;
+    t->open.operations++;
+    t->open.u += w;
+    t->open.z += w * y;
     t->drawn++;
     t->drawn_y += y;
     t->w += w;
     t->wy += w * y;
     t->wyy += w * y * y;
-    t->v += v;
-    t->vy += v * y;
-    t->vyy += v * y * y;
-    t->t += third;
-    t->ty += third * y;
-    t->tyy += third * y * y;
-    t->tyyy += third * y * y * y;
 }
 
-void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight)
+void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight, uint32_t cluster)
 {
     if (!t->certain && !t->drawn)
         t->first_ns = ns;
@@ -33,12 +50,17 @@ void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight)
     t->most_y = most(t->most_y, y);
     t->least_y = -most(-t->least_y, -y);
     if (weight > 1) {
-        draw(t, y, weight);
+        draw(t, y, weight, cluster);
         return;
     }
     t->certain++;
     t->certain_y += y;
     t->certain_yy += y * y;
+}
+
+double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, uint32_t weight)
+{
+    return weight * (ns - t->first_ns - (t->drawn ? t->wy / t->w : 0));
 }
 
 /* Of all that were timed. A single one might as well have been twice as long, or nothing. */
@@ -77,15 +99,17 @@ static struct moments moments_of(const struct ct_stratum *t, double mean)
 /* Of the sum of all that were subject to drawing, less the drawn. */
 static void project_drawn(const struct ct_stratum *t, double passed, struct ct_projection *e)
 {
-    double n = (double)t->drawn, all = n + passed, mean = t->wy / t->w, scale = all / t->w;
-    double effective = t->w * t->w / (t->v + t->w);
+    double n = (double)t->draws, all = (double)t->drawn + passed;
+    double mean = t->wy / t->w, scale = all / t->w, effective = t->w * t->w / t->uu;
     struct moments m = moments_of(t, mean);
+    e->drawn_from = all;
+    e->drawn = t->w;
     e->total_ns = passed * t->first_ns + all * mean - t->drawn_y;
     e->square_ns2 = passed * (t->first_ns * t->first_ns + 2 * t->first_ns * mean + t->wyy / t->w);
     e->variance_ns2 = most(0, scale * scale * m.variance * (n > 1 ? n / (n - 1) : 1));
     e->third_ns3 = scale * scale * scale * m.third;
     e->freedom_ns4 = most(1, effective - 1);
-    if (t->drawn < FEW) {
+    if (t->draws < FEW) {
         e->variance_ns2 = most(e->variance_ns2, ct_stratum_spread_ns2(t) * all * passed / n);
         e->freedom_ns4 = most(1, (double)t->certain + n - 1);
     }
@@ -108,14 +132,19 @@ void ct_stratum_project(const struct ct_stratum *t, uint64_t passed, uint64_t ea
     struct ct_projection e = {0};
     if (!passed || (!t->certain && !t->drawn))
         return;
-    if (t->drawn)
-        project_drawn(t, (double)passed, &e);
-    else
+    if (t->drawn) {
+        struct ct_stratum closed = *t;
+        close_draw(&closed);
+        project_drawn(&closed, (double)passed, &e);
+    } else {
         project_certain(t, (double)passed, &e);
+    }
     sum->operations += (double)passed * (double)each;
     sum->total_ns += most(0, e.total_ns);
     sum->square_ns2 += most(0, e.square_ns2) / (double)each;
     sum->variance_ns2 += e.variance_ns2;
+    sum->drawn_from += e.drawn_from;
+    sum->drawn += e.drawn;
     sum->third_ns3 += e.third_ns3;
     sum->freedom_ns4 += e.variance_ns2 * e.variance_ns2 / e.freedom_ns4;
 }

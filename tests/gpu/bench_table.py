@@ -79,15 +79,16 @@ def cost_rows(runs, programs, modes):
 
 def kernel_time(side, part):
     """Launches, how many were timed, the time of all in us, and the variance of that."""
-    launches = timed = total = variance = 0
+    launches = timed = total = variance = in_common = 0
     for key, count in side.count.items():
         if key[0] == "kernel" and part in key[1]:
             launches += count
             timed += side.timed[key]
             variance += side.variance_ns2[key] / 1e6
+            in_common += side.with_others_ns2[key] / 1e6
             if side.timed[key]:
                 total += count * side.mean_us(key)
-    return launches, timed, total, variance
+    return launches, timed, total, variance if part else variance + max(in_common, 0)
 
 
 def medians(runs, program, mode, part):

@@ -36,6 +36,7 @@ class Side:
         self.estimated = collections.Counter()
         self.estimated_ns = collections.Counter()
         self.variance_ns2 = collections.Counter()
+        self.with_others_ns2 = collections.Counter()
         self.facts = collections.Counter()
         self.lost = collections.Counter()
 
@@ -100,6 +101,7 @@ def add_rows(side, profile):
             side.estimated[key] += row["estimated"]
             side.estimated_ns[key] += row["estimated_ns"]
             side.variance_ns2[key] += row["variance_ns2"]
+            side.with_others_ns2[key] += row["with_others_ns2"]
             add_marks(side, row)
         elif row["kind"] in ("graph", "prefetch"):
             side.facts["%s operations" % row["kind"]] += row["ran"]

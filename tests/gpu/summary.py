@@ -33,13 +33,13 @@ LAYOUTS = {
               "compute_major compute_minor calibration bias_busy_ns gap_busy_ns submit_ns "
               "uncertainty_ns idle_uncertainty_ns copy_floor_ns set_floor_ns "
               "bias_ready_ns bias_copy_ns bias_wait_ns beside_ns"),
-    ROWS: ("IIIIQQ%dQQQQdQQQQQQIIIIQIIdQQQIIQddddd" % ROOM_FOR_LOSSES, "kind detail device $name timed errors "
+    ROWS: ("IIIIQQ%dQQQQdQQQQQQIIIIQIIdQQQIIQdddddd" % ROOM_FOR_LOSSES, "kind detail device $name timed errors "
            + " ".join("lost%d" % i for i in range(ROOM_FOR_LOSSES)) +
            " total_ns min_ns max_ns square_ns2 raw_total_ns raw_min_ns raw_max_ns bytes "
            "timed_bytes overlapped registers static_shared_bytes shape_first shape_count "
            "shape_other bucket_first bucket_count raw_square_ns2 doubt_ns marked legacy_waits "
            "raw_bucket_first raw_bucket_count estimated estimated_ns estimated_square_ns2 "
-           "variance_ns2 third_ns3 freedom_ns4"),
+           "variance_ns2 third_ns3 freedom_ns4 with_others_ns2"),
     SHAPES: ("IIIIIIQQ", "grid_x grid_y grid_z block_x block_y block_z dynamic_shared_bytes count"),
     APIS: ("IIQQQQQQdII", "$name flags calls errors total_ns min_ns max_ns sampled square_ns2 "
            "bucket_first bucket_count"),

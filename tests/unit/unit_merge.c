@@ -185,12 +185,37 @@ START_TEST(samples_add_up)
     ck_assert_uint_eq(v.lines[0].calls, 21);
     ck_assert_uint_eq(v.lines[0].total_ns, 2300);
     ck_assert_uint_eq(v.lines[0].avg_ns, 110); /* 109.5 */
-    ck_assert_double_eq_tol(ct_view_half_ns(&v.lines[0].sampled), 24.495 * 1.984, 0.01);
-    ck_assert_double_eq_tol(ct_view_half_ns(&v.sampled), 24.495 * 1.984, 0.01);
+    ck_assert_double_eq_tol(ct_view_line_half_ns(&v.lines[0]), 24.495 * 1.984, 0.01);
+    ck_assert_double_eq_tol(ct_view_half_ns(&v), 24.495 * 1.984, 0.01);
     ct_view_free(&v);
     expect_line((struct ct_options){0}, "======== Time and Avg of 1 row are estimates from a "
                                         "sample: all times together +-2.1%, the row +-2.1% (95% "
                                         "intervals)\n");
+}
+END_TEST
+
+/* The covariance of two rows, each with the other: it is in the sum of both, and in neither. */
+START_TEST(rows_are_off_together)
+{
+    struct ct_build b;
+    struct ct_view v;
+    start(&b);
+    for (int i = 0; i < 2; i++) {
+        struct ct_file_row row = kernel(&b, 0, i ? "k" : "l");
+        ct_build_time(&row, 100);
+        row.lost[CT_LOSS_SAMPLED] = 9;
+        row.estimated = 10;
+        row.estimated_ns = 1000;
+        row.variance_ns2 = 300;
+        row.freedom_ns4 = 300.0 * 300.0 / 50;
+        row.with_others_ns2 = 200;
+        add_row(&b, row);
+    }
+    merge(&b);
+    ct_view_gpu(&v, &merged, CT_VIEW_ALL_DEVICES, &plain);
+    ck_assert_double_eq_tol(ct_view_line_half_ns(&v.lines[0]), 17.321 * 2.009, 0.01);
+    ck_assert_double_eq_tol(ct_view_half_ns(&v), 31.623 * 1.984, 0.01); /* 1,000; 100 degrees */
+    ct_view_free(&v);
 }
 END_TEST
 
@@ -617,6 +642,7 @@ int main(void)
     tcase_add_test(tests, files_add_up);
     tcase_add_test(tests, losses_and_estimates);
     tcase_add_test(tests, samples_add_up);
+    tcase_add_test(tests, rows_are_off_together);
     tcase_add_test(tests, estimates_do_not_overflow);
     tcase_add_test(tests, devices_are_known_by_uuid);
     tcase_add_test(tests, excluded_copies_have_no_bytes);

@@ -94,7 +94,8 @@ static bool launch(struct ct_thread *t, uint32_t k, CUresult result)
     }
     struct ct_choice choice;
     uint32_t drawn = ct_pass_candidate(&t->passes, &f);
-    ct_sample_choose(&t->sampler, k, ct_sample_key(&shape, 0, 1), 1, drawn, &choice);
+    ct_sample_choose(&t->sampler, &t->passes.cluster, k, ct_sample_key(&shape, 0, 1), 1, drawn,
+                     &choice);
     f.cell = choice.cell;
     looked_at[k]++;
     if (!ct_cell_is_sure(f.cell))

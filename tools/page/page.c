@@ -18,7 +18,7 @@
 static void add_totals(json_t *to, const struct ct_view *gpu)
 {
     ct_json_count(to, "gpu_total", gpu->total_ns);
-    ct_json_count(to, "gpu_half", ct_view_whole_ns(ct_view_half_ns(&gpu->sampled)));
+    ct_json_count(to, "gpu_half", ct_view_whole_ns(ct_view_half_ns(gpu)));
 }
 
 static json_t *profile_of(const struct ct_merged *m, const struct ct_page_timeline *timeline,

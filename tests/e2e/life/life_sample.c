@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "life/stage.h"
+#include "record/journal.h"
+#include "record/op.h"
 #include "report/profile/interval.h"
 
 static const struct ct_file_row *row_of(const struct ct_summary *s, const char *name)
@@ -130,6 +132,35 @@ START_TEST(dear_records_are_few)
 }
 END_TEST
 
+/*
+ * What a budget pays are clusters: of the brackets beyond the first ones, which are all timed, few
+ * have something untimed in front of them.
+ */
+START_TEST(they_come_in_clusters)
+{
+    char path[64];
+    struct ct_journal_entry e;
+    unsigned all = 0, alone = 0;
+    struct stage_run r = PLAY(.argv = {"small", "20000"},
+                              .env = {"CUTRACE_BUDGET=0.5%", "CUDASIM_SLOW=cuLaunchKernel:5",
+                                      "CUTRACE_BRACKETS=brackets"},
+                              .timeout_s = 200);
+    ck_assert_int_eq(r.status, 0);
+    snprintf(path, sizeof(path), "brackets.%d", (int)r.pid);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    while (fread(&e, sizeof(e), 1, file) == 1) {
+        all++;
+        alone += all > 400 && e.flags & CT_OP_AFTER_BREAK;
+    }
+    fclose(file);
+    printf("# %u brackets, %u alone or first\n", all, alone);
+    ck_assert_uint_gt(all, 600);
+    ck_assert_uint_lt(alone, (all - 400) / 2);
+    stage_drop(&r);
+}
+END_TEST
+
 /* What is captured counts as that, also where nearly nothing is timed. */
 START_TEST(captures_are_no_samples)
 {
@@ -229,6 +260,7 @@ int main(void)
     tcase_add_test(t, intervals_cover_the_truth);
     tcase_add_test(t, a_budget_leaves_counts_exact);
     tcase_add_test(t, dear_records_are_few);
+    tcase_add_test(t, they_come_in_clusters);
     tcase_add_test(t, captures_are_no_samples);
     tcase_add_loop_test(t, one_connection, 0, 3);
     tcase_add_loop_test(t, programmatic_dependent_launches, 0, 6);

@@ -271,6 +271,7 @@ static void add_estimate(struct ct_file_row *to, const struct ct_file_row *from)
     to->variance_ns2 += from->variance_ns2;
     to->third_ns3 += from->third_ns3;
     to->freedom_ns4 += from->freedom_ns4;
+    to->with_others_ns2 += from->with_others_ns2;
 }
 
 static void add_durations(struct ct_file_row *to, const struct ct_file_row *from)

@@ -130,14 +130,24 @@ struct ct_node_times ct_view_node(const struct ct_file_node *node, uint64_t runs
                                   .uncertain = ct_view_uncertain(timed_ns, doubt_ns)};
 }
 
-/* The moments of a sum of independent estimates, each times `scale`. */
-static void add_sampled(struct ct_sampled *to, double variance_ns2, double third_ns3,
-                        double freedom_ns4, double scale)
+/* The moments of a sum of estimates, each times `scale`. */
+static void add_sampled(struct ct_sampled *to, const struct ct_sampled *one, double scale)
 {
     double square = scale * scale;
-    to->variance_ns2 += variance_ns2 * square;
-    to->third_ns3 += third_ns3 * square * scale;
-    to->freedom_ns4 += freedom_ns4 * square * square;
+    to->variance_ns2 += one->variance_ns2 * square;
+    to->third_ns3 += one->third_ns3 * square * scale;
+    to->freedom_ns4 += one->freedom_ns4 * square * square;
+    to->with_others_ns2 += one->with_others_ns2 * square;
+}
+
+static struct ct_sampled sampled_of(const struct ct_file_row *sum)
+{
+    return (struct ct_sampled){
+        .variance_ns2 = sum->variance_ns2,
+        .third_ns3 = sum->third_ns3,
+        .freedom_ns4 = sum->freedom_ns4,
+        .with_others_ns2 = sum->with_others_ns2,
+    };
 }
 
 static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool raw)
@@ -157,8 +167,10 @@ static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool 
     ct_merge_add_to(&line->doubt_ns, d.doubt_ns);
     line->estimated += d.estimated;
     line->estimated_ns += d.estimated_ns;
-    if (!raw)
-        add_sampled(&line->sampled, sum->variance_ns2, sum->third_ns3, sum->freedom_ns4, 1);
+    if (!raw) {
+        struct ct_sampled one = sampled_of(sum);
+        add_sampled(&line->sampled, &one, 1);
+    }
     line->min_ns = ct_min(line->min_ns, d.min_ns);
     line->max_ns = ct_max(line->max_ns, d.max_ns);
 }
@@ -197,8 +209,8 @@ static void finish_line(struct ct_view *v, struct ct_line *line)
         line->total_ns = ct_view_whole_ns(line->estimated_ns * scale);
     }
     line->sampled = (struct ct_sampled){0};
-    add_sampled(&line->sampled, s.variance_ns2, s.third_ns3, s.freedom_ns4, scale);
-    add_sampled(&v->sampled, s.variance_ns2, s.third_ns3, s.freedom_ns4, scale);
+    add_sampled(&line->sampled, &s, scale);
+    add_sampled(&v->sampled, &s, scale);
     ct_merge_add_to(&v->total_ns, line->total_ns);
 }
 
@@ -353,9 +365,25 @@ void ct_view_free(struct ct_view *v)
     *v = (struct ct_view){0};
 }
 
-double ct_view_half_ns(const struct ct_sampled *s)
+static double half_ns(const struct ct_sampled *s)
 {
     return ct_interval_half_ns(s->variance_ns2, s->third_ns3, s->freedom_ns4);
+}
+
+double ct_view_half_ns(const struct ct_view *v)
+{
+    struct ct_sampled s = v->sampled;
+    if (s.with_others_ns2 > 0 && s.variance_ns2 > 0) {
+        double times = 1 + s.with_others_ns2 / s.variance_ns2;
+        s.variance_ns2 *= times;
+        s.freedom_ns4 *= times * times * times; /* as if there were so many times fewer rows */
+    }
+    return half_ns(&s);
+}
+
+double ct_view_line_half_ns(const struct ct_line *line)
+{
+    return half_ns(&line->sampled);
 }
 
 size_t ct_view_count_sampled(const struct ct_view *v)

@@ -17,6 +17,7 @@ struct ct_sampled {
     double variance_ns2;
     double third_ns3;
     double freedom_ns4;
+    double with_others_ns2; /* covariance with the others; of a view the sum */
 };
 
 struct ct_line {
@@ -67,8 +68,9 @@ void ct_view_free(struct ct_view *v);
 
 double ct_view_percent(const struct ct_view *v, const struct ct_line *line);
 
-/* Half of the 95 % interval of a total, and how many lines have one. */
-double ct_view_half_ns(const struct ct_sampled *s);
+/* Half of the 95 % interval of the total of all lines or of one, and how many have one. */
+double ct_view_half_ns(const struct ct_view *v);
+double ct_view_line_half_ns(const struct ct_line *line);
 size_t ct_view_count_sampled(const struct ct_view *v);
 
 /* Figures of the timed operations of a row: of their durations or of the raw brackets. */

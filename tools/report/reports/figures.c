@@ -56,7 +56,7 @@ static void put_times(struct ct_cell *cells, const struct ct_line *line, uint64_
     cells[CT_FIGURE_SHARE] = ct_cell_number(100.0 * (double)line->total_ns / (double)all_ns);
     cells[CT_FIGURE_TOTAL] = ct_cell_count(line->total_ns);
     if (line->sampled.variance_ns2 > 0)
-        cells[CT_FIGURE_INTERVAL] = ct_cell_whole(ct_view_half_ns(&line->sampled));
+        cells[CT_FIGURE_INTERVAL] = ct_cell_whole(ct_view_line_half_ns(line));
     cells[CT_FIGURE_AVG] = ct_cell_count(line->avg_ns);
     cells[CT_FIGURE_AVG].doubtful = line->uncertain;
     if (d.doubt_ns)

@@ -77,7 +77,7 @@ static double worst_sampled(const struct ct_view *gpu)
     double worst = 0;
     for (size_t i = 0; i < gpu->count; i++) {
         const struct ct_line *line = &gpu->lines[i];
-        double share = ct_view_half_ns(&line->sampled) / ((double)line->total_ns + 1);
+        double share = ct_view_line_half_ns(line) / ((double)line->total_ns + 1);
         worst = share > worst ? share : worst;
     }
     return 100 * worst;
@@ -110,7 +110,7 @@ static void print_range_calls(FILE *out, const char *prefix, const struct ct_mer
 static void print_sampled(FILE *out, const char *prefix, const struct ct_view *gpu)
 {
     size_t count = ct_view_count_sampled(gpu);
-    double all = 100 * ct_view_half_ns(&gpu->sampled) / ((double)gpu->total_ns + 1);
+    double all = 100 * ct_view_half_ns(gpu) / ((double)gpu->total_ns + 1);
     if (!count)
         return;
     fprintf(out, "%sTime and Avg of %zu row%s are estimates from a sample: ", prefix, count,

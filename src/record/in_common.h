@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations of a cluster may be longer or shorter together, and so the totals that are estimated
+ * from them are off together, of a row's cells and of rows. What that comes to is found from how far
+ * they are from the means of their cells. Of the drain thread.
+ */
+#ifndef CT_IN_COMMON_H
+#define CT_IN_COMMON_H
+
+#include "base/base.h"
+
+/* Of a row: sums over clusters of products of distances, ns2. With independent ones about 0. */
+struct ct_in_common {
+    double of_cells_ns2;    /* of its cells with each other */
+    double with_others_ns2; /* with all other rows */
+};
+
+/* An operation of that cluster, so far from its cell's mean as many times as it stands for. */
+void ct_in_common_add(uint32_t cluster, uint32_t row, uint32_t cell, double distance_ns);
+void ct_in_common_forget(void);
+
+#endif
