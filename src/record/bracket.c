@@ -135,7 +135,7 @@ static const struct ct_shape any_shape;
 /* The first launch of a kernel is timed: its row is not known yet. See publish(). */
 static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
 {
-    uint32_t drawn = 1;
+    struct ct_drawn drawn = {1, true};
     if (b->row == CT_ROW_NONE || ct_likely(!ct_sample_is_on && !ct_row_is_programmatic(b->row)))
         return false;
     if (ct_unlikely(w->kind == CT_WORK_WITNESS))
@@ -488,7 +488,8 @@ static void count_error(struct ct_bracket *b)
  */
 static void count_cost(const struct ct_bracket *b, bool timed, uint64_t ticks)
 {
-    enum ct_cost cost = b->choice.follows ? CT_COST_NEXT : CT_COST_BRACKET;
+    bool is_alone = !b->choice.follows && b->flags & CT_OP_AFTER_BREAK;
+    enum ct_cost cost = is_alone ? CT_COST_BRACKET : CT_COST_NEXT;
     if (!timed || b->found_idle || ticks < ct_ns_to_ticks(ROOM_NS))
         ct_sample_measured(timed ? cost : CT_COST_PASSED, ticks);
 }

@@ -46,10 +46,10 @@ void ct_cluster_step(struct ct_cluster *c, uint32_t cycle, uint64_t *random)
 }
 
 /* The probability is one less that of neither. */
-uint32_t ct_cluster_weight(uint64_t every, uint64_t cycle)
+double ct_cluster_weight(uint64_t every, uint64_t cycle)
 {
     uint64_t parts = cycle + CT_CLUSTER * (every - 1);
     if (every == 1 || cycle == CT_CLUSTER)
         return 1;
-    return (uint32_t)ct_max((every * cycle + parts / 2) / parts, 2);
+    return (double)(every * cycle) / (double)parts;
 }

@@ -16,6 +16,9 @@
 
 #define CT_CLUSTER 8
 
+/* What is put together of so many at once, each in its place by number: of threads side by side. */
+#define CT_CLUSTERS_OPEN 8
+
 struct ct_cluster {
     _Alignas(CT_CACHE_LINE) uint32_t until; /* operations before the next one begins */
     bool is_open;    /* now, or it has begun: none goes by without a look */
@@ -48,6 +51,6 @@ void ct_cluster_step(struct ct_cluster *c, uint32_t cycle, uint64_t *random);
  * Of an operation that is timed if it is drawn by itself, one in `every`, or in a cluster: the
  * inverse of that probability. Only what is certain has a weight of 1.
  */
-uint32_t ct_cluster_weight(uint64_t every, uint64_t cycle);
+double ct_cluster_weight(uint64_t every, uint64_t cycle);
 
 #endif

@@ -15,8 +15,10 @@ struct ct_in_common {
     double with_others_ns2; /* with all other rows */
 };
 
-/* An operation of that cluster, so far from its cell's mean as many times as it stands for. */
-void ct_in_common_add(uint32_t cluster, uint32_t row, uint32_t cell, double distance_ns);
+struct ct_op;
+
+/* An operation of a cluster, so far from its cell's mean as many times as it stands for. */
+void ct_in_common_add(const struct ct_op *op, double distance_ns);
 void ct_in_common_forget(void);
 
 #endif

@@ -68,12 +68,18 @@ struct ct_op {
     uint64_t bytes;        /* of all copies of a batch */
     uint64_t operations;   /* copies of a batch; otherwise 1 */
     struct ct_shape shape;
-    uint32_t cell;   /* sample.h; CT_CELL_NONE when all are timed */
-    uint32_t weight; /* how many it stands for; 0 and 1: itself */
+    double weight;    /* how many it stands for; 0 and 1: itself */
+    uint32_t cell;    /* sample.h; CT_CELL_NONE when all are timed */
     uint32_t cluster; /* cluster.h; 0: none */
-    uint32_t range;  /* of its thread (range.h); 0: none */
-    uint32_t batch;  /* of NCCL's operations (collective.h); 0: none */
+    uint32_t range;   /* of its thread (range.h); 0: none */
+    uint32_t batch;   /* of NCCL's operations (collective.h); 0: none */
 };
+
+/* Where a whole number is needed. */
+static inline uint64_t ct_op_stands_for(const struct ct_op *op)
+{
+    return op->weight > 1 ? (uint64_t)(op->weight + 0.5) : 1;
+}
 
 static inline bool ct_op_has_start_record(const struct ct_op *op)
 {

@@ -67,17 +67,14 @@ static bool is_of(const struct ct_pass *p, const struct ct_pass_finding *f)
            p->shared_bytes == s->dynamic_shared_bytes;
 }
 
-uint32_t ct_pass_candidate(struct ct_passes *all, const struct ct_pass_finding *f)
+struct ct_drawn ct_pass_candidate(struct ct_passes *all, const struct ct_pass_finding *f)
 {
     struct ct_pass *p = slot_of(all, f);
-    if (!is_of(p, f) || p->generation != f->generation)
-        return 1;
-    if (p->left)
-        return 0;
-    if (!p->candidate)
-        return 1;
-    p->candidate = false;
-    return ct_pass_account(all, p)->every;
+    if (!is_of(p, f) || p->generation != f->generation || (!p->left && !p->candidate))
+        return (struct ct_drawn){1, true};
+    if (!p->left)
+        p->candidate = false;
+    return (struct ct_drawn){ct_pass_account(all, p)->every, !p->left};
 }
 
 static bool is_for(const struct ct_pass_account *a, const struct ct_pass_finding *f)
@@ -116,6 +113,7 @@ static bool claim(struct ct_passes *all, struct ct_pass *p, const struct ct_pass
 
 static void draw(struct ct_pass *p, struct ct_pass_account *a, uint64_t *random)
 {
+    p->in_clusters = a->cell != CT_CELL_NONE && ct_cell_is_in_clusters(a->cell);
     if (a->cell == CT_CELL_NONE) {
         p->left = UINT32_MAX;
         p->candidate = false;

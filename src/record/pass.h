@@ -34,8 +34,9 @@ struct ct_pass {
     _Atomic uint64_t count; /* that went by; read by the drain thread */
     uint32_t generation;
     uint16_t stream_index;
-    bool takes_turns; /* ct_stream_take_turn() */
-    bool candidate;   /* the one after `left` is to be timed; otherwise draw again */
+    bool takes_turns : 1; /* ct_stream_take_turn() */
+    bool candidate : 1;   /* the one after `left` is to be timed; otherwise draw again */
+    bool in_clusters : 1; /* they are timed in clusters as well */
 };
 _Static_assert(sizeof(struct ct_pass) == CT_CACHE_LINE, "one cache line");
 _Static_assert(CT_STREAMS <= UINT16_MAX + 1, "a stream's index has 16 bits");
@@ -105,7 +106,8 @@ CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle
                                        size_t shared_bytes, CUstream stream)
 {
     struct ct_pass *p = ct_pass_slot(all, handle, stream, grid[0], grid[1], block[0]);
-    if (!p->left || all->cluster.is_open || p->handle != handle || p->stream != stream ||
+    if (!p->left || (all->cluster.is_open && p->in_clusters) || p->handle != handle ||
+        p->stream != stream ||
         p->grid[0] != grid[0] || p->grid[1] != grid[1] || p->grid[2] != grid[2] ||
         p->block[0] != block[0] || p->block[1] != block[1] || p->block[2] != block[2] ||
         p->shared_bytes != shared_bytes ||
@@ -127,7 +129,8 @@ CT_COLD void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p);
 CT_INLINE void ct_pass_made(struct ct_passes *all, struct ct_pass *p, CUresult result)
 {
     p->left--;
-    ct_cluster_passed(&all->cluster);
+    if (p->in_clusters)
+        ct_cluster_passed(&all->cluster);
     if (ct_unlikely(result != CUDA_SUCCESS)) {
         ct_pass_failed(all, p);
         return;
@@ -151,11 +154,8 @@ struct ct_pass_finding {
     uint32_t generation; /* of before it was looked at */
 };
 
-/*
- * Of a launch that is not passed over: if its turn to be timed was drawn in advance, one in how
- * many that was of; 0 if it was drawn to go by, and could not. Otherwise 1.
- */
-uint32_t ct_pass_candidate(struct ct_passes *all, const struct ct_pass_finding *f);
+/* Of a launch that is not passed over, whether its turn to be timed was drawn in advance. */
+struct ct_drawn ct_pass_candidate(struct ct_passes *all, const struct ct_pass_finding *f);
 
 /* Draws how many like this one go by from now on. */
 void ct_pass_arm(struct ct_passes *all, const struct ct_pass_finding *f, uint64_t *random);

@@ -142,36 +142,37 @@ uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char 
 }
 
 /* In the histogram an operation counts for all that it stands for. False: it has none any more. */
-static bool add_sum(struct ct_sums *s, uint64_t total_ns, uint64_t operations, uint32_t weight)
+static bool add_sum(struct ct_sums *s, const struct ct_op *op, uint64_t total_ns)
 {
-    uint64_t each_ns = total_ns / operations;
+    uint64_t each_ns = total_ns / op->operations;
     s->total_ns += total_ns;
     s->min_ns = ct_min(s->min_ns, each_ns);
     s->max_ns = ct_max(s->max_ns, each_ns);
-    s->square_ns2 += (double)each_ns * (double)each_ns * (double)operations;
-    return ct_buckets_add(&s->buckets, each_ns, operations * ct_max(weight, 1));
+    s->square_ns2 += (double)each_ns * (double)each_ns * (double)op->operations;
+    return ct_buckets_add(&s->buckets, each_ns, op->operations * ct_op_stands_for(op));
 }
 
 /* Both have a histogram or none has: they are of the same operations. */
 static void add_sums(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns)
 {
-    bool time = add_sum(&r->time, time_ns, op->operations, op->weight);
-    bool raw = add_sum(&r->raw, raw_ns, op->operations, op->weight);
+    bool time = add_sum(&r->time, op, time_ns);
+    bool raw = add_sum(&r->raw, op, raw_ns);
     if (ct_unlikely(!time || !raw)) {
         ct_buckets_drop(&r->time.buckets);
         ct_buckets_drop(&r->raw.buckets);
     }
 }
 
-static void add_class(uint64_t *classes, uint64_t each_ns, uint64_t operations, uint32_t weight)
+static void add_class(uint64_t *classes, const struct ct_op *op, uint64_t time_ns)
 {
 #define X(ns, text) ns,
     static const uint64_t limits[] = {CT_CLASS_LIMITS(X)};
 #undef X
+    uint64_t each_ns = time_ns / op->operations;
     unsigned i = 0;
     while (i < ct_countof(limits) && each_ns > limits[i])
         i++;
-    classes[i] += operations * ct_max(weight, 1);
+    classes[i] += op->operations * ct_op_stands_for(op);
 }
 
 static bool same_shape(const struct ct_shape *a, const struct ct_shape *b)
@@ -211,13 +212,13 @@ static void add_marks(struct ct_row *r, const struct ct_op *op)
         r->legacy_waits += op->operations;
 }
 
+/* From the mean of those before: its own would be drawn towards it. */
 static void add_to_cell(const struct ct_op *op, double time_ns)
 {
     struct ct_stratum *t = ct_cell_stratum(op->cell);
-    ct_stratum_add(t, time_ns, op->weight, op->cluster);
     if (op->cluster && op->weight > 1)
-        ct_in_common_add(op->cluster, op->row, op->cell,
-                         ct_stratum_distance_ns(t, time_ns, op->weight));
+        ct_in_common_add(op, ct_stratum_distance_ns(t, time_ns, op->weight));
+    ct_stratum_add(t, time_ns, op->weight, op->cluster);
 }
 
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
@@ -227,7 +228,7 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
     r->doubt_ns += doubt_ns;
     add_sums(r, op, raw_ns, time_ns);
     if (ct_config_wants_metrics())
-        add_class(r->classes, time_ns / op->operations, op->operations, op->weight);
+        add_class(r->classes, op, time_ns);
     if (op->cell != CT_CELL_NONE)
         add_to_cell(op, (double)time_ns);
     if (op->bytes) {

@@ -289,7 +289,7 @@ static void pay(bool sure, bool follows)
  */
 static bool may_be_in_cluster(uint32_t row, uint64_t seen)
 {
-    return policy.budget_ppm && policy.every <= 1 && apart_every(row, seen) == 1;
+    return policy.budget_ppm && policy.every <= 1 && apart_every(row, seen) <= 1;
 }
 
 bool ct_cell_is_in_clusters(uint32_t index)
@@ -312,8 +312,14 @@ static uint32_t cycle_of(struct ct_cluster *c, uint64_t *random, int64_t left_ns
     return thinned(c->cycle, left_ns, size_ns);
 }
 
+/* Of those that were drawn in advance fewer are where one in more is to be by now. */
+static bool is_chosen(struct ct_drawn drawn, uint64_t every, uint64_t *random)
+{
+    return drawn.is_it && (every <= drawn.every || ct_random(random) * every >> 32 < drawn.every);
+}
+
 bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t row, uint64_t key,
-                      uint64_t operations, uint32_t drawn, struct ct_choice *choice)
+                      uint64_t operations, struct ct_drawn drawn, struct ct_choice *choice)
 {
     int64_t left_ns = 0, size_ns = 0;
     uint32_t cell = find(row, key, operations), cycle = 0;
@@ -334,10 +340,9 @@ bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t
         ct_cluster_step(cluster, cluster_cycle(), &s->random);
     }
     if (!sure) {
-        uint64_t every = ct_max(drawn, thinned(every_of(c, row, seen), left_ns, size_ns));
-        choice->weight = cycle ? ct_cluster_weight(every, cycle) : (uint32_t)every;
-        if (!choice->cluster && every > drawn &&
-            (uint64_t)ct_random(&s->random) * every >> 32 >= drawn) {
+        uint64_t every = ct_max(drawn.every, thinned(every_of(c, row, seen), left_ns, size_ns));
+        choice->weight = cycle ? ct_cluster_weight(every, cycle) : (double)every;
+        if (!choice->cluster && !is_chosen(drawn, every, &s->random)) {
             choice->weight = 0;
             return false;
         }

@@ -62,8 +62,8 @@ struct ct_sample_policy {
 
 /* Weight: how many operations this one stands for, itself included; 0: it was passed over. */
 struct ct_choice {
+    double weight;
     uint32_t cell;
-    uint32_t weight;
     uint32_t cluster; /* its number; 0: it was drawn by itself, or not at all */
     bool follows;     /* another one of its cluster */
     bool counted;     /* as seen, in the thread's sampler */
@@ -99,13 +99,18 @@ uint32_t ct_cells_count(void);
 /* What tells operations of a row apart: a kernel's shape, otherwise the bytes, roughly. */
 uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations);
 
+/* What was drawn in advance (pass.h): one in so many, and whether it is that one; {1, true}: nothing. */
+struct ct_drawn {
+    uint32_t every;
+    bool is_it;
+};
+
 /*
- * Whether an operation of that row is timed; it is counted in its cell either way. `drawn`: it is
- * one in so many already, or 0: it is one of the others (pass.h). Otherwise 1. In a cluster it is
- * timed anyway.
+ * Whether an operation of that row is timed, as one that is drawn or in a cluster; it is counted in
+ * its cell either way.
  */
 bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t row, uint64_t key,
-                      uint64_t operations, uint32_t drawn, struct ct_choice *choice);
+                      uint64_t operations, struct ct_drawn drawn, struct ct_choice *choice);
 /* Counts one that is timed without having been asked for: its row was not known before. */
 void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
                         struct ct_choice *choice);
@@ -115,7 +120,7 @@ void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice);
 /* What cutrace's part in an operation has cost the host, now and then: */
 enum ct_cost {
     CT_COST_BRACKET, /* of one that was timed, */
-    CT_COST_NEXT,    /* behind another one of its cluster, */
+    CT_COST_NEXT,    /* right behind another one, */
     CT_COST_PASSED,  /* that was looked at and passed over, */
     CT_COST_PASS,    /* and that went by without a look (pass.h) */
     CT_COST_COUNT,

@@ -162,7 +162,7 @@ static void learn(const struct ct_measured *m)
 /* As often as it stands for others, which were in ranges as often as those that were drawn. */
 static CT_COLD void add_to_range(const struct ct_op *op, uint64_t time_ns)
 {
-    uint64_t operations = op->operations * ct_max(op->weight, 1);
+    uint64_t operations = op->operations * ct_op_stands_for(op);
     ct_range_add(op->range, op->row, operations, time_ns / op->operations);
 }
 

@@ -8,11 +8,11 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-static void close_draw(struct ct_stratum *t)
+static void close_draw(struct ct_stratum *t, unsigned i)
 {
-    if (!t->open.operations)
+    if (!t->open[i].operations)
         return;
-    double u = t->open.u, z = t->open.z, w = u / (double)t->open.operations;
+    double u = t->open[i].u, z = t->open[i].z, w = u / (double)t->open[i].operations;
     double part = 1 - 1 / w, third = part * (1 - 2 / w);
     t->draws++;
     t->uu += u * u;
@@ -23,18 +23,19 @@ static void close_draw(struct ct_stratum *t)
     t->ty += third * u * u * z;
     t->tyy += third * u * z * z;
     t->tyyy += third * z * z * z;
-    t->open.operations = 0;
-    t->open.u = t->open.z = 0;
+    t->open[i].operations = 0;
+    t->open[i].u = t->open[i].z = 0;
 }
 
 static void draw(struct ct_stratum *t, double y, double w, uint32_t cluster)
 {
-    if (!cluster || cluster != t->open.cluster)
-        close_draw(t);
-    t->open.cluster = cluster;
-    t->open.operations++;
-    t->open.u += w;
-    t->open.z += w * y;
+    unsigned i = cluster % CT_CLUSTERS_OPEN;
+    if (!cluster || cluster != t->open[i].cluster)
+        close_draw(t, i);
+    t->open[i].cluster = cluster;
+    t->open[i].operations++;
+    t->open[i].u += w;
+    t->open[i].z += w * y;
     t->drawn++;
     t->drawn_y += y;
     t->w += w;
@@ -42,7 +43,7 @@ static void draw(struct ct_stratum *t, double y, double w, uint32_t cluster)
     t->wyy += w * y * y;
 }
 
-void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight, uint32_t cluster)
+void ct_stratum_add(struct ct_stratum *t, double ns, double weight, uint32_t cluster)
 {
     if (!t->certain && !t->drawn)
         t->first_ns = ns;
@@ -58,9 +59,9 @@ void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight, uint32_t c
     t->certain_yy += y * y;
 }
 
-double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, uint32_t weight)
+double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, double weight)
 {
-    return weight * (ns - t->first_ns - (t->drawn ? t->wy / t->w : 0));
+    return t->drawn ? weight * (ns - t->first_ns - t->wy / t->w) : 0;
 }
 
 /* Of all that were timed. A single one might as well have been twice as long, or nothing. */
@@ -134,7 +135,8 @@ void ct_stratum_project(const struct ct_stratum *t, uint64_t passed, uint64_t ea
         return;
     if (t->drawn) {
         struct ct_stratum closed = *t;
-        close_draw(&closed);
+        for (unsigned i = 0; i < CT_CLUSTERS_OPEN; i++)
+            close_draw(&closed, i);
         project_drawn(&closed, (double)passed, &e);
     } else {
         project_certain(t, (double)passed, &e);

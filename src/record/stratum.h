@@ -13,6 +13,7 @@
 #define CT_STRATUM_H
 
 #include "base/base.h"
+#include "record/cluster.h"
 
 /*
  * Sums over operations of weight w and duration y, which is taken relative to the first one's. What
@@ -35,7 +36,7 @@ struct ct_stratum {
         uint32_t cluster; /* 0: it is one of a single operation */
         uint32_t operations;
         double u, z;
-    } open; /* the last draw, which is not among the sums yet */
+    } open[CT_CLUSTERS_OPEN]; /* the last draws, which are not among the sums yet */
 };
 
 /* Of operations that were passed over; sums over cells. */
@@ -52,10 +53,10 @@ struct ct_projection {
 };
 
 /* cluster: its number; 0: the operation was drawn by itself. */
-void ct_stratum_add(struct ct_stratum *t, double ns, uint32_t weight, uint32_t cluster);
+void ct_stratum_add(struct ct_stratum *t, double ns, double weight, uint32_t cluster);
 
-/* How far such a duration is from the mean of the drawn, times its weight. */
-double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, uint32_t weight);
+/* How far such a duration is from the mean of the drawn, times its weight; 0 without any. */
+double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, double weight);
 
 /* The variance of single durations, as far as it can be told. */
 double ct_stratum_spread_ns2(const struct ct_stratum *t);

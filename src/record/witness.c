@@ -254,7 +254,7 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
         e->time_ns > SHORT_NS || !is_late(m, e) ||
         !ct_tells_host(ct_device(m->device)->calibration))
         return;
-    w->late_kernels += (uint32_t)ct_min(ct_max(m->op.weight, 1), WANTED_KERNELS);
+    w->late_kernels += (uint32_t)ct_min(ct_op_stands_for(&m->op), WANTED_KERNELS);
     if (w->late_kernels >= WANTED_KERNELS)
         atomic_store_explicit(&w->state, CT_WITNESS_WANTED, memory_order_relaxed);
 }

@@ -214,7 +214,7 @@ START_TEST(rows_are_off_together)
     merge(&b);
     ct_view_gpu(&v, &merged, CT_VIEW_ALL_DEVICES, &plain);
     ck_assert_double_eq_tol(ct_view_line_half_ns(&v.lines[0]), 17.321 * 2.009, 0.01);
-    ck_assert_double_eq_tol(ct_view_half_ns(&v), 31.623 * 1.984, 0.01); /* 1,000; 100 degrees */
+    ck_assert_double_eq_tol(ct_view_half_ns(&v), 31.623 * 2.0003, 0.01); /* 60 degrees */
     ct_view_free(&v);
 }
 END_TEST

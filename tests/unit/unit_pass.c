@@ -93,7 +93,7 @@ static bool launch(struct ct_thread *t, uint32_t k, CUresult result)
         return true;
     }
     struct ct_choice choice;
-    uint32_t drawn = ct_pass_candidate(&t->passes, &f);
+    struct ct_drawn drawn = ct_pass_candidate(&t->passes, &f);
     ct_sample_choose(&t->sampler, &t->passes.cluster, k, ct_sample_key(&shape, 0, 1), 1, drawn,
                      &choice);
     f.cell = choice.cell;

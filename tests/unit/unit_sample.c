@@ -4,6 +4,7 @@
  * operations, with the truth at hand. Seeds are fixed: each run is the same.
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,11 +67,9 @@ static void pass_time(uint64_t ns)
 
 static char handles[CT_ROWS][64];
 
-/* As src/record/bracket.c does it. */
-static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t row,
-                   struct ct_choice *choice)
+static struct ct_pass_finding finding(const struct ct_shape *shape, uint32_t row)
 {
-    struct ct_pass_finding f = {
+    return (struct ct_pass_finding){
         .handle = handles[row],
         .stream = (CUstream)handles,
         .shape = shape,
@@ -80,12 +79,19 @@ static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t r
         .loss = CT_LOSS_SAMPLED,
         .generation = ct_pass_generation_now(),
     };
+}
+
+/* As src/record/bracket.c does it. */
+static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t row,
+                   struct ct_choice *choice)
+{
+    struct ct_pass_finding f = finding(shape, row);
     struct ct_pass *p = ct_pass_take(&t->passes, f.handle, shape->grid, shape->block, 0, f.stream);
     if (p) {
         ct_pass_made(&t->passes, p, CUDA_SUCCESS);
         return false;
     }
-    uint32_t drawn = ct_pass_candidate(&t->passes, &f);
+    struct ct_drawn drawn = ct_pass_candidate(&t->passes, &f);
     uint64_t key = ct_sample_key(shape, 0, 1);
     bool timed = ct_sample_choose(&t->sampler, &t->passes.cluster, row, key, 1, drawn, choice);
     f.cell = choice->cell;
@@ -95,11 +101,11 @@ static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t r
 }
 
 /* Returns what that costs. */
-static uint32_t launch(uint32_t row, uint32_t blocks, double ns)
+static uint32_t launch_in(struct ct_thread *t, uint32_t row, uint32_t blocks, double ns)
 {
     struct ct_shape shape = {.grid = {blocks, 1, 1}, .block = {128, 1, 1}};
     struct ct_choice choice;
-    if (!choose(ct_thread_self(), &shape, row, &choice))
+    if (!choose(t, &shape, row, &choice))
         return costs.passed_ns;
     struct ct_op op = {.row = row,
                        .operations = 1,
@@ -109,6 +115,11 @@ static uint32_t launch(uint32_t row, uint32_t blocks, double ns)
                        .cluster = choice.cluster};
     ct_row_add(ct_row(row), &op, (uint64_t)ns, (uint64_t)ns, 0);
     return choice.follows ? costs.next_ns : costs.bracket_ns;
+}
+
+static uint32_t launch(uint32_t row, uint32_t blocks, double ns)
+{
+    return launch_in(ct_thread_self(), row, blocks, ns);
 }
 
 static uint32_t kernel(uint32_t number)
@@ -270,6 +281,36 @@ START_TEST(something_is_timed_at_any_rate)
 }
 END_TEST
 
+/* ---- weights ---- */
+
+static const struct {
+    uint32_t cycle, every;
+} rates[] = {{8, 1000}, {9, 2},  {10, 1000}, {16, 2},   {20, CT_EVERY_MOST},
+             {64, 3},   {64, 1}, {1000, 20}, {500, 500}};
+
+/* Of each operation the inverse of the probability that it is timed: they add up to all. */
+START_TEST(weights_add_up)
+{
+    const struct ct_shape shape = {.grid = {1, 1, 1}, .block = {128, 1, 1}};
+    const uint64_t n = 2000000;
+    struct ct_choice choice;
+    double sum = 0;
+    start((struct ct_sample_policy){.every = 1, .budget_ppm = 20000}, 0);
+    uint32_t row = kernel(0);
+    ct_purse.left_ns = ct_purse.size_ns = INT64_MAX / 2;
+    ct_purse.cluster_cycle = rates[_i].cycle;
+    choose(ct_thread_self(), &shape, row, &choice);
+    ct_cell(choice.cell)->every = rates[_i].every;
+    ct_pass_renew();
+    for (uint64_t i = 0; i < n; i++)
+        if (choose(ct_thread_self(), &shape, row, &choice)) {
+            ck_assert(choice.weight > 1 || rates[_i].every == 1 || rates[_i].cycle == CT_CLUSTER);
+            sum += choice.weight;
+        }
+    ck_assert_double_eq_tol(sum / (double)n, 1, 0.03);
+}
+END_TEST
+
 /* ---- totals ---- */
 
 static struct ct_projection estimate_of(uint32_t row)
@@ -408,6 +449,106 @@ static void check_cover(struct ct_sample_policy (*policy)(uint64_t run))
     ck_assert_uint_ge(held, 0.93 * all);
 }
 
+static bool excluded_goes_by(struct ct_thread *t, uint32_t row)
+{
+    struct ct_shape shape = {.grid = {1, 1, 1}, .block = {128, 1, 1}};
+    struct ct_pass_finding f = finding(&shape, row);
+    struct ct_pass *p = ct_pass_take(&t->passes, f.handle, shape.grid, shape.block, 0, f.stream);
+    f.loss = CT_LOSS_EXCLUDED;
+    if (p)
+        ct_pass_made(&t->passes, p, CUDA_SUCCESS);
+    else
+        ct_pass_arm(&t->passes, &f, &t->sampler.random);
+    return p;
+}
+
+/*
+ * What is not timed at all neither begins a cluster nor brings the next one nearer: behind it the
+ * launches are no likelier to be timed than the others, and it goes by.
+ */
+START_TEST(what_is_excluded_is_in_no_cluster)
+{
+    struct cover c = {0};
+    uint64_t went_by = 0, all = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        start((struct ct_sample_policy){.every = 1, .budget_ppm = 50000, .sure = CT_SURE}, run);
+        uint32_t row = kernel(0), out = kernel(1);
+        double truth = 0;
+        for (uint64_t n = 0; n < 400 * 24; n++) {
+            double ns = n % 24 < 8 ? 20000 : 5000;
+            for (int i = 0; i < 20 && n % 24 == 0; i++, all++) {
+                went_by += excluded_goes_by(ct_thread_self(), out);
+                pass_time(4000);
+            }
+            truth += ns;
+            pass_time(launch(row, 1, ns) + 4000);
+        }
+        double error = total_of(row) - truth;
+        c.held += fabs(error) <= half_of(row);
+        c.error += error / truth;
+        c.square += error / truth * (error / truth);
+        c.all++;
+    }
+    check_kind(&c, "behind excluded ones");
+    ck_assert_uint_ge(went_by, all / 10 * 9);
+}
+END_TEST
+
+/* Of several threads, whose clusters come to the drain thread in between each other. */
+#define THREADS 8
+
+static void *self_of_thread(void *unused)
+{
+    (void)unused;
+    return ct_thread_self();
+}
+
+/* What is left of a thread that has ended: this one launches in its place. */
+static struct ct_thread *another_thread(uint64_t seed_of_it)
+{
+    pthread_t thread;
+    void *t;
+    ck_assert_int_eq(pthread_create(&thread, NULL, self_of_thread, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, &t), 0);
+    ck_assert_ptr_nonnull(t);
+    ((struct ct_thread *)t)->sampler.random = seed_of_it;
+    return t;
+}
+
+static void estimate_of_threads(uint64_t run, struct cover *c)
+{
+    start((struct ct_sample_policy){.every = 1, .budget_ppm = 100000, .sure = CT_SURE}, run);
+    struct ct_thread *threads[THREADS] = {ct_thread_self()};
+    uint32_t row = kernel(0);
+    double truth = 0;
+    for (unsigned i = 1; i < THREADS; i++)
+        threads[i] = another_thread(0x9e3779b97f4a7c15u * (run * THREADS + i + 77));
+    for (uint64_t n = 0; n < 40000; n++) {
+        double ns = floor(n / (64 * THREADS) % 2 ? 5000 + 200 * normal() : 20000 + 200 * normal());
+        truth += ns;
+        uint32_t cost_ns = launch_in(threads[n % THREADS], row, 1, ns);
+        for (unsigned i = 1; i < THREADS && n % 500 == 0; i++)
+            ct_passes_collect(&threads[i]->passes);
+        pass_time(cost_ns + 10000);
+    }
+    for (unsigned i = 1; i < THREADS; i++)
+        ct_passes_collect(&threads[i]->passes);
+    double error = total_of(row) - truth;
+    c->held += fabs(error) <= half_of(row);
+    c->error += error / truth;
+    c->square += error / truth * (error / truth);
+    c->all++;
+}
+
+START_TEST(intervals_of_several_threads_hold)
+{
+    struct cover c = {0};
+    for (uint64_t run = 0; run < RUNS; run++)
+        estimate_of_threads(run, &c);
+    check_kind(&c, "threads");
+}
+END_TEST
+
 /* Kernels that are longer together for a while: the interval of all of them holds as well. */
 #define TOGETHER 8
 
@@ -496,7 +637,7 @@ static uint32_t count_timed(uint32_t row, int launches)
     for (int i = 0; i < launches; i++) {
         struct ct_choice c;
         timed += ct_sample_choose(&t->sampler, &t->passes.cluster, row, ct_sample_key(&shape, 0, 1),
-                                  1, 1, &c);
+                                  1, (struct ct_drawn){1, true}, &c);
         ck_assert(!c.weight || c.weight <= 128);
     }
     return timed;
@@ -530,10 +671,13 @@ int main(void)
     tcase_add_test(tests, the_first_second_begins_with_the_first_operation);
     tcase_add_test(tests, something_is_timed_at_any_rate);
     tcase_add_test(tests, costs_are_medians);
+    tcase_add_loop_test(tests, weights_add_up, 0, (int)ct_countof(rates));
     tcase_add_test(tests, more_shapes_than_cells);
     tcase_add_test(tests, those_kept_apart);
     tcase_add_test(tests, intervals_at_a_fixed_rate_hold);
     tcase_add_test(tests, intervals_under_a_budget_hold);
     tcase_add_test(tests, the_interval_of_all_rows_holds);
+    tcase_add_test(tests, what_is_excluded_is_in_no_cluster);
+    tcase_add_test(tests, intervals_of_several_threads_hold);
     return ct_case_main_alone("sample", tests);
 }
