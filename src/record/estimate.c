@@ -70,7 +70,7 @@ static const struct {
          .bias_busy_ns = 3100,
          .bias_ready_ns = 2500,
          .submit_ns = 1640,
-         .outside_ns = 730,
+         .outside_ns = 810,
          .node = {.bias_ns = 2850, /* between 2.5 and 3.1 us */ HOPPER_NODE},
      }},
     {"H200",
