@@ -6,8 +6,8 @@
  * of these more is known. Each operation begins a cluster with the same probability, drawn in
  * advance, so that each is as likely as any other to be in one.
  *
- * The cycle is how many operations there are from one cluster's first to the next one's, on average.
- * All of it is the launching thread's.
+ * The cycle is how many operations there are from one cluster's first to the next one's, on
+ * average. All of it is the launching thread's.
  */
 #ifndef CT_CLUSTER_H
 #define CT_CLUSTER_H

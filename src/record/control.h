@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The control loop of CUTRACE_BUDGET, on the drain thread: fills the purse that launching threads
- * pay brackets from, and sets the rate of clusters and that of each cell so that all of them together
- * spend a little less than comes in. The purse gets three quarters of the budget and holds an eighth of what
- * 100 ms may cost, so that no window of 100 ms costs more than the budget.
+ * pay brackets from, and sets the rate of clusters and that of each cell so that all of them
+ * together spend a little less than comes in. The purse gets three quarters of the budget and holds
+ * an eighth of what 100 ms may cost, so that no window of 100 ms costs more than the budget.
  */
 #ifndef CT_CONTROL_H
 #define CT_CONTROL_H

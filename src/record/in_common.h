@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Operations of a cluster may be longer or shorter together, and so the totals that are estimated
- * from them are off together, of a row's cells and of rows. What that comes to is found from how far
- * they are from the means of their cells. Of the drain thread.
+ * from them are off together, of a row's cells and of rows. What that comes to is found from how
+ * far they are from the means of their cells. Of the drain thread.
  */
 #ifndef CT_IN_COMMON_H
 #define CT_IN_COMMON_H

@@ -99,7 +99,10 @@ uint32_t ct_cells_count(void);
 /* What tells operations of a row apart: a kernel's shape, otherwise the bytes, roughly. */
 uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations);
 
-/* What was drawn in advance (pass.h): one in so many, and whether it is that one; {1, true}: nothing. */
+/*
+ * What was drawn in advance (pass.h): one in so many, and whether this is that one. {1, true} where
+ * nothing was.
+ */
 struct ct_drawn {
     uint32_t every;
     bool is_it;
