@@ -2,6 +2,7 @@
 #include "record/row.h"
 
 #include "base/config.h"
+#include "base/covariance.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
@@ -242,22 +243,13 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
         ct_transfer_add(&r->transfers, op, time_ns);
 }
 
-/* As many times fewer are the cells as good as, and their degrees of freedom. */
-static void add_variance(struct ct_projection *p, double ns2)
-{
-    double times = 1 + ns2 / p->variance_ns2;
-    p->variance_ns2 *= times;
-    p->freedom_ns4 *= times * times * times;
-}
-
 /* Of all drawn operations; what is in common is that of those that were drawn in clusters. */
 static void project_in_common(struct ct_row *r)
 {
     struct ct_projection *p = &r->projection;
     double scale = p->drawn > 0 ? p->drawn_from / p->drawn : 0;
     p->with_others_ns2 = r->in_common.with_others_ns2 * scale * scale;
-    if (p->variance_ns2 > 0 && r->in_common.of_cells_ns2 > 0)
-        add_variance(p, r->in_common.of_cells_ns2 * scale * scale);
+    ct_covariance_add(&p->variance_ns2, &p->freedom_ns4, r->in_common.of_cells_ns2 * scale * scale);
 }
 
 void ct_rows_project(void)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/covariance.h"
 #include "case_main.h"
 #include "record/control.h"
 #include "record/row.h"
@@ -398,6 +399,15 @@ static struct ct_sample_policy budgeted(uint64_t run)
         .every = 1, .budget_ppm = run % 2 ? 10000 : 20000, .sure = CT_SURE};
 }
 
+static void add_to_cover(struct cover *c, uint32_t row, double truth)
+{
+    double error = total_of(row) - truth;
+    c->held += fabs(error) <= half_of(row);
+    c->error += error / truth;
+    c->square += error / truth * (error / truth);
+    c->all++;
+}
+
 /* What operations of a cluster have in common they have in the cells of several shapes. */
 #define SHAPES 4
 
@@ -419,11 +429,7 @@ static void estimate(const struct durations *d, unsigned shapes, struct ct_sampl
             launch(other, 2, 5000);
         pass_time(cost_ns + (n % 1000 ? 4000 : 200 * MS));
     }
-    double error = total_of(row) - truth;
-    c->held += fabs(error) <= half_of(row);
-    c->error += error / truth;
-    c->square += error / truth * (error / truth);
-    c->all++;
+    add_to_cover(c, row, truth);
 }
 
 static void check_kind(const struct cover *c, const char *name)
@@ -483,11 +489,7 @@ START_TEST(what_is_excluded_is_in_no_cluster)
             truth += ns;
             pass_time(launch(row, 1, ns) + 4000);
         }
-        double error = total_of(row) - truth;
-        c.held += fabs(error) <= half_of(row);
-        c.error += error / truth;
-        c.square += error / truth * (error / truth);
-        c.all++;
+        add_to_cover(&c, row, truth);
     }
     check_kind(&c, "behind excluded ones");
     ck_assert_uint_ge(went_by, all / 10 * 9);
@@ -533,11 +535,7 @@ static void estimate_of_threads(uint64_t run, struct cover *c)
     }
     for (unsigned i = 1; i < THREADS; i++)
         ct_passes_collect(&threads[i]->passes);
-    double error = total_of(row) - truth;
-    c->held += fabs(error) <= half_of(row);
-    c->error += error / truth;
-    c->square += error / truth * (error / truth);
-    c->all++;
+    add_to_cover(c, row, truth);
 }
 
 START_TEST(intervals_of_several_threads_hold)
@@ -573,9 +571,9 @@ static bool holds_together(uint64_t run)
         all.freedom_ns4 += e.freedom_ns4;
         all.with_others_ns2 += e.with_others_ns2;
     }
-    double times = 1 + fmax(all.with_others_ns2, 0) / all.variance_ns2; /* as view.c does it */
-    return fabs(total - truth) <= ct_interval_half_ns(all.variance_ns2 * times, all.third_ns3,
-                                                      all.freedom_ns4 * times * times * times);
+    ct_covariance_add(&all.variance_ns2, &all.freedom_ns4, all.with_others_ns2);
+    return fabs(total - truth) <=
+           ct_interval_half_ns(all.variance_ns2, all.third_ns3, all.freedom_ns4);
 }
 
 START_TEST(the_interval_of_all_rows_holds)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/covariance.h"
 #include "report/names.h"
 #include "report/profile/interval.h"
 
@@ -373,11 +374,7 @@ static double half_ns(const struct ct_sampled *s)
 double ct_view_half_ns(const struct ct_view *v)
 {
     struct ct_sampled s = v->sampled;
-    if (s.with_others_ns2 > 0 && s.variance_ns2 > 0) {
-        double times = 1 + s.with_others_ns2 / s.variance_ns2;
-        s.variance_ns2 *= times;
-        s.freedom_ns4 *= times * times * times; /* as if there were so many times fewer rows */
-    }
+    ct_covariance_add(&s.variance_ns2, &s.freedom_ns4, s.with_others_ns2);
     return half_ns(&s);
 }
 
