@@ -42,14 +42,14 @@ static struct {
     double due;         /* what a second of it is worth, of all the brackets that can be paid */
 } pace[CT_CELLS];
 
-static uint64_t start_ns, last_ns, first_ns; /* of steps; and where operations had begun */
+static uint64_t last_ns, first_ns; /* of steps the last one, and the one before operations began */
 
 /* In the child of a fork: half a megabyte is not touched where it has not been in use. */
 void ct_control_forget(void)
 {
-    if (!start_ns)
+    if (!last_ns)
         return;
-    start_ns = last_ns = first_ns = 0;
+    last_ns = first_ns = 0;
     __builtin_memset(pace, 0, sizeof(pace));
 }
 
@@ -239,10 +239,11 @@ void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
 {
     if (!ct_sample_is_on || !ct_sample_policy()->budget_ppm)
         return;
-    if (!start_ns)
-        start_ns = last_ns = now_ns;
+    bool is_first = !last_ns;
+    if (is_first)
+        last_ns = now_ns;
     double dt_ns = (double)(now_ns - last_ns), budget = ct_sample_policy()->budget_ppm * 1e-6;
-    if (now_ns != start_ns && dt_ns < STEP_NS)
+    if (!is_first && dt_ns < STEP_NS)
         return;
     atomic_store_explicit(&ct_purse.early, is_early(now_ns), memory_order_relaxed);
     last_ns = now_ns;
