@@ -185,6 +185,20 @@ START_TEST(what_it_is_good_for)
 }
 END_TEST
 
+/* With a budget one bracket in many: the program has as many kernels all the same. */
+START_TEST(sampled_ones_stand_for_others)
+{
+    struct ct_measured m = kernel(LATE_NS, 0);
+    const struct ct_estimate e = {.is_clean = true, .time_ns = 2000};
+    m.op.weight = 50;
+    for (unsigned i = 0; i < 5; i++)
+        ct_witness_see(&w, &m, &e);
+    ck_assert_uint_eq(w.state, CT_WITNESS_UNWANTED);
+    ct_witness_see(&w, &m, &e);
+    ck_assert_uint_eq(w.state, CT_WITNESS_WANTED);
+}
+END_TEST
+
 START_TEST(what_it_is_not_good_for)
 {
     ct_config.calibrate = CT_CALIBRATE_OFF;
@@ -231,6 +245,7 @@ int main(void)
     tcase_add_test(t, older_ones_are_forgotten);
     tcase_add_test(t, other_figures_are_held_against_anew);
     tcase_add_test(t, what_it_is_good_for);
+    tcase_add_test(t, sampled_ones_stand_for_others);
     tcase_add_test(t, what_it_is_not_good_for);
     tcase_add_test(t, it_comes_off_late_kernels);
     return ct_case_main("unit_witness", t);
