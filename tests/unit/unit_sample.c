@@ -506,6 +506,20 @@ START_TEST(what_is_excluded_is_in_no_cluster)
 }
 END_TEST
 
+/* One in so many at most, however many a budget would pay: clusters would be beyond that. */
+START_TEST(a_rate_is_a_bound_with_a_budget_too)
+{
+    unsigned timed = 0;
+    start((struct ct_sample_policy){.every = 16, .budget_ppm = 500000, .sure = CT_SURE}, 0);
+    for (unsigned n = 0; n < 16000 + CT_SURE; n++) {
+        timed += launch(kernel(0), 1, 3000) != costs.passed_ns;
+        pass_time(100000);
+    }
+    ck_assert_uint_ge(timed, CT_SURE + 800);
+    ck_assert_uint_le(timed, CT_SURE + 1200);
+}
+END_TEST
+
 /* Of several threads, whose clusters come to the drain thread in between each other. */
 #define THREADS 8
 
@@ -686,6 +700,7 @@ int main(void)
     tcase_add_test(tests, intervals_under_a_budget_hold);
     tcase_add_test(tests, the_interval_of_all_rows_holds);
     tcase_add_test(tests, what_is_excluded_is_in_no_cluster);
+    tcase_add_test(tests, a_rate_is_a_bound_with_a_budget_too);
     tcase_add_test(tests, intervals_of_several_threads_hold);
     return ct_case_main_alone("sample", tests);
 }
