@@ -16,11 +16,11 @@
 #define LATE "CUDASIM_NAME=H200", "CUDASIM_HOST_CLOCK=1", "CUDASIM_LATE=cuLaunchKernel:4"
 #define LOG "CUDASIM_LOG=calls"
 #define JOURNAL "CUTRACE_BRACKETS=brackets"
-/* With ThreadSanitizer the log makes stop records so slow that no kernel tells anything. */
-#define LAUNCHES (STAGE_CHECKS_THREADS ? JOURNAL : LOG)
+/* With a sanitizer the log makes stop records so slow that no kernel tells anything. */
+#define LAUNCHES (STAGE_IS_SLOW ? JOURNAL : LOG)
 #define STEPS "100"
-/* ThreadSanitizer makes stop records so slow that those of shorter kernels tell nothing. */
-#define SHORT (STAGE_CHECKS_THREADS ? "15000" : "2000")
+/* A sanitizer makes stop records so slow that those of shorter kernels tell nothing. */
+#define SHORT (STAGE_IS_SLOW ? "15000" : "2000")
 #define KERNELS 2000
 
 static unsigned calls(const char *name)
@@ -86,7 +86,7 @@ static void check_journal(const struct stage_run *r)
 /* Launches of ours; by the journal those without a bracket are not among them. */
 static unsigned launched(const struct stage_run *r)
 {
-    return STAGE_CHECKS_THREADS ? journal_of(r).ours : calls("cuLaunchKernel") - KERNELS;
+    return STAGE_IS_SLOW ? journal_of(r).ours : calls("cuLaunchKernel") - KERNELS;
 }
 
 /* How many told something. */
@@ -97,14 +97,14 @@ static uint32_t witnesses(const struct stage_run *r)
     check_rows(&s, r);
     uint32_t n = s.devices[0].witnesses;
     ck_assert(!n == !s.devices[0].witness_ns);
-    ck_assert(!n || STAGE_CHECKS_THREADS || launched(r) > n);
+    ck_assert(!n || STAGE_IS_SLOW || launched(r) > n);
     ct_summary_free(&s);
     return n;
 }
 
 static bool has_some(const struct stage_run *r)
 {
-    return STAGE_CHECKS_THREADS ? launched(r) : witnesses(r);
+    return STAGE_IS_SLOW ? launched(r) : witnesses(r);
 }
 
 static const char *const waiting[] = {"context", "stream", "unused"};
@@ -114,7 +114,7 @@ START_TEST(where_the_program_has_waited)
     struct stage_run r;
     STAGE_UNTIL(has_some(&r), r, play(waiting[_i], SHORT, "CUTRACE_PRINT=on", JOURNAL));
     ck_assert_msg(has_some(&r), "%.900s", r.err);
-    if (!STAGE_CHECKS_THREADS)
+    if (!STAGE_IS_SLOW)
         check_journal(&r);
     stage_drop(&r);
     stage_compare((struct stage_scene){.argv = {"waits", waiting[_i], STEPS}, .env = {LATE}});

@@ -13,6 +13,13 @@
 #define STAGE_CHECKS_THREADS 0
 #endif
 
+/* What a call takes the host tells little then. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define STAGE_IS_SLOW 1
+#else
+#define STAGE_IS_SLOW 0
+#endif
+
 #include <check.h>
 #include <stdatomic.h>
 #include <stdbool.h>
