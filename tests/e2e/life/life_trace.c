@@ -333,8 +333,8 @@ START_TEST(disk_that_fills_up)
     char script[500];
     snprintf(script, sizeof(script), "ulimit -f 400; exec %s small 200000",
              stage_path_of("tests/e2e/actor/actor"));
-    struct stage_run r =
-        PLAY(.program = "/bin/sh", .argv = {"-c", script}, .env = {"CUTRACE_TRACE=1"});
+    struct stage_run r = PLAY(.program = "/bin/sh", .argv = {"-c", script},
+                              .env = {"CUTRACE_TRACE=1"}, .timeout_s = 200);
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     ck_assert_ptr_nonnull(strstr(r.out, "small: 200000 launches"));
     check_line(&r, "/summary.trace: file too large");
