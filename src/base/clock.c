@@ -7,11 +7,13 @@
 #include "base/elf.h"
 
 #define READINGS 8
+#define REFINE_PARTS 8
 
 /* Nanoseconds per tick in 2^-32 units. */
 static CT_READ_MOSTLY _Atomic uint64_t rate = (uint64_t)1 << 32;
 static uint64_t start_ticks;
 static uint64_t start_ns;
+static uint64_t measured_ticks; /* from the start: what the rate was measured over */
 
 static __typeof__(clock_gettime) *get_time = clock_gettime;
 
@@ -71,8 +73,16 @@ void ct_clock_update(void)
     ticks -= start_ticks;
     if (!ticks)
         return;
+    measured_ticks = ticks;
     uint64_t r = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
     atomic_store_explicit(&rate, r, memory_order_relaxed);
+}
+
+void ct_clock_refine(void)
+{
+    uint64_t ticks = ct_ticks_between(start_ticks, ct_ticks());
+    if (ticks > measured_ticks + measured_ticks / REFINE_PARTS)
+        ct_clock_update();
 }
 
 uint64_t ct_ticks_to_ns(uint64_t ticks)

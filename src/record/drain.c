@@ -244,6 +244,7 @@ static void loop(void)
         bool flush = asked != atomic_load(&flushes_done);
         if (flush)
             settle();
+        ct_clock_refine();
         struct round r = run_round(flush || is_time_for_passed(), flush);
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
