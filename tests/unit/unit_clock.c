@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's clock, from pins alone. */
+/* The GPU's clock, from pins alone; and the host's. */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "case_main.h"
 #include "record/gpu_clock.h"
@@ -96,6 +98,32 @@ START_TEST(the_host_s_records_are_followed)
 }
 END_TEST
 
+/* By how much a moment is another one by the rate than by the clock; as exactly as can be read. */
+static int64_t rate_is_off_ns(uint64_t *width_ns)
+{
+    int64_t off_ns = 0;
+    *width_ns = UINT64_MAX;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t before = ct_ticks(), ns = ct_clock_monotonic_ns(), after = ct_ticks();
+        if (ct_ticks_to_ns(after - before) >= *width_ns)
+            continue;
+        *width_ns = ct_ticks_to_ns(after - before);
+        off_ns = (int64_t)(ct_clock_at_ns(before + (after - before) / 2) - ns);
+    }
+    return off_ns;
+}
+
+/* By that of the first millisecond it would be off by a microsecond, most often. */
+START_TEST(the_host_s_rate_is_refined)
+{
+    uint64_t end_ns = ct_clock_monotonic_ns() + SECOND / 5, width_ns;
+    while (ct_clock_monotonic_ns() < end_ns)
+        ct_clock_refine();
+    int64_t off_ns = rate_is_off_ns(&width_ns);
+    ck_assert_int_lt(llabs(off_ns), 100 + (int64_t)width_ns);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("clock");
@@ -104,5 +132,6 @@ int main(void)
     tcase_add_loop_test(t, a_pause_is_in_no_rate, 1, 64);
     tcase_add_loop_test(t, a_step_is_no_rate, 0, 4);
     tcase_add_test(t, the_host_s_records_are_followed);
+    tcase_add_loop_test(t, the_host_s_rate_is_refined, 0, 4);
     return ct_case_main("unit_clock", t);
 }
