@@ -25,16 +25,25 @@ static inline int ct_case_main(const char *name, TCase *tests)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Tests that are all of one thread: the thread sanitizer can see nothing in them, and takes minutes
- * for it. */
+/*
+ * What is all of one thread, a test or a program of them: the thread sanitizer can see nothing in it,
+ * and takes minutes for it.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define CT_CASE_ALONE 0
+#else
+#define CT_CASE_ALONE 1
+#endif
+
+static inline void ct_case_add_alone(TCase *tests, const TTest *test)
+{
+    if (CT_CASE_ALONE)
+        tcase_add_test(tests, test);
+}
+
 static inline int ct_case_main_alone(const char *name, TCase *tests)
 {
-#if defined(__SANITIZE_THREAD__)
-    (void)name, (void)tests;
-    return 77;
-#else
-    return ct_case_main(name, tests);
-#endif
+    return CT_CASE_ALONE ? ct_case_main(name, tests) : 77;
 }
 
 #endif

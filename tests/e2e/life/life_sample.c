@@ -166,7 +166,8 @@ static struct clustered play_with_budget(const char *budget)
 START_TEST(they_come_in_clusters)
 {
     static const char *const budgets[] = {"CUTRACE_BUDGET=0.5%", "CUTRACE_BUDGET=1%",
-                                          "CUTRACE_BUDGET=2%", "CUTRACE_BUDGET=5%"};
+                                          "CUTRACE_BUDGET=2%",   "CUTRACE_BUDGET=5%",
+                                          "CUTRACE_BUDGET=10%",  "CUTRACE_BUDGET=20%"};
     struct clustered c = {0};
     for (unsigned i = 0; i < ct_countof(budgets) && c.all <= 600; i++)
         c = play_with_budget(budgets[i]);
