@@ -6,12 +6,13 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* ck_assert() for what is asked a million times: check writes a line for each of its own that holds. */
-#define ct_assert(condition)                                                                       \
+/* As check's own, which write a line each time that they hold: for what is asked a million times. */
+#define ct_assert_msg(condition, ...)                                                              \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            ck_abort_msg("Assertion '%s' failed", #condition);                                     \
+            ck_abort_msg(__VA_ARGS__);                                                             \
     } while (0)
+#define ct_assert(condition) ct_assert_msg(condition, "Assertion '%s' failed", #condition)
 
 static inline int ct_case_main(const char *name, TCase *tests)
 {

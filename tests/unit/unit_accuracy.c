@@ -258,10 +258,10 @@ static void read_launches(const struct data_set *set)
     open_data(set->name, "gzip -dc '%s/tests/data/brackets/%s.brackets.tsv.gz'", &file);
     ck_assert(next_line(file, line, sizeof(line)));
     while (next_line(file, line, sizeof(line))) {
-        ck_assert_uint_lt(launch_count, LAUNCHES);
+        ct_assert(launch_count < LAUNCHES);
         struct launch *l = &launches[launch_count];
         const struct launch *before = launch_count ? l - 1 : NULL;
-        ck_assert_msg(set->has_stamps ? parse_stamps(line, before, l) : parse_durations(line, l),
+        ct_assert_msg(set->has_stamps ? parse_stamps(line, before, l) : parse_durations(line, l),
                       "%s: %s", set->name, line);
         l->measured.op.cell = set->has_budget ? CT_CELL_NONE + 1 : CT_CELL_NONE;
         launch_count++;

@@ -315,7 +315,7 @@ START_TEST(weights_add_up)
     ct_pass_renew();
     for (uint64_t i = 0; i < n; i++)
         if (choose(ct_thread_self(), &shape, row, &choice)) {
-            ck_assert(choice.weight > 1 || rates[_i].every == 1 || rates[_i].cycle == CT_CLUSTER);
+            ct_assert(choice.weight > 1 || rates[_i].every == 1 || rates[_i].cycle == CT_CLUSTER);
             sum += choice.weight;
         }
     ck_assert_double_eq_tol(sum / (double)n, 1, 0.03);
@@ -660,7 +660,7 @@ static uint32_t count_timed(uint32_t row, int launches)
         struct ct_choice c;
         timed += ct_sample_choose(&t->sampler, &t->passes.cluster, row, ct_sample_key(&shape, 0, 1),
                                   1, (struct ct_drawn){1, true}, &c);
-        ck_assert(!c.weight || c.weight <= 128);
+        ct_assert(!c.weight || c.weight <= 128);
     }
     return timed;
 }
