@@ -4,6 +4,7 @@
 #define CT_CASE_MAIN_H
 
 #include <check.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* As check's own, which write a line each time that they hold: for what is asked a million times. */
@@ -13,6 +14,12 @@
             ck_abort_msg(__VA_ARGS__);                                                             \
     } while (0)
 #define ct_assert(condition) ct_assert_msg(condition, "Assertion '%s' failed", #condition)
+#define ct_assert_uint(a, compared, b)                                                             \
+    do {                                                                                           \
+        uintmax_t a_ = (a), b_ = (b);                                                              \
+        ct_assert_msg(a_ compared b_, "Assertion '%s' failed: %ju and %ju",                        \
+                      #a " " #compared " " #b, a_, b_);                                            \
+    } while (0)
 
 static inline int ct_case_main(const char *name, TCase *tests)
 {

@@ -58,7 +58,7 @@ START_TEST(it_is_a_list)
             }
         } else if (blocks[i].bytes) {
             struct ct_allocated b = take(key);
-            ck_assert_uint_eq(b.bytes, blocks[i].bytes);
+            ct_assert_uint(b.bytes, ==, blocks[i].bytes);
             if (rand() % 8 == 0) {
                 ct_allocations_keep(b);
                 continue;

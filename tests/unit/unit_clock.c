@@ -31,7 +31,7 @@ static void pin(unsigned pins, double ppm)
 static double off_ns(uint64_t later_ns, double ppm)
 {
     uint64_t at_ns;
-    ck_assert(ct_gpu_clock_at(&clock_, ct_ns_to_ticks(host_ns + later_ns), &at_ns));
+    ct_assert(ct_gpu_clock_at(&clock_, ct_ns_to_ticks(host_ns + later_ns), &at_ns));
     return (double)(int64_t)(at_ns - gpu_ns) - (double)later_ns * (1 + ppm * 1e-6);
 }
 

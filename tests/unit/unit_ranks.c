@@ -195,7 +195,7 @@ static void expect_equal(const struct ct_merged *a, const struct ct_merged *b)
     char *a_data = bytes_of(a, &a_bytes), *b_data = bytes_of(b, &b_bytes);
     ck_assert_uint_eq(a_bytes, b_bytes);
     for (size_t i = 0; i < a_bytes; i++)
-        ck_assert_msg(a_data[i] == b_data[i], "byte %zu of %zu differs", i, a_bytes);
+        ct_assert_msg(a_data[i] == b_data[i], "byte %zu of %zu differs", i, a_bytes);
     free(a_data);
     free(b_data);
 }

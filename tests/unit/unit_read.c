@@ -144,7 +144,7 @@ static void tear_down(void)
 
 static int read_image(size_t bytes)
 {
-    ck_assert(ct_build_write(path, image, bytes));
+    ct_assert(ct_build_write(path, image, bytes));
     memset(&error, 0, sizeof(error));
     return ct_summary_read(&summary, path, &error);
 }

@@ -43,7 +43,7 @@ static CUgraphNode handle(size_t i)
 static size_t index_of(CUgraphNode n)
 {
     size_t i = (size_t)((char *)(void *)n - (char *)(void *)g.node) / sizeof(g.node[0]);
-    ck_assert_uint_lt(i, g.nodes);
+    ct_assert_uint(i, <, g.nodes);
     return i;
 }
 

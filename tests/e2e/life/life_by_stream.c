@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "case_main.h"
 #include "stage.h"
 
 #define THREADS 4
@@ -33,9 +34,9 @@ static void split(struct table *t)
     t->lines = t->columns = 0;
     for (char *line; (line = strsep(&rest, "\n")) && *line; t->lines++) {
         unsigned column = 0;
-        ck_assert_uint_lt(t->lines, LINES);
+        ct_assert(t->lines < LINES);
         for (char *cell; (cell = strsep(&line, "\t")); column++) {
-            ck_assert_uint_lt(column, COLUMNS);
+            ct_assert(column < COLUMNS);
             t->cells[t->lines][column] = cell;
         }
         t->columns = t->lines ? t->columns : column;
@@ -77,7 +78,7 @@ static unsigned column_of(const struct table *t, const char *key)
     unsigned column = 0;
     while (column < t->columns && strcmp(t->cells[0][column], key))
         column++;
-    ck_assert_msg(column < t->columns, "there is no column %s", key);
+    ct_assert_msg(column < t->columns, "there is no column %s", key);
     return column;
 }
 

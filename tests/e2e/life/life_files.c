@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "case_main.h"
 #include "record/journal.h"
 #include "stage.h"
 
@@ -387,7 +388,7 @@ END_TEST
 static void check_shown(const char *text)
 {
     for (const char *p = text; *p; p++)
-        ck_assert_msg((*p >= 0x20 && *p != 0x7f) || *p == '\n', "byte %d in: %s", *p, text);
+        ct_assert_msg((*p >= 0x20 && *p != 0x7f) || *p == '\n', "byte %d in: %s", *p, text);
     ck_assert_ptr_null(strstr(text, "\n==1=="));
 }
 

@@ -303,7 +303,7 @@ static uint64_t count_buckets(const struct ct_summary *s, uint32_t first, uint32
 static void check_square(double square_ns2, uint64_t total_ns, uint64_t timed)
 {
     double whole = total_ns > timed ? (double)(total_ns - timed) : 0;
-    ck_assert(square_ns2 * (double)timed >= whole * whole);
+    ct_assert(square_ns2 * (double)timed >= whole * whole);
 }
 
 static uint64_t sampled_out(const struct ct_file_row *r)
@@ -314,12 +314,12 @@ static uint64_t sampled_out(const struct ct_file_row *r)
 /* Those that stand for others stand for as many as there are, and not for less than themselves. */
 static void check_estimate(const struct ct_file_row *r)
 {
-    ck_assert_uint_le(r->estimated, r->timed + sampled_out(r));
-    ck_assert_uint_ge(r->estimated, r->timed);
-    ck_assert(r->estimated_ns >= (double)r->total_ns);
+    ct_assert_uint(r->estimated, <=, r->timed + sampled_out(r));
+    ct_assert_uint(r->estimated, >=, r->timed);
+    ct_assert(r->estimated_ns >= (double)r->total_ns);
     if (r->estimated == r->timed) {
-        ck_assert(r->estimated_ns == (double)r->total_ns);
-        ck_assert(r->variance_ns2 == 0);
+        ct_assert(r->estimated_ns == (double)r->total_ns);
+        ct_assert(r->variance_ns2 == 0);
     }
 }
 
@@ -330,16 +330,16 @@ static void check_row(const struct ct_summary *s, const struct ct_file_row *r, b
     uint64_t time = count_buckets(s, r->bucket_first, r->bucket_count, r->min_ns, r->max_ns);
     uint64_t raw =
         count_buckets(s, r->raw_bucket_first, r->raw_bucket_count, r->raw_min_ns, r->raw_max_ns);
-    ck_assert_uint_eq(time, raw);
-    ck_assert_uint_ge(time, r->timed);
+    ct_assert_uint(time, ==, raw);
+    ct_assert_uint(time, >=, r->timed);
     if (!sampled)
-        ck_assert_uint_eq(time, r->timed);
+        ct_assert_uint(time, ==, r->timed);
     check_estimate(r);
     check_square(r->square_ns2, r->total_ns, r->timed);
     check_square(r->raw_square_ns2, r->raw_total_ns, r->timed);
-    ck_assert_uint_le(r->total_ns, r->raw_total_ns);
-    ck_assert_uint_le(r->marked, r->timed);
-    ck_assert_uint_le(r->overlapped + r->legacy_waits, r->marked);
+    ct_assert_uint(r->total_ns, <=, r->raw_total_ns);
+    ct_assert_uint(r->marked, <=, r->timed);
+    ct_assert_uint(r->overlapped + r->legacy_waits, <=, r->marked);
 }
 
 void stage_profile(struct ct_summary *s, const char *path)
