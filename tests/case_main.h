@@ -7,6 +7,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* ThreadSanitizer makes a program slow and large, and objects to exit() in a signal handler. */
+#ifdef __SANITIZE_THREAD__
+#define CT_CHECKS_THREADS 1
+#else
+#define CT_CHECKS_THREADS 0
+#endif
+
 /* As check's own, which write a line each time that they hold: for what is asked a million times. */
 #define ct_assert_msg(condition, ...)                                                              \
     do {                                                                                           \
@@ -37,21 +44,15 @@ static inline int ct_case_main(const char *name, TCase *tests)
  * What is all of one thread, a test or a program of them: the thread sanitizer can see nothing in it,
  * and takes minutes for it.
  */
-#if defined(__SANITIZE_THREAD__)
-#define CT_CASE_ALONE 0
-#else
-#define CT_CASE_ALONE 1
-#endif
-
 static inline void ct_case_add_alone(TCase *tests, const TTest *test)
 {
-    if (CT_CASE_ALONE)
+    if (!CT_CHECKS_THREADS)
         tcase_add_test(tests, test);
 }
 
 static inline int ct_case_main_alone(const char *name, TCase *tests)
 {
-    return CT_CASE_ALONE ? ct_case_main(name, tests) : 77;
+    return CT_CHECKS_THREADS ? 77 : ct_case_main(name, tests);
 }
 
 #endif

@@ -258,7 +258,7 @@ static void read_launches(const struct data_set *set)
     open_data(set->name, "gzip -dc '%s/tests/data/brackets/%s.brackets.tsv.gz'", &file);
     ck_assert(next_line(file, line, sizeof(line)));
     while (next_line(file, line, sizeof(line))) {
-        ct_assert(launch_count < LAUNCHES);
+        ct_assert_uint(launch_count, <, LAUNCHES);
         struct launch *l = &launches[launch_count];
         const struct launch *before = launch_count ? l - 1 : NULL;
         ct_assert_msg(set->has_stamps ? parse_stamps(line, before, l) : parse_durations(line, l),

@@ -29,7 +29,7 @@ static void check_lines(int fd, int count)
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
     FILE *in = fdopen(fd, "r");
     for (; fgets(text, sizeof(text), in); found++)
-        ct_assert(atoi(text) == found);
+        ct_assert_msg(atoi(text) == found, "line %d: %s", found, text);
     ck_assert_int_eq(found, count);
     fclose(in);
 }

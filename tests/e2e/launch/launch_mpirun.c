@@ -114,7 +114,7 @@ int main(void)
 {
     char runtime[4096];
     stage_sanitizer(runtime, sizeof(runtime));
-    if (STAGE_CHECKS_THREADS || *runtime || system("mpirun --version >/dev/null 2>&1")) {
+    if (CT_CHECKS_THREADS || *runtime || system("mpirun --version >/dev/null 2>&1")) {
         puts("mpirun is not here, or would have to be checked itself");
         return 77;
     }

@@ -467,7 +467,7 @@ END_TEST
 
 int main(void)
 {
-    if (STAGE_CHECKS_THREADS)
+    if (CT_CHECKS_THREADS)
         return 77; /* shells crash at a fork with ThreadSanitizer's library, without us, too */
     TCase *t = tcase_create("runs");
     tcase_add_test(t, one_process);

@@ -281,7 +281,7 @@ int main(void)
     tcase_add_test(t, parent_is_who_started_it);
     tcase_add_test(t, killed_launcher);
     tcase_add_test(t, ended_by_a_signal_sent_to_the_launcher);
-    if (!STAGE_CHECKS_THREADS) { /* shells crash at a fork with its library, without us, too */
+    if (!CT_CHECKS_THREADS) { /* shells crash at a fork with its library, without us, too */
         tcase_add_test(t, timeout);
         tcase_add_loop_test(t, timeout_of_descendants, 0, sizeof(endings) / sizeof(endings[0]));
     }

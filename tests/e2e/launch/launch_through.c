@@ -166,7 +166,7 @@ END_TEST
 
 int main(void)
 {
-    if (STAGE_CHECKS_THREADS)
+    if (CT_CHECKS_THREADS)
         return 77; /* shells crash at a fork with ThreadSanitizer's library, without us, too */
     TCase *t = tcase_create("through");
     tcase_add_loop_test(t, arguments, 0, 9);

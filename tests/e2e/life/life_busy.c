@@ -320,7 +320,7 @@ int main(void)
     tcase_add_test(t, a_good_program_gets_none);
     tcase_add_test(t, advice_is_below_the_table);
     tcase_add_test(t, silence_about_a_sample);
-    if (!STAGE_CHECKS_THREADS) /* its launches take longer than the device is idle */
+    if (!CT_CHECKS_THREADS) /* its launches take longer than the device is idle */
         tcase_add_loop_test(t, idle_time_has_its_reason, 0, 3);
     return stage_main("life_busy", t);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "case_main.h"
 #include "stage.h"
 
 #define THREADS 4
@@ -34,9 +33,9 @@ static void split(struct table *t)
     t->lines = t->columns = 0;
     for (char *line; (line = strsep(&rest, "\n")) && *line; t->lines++) {
         unsigned column = 0;
-        ct_assert(t->lines < LINES);
+        ct_assert_uint(t->lines, <, LINES);
         for (char *cell; (cell = strsep(&line, "\t")); column++) {
-            ct_assert(column < COLUMNS);
+            ct_assert_uint(column, <, COLUMNS);
             t->cells[t->lines][column] = cell;
         }
         t->columns = t->lines ? t->columns : column;

@@ -119,7 +119,7 @@ END_TEST
 /* Calibrating ends after 50 ms: a slow build may not come to its last calls. */
 static void check_all_were_called(void)
 {
-    if (STAGE_CHECKS_THREADS)
+    if (CT_CHECKS_THREADS)
         return;
     for (unsigned i = 0, at = 0; i < CALLS; i++) {
         char fault[100];

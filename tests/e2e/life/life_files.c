@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "case_main.h"
 #include "record/journal.h"
 #include "stage.h"
 

@@ -176,9 +176,9 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("kills");
-    if (!STAGE_CHECKS_THREADS)
+    if (!CT_CHECKS_THREADS)
         tcase_add_test(t, killed_in_a_crowd);
     tcase_add_test(t, killed_at_random_instants);
-    tcase_add_loop_test(t, kernel_without_end, 0, STAGE_CHECKS_THREADS ? 3 : 5);
+    tcase_add_loop_test(t, kernel_without_end, 0, CT_CHECKS_THREADS ? 3 : 5);
     return stage_main("life_kills", t);
 }

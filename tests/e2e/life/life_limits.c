@@ -153,7 +153,7 @@ int main(void)
     tcase_add_loop_test(t, many_streams, 0, 2);
     tcase_add_test(t, full_ring);
     tcase_add_loop_test(t, many_names, 0, 2);
-    tcase_add_loop_test(t, long_names, 0, STAGE_CHECKS_THREADS ? 1 : 2);
+    tcase_add_loop_test(t, long_names, 0, CT_CHECKS_THREADS ? 1 : 2);
     tcase_add_test(t, odd_names);
     return stage_main("life_limits", t);
 }

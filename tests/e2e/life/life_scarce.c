@@ -330,7 +330,7 @@ int main(void)
     tcase_add_test(t, data_where_stderr_was);
     tcase_add_test(t, stderr_that_does_not_block);
     tcase_add_loop_test(t, closed_descriptors, 0, sizeof(closings) / sizeof(closings[0]));
-    if (!STAGE_CHECKS_THREADS) {
+    if (!CT_CHECKS_THREADS) {
         tcase_add_test(t, little_memory);
         tcase_add_test(t, memory_that_runs_out);
     }

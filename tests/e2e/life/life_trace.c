@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "case_main.h"
 #include "format/trace_read.h"
 #include "stage.h"
 
@@ -555,12 +554,12 @@ int main(void)
     tcase_add_test(t, all_that_ran);
     tcase_add_test(t, outermost_calls);
     tcase_add_test(t, with_a_budget);
-    if (!STAGE_CHECKS_THREADS) /* its launches take too long to be told from interruptions */
+    if (!CT_CHECKS_THREADS) /* its launches take too long to be told from interruptions */
         tcase_add_test(t, lies_where_it_ran);
     tcase_add_test(t, killed);
     tcase_add_test(t, disk_that_fills_up);
     tcase_add_test(t, many_threads);
-    if (!STAGE_CHECKS_THREADS) /* it takes minutes */
+    if (!CT_CHECKS_THREADS) /* it takes minutes */
         tcase_add_test(t, all_at_the_end);
     tcase_add_loop_test(t, nowhere_to_go, 0, sizeof(impossible) / sizeof(impossible[0]));
     tcase_add_test(t, beside_a_profile_that_cannot_be);

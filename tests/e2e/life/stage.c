@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/hist.h"
-#include "case_main.h"
 
 #define BUILD_TREE LIFE_BUILD_TREE /* of the build, absolute */
 

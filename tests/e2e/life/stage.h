@@ -6,27 +6,21 @@
 #ifndef STAGE_H
 #define STAGE_H
 
-/* ThreadSanitizer makes a program slow and large, and objects to exit() in a signal handler. */
-#ifdef __SANITIZE_THREAD__
-#define STAGE_CHECKS_THREADS 1
-#else
-#define STAGE_CHECKS_THREADS 0
-#endif
-
-/* With AddressSanitizer, too, calls take the host so long that how long tells little. */
-#if STAGE_CHECKS_THREADS || defined(__SANITIZE_ADDRESS__)
-#define STAGE_IS_SLOW 1
-#else
-#define STAGE_IS_SLOW 0
-#endif
-
 #include <check.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "case_main.h"
 #include "format/read.h"
+
+/* With AddressSanitizer, too, calls take the host so long that how long tells little. */
+#if CT_CHECKS_THREADS || defined(__SANITIZE_ADDRESS__)
+#define STAGE_IS_SLOW 1
+#else
+#define STAGE_IS_SLOW 0
+#endif
 
 #define STAGE_ENV 16
 #define STAGE_ARGS 12
