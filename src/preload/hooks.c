@@ -199,6 +199,7 @@ void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s)
 {
     (void)h;
+    ct_witness_end_group();
     ct_stream_destroyed(s);
 }
 

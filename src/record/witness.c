@@ -2,6 +2,7 @@
 #include "record/witness.h"
 
 #include <errno.h>
+#include <sched.h>
 
 #include "base/cancel.h"
 #include "base/clock.h"
@@ -33,6 +34,9 @@
 #define BUDGET_PART 8    /* of a budget */
 #define MOST_STREAMS 256 /* that are looked at */
 
+/* A group that hangs in the driver is not waited for: then the program would hang as well. */
+#define END_NS_MOST 100000000
+
 #define FEWEST 24  /* to go by */
 #define STEP 8     /* so many more change what they say */
 #define TRIMMED 10 /* one in so many at either end: a host that was interrupted */
@@ -47,19 +51,27 @@ static _Atomic uint64_t due_ticks; /* UINT64_MAX: a thread is at it */
 
 enum outcome { DONE, DISTURBED, REFUSED };
 
-/* What another thread may destroy now is not touched: the call that waited was not for it. */
+/* No other one has ever made a call. */
+static bool is_only_thread(const struct ct_thread *t)
+{
+    return ct_threads_first() == t && !t->next;
+}
+
+/*
+ * What another thread may destroy now is not touched: the call that waited was not for it. One whose
+ * first call that is waits for us: ct_witness_end_group().
+ */
+static bool is_safe(const struct ct_thread *t, const struct ct_stream *s)
+{
+    return s->special != CT_STREAM_CREATED || is_only_thread(t);
+}
+
 static struct ct_stream *waited_for(struct ct_thread *t, CUstream stream)
 {
     if (stream)
         return ct_stream_known(t, stream);
     const struct ct_stream *s = t->last_stream;
-    return s && s->special != CT_STREAM_CREATED ? ct_stream_known(t, s->handle) : NULL;
-}
-
-/* No other one has ever made a call. */
-static bool is_only_thread(const struct ct_thread *t)
-{
-    return ct_threads_first() == t && !t->next;
+    return s && is_safe(t, s) ? ct_stream_known(t, s->handle) : NULL;
 }
 
 /*
@@ -230,6 +242,7 @@ void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context)
     if (ct_likely(begin < due) || !atomic_compare_exchange_strong(&due_ticks, &due, UINT64_MAX))
         return;
     int saved_errno = errno, cancel = ct_cancel_disable();
+    atomic_thread_fence(memory_order_seq_cst); /* before it is looked at which threads there are */
     uint64_t ns = call(t, stream, context), end = ct_ticks();
     if (t->runtime_depth) {
         t->ours_ticks = end - begin;
@@ -238,6 +251,17 @@ void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context)
     atomic_store(&due_ticks, end + ct_ns_to_ticks(ns));
     ct_cancel_restore(cancel);
     errno = saved_errno;
+}
+
+void ct_witness_end_group(void)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* behind that this thread is there */
+    if (ct_likely(atomic_load(&due_ticks) != UINT64_MAX))
+        return;
+    uint64_t since = ct_ticks();
+    while (atomic_load(&due_ticks) == UINT64_MAX &&
+           ct_ticks_to_ns(ct_ticks() - since) < END_NS_MOST)
+        sched_yield();
 }
 
 /* ---- in the drain thread ---- */

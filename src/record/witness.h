@@ -60,6 +60,9 @@ struct ct_witness {
  */
 void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context);
 
+/* Before a stream is destroyed: a group that another thread is at, perhaps in that stream, ends. */
+void ct_witness_end_group(void);
+
 /* In the child of a fork. */
 void ct_witness_forget(void);
 

@@ -50,7 +50,7 @@ static void begin(const char *what, CUfunction f, CUstream other)
         MUST(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_RELAXED));
     if (!strcmp(what, "blocking"))
         MUST(actor_launch_with(f, other, 2000));
-    if (!strcmp(what, "threads"))
+    if (!strcmp(what, "threads") || !strcmp(what, "shared"))
         have_another_thread();
     if (!strcmp(what, "late")) {
         atomic_store(&gate, 1);
@@ -62,6 +62,29 @@ static void begin(const char *what, CUfunction f, CUstream other)
         MUST(actor_launch_with(f, other, 2000));
         MUST(cuProfilerStart());
     }
+}
+
+static void *destroy(void *stream)
+{
+    while (!atomic_load(&gate))
+        ;
+    actor_sleep_ms(5);
+    MUST(cuStreamDestroy(stream));
+    return NULL;
+}
+
+/* Another thread's first call ends the stream while the context is waited for. */
+static void have_it_destroyed(CUstream stream)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, destroy, stream)) {
+        perror("thread");
+        return;
+    }
+    actor_sleep_ms(2);
+    atomic_store(&gate, 1);
+    MUST(cuCtxSynchronize());
+    pthread_join(thread, NULL);
 }
 
 static void end(const char *what, CUstream other)
@@ -93,11 +116,18 @@ static bool is_in_default(const char *what)
     return false;
 }
 
+static bool is_for_stream(const char *what)
+{
+    return !is_in_default(what) && strcmp(what, "created") && strcmp(what, "shared") &&
+           strcmp(what, "destroyed");
+}
+
 /*
- * waits context|created|stream|beside|capture|blocking|unused|threads|unseen|late [STEPS
- * [KERNEL_NS]]: for the context, with kernels in the default stream or in another one, or for the
- * stream of the kernels; beside a blocking stream that was used or not, by one thread or with
- * another one; a second after a first kernel
+ * waits context|created|shared|destroyed|stream|beside|capture|blocking|unused|threads|unseen|late
+ * [STEPS [KERNEL_NS]]: for the context, with kernels in the default stream or in another one, by
+ * one thread or with another one, which may destroy it at the end; or for the stream of the
+ * kernels; beside a blocking stream that was used or not, by one thread or with another one; a
+ * second after a first kernel
  */
 int actor_waits(int argc, char **argv)
 {
@@ -108,10 +138,12 @@ int actor_waits(int argc, char **argv)
     CUfunction f = actor_function("spin");
     CUstream other = other_stream(what);
     struct waiter w = {is_in_default(what) ? CU_STREAM_LEGACY : actor_stream(),
-                       !is_in_default(what) && strcmp(what, "created")};
+                       is_for_stream(what)};
     begin(what, f, other);
     for (long i = 0; i < steps; i++)
         step(&w, f, kernel_ns);
+    if (!strcmp(what, "destroyed"))
+        have_it_destroyed(w.stream);
     end(what, other);
     printf("waits %s: %ld kernels\n", what, steps * KERNELS);
     return 0;
