@@ -171,9 +171,11 @@ bool ct_calibration_varies(const char *device_name)
 #define FAR_LONGER_NS 1000
 
 /*
- * Where for one that is clean so many may have waited for other streams, it is clean because it was
- * late. Then some of all those bounds will not have waited: these percent.
+ * Where more may have waited for other streams than are clean, those are clean because they were
+ * late, but by little; for one in so many it may be by anything. Some of all those bounds will not
+ * have waited: these percent. What is shorter than the clean ones by more is another operation.
  */
+#define HELD_LATE_NS 2000
 #define HELD_MOST 16
 #define HELD_LOW_PERCENT 15
 
@@ -494,7 +496,10 @@ static void follow_held(struct ct_prior *p, uint64_t high_ns)
 /* So few are clean that they tell less than the bounds do. */
 static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *p)
 {
-    return e->was_held && p->held > HELD_MOST * p->count;
+    if (!e->was_held || p->held <= p->count)
+        return false;
+    return p->held > HELD_MOST * p->count ||
+           p->held_low_ns + HELD_LATE_NS >= p->total_ns / p->count;
 }
 
 /*

@@ -495,14 +495,32 @@ START_TEST(the_lowest_bounds_tell_where_none_is_clean)
     ck_assert(!e.is_clean);
     ck_assert_uint_ge(e.time_ns, 10000);
     ck_assert_uint_le(e.time_ns, 12500);
-    /* A few that are clean were late, and change nothing; with enough of them they decide. */
+    /* A few that are clean were late, and change nothing, */
     prior.count = 10;
     prior.total_ns = 10 * 15000;
     ck_assert_uint_le(settle_held(&prior, 8000).time_ns, e.time_ns + 200);
     ck_assert(settle_held(&prior, 8000).is_bound);
+    /* nor do more of them that were a little late; */
     prior.count = 100;
-    prior.total_ns = 100 * 15000;
+    prior.total_ns = 100 * 12500;
     e = settle_held(&prior, 8000);
+    ck_assert_uint_le(e.time_ns, 12000);
+    ck_assert(e.is_bound);
+    /* most of them decide. */
+    prior.count = 1000;
+    prior.total_ns = 1000 * 12500;
+    e = settle_held(&prior, 8000);
+    ck_assert_uint_eq(e.time_ns, 12500);
+    ck_assert(!e.is_bound);
+}
+END_TEST
+
+START_TEST(the_lowest_bounds_are_of_the_shortest_operations)
+{
+    struct ct_prior prior = {.count = 100, .total_ns = 100 * 15000};
+    for (unsigned i = 0; i < 500; i++)
+        settle_held(&prior, (uint64_t)rand() % 8000);
+    struct ct_estimate e = settle_held(&prior, 8000);
     ck_assert_uint_eq(e.time_ns, 15000);
     ck_assert(!e.is_bound);
 }
@@ -892,6 +910,7 @@ int main(void)
     tcase_add_test(tests, stops_that_are_in_time_by_chance_are_bounds);
     tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
+    tcase_add_test(tests, the_lowest_bounds_are_of_the_shortest_operations);
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);
     tcase_add_test(tests, clocks_are_tied_together);
     tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
