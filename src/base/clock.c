@@ -99,5 +99,9 @@ uint64_t ct_clock_at_ns(uint64_t ticks)
 uint64_t ct_ns_to_ticks(uint64_t ns)
 {
     uint64_t r = atomic_load_explicit(&rate, memory_order_relaxed);
-    return r ? (uint64_t)(((unsigned __int128)ns << 32) / r) : 0;
+    if (ct_unlikely(!r))
+        return 0;
+    if (ct_likely(ns <= UINT32_MAX)) /* a launch asks: no call of a division of 128 bits */
+        return (ns << 32) / r;
+    return (uint64_t)(((unsigned __int128)ns << 32) / r);
 }
