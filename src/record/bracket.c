@@ -20,6 +20,8 @@ static CT_READ_MOSTLY atomic_bool recording;
 /* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
 #define WAKE_EVERY (CT_THREAD_OPS / 4)
 
+#define AHEAD 3 /* launches: their places in the ring are asked for before they are needed */
+
 #define MEASURE_EVERY 17
 #define ROOM_NS 2000 /* a bracket that takes the host less has not waited for room in the queue */
 #define SWITCHES 64  /* remembered: more than there can be while a bracket is on its way */
@@ -411,6 +413,16 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
     ct_pass_arm(&b->thread->passes, &f, &b->thread->sampler.random);
 }
 
+/*
+ * The drain thread's processor has had these lines since it read them. At the ring's end it is what
+ * lies behind that, in vain.
+ */
+static void ask_for(const struct ct_op *op)
+{
+    for (unsigned i = 0; i < sizeof(*op); i += CT_CACHE_LINE)
+        __builtin_prefetch((const char *)op + i, 1);
+}
+
 static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call_ticks,
                     uint64_t done_ticks, uint64_t closed_ticks)
 {
@@ -432,7 +444,9 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         ct_sample_add_sure(&b->thread->sampler, b->row,
                            ct_sample_key(&w->shape, w->bytes, w->operations), w->operations,
                            &b->choice);
-    b->thread->ops[slot] = (struct ct_op){
+    struct ct_op *op = &b->thread->ops[slot];
+    ask_for(op + AHEAD);
+    *op = (struct ct_op){
         .row = b->row,
         .stream = ct_stream_index(s),
         .context = s->context,
