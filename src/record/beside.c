@@ -27,6 +27,9 @@
  */
 #define TOLD_NS 1000
 
+/* Kernels in flight that fill the device, of which more than a few cannot have any place. */
+#define FILLING 32
+
 #define NO_STREAM UINT32_MAX
 
 /* In the order in which those of one time count. */
@@ -39,8 +42,10 @@ enum kind {
 struct stamp {
     uint64_t at_ns;
     struct ct_measured *m; /* NULL: only beside the others */
+    uint64_t filled_to_ns; /* of a start: till then its kernel fills the device; 0: it does not */
     uint32_t stream;
     uint32_t context;
+    int32_t priority;
     enum kind kind;
 };
 
@@ -50,7 +55,9 @@ struct span {
     uint64_t stop_ns;
     uint32_t stream;
     uint32_t context;
+    int32_t priority;
     bool has_record;
+    bool fills_device;
 };
 
 static struct stamp *stamps;
@@ -98,10 +105,12 @@ static void swap(unsigned a, unsigned b)
 
 static void add(const struct span *s, struct ct_measured *m)
 {
-    struct stamp at = {.m = m, .stream = s->stream, .context = s->context};
+    struct stamp at = {.m = m, .stream = s->stream, .context = s->context, .priority = s->priority};
     at.at_ns = s->start_ns;
     at.kind = s->has_record ? START : BEGIN;
+    at.filled_to_ns = s->fills_device ? s->stop_ns : 0;
     stamps[stamp_count++] = at;
+    at.filled_to_ns = 0;
     at.at_ns = s->stop_ns;
     at.kind = STOP;
     stamps[stamp_count++] = at;
@@ -114,7 +123,9 @@ static struct span span_of(const struct ct_measured *m)
         .stop_ns = m->stop_ns,
         .stream = m->op.stream,
         .context = m->op.context,
+        .priority = m->priority,
         .has_record = ct_op_has_start_record(&m->op),
+        .fills_device = m->fills_device,
     };
 }
 
@@ -192,6 +203,12 @@ struct sweep {
     bool stalled;      /* and has served nobody at first */
     struct stamp latest;
     struct stamp other; /* the latest of another stream than `latest` */
+    struct {
+        uint64_t to_ns;
+        uint32_t stream;
+        int32_t priority;
+    } filling[FILLING];
+    unsigned filling_count;
 };
 
 static bool is_within_turn(const struct stamp *before, const struct stamp *s)
@@ -242,6 +259,36 @@ static uint64_t held_ns(const struct sweep *w, const struct stamp *s)
     return w->stalled ? ns : ct_min(ns, (uint64_t)w->most * START_TURN_NS);
 }
 
+/* What begins now has its blocks behind theirs, but for those of streams of less priority. */
+static void find_filling(struct sweep *w, const struct stamp *s)
+{
+    struct ct_bracket_times *t = &s->m->times;
+    unsigned kept = 0;
+    t->filled_ns = 0;
+    t->filled_past = false;
+    for (unsigned i = 0; i < w->filling_count; i++) {
+        if (w->filling[i].to_ns <= s->at_ns)
+            continue;
+        w->filling[kept++] = w->filling[i];
+        if (w->filling[i].stream == s->stream || w->filling[i].priority > s->priority)
+            continue;
+        if (w->filling[i].to_ns < s->m->stop_ns)
+            t->filled_ns = ct_max(t->filled_ns, w->filling[i].to_ns - s->at_ns);
+        else
+            t->filled_past = true;
+    }
+    w->filling_count = kept;
+}
+
+static void note_filling(struct sweep *w, const struct stamp *s)
+{
+    if (s->filled_to_ns && w->filling_count < FILLING) {
+        w->filling[w->filling_count].to_ns = s->filled_to_ns;
+        w->filling[w->filling_count].priority = s->priority;
+        w->filling[w->filling_count++].stream = s->stream;
+    }
+}
+
 static void pass(struct sweep *w, const struct stamp *s)
 {
     w->most = ct_max(w->most, w->in_flight);
@@ -254,7 +301,9 @@ static void pass(struct sweep *w, const struct stamp *s)
     } else if (s->m) {
         s->m->times.beside_start = w->in_flight;
         s->m->times.turned = is_after_other(w, s, TURN_NS);
+        find_filling(w, s);
     }
+    note_filling(w, s);
     w->in_flight += s->kind != STOP;
     if (s->kind != BEGIN)
         note_record(w, s);

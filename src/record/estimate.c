@@ -170,6 +170,9 @@ bool ct_calibration_varies(const char *device_name)
 #define IN_TIME_NS 500
 #define FAR_LONGER_NS 1000
 
+/* So long before the end of a kernel that fills the device its last blocks begin, about. */
+#define LAST_BLOCKS_NS 1500
+
 /*
  * Where more may have waited for other streams than are clean, those are clean because they were
  * late, but by little; for one in so many it may be by anything. Some of all those bounds will not
@@ -214,6 +217,11 @@ static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* From what it is at a lead where the operation is ready to what it is where the GPU waits. */
@@ -406,6 +414,15 @@ static bool may_be_late(const struct ct_bracket_times *t)
            t->slack_ns < CT_LATE_NS + (int64_t)ct_after_told(t->stop_record_ns);
 }
 
+/*
+ * Behind kernels that fill the device an operation begins with the last blocks of the last of them.
+ * One that is over before that has found a place, at a time that nothing tells.
+ */
+static int64_t least_behind(const struct ct_bracket_times *t)
+{
+    return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + LAST_BLOCKS_NS;
+}
+
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct ct_estimate e = {.is_clean = true,
@@ -431,6 +448,13 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
         low_ns -= (int64_t)t->held_ns;
         e.was_held = t->work == CT_CLASS_KERNEL;
         e.was_stalled = e.was_held && t->stalled;
+    }
+    if (c->beside_ns && t->work == CT_CLASS_KERNEL && (t->filled_ns || t->filled_past)) {
+        e.was_behind = true;
+        e.was_held = e.was_stalled = false;
+        low_ns = smaller(low_ns, least_behind(t));
+        if (!t->filled_past)
+            e.time_ns = not_negative(smaller(high_ns, least_behind(t)));
     }
     if (is_host_inside(c, t))
         low_ns = 0;

@@ -111,6 +111,9 @@ struct ct_bracket_times {
                           the operation; 0: none did */
     uint64_t held_ns;  /* how long the stop record may have waited for those of other streams, */
     bool stalled;      /* or with all of them while the GPU served nobody */
+    uint64_t filled_ns; /* from the start stamp to the stop of the last kernel that had begun before
+                           and filled the device; 0: none did */
+    bool filled_past;   /* one that did has stopped after this operation */
     bool met_intake;   /* the stop may have waited for a submission behind it */
     uint64_t raw_ns;
     uint64_t gap_ns;         /* previous stop stamp to this start stamp, or CT_GAP_UNKNOWN */
@@ -134,6 +137,7 @@ struct ct_estimate {
     bool is_bound;    /* settled, but only bounds told where */
     bool was_held;    /* bounds: its stop record may have waited for other streams, */
     bool was_stalled; /* or with them */
+    bool was_behind;  /* bounds: it has waited for kernels that filled the device */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;

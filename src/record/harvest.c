@@ -7,6 +7,7 @@
 #include "record/beside.h"
 #include "record/calibrate.h"
 #include "record/lead.h"
+#include "record/occupancy.h"
 #include "record/pass.h"
 #include "record/row.h"
 #include "record/sample.h"
@@ -214,6 +215,14 @@ static uint32_t block_registers(const struct ct_row *r, const struct ct_op *op)
     return each == UINT32_MAX ? 0 : each * ct_shape_threads(&op->shape);
 }
 
+static bool fills_device(const struct ct_row *r, const struct ct_measured *m)
+{
+    uint32_t shared_bytes = atomic_load_explicit(&r->static_shared_bytes, memory_order_relaxed);
+    return r->kind == CT_ROW_KERNEL &&
+           ct_fills_device(ct_device(m->device)->sm_count, &m->op.shape, m->times.block_registers,
+                           shared_bytes == UINT32_MAX ? 0 : shared_bytes);
+}
+
 static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum ct_engine engine)
 {
     return s->last_engine != CT_ENGINE_NONE && s->last_engine != engine &&
@@ -255,12 +264,14 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     enum ct_engine engine = engine_of(r, op);
     m->op = *op;
     m->device = ct_context(op->context)->device;
+    m->priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
     m->stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
     m->times = ct_lead_host_times(op);
     m->times.work = class_of(r, op);
     m->times.block_registers = block_registers(r, op);
     m->times.parameter_bytes = atomic_load_explicit(&r->parameter_bytes, memory_order_relaxed);
     m->times.hopped = has_hopped(s, op, engine);
+    m->fills_device = fills_device(r, m);
     m->long_ticks = ct_lead_long_ticks(p->next);
     enum ct_loss loss = ct_stamps_read(s, op, m);
     if (loss != CT_LOSS_COUNT) {

@@ -5,6 +5,7 @@
 
 #include "case_main.h"
 #include "record/beside.h"
+#include "record/occupancy.h"
 
 #define MOST 64
 
@@ -103,6 +104,72 @@ START_TEST(what_runs_is_one_bracket_of_its_stream)
     ck_assert_uint_eq(m->beside, 1);
     ck_assert_uint_eq(after->beside, 1);
     ck_assert_uint_eq(before->beside, 1);
+}
+END_TEST
+
+static void fills(const struct ct_bracket_times *t)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (&round_[i].times == t)
+            round_[i].fills_device = true;
+}
+
+START_TEST(blocks_wait_for_those_of_kernels_that_fill_the_device)
+{
+    begin();
+    struct ct_bracket_times *first = bracket(1, 10000, 50000), *second = bracket(2, 12000, 90000);
+    struct ct_bracket_times *small = bracket(3, 20000, 60000), *after = bracket(4, 55000, 95000);
+    struct ct_bracket_times *early = bracket(5, 5000, 99000), *next = bracket(1, 90000, 99000);
+    fills(first);
+    fills(second);
+    find();
+    ck_assert_uint_eq(first->filled_ns, 0);
+    ck_assert_uint_eq(second->filled_ns, 50000 - 12000);
+    ck_assert(!second->filled_past);
+    ck_assert_uint_eq(small->filled_ns, 50000 - 20000);
+    ck_assert(small->filled_past);
+    ck_assert_uint_eq(after->filled_ns, 90000 - 55000);
+    ck_assert_uint_eq(early->filled_ns, 0); /* its blocks were there before */
+    ck_assert(!early->filled_past);
+    ck_assert_uint_eq(next->filled_ns, 0);
+    find(); /* as what is not settled comes again */
+    ck_assert_uint_eq(second->filled_ns, 50000 - 12000);
+}
+END_TEST
+
+/* Also for those of the round before. */
+START_TEST(blocks_of_more_priority_do_not_wait)
+{
+    begin();
+    fills(bracket(1, 10000, 50000));
+    round_[0].priority = -2;
+    find();
+    next_round();
+    struct ct_bracket_times *t = bracket(2, 20000, 60000), *other = bracket(3, 20000, 60000);
+    round_[0].priority = -2;
+    round_[1].priority = -5;
+    find();
+    ck_assert_uint_eq(t->filled_ns, 50000 - 20000);
+    ck_assert_uint_eq(other->filled_ns, 0);
+}
+END_TEST
+
+START_TEST(how_many_blocks_there_is_room_for)
+{
+    struct ct_shape shape = {{132 * 8, 1, 1}, {256, 1, 1}, 0};
+    ck_assert_uint_eq(ct_sm_blocks(&shape, 0, 0), 8);
+    ck_assert_uint_eq(ct_sm_blocks(&shape, 64 * 256, 0), 4);
+    ck_assert_uint_eq(ct_sm_blocks(&shape, 0, 100 * 1024), 2);
+    ck_assert(ct_fills_device(132, &shape, 0, 0));
+    shape.grid[0]--;
+    ck_assert(!ct_fills_device(132, &shape, 0, 0));
+    ck_assert(ct_fills_device(132, &shape, 64 * 256, 0));
+    ck_assert(!ct_fills_device(0, &shape, 0, 0)); /* it is not known of what */
+    shape.dynamic_shared_bytes = 1 << 20;
+    ck_assert_uint_eq(ct_sm_blocks(&shape, 0, 0), 1);
+    shape = (struct ct_shape){{1 << 31, 65535, 65535}, {32, 1, 1}, 0};
+    ck_assert_uint_eq(ct_sm_blocks(&shape, 0, 0), 32);
+    ck_assert(ct_fills_device(132, &shape, 0, 0));
 }
 END_TEST
 
@@ -280,6 +347,9 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("beside");
+    tcase_add_test(tests, blocks_wait_for_those_of_kernels_that_fill_the_device);
+    tcase_add_test(tests, blocks_of_more_priority_do_not_wait);
+    tcase_add_test(tests, how_many_blocks_there_is_room_for);
     tcase_add_test(tests, a_lone_stream_has_nothing_beside_it);
     tcase_add_test(tests, those_in_flight_are_counted_at_both_ends);
     tcase_add_test(tests, rounds_overlap);

@@ -526,6 +526,39 @@ START_TEST(the_lowest_bounds_are_of_the_shortest_operations)
 }
 END_TEST
 
+START_TEST(behind_a_kernel_that_fills_the_device)
+{
+    struct ct_calibration c = figures;
+    struct ct_prior prior = {0};
+    c.beside_ns = 900;
+    struct ct_bracket_times t = usual(40000);
+    t.filled_ns = 28000;
+    struct ct_estimate e = ct_estimate(&c, &t);
+    ck_assert(!e.is_clean);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 12000 + 1500); /* from the last blocks of the other one on */
+    ck_assert(e.is_bound);
+    ck_assert_uint_eq(prior.held, 0);
+    /* What it takes alone may be more, up to the whole bracket. */
+    prior = (struct ct_prior){.count = 10, .total_ns = 10 * 16000};
+    e = ct_estimate(&c, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 16000);
+    prior.total_ns = 10 * 90000;
+    e = ct_estimate(&c, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 40000 - 2900 + 200);
+    /* Over before that one: it may have been short. */
+    t.filled_past = true;
+    prior.total_ns = 10 * 3000;
+    e = ct_estimate(&c, &t);
+    ct_estimate_settle(&e, &prior);
+    ck_assert_uint_eq(e.time_ns, 3000);
+    c.beside_ns = 0;
+    ck_assert(ct_estimate(&c, &t).is_clean); /* of this device nothing is known */
+}
+END_TEST
+
 /* As while a module is loaded for the first launch of a kernel: nothing of the kind is known yet.
  */
 START_TEST(a_stall_is_not_the_kernel_s)
@@ -911,6 +944,7 @@ int main(void)
     tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
     tcase_add_test(tests, the_lowest_bounds_are_of_the_shortest_operations);
+    tcase_add_test(tests, behind_a_kernel_that_fills_the_device);
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);
     tcase_add_test(tests, clocks_are_tied_together);
     tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
