@@ -418,8 +418,10 @@ static bool may_be_late(const struct ct_bracket_times *t)
  * Behind kernels that fill the device an operation begins with the last blocks of the last of them.
  * One that is over before that has found a place, at a time that nothing tells.
  */
-static int64_t least_behind(const struct ct_bracket_times *t)
+static int64_t least_behind(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
+    if (!c->beside_ns || t->work != CT_CLASS_KERNEL || !(t->filled_ns || t->filled_past))
+        return INT64_MAX;
     return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + LAST_BLOCKS_NS;
 }
 
@@ -449,12 +451,12 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
         e.was_held = t->work == CT_CLASS_KERNEL;
         e.was_stalled = e.was_held && t->stalled;
     }
-    if (c->beside_ns && t->work == CT_CLASS_KERNEL && (t->filled_ns || t->filled_past)) {
-        e.was_behind = true;
-        e.was_held = e.was_stalled = false;
-        low_ns = smaller(low_ns, least_behind(t));
+    int64_t least_ns = least_behind(c, t);
+    if (least_ns < high_ns) {
+        e.was_held = e.was_stalled = false; /* as upper bounds go it tells nothing */
+        low_ns = smaller(low_ns, least_ns);
         if (!t->filled_past)
-            e.time_ns = not_negative(smaller(high_ns, least_behind(t)));
+            e.time_ns = not_negative(least_ns);
     }
     if (is_host_inside(c, t))
         low_ns = 0;

@@ -137,7 +137,6 @@ struct ct_estimate {
     bool is_bound;    /* settled, but only bounds told where */
     bool was_held;    /* bounds: its stop record may have waited for other streams, */
     bool was_stalled; /* or with them */
-    bool was_behind;  /* bounds: it has waited for kernels that filled the device */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;

@@ -554,6 +554,10 @@ START_TEST(behind_a_kernel_that_fills_the_device)
     e = ct_estimate(&c, &t);
     ct_estimate_settle(&e, &prior);
     ck_assert_uint_eq(e.time_ns, 3000);
+    t.filled_past = false;
+    t.filled_ns = 1000; /* that was over before it could have begun */
+    ck_assert(ct_estimate(&c, &t).is_clean);
+    t.filled_ns = 28000;
     c.beside_ns = 0;
     ck_assert(ct_estimate(&c, &t).is_clean); /* of this device nothing is known */
 }
