@@ -167,7 +167,7 @@ START_TEST(how_many_blocks_there_is_room_for)
     ck_assert(!ct_fills_device(0, &shape, 0, 0)); /* it is not known of what */
     shape.dynamic_shared_bytes = 1 << 20;
     ck_assert_uint_eq(ct_sm_blocks(&shape, 0, 0), 1);
-    shape = (struct ct_shape){{1 << 31, 65535, 65535}, {32, 1, 1}, 0};
+    shape = (struct ct_shape){{INT32_MAX, 65535, 65535}, {32, 1, 1}, 0};
     ck_assert_uint_eq(ct_sm_blocks(&shape, 0, 0), 32);
     ck_assert(ct_fills_device(132, &shape, 0, 0));
 }
