@@ -50,6 +50,13 @@ static uint64_t time_of(const struct ct_bracket_times *t)
     return ct_estimate(&figures, t).time_ns;
 }
 
+static struct ct_estimate settled(const struct ct_bracket_times *t, struct ct_prior *prior)
+{
+    struct ct_estimate e = ct_estimate(&figures, t);
+    ct_estimate_settle(&e, prior);
+    return e;
+}
+
 START_TEST(devices_are_known_by_name)
 {
     ck_assert_uint_eq(ct_calibration_of("NVIDIA H200", 0)->source, CT_CALIBRATION_TABLE);
@@ -221,8 +228,7 @@ START_TEST(a_gpu_may_be_late_itself)
     ck_assert(e.is_bound);
     ck_assert_uint_eq(e.time_ns, 4400 - 2200);
     prior = (struct ct_prior){.count = 3, .total_ns = 3 * 1900};
-    e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 1900);
     t.raw_ns = 2900 + 26000; /* all of it, but for what the front end would have done anyway */
     ck_assert(ct_estimate(&figures, &t).is_clean);
@@ -234,22 +240,18 @@ START_TEST(a_gap_may_leave_it_open)
     struct ct_prior prior = {0};
     struct ct_bracket_times t = without_clock(12900), idle = t;
     t.gap_ns = 2500; /* too long for most busy streams, too short for most idle ones */
-    struct ct_estimate e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    struct ct_estimate e = settled(&t, &prior);
     ck_assert(!e.is_clean);
     ck_assert_uint_eq(e.time_ns, 10000);
     ck_assert_uint_ge(e.doubt_ns, 1000); /* half of what the host was late */
     idle.raw_ns = 13900;
     for (int i = 0; i < 3; i++) {
-        e = ct_estimate(&figures, &idle);
-        ct_estimate_settle(&e, &prior);
+        e = settled(&idle, &prior);
     }
-    e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 9000);
     t.raw_ns = 20000; /* it was longer than the others, then, and by how much at least is known */
-    e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 20000 - 2900 - 2000 - 200);
 }
 END_TEST
@@ -400,8 +402,7 @@ START_TEST(a_late_stop_is_only_a_bound)
     struct ct_prior prior = {0};
     struct ct_bracket_times t = usual(4900);
     t.slack_ns = 100;
-    struct ct_estimate e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    struct ct_estimate e = settled(&t, &prior);
     ck_assert(!e.is_clean);
     ck_assert_uint_eq(e.time_ns, 2000); /* nothing better is known yet */
     ck_assert(e.is_bound);
@@ -409,19 +410,16 @@ START_TEST(a_late_stop_is_only_a_bound)
     t.slack_ns = 5000;
     t.raw_ns = 4000;
     for (int i = 0; i < 3; i++) {
-        e = ct_estimate(&figures, &t);
-        ct_estimate_settle(&e, &prior);
+        e = settled(&t, &prior);
         ck_assert(e.is_clean);
     }
     t.slack_ns = 100;
     t.raw_ns = 4900;
-    e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 1100);
     ck_assert(!e.is_bound);
     t.raw_ns = 3500; /* shorter than the others: that it was, at most */
-    e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 600 + 200); /* as well as brackets tell */
 }
 END_TEST
@@ -459,13 +457,11 @@ START_TEST(a_stop_may_have_waited_for_the_next_submission)
     struct ct_bracket_times t = usual(10600 + 2900);
     ck_assert(ct_estimate(&figures, &t).is_clean);
     t.met_intake = true;
-    struct ct_estimate e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    struct ct_estimate e = settled(&t, &prior);
     ck_assert(!e.is_clean && !e.is_bound);
     ck_assert_uint_eq(e.time_ns, 10000);
     prior.total_ns = prior.count * 5000; /* so long nothing waits */
-    e = ct_estimate(&figures, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 10600 - 1000 - 200);
     struct ct_calibration other = figures;
     other.intake_ns = 0;
@@ -476,13 +472,9 @@ END_TEST
 /* 10,000 ns, and up to 8,000 more where others were served first. */
 static struct ct_estimate settle_held(struct ct_prior *prior, uint64_t more_ns)
 {
-    struct ct_calibration c = figures;
-    c.beside_ns = 900;
     struct ct_bracket_times t = usual(12900 + more_ns);
     t.held_ns = 9000;
-    struct ct_estimate e = ct_estimate(&c, &t);
-    ct_estimate_settle(&e, prior);
-    return e;
+    return settled(&t, prior);
 }
 
 START_TEST(the_lowest_bounds_tell_where_none_is_clean)
@@ -528,38 +520,33 @@ END_TEST
 
 START_TEST(behind_a_kernel_that_fills_the_device)
 {
-    struct ct_calibration c = figures;
     struct ct_prior prior = {0};
-    c.beside_ns = 900;
     struct ct_bracket_times t = usual(40000);
     t.filled_ns = 28000;
-    struct ct_estimate e = ct_estimate(&c, &t);
+    struct ct_estimate e = settled(&t, &prior);
     ck_assert(!e.is_clean);
-    ct_estimate_settle(&e, &prior);
     ck_assert_uint_eq(e.time_ns, 12000 + 1500); /* from the last blocks of the other one on */
     ck_assert(e.is_bound);
     ck_assert_uint_eq(prior.held, 0);
     /* What it takes alone may be more, up to the whole bracket. */
     prior = (struct ct_prior){.count = 10, .total_ns = 10 * 16000};
-    e = ct_estimate(&c, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 16000);
     prior.total_ns = 10 * 90000;
-    e = ct_estimate(&c, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 40000 - 2900 + 200);
     /* Over before that one: it may have been short. */
     t.filled_past = true;
     prior.total_ns = 10 * 3000;
-    e = ct_estimate(&c, &t);
-    ct_estimate_settle(&e, &prior);
+    e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 3000);
     t.filled_past = false;
     t.filled_ns = 1000; /* that was over before it could have begun */
-    ck_assert(ct_estimate(&c, &t).is_clean);
+    ck_assert(ct_estimate(&figures, &t).is_clean);
     t.filled_ns = 28000;
-    c.beside_ns = 0;
-    ck_assert(ct_estimate(&c, &t).is_clean); /* of this device nothing is known */
+    struct ct_calibration other = figures;
+    other.beside_ns = 0;
+    ck_assert(ct_estimate(&other, &t).is_clean); /* of this device nothing is known */
 }
 END_TEST
 
@@ -567,14 +554,11 @@ END_TEST
  */
 START_TEST(a_stall_is_not_the_kernel_s)
 {
-    struct ct_calibration c = figures;
     struct ct_prior prior = {0};
-    c.beside_ns = 900;
     struct ct_bracket_times t = usual(502900);
     t.held_ns = 480000;
     t.stalled = true;
-    struct ct_estimate e = ct_estimate(&c, &t);
-    ct_estimate_settle(&e, &prior);
+    struct ct_estimate e = settled(&t, &prior);
     ck_assert_uint_eq(e.time_ns, 20000 - 200);
     ck_assert_uint_eq(prior.held, 0); /* of usual waits it tells nothing */
 }
