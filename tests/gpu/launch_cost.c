@@ -87,16 +87,17 @@ static double counted(int i)
     return (double)n;
 }
 
-/* Each waits for the one before, and takes a cycle on any processor. */
-static void add(void)
-{
-    uint64_t sum = 0, one = 1;
-    for (int i = 0; i < ADDITIONS; i += 8)
 #if defined(__x86_64__)
 #define ADD "add %1, %0\n"
 #elif defined(__aarch64__)
 #define ADD "add %0, %0, %1\n"
 #endif
+
+/* Each waits for the one before, and takes a cycle on any processor. */
+static void add(void)
+{
+    uint64_t sum = 0, one = 1;
+    for (int i = 0; i < ADDITIONS; i += 8)
         __asm__ volatile(ADD ADD ADD ADD ADD ADD ADD ADD : "+r"(sum) : "r"(one));
 }
 

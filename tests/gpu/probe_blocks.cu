@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "programs/global_ns.h"
 #include "programs/pause.h"
 #include "programs/runtime.h"
 
@@ -19,14 +20,6 @@ struct Notes {
     unsigned long long first, last;
     int most, now[MULTIPROCESSORS];
 };
-
-__device__ unsigned long long global_ns()
-{
-    unsigned long long now;
-
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
 
 __device__ unsigned multiprocessor()
 {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "programs/global_ns.h"
 #include "programs/pause.h"
 #include "programs/runtime.h"
 
@@ -19,14 +20,6 @@ struct Times {
 template <int BYTES> struct Parameters {
     unsigned char bytes[BYTES];
 };
-
-__device__ unsigned long long global_ns()
-{
-    unsigned long long now;
-
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
 
 template <int THREADS, int VALUES, int BYTES>
 __global__ void __launch_bounds__(THREADS, 1)

@@ -15,16 +15,9 @@
 
 #include <x86intrin.h>
 
+#include "programs/global_ns.h"
 #include "programs/pause.h"
 #include "programs/runtime.h"
-
-__device__ unsigned long long global_ns()
-{
-    unsigned long long now;
-
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
 
 template <int KIB> __global__ void scale(float *data, unsigned long long *out)
 {

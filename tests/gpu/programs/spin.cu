@@ -15,16 +15,9 @@
 #include <cstring>
 #include <vector>
 
+#include "global_ns.h"
 #include "pause.h"
 #include "runtime.h"
-
-__device__ unsigned long long global_ns()
-{
-    unsigned long long now;
-
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
 
 // %globaltimer advances in steps, of a microsecond on some devices: short kernels count cycles.
 __device__ void wait(unsigned long long ns, unsigned long long cycles)
