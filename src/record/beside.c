@@ -202,12 +202,8 @@ struct sweep {
     uint32_t most;     /* with so many in flight, */
     bool stalled;      /* and has served nobody at first */
     struct stamp latest;
-    struct stamp other; /* the latest of another stream than `latest` */
-    struct {
-        uint64_t to_ns;
-        uint32_t stream;
-        int32_t priority;
-    } filling[FILLING];
+    struct stamp other;                   /* the latest of another stream than `latest` */
+    const struct stamp *filling[FILLING]; /* starts */
     unsigned filling_count;
 };
 
@@ -267,13 +263,14 @@ static void find_filling(struct sweep *w, const struct stamp *s)
     t->filled_ns = 0;
     t->filled_past = false;
     for (unsigned i = 0; i < w->filling_count; i++) {
-        if (w->filling[i].to_ns <= s->at_ns)
+        const struct stamp *f = w->filling[i];
+        if (f->filled_to_ns <= s->at_ns)
             continue;
-        w->filling[kept++] = w->filling[i];
-        if (w->filling[i].stream == s->stream || w->filling[i].priority > s->priority)
+        w->filling[kept++] = f;
+        if (f->stream == s->stream || f->priority > s->priority)
             continue;
-        if (w->filling[i].to_ns < s->m->stop_ns)
-            t->filled_ns = ct_max(t->filled_ns, w->filling[i].to_ns - s->at_ns);
+        if (f->filled_to_ns < s->m->stop_ns)
+            t->filled_ns = ct_max(t->filled_ns, f->filled_to_ns - s->at_ns);
         else
             t->filled_past = true;
     }
@@ -282,11 +279,8 @@ static void find_filling(struct sweep *w, const struct stamp *s)
 
 static void note_filling(struct sweep *w, const struct stamp *s)
 {
-    if (s->filled_to_ns && w->filling_count < FILLING) {
-        w->filling[w->filling_count].to_ns = s->filled_to_ns;
-        w->filling[w->filling_count].priority = s->priority;
-        w->filling[w->filling_count++].stream = s->stream;
-    }
+    if (s->filled_to_ns && w->filling_count < FILLING)
+        w->filling[w->filling_count++] = s;
 }
 
 static void pass(struct sweep *w, const struct stamp *s)

@@ -209,18 +209,23 @@ static enum ct_engine engine_of(const struct ct_row *r, const struct ct_op *op)
     return op->bytes < INLINE_BYTES ? CT_ENGINE_COMPUTE : CT_ENGINE_TO_DEVICE;
 }
 
+/* 0: the driver did not say. */
+static uint32_t attribute(const _Atomic uint32_t *a)
+{
+    uint32_t value = atomic_load_explicit(a, memory_order_relaxed);
+    return value == UINT32_MAX ? 0 : value;
+}
+
 static uint32_t block_registers(const struct ct_row *r, const struct ct_op *op)
 {
-    uint32_t each = atomic_load_explicit(&r->registers, memory_order_relaxed);
-    return each == UINT32_MAX ? 0 : each * ct_shape_threads(&op->shape);
+    return attribute(&r->registers) * ct_shape_threads(&op->shape);
 }
 
 static bool fills_device(const struct ct_row *r, const struct ct_measured *m)
 {
-    uint32_t shared_bytes = atomic_load_explicit(&r->static_shared_bytes, memory_order_relaxed);
     return r->kind == CT_ROW_KERNEL &&
            ct_fills_device(ct_device(m->device)->sm_count, &m->op.shape, m->times.block_registers,
-                           shared_bytes == UINT32_MAX ? 0 : shared_bytes);
+                           attribute(&r->static_shared_bytes));
 }
 
 static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum ct_engine engine)

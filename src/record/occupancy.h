@@ -33,7 +33,7 @@ static inline bool ct_fills_device(uint32_t sm_count, const struct ct_shape *sha
                                    uint32_t block_registers, uint32_t static_shared_bytes)
 {
     uint64_t blocks = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
-    return sm_count &&
+    return sm_count && blocks >= sm_count &&
            blocks >= sm_count * ct_sm_blocks(shape, block_registers, static_shared_bytes);
 }
 
