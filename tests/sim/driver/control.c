@@ -27,7 +27,7 @@ struct rule {
     uint32_t id;
     enum sim_caller caller; /* of whose calls the rule is */
     long nth, last;         /* which calls, from 1 */
-    long us; /* SLOW, LATE */
+    long us;                /* SLOW, LATE */
     int code;
     bool sticky;
     atomic_long calls;
@@ -173,6 +173,7 @@ static void read_settings(void)
         .event_ns = number("CUDASIM_EVENT_NS", SIM_EVENT_NS),
         .host_ns = (uint64_t)number("CUDASIM_HOST_NS", 0),
         .host_clock = number("CUDASIM_HOST_CLOCK", 0) != 0,
+        .slice_ns = 1000 * number("CUDASIM_SLICE_US", 0),
         .copy_engines = number("CUDASIM_COPY_ENGINES", 0) != 0,
         .name = strdup(getenv("CUDASIM_NAME") ? getenv("CUDASIM_NAME") : "Simulated H200"),
         .truth_path = path("CUDASIM_TRUTH"),

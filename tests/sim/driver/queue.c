@@ -37,6 +37,13 @@ static int64_t submitted_ns(void)
     return sim_settings.host_clock ? (int64_t)machine_ns() : sim_self.host_ns;
 }
 
+/* Every other slice is another process's. */
+static int64_t with_the_device(int64_t t)
+{
+    int64_t ns = sim_settings.slice_ns, slice = ns ? t / ns : 0;
+    return slice % 2 ? (slice + 1) * ns : t;
+}
+
 static int64_t start_ns(CUstream s)
 {
     int64_t t = later(s->tail_ns, submitted_ns());
@@ -47,7 +54,7 @@ static int64_t start_ns(CUstream s)
     } else if (sim_stream_blocking(s) && s->context->legacy) {
         t = later(t, s->context->legacy->tail_ns);
     }
-    return t;
+    return with_the_device(t);
 }
 
 static void record(CUstream s, CUevent e, int64_t t)

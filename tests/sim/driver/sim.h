@@ -527,6 +527,7 @@ struct sim_settings {
     bool real_time;
     uint64_t host_ns;  /* 0: the machine's clock */
     bool host_clock;   /* the device's clock is the host's */
+    int64_t slice_ns;  /* every other one of these the device is another process's */
     bool copy_engines; /* see README.md */
     const char *name;  /* of the devices */
     const char *truth_path, *spans_path, *log_path;

@@ -51,6 +51,18 @@ START_TEST(the_host_takes_no_time)
 }
 END_TEST
 
+/* The first kernel ends in the second slice: the record behind it begins with the third. */
+START_TEST(the_device_may_be_another_process_s)
+{
+    cudasim_set("CUDASIM_SLICE_US", "10");
+    cudasim_set("CUDASIM_KERNELS", "alpha=10000,beta=100");
+    self_begin();
+    CUstream s = self_stream(0);
+    ck_assert_int_eq(bracket_of(self_function("alpha"), s, 0), 2 * 10000);
+    ck_assert_int_eq(bracket_of(self_function("beta"), s, 0), BRACKET_NS + 100);
+}
+END_TEST
+
 START_TEST(a_stop_serves_as_the_next_start)
 {
     cudasim_set("CUDASIM_KERNELS", "alpha=1234,beta=56789");
@@ -275,6 +287,7 @@ TCase *self_time(void)
     TCase *t = tcase_create("time");
     tcase_add_test(t, bracket_reads_the_duration);
     tcase_add_test(t, the_host_takes_no_time);
+    tcase_add_test(t, the_device_may_be_another_process_s);
     tcase_add_test(t, a_stop_serves_as_the_next_start);
     tcase_add_test(t, an_event_costs_what_it_times);
     tcase_add_test(t, copies_and_sets_take_their_time);
