@@ -12,6 +12,7 @@
 #include "record/bracket.h"
 #include "record/capture.h"
 #include "record/context.h"
+#include "record/depth.h"
 #include "record/estimate.h"
 #include "record/note.h"
 #include "record/sample.h"
@@ -58,8 +59,8 @@ static bool is_only_thread(const struct ct_thread *t)
 }
 
 /*
- * What another thread may destroy now is not touched: the call that waited was not for it. One whose
- * first call that is waits for us: ct_witness_end_group().
+ * What another thread may destroy now is not touched: the call that waited was not for it. One
+ * whose first call that is waits for us: ct_witness_end_group().
  */
 static bool is_safe(const struct ct_thread *t, const struct ct_stream *s)
 {
@@ -112,12 +113,18 @@ static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool wa
            c->handle == ct_context_current_handle() && is_alone(t, s, waited_for_all);
 }
 
-static bool await(const struct ct_stream *s)
+/*
+ * A GPU that is another process's for a while is later than that. What stays behind ends while the
+ * program queues, and is no sign that what the program queues moves.
+ */
+static bool await(struct ct_stream *s)
 {
     uint64_t end = ct_ticks() + ct_ns_to_ticks(WAIT_NS);
     while (!ct_stream_is_idle(s))
-        if (ct_ticks() > end)
+        if (ct_ticks() > end) {
+            ct_depth_gate(s);
             return false;
+        }
     return true;
 }
 

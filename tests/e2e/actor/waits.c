@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define KERNELS 20 /* of a step */
+#define QUEUED 900 /* behind a gate */
 
 static atomic_int gate;
 
@@ -16,14 +17,42 @@ struct waiter {
     bool for_stream; /* what is waited for: that, or the context */
 };
 
-static void step(const struct waiter *w, CUfunction f, uint64_t kernel_ns)
+static void launch(const struct waiter *w, CUfunction f, uint64_t kernel_ns, int count)
 {
-    for (int i = 0; i < KERNELS; i++)
+    for (int i = 0; i < count; i++)
         MUST(actor_launch_with(f, w->stream, kernel_ns));
+}
+
+static void wait_for(const struct waiter *w)
+{
     if (w->for_stream)
         MUST(cuStreamSynchronize(w->stream));
     else
         MUST(cuCtxSynchronize());
+}
+
+static void close_gate(CUstream stream)
+{
+    atomic_store(&gate, 0);
+    MUST(actor_launch_with(actor_function("gate"), stream, (uint64_t)(uintptr_t)&gate));
+}
+
+/* Once all else was waited for. This is asked for, not waited for. */
+static void queue_behind_a_gate(const struct waiter *w, CUfunction f, uint64_t kernel_ns)
+{
+    close_gate(w->stream);
+    launch(w, f, kernel_ns, QUEUED);
+    atomic_store(&gate, 1);
+    while (cuStreamQuery(w->stream) == CUDA_ERROR_NOT_READY)
+        actor_sleep_ms(1);
+}
+
+static void step(const struct waiter *w, CUfunction f, uint64_t kernel_ns, bool with_gate)
+{
+    launch(w, f, kernel_ns, KERNELS);
+    wait_for(w);
+    if (with_gate)
+        queue_behind_a_gate(w, f, kernel_ns);
 }
 
 static void *call_once(void *unused)
@@ -45,7 +74,7 @@ static void have_another_thread(void)
 static void begin(const char *what, CUfunction f, CUstream other)
 {
     if (!strcmp(what, "beside"))
-        MUST(actor_launch_with(actor_function("gate"), other, (uint64_t)(uintptr_t)&gate));
+        close_gate(other);
     if (!strcmp(what, "capture"))
         MUST(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_RELAXED));
     if (!strcmp(what, "blocking"))
@@ -123,11 +152,12 @@ static bool is_for_stream(const char *what)
 }
 
 /*
- * waits context|created|shared|destroyed|stream|beside|capture|blocking|unused|threads|unseen|late
+ * waits
+ * context|created|shared|destroyed|stream|gated|beside|capture|blocking|unused|threads|unseen| late
  * [STEPS [KERNEL_NS]]: for the context, with kernels in the default stream or in another one, by
  * one thread or with another one, which may destroy it at the end; or for the stream of the
- * kernels; beside a blocking stream that was used or not, by one thread or with another one; a
- * second after a first kernel
+ * kernels, also with as many as it takes behind a gate in each step; beside a blocking stream that
+ * was used or not, by one thread or with another one; a second after a first kernel
  */
 int actor_waits(int argc, char **argv)
 {
@@ -141,7 +171,7 @@ int actor_waits(int argc, char **argv)
                        is_for_stream(what)};
     begin(what, f, other);
     for (long i = 0; i < steps; i++)
-        step(&w, f, kernel_ns);
+        step(&w, f, kernel_ns, !strcmp(what, "gated"));
     if (!strcmp(what, "destroyed"))
         have_it_destroyed(w.stream);
     end(what, other);

@@ -135,6 +135,21 @@ START_TEST(a_stream_ends_after_a_group)
 }
 END_TEST
 
+/*
+ * One that the GPU has not come to, as it is another process's for 3 ms, is left behind, and ends
+ * while the program queues. The driver takes no more than 121 records with what that queues.
+ */
+START_TEST(one_left_behind_fills_no_queue)
+{
+    struct stage_run r = PLAY(.argv = {"waits", "gated", "100", SHORT},
+                              .env = {LATE, JOURNAL, "CUDASIM_SLICE_US=3000",
+                                      "CUDASIM_SLOW=cutrace/cuLaunchKernel:300"});
+    ck_assert_msg(r.status == 0, "%.900s", r.err);
+    ck_assert_uint_gt(journal_of(&r).ours, 0);
+    stage_drop(&r);
+}
+END_TEST
+
 static const struct {
     const char *what, *kernel_ns, *env;
     unsigned launches; /* of the program's beside those that count */
@@ -243,6 +258,7 @@ int main(void)
     TCase *t = tcase_create("witness");
     tcase_add_loop_test(t, where_the_program_has_waited, 0, 4);
     tcase_add_loop_test(t, a_stream_ends_after_a_group, 0, 4);
+    tcase_add_loop_test(t, one_left_behind_fills_no_queue, 0, 4);
     tcase_add_loop_test(t, not_elsewhere, 0, (int)(sizeof(without) / sizeof(without[0])));
     tcase_add_test(t, a_budget_leaves_out_the_first_second);
     tcase_add_test(t, with_a_budget);
