@@ -152,12 +152,12 @@ static bool is_for_stream(const char *what)
 }
 
 /*
- * waits
- * context|created|shared|destroyed|stream|gated|beside|capture|blocking|unused|threads|unseen| late
- * [STEPS [KERNEL_NS]]: for the context, with kernels in the default stream or in another one, by
- * one thread or with another one, which may destroy it at the end; or for the stream of the
- * kernels, also with as many as it takes behind a gate in each step; beside a blocking stream that
- * was used or not, by one thread or with another one; a second after a first kernel
+ * waits WHAT [STEPS [KERNEL_NS]]: for the context, with kernels in the default stream (context) or
+ * in another one (created), with another thread there (shared), which may destroy that stream at
+ * the end (destroyed); or for the stream of the kernels (stream), in each step with 900 more behind
+ * a gate (gated); with something else there (beside, capture, unseen); with a blocking stream that
+ * was used or not, by one thread or with another one (blocking, unused, threads); a second after a
+ * first kernel (late)
  */
 int actor_waits(int argc, char **argv)
 {
