@@ -16,10 +16,10 @@
 
 /* An H200's figures that an H100 was not measured for, or has as well. */
 #define HOPPER                                                                                     \
-    .source = CT_CALIBRATION_TABLE, .record_ns = 1280, .bias_copy_ns = 1250, .bias_set_ns = 1500,  \
-    .bias_wait_ns = 5600, .beside_ns = 900, .intake_ns = 1000, .hop_ns = 4200,                     \
-    .gap_busy_ns = 1600, .uncertainty_ns = 200, .idle_uncertainty_ns = 300
-#define HOPPER_KERNEL .registers_ns = 80, .late_kib_ns = 50, .ready_kib_ns = 140
+    .source = CT_CALIBRATION_TABLE, .record_ns = 1280, .bias_copy_ns = 1250, .bias_wait_ns = 5600, \
+    .beside_ns = 900, .intake_ns = 1000, .hop_ns = 4200, .ready_kib_ns = 60, .gap_busy_ns = 1600,  \
+    .uncertainty_ns = 200, .idle_uncertainty_ns = 300
+#define HOPPER_KERNEL .registers_ns = 80, .late_kib_ns = 50, .busy_kib_ns = 140
 #define HOPPER_NODE .spread_ns = 500, .gap_ns = 275, .doubt_ns = 400, .beside_ns = 700
 
 /*
@@ -68,8 +68,9 @@ static const struct {
          HOPPER,
          HOPPER_KERNEL,
          .bias_busy_ns = 3100,
-         .bias_ready_ns = 2500,
-         .submit_ns = 1640,
+         .bias_ready_ns = 2400,
+         .bias_set_ns = 1300,
+         .submit_ns = 1625,
          .outside_ns = 810,
          .node = {.bias_ns = 2850, /* between 2.5 and 3.1 us */ HOPPER_NODE},
      }},
@@ -79,8 +80,9 @@ static const struct {
          HOPPER_KERNEL,
          .bias_busy_ns = 2900,
          .bias_ready_ns = 2300,
-         .submit_ns = 1570,
-         .outside_ns = 510,
+         .bias_set_ns = 1500,
+         .submit_ns = 1555,
+         .outside_ns = 500,
          .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */ HOPPER_NODE},
      }},
     /* On hosts from which a stamp is longer on its way. */
@@ -94,11 +96,12 @@ static const struct {
          .bias_copy_ns = 2550,
          .bias_set_ns = 3500,
          .bias_wait_ns = 9500,
+         .ready_kib_ns = 140,
          .beside_ns = 600,
          .hop_ns = 4200,
          .gap_busy_ns = 3600,
-         .submit_ns = 1605,
-         .outside_ns = 510,
+         .submit_ns = 1595,
+         .outside_ns = 500,
          .uncertainty_ns = 200,
          .idle_uncertainty_ns = 300,
          .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */
@@ -237,9 +240,10 @@ static int64_t on_the_way(int64_t lead_ns, int64_t ready_lead_ns, int64_t ready_
  * front end, of a late kernel partly while it waits for the host anyway; that a block gets its
  * registers is in the way of a late one only.
  */
-static int64_t ready_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+static int64_t ready_ns(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                        bool is_long)
 {
-    return (int64_t)c->ready_kib_ns * t->parameter_bytes / 1024;
+    return (int64_t)(is_long ? c->busy_kib_ns : c->ready_kib_ns) * t->parameter_bytes / 1024;
 }
 
 static int64_t late_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
@@ -257,7 +261,8 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
                          int64_t lead_ns)
 {
     bool is_long = t->long_queue || (t->lead_ns == CT_LEAD_UNKNOWN && !was_idle(c, t));
-    int64_t least_ns = (is_long ? 0 : (int64_t)c->bias_ready_ns - c->bias_busy_ns) + ready_ns(c, t);
+    int64_t less_ns = is_long ? 0 : (int64_t)c->bias_busy_ns - c->bias_ready_ns;
+    int64_t least_ns = ready_ns(c, t, is_long) - less_ns;
     int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t) - t->witness_ns;
     int64_t waits_ns = larger(least_ns, CT_LEAD_WAITS_NS - submit_ns);
     if (lead_ns <= CT_LEAD_READY_NS)

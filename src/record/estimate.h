@@ -35,7 +35,8 @@ struct ct_calibration {
     uint32_t beside_ns;      /* about so much more at either end, with two other streams at work */
     uint32_t registers_ns;   /* more for a late kernel, a multiprocessor's registers in a block */
     uint32_t late_kib_ns;    /* more for each KiB of a late kernel's parameters, */
-    uint32_t ready_kib_ns;   /* and of one that was there in time */
+    uint32_t busy_kib_ns;    /* of one in a stream that has much queued, */
+    uint32_t ready_kib_ns;   /* and of one that was ready where little is */
     uint32_t intake_ns;      /* a stop waits so long, at most, for a submission behind it */
     uint32_t hop_ns;         /* more, from another engine of the GPU to a copy engine */
     uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */

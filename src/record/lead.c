@@ -4,9 +4,14 @@
 #include "base/clock.h"
 #include "record/sample.h"
 
-/* A start record that shows where the clocks are: on an idle stream, and not interrupted. */
+/*
+ * A start record that shows where the clocks are: on an idle stream, neither interrupted nor held
+ * up by cold caches, as ct_after_told() is not of those. Hosts on which records take longer have
+ * no others.
+ */
 #define PIN_GAP_NS 5000
-#define PIN_RECORD_NS 4000
+#define PIN_RECORD_NS 3000
+#define PIN_RECORDS 2
 #define PIN_EARLY_NS 1000
 #define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
 
@@ -25,6 +30,16 @@
 #define OPERATION_FROM_NS (-900)
 #define INTAKE_UNTIL_NS 900
 
+/*
+ * What holds up the start record and the call, cold caches, holds up what the driver does behind
+ * telling the GPU as well, by such parts. A call takes as long as three records. Where it takes far
+ * longer it was interrupted, which is at one place.
+ */
+#define CALL_RECORDS 3
+#define HELD_UP_MOST_NS 15000
+#define RECORD_PART 32
+#define CALL_PART 64
+
 struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 {
     return (struct ct_bracket_times){
@@ -36,6 +51,17 @@ struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
         .lead_ns = CT_LEAD_UNKNOWN,
         .slack_ns = CT_LEAD_UNKNOWN,
     };
+}
+
+static uint64_t held_up_ns(uint64_t ns, uint64_t usual_ns)
+{
+    return ns > usual_ns ? ct_min(ns - usual_ns, HELD_UP_MOST_NS) : 0;
+}
+
+uint64_t ct_lead_told_ns(uint64_t host_record_ns, const struct ct_bracket_times *t)
+{
+    return ct_after_told(host_record_ns) + held_up_ns(t->record_ns, host_record_ns) / RECORD_PART +
+           held_up_ns(t->launch_ns, CALL_RECORDS * host_record_ns) / CALL_PART;
 }
 
 unsigned ct_lead_entries(const struct ct_op *op)
@@ -91,7 +117,8 @@ static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m
 {
     const struct ct_op *op = &m->op;
     uint64_t at_ns;
-    if (op->flags & PIN_FLAGS || m->times.record_ns > PIN_RECORD_NS)
+    uint64_t most_ns = ct_max(PIN_RECORD_NS, PIN_RECORDS * clock->host_record_ns);
+    if (op->flags & PIN_FLAGS || m->times.record_ns > most_ns)
         return false;
     if (m->times.gap_ns > PIN_GAP_NS) /* or unknown */
         return true;
@@ -126,9 +153,10 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
     unsigned entries = 0;
     for (const struct ct_pending *p = behind; p && entries < CT_LONG_QUEUE; p = p->next) {
         const struct ct_op *op = &p->op;
-        uint64_t back_ticks = ct_ns_to_ticks(ct_after_told(clock->host_record_ns));
+        struct ct_bracket_times times = ct_lead_host_times(op);
+        uint64_t told_ns = ct_lead_told_ns(clock->host_record_ns, &times);
         int64_t start_ns = after_ns(clock, stop_ns, ct_told_ticks(op->open_ticks, op->call_ticks));
-        int64_t call_ns = after_ns(clock, stop_ns, op->done_ticks - back_ticks);
+        int64_t call_ns = after_ns(clock, stop_ns, op->done_ticks - ct_ns_to_ticks(told_ns));
         int64_t end_ns = after_ns(clock, stop_ns, ct_told_ticks(op->done_ticks, op->closed_ticks));
         if ((ct_op_has_start_record(op) && is_taken_in(start_ns, RECORD_FROM_NS)) ||
             is_taken_in(call_ns, OPERATION_FROM_NS) || is_taken_in(end_ns, RECORD_FROM_NS))
@@ -151,7 +179,8 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     m->times.gap_ns = gap_before(m);
-    m->times.told_ns = ct_after_told(ct_gpu_clock_host_record(clock, m->times.stop_record_ns));
+    uint64_t host_record_ns = ct_gpu_clock_host_record(clock, m->times.stop_record_ns);
+    m->times.told_ns = ct_lead_told_ns(host_record_ns, &m->times);
     compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),

@@ -15,6 +15,12 @@
 /* What the host's stamps say alone; all that needs the GPU's is unknown. */
 struct ct_bracket_times ct_lead_host_times(const struct ct_op *op);
 
+/*
+ * The GPU is told of an operation so long before its call returns, on a host on which a record
+ * takes `host_record_ns` when nothing holds it up. Of `t`, what the host did counts.
+ */
+uint64_t ct_lead_told_ns(uint64_t host_record_ns, const struct ct_bracket_times *t);
+
 /* Records and operations that a bracket puts into its stream's queue. */
 unsigned ct_lead_entries(const struct ct_op *op);
 

@@ -22,7 +22,8 @@ static const struct ct_calibration figures = {
     .beside_ns = 1000,
     .registers_ns = 80,
     .late_kib_ns = 50,
-    .ready_kib_ns = 140,
+    .busy_kib_ns = 140,
+    .ready_kib_ns = 60,
     .intake_ns = 1000,
     .hop_ns = 3000,
     .uncertainty_ns = 200,
@@ -147,6 +148,8 @@ START_TEST(a_large_kernel_takes_longer_to_begin)
     t.block_registers = 65536;
     t.parameter_bytes = 2048;
     ck_assert_uint_eq(time_of(&t), 10000 - 2 * 140);
+    t.long_queue = small.long_queue = false;
+    ck_assert_uint_eq(time_of(&t), time_of(&small) - 2 * 60);
     t.lead_ns = small.lead_ns = 5000;
     ck_assert_uint_eq(time_of(&t), time_of(&small) - 80 - 2 * 50);
     t.block_registers = 2 * 65536; /* no multiprocessor has */
@@ -772,6 +775,42 @@ START_TEST(a_slow_host_comes_back_later)
 }
 END_TEST
 
+/* What comes behind telling the GPU was held up, too, if by far less. */
+START_TEST(a_call_that_was_held_up_comes_back_later)
+{
+    struct ct_bracket_times t = usual(20000);
+    ck_assert_uint_eq(ct_lead_told_ns(1000, &t), 300);
+    t.launch_ns += 6400;
+    ck_assert_uint_eq(ct_lead_told_ns(1000, &t), 300 + 100);
+    t.record_ns = 1000 + 6400;
+    ck_assert_uint_eq(ct_lead_told_ns(1000, &t), 300 + 100 + 200);
+    ck_assert_uint_eq(ct_lead_told_ns(8000, &t), 2400); /* as long as they always take there */
+    t.launch_ns += 90000;                               /* an interruption is at one place */
+    ck_assert_uint_eq(ct_lead_told_ns(1000, &t), 300 + 15000 / 64 + 200);
+}
+END_TEST
+
+static uint64_t pins_of_records(uint64_t host_record_ns, uint64_t record_ns)
+{
+    struct ct_gpu_clock clock = {.host_record_ns = host_record_ns};
+    struct ct_measured m = {.times = usual(20000), .start_ns = 1000000, .stop_ns = 1020000};
+    m.times.record_ns = record_ns;
+    m.times.stop_record_ns = host_record_ns;
+    m.times.gap_ns = 50000;
+    ct_lead_find(&clock, &m);
+    return clock.pinned;
+}
+
+/* When the GPU was told of one that was held up is not known well. */
+START_TEST(records_that_were_held_up_tie_no_clocks)
+{
+    ck_assert_uint_eq(pins_of_records(1000, 2900), 1);
+    ck_assert_uint_eq(pins_of_records(1000, 3100), 0);
+    ck_assert_uint_eq(pins_of_records(2000, 3700), 1);
+    ck_assert_uint_eq(pins_of_records(2000, 4300), 0);
+}
+END_TEST
+
 /* A bracket behind untimed work: the stream was asked, which a clock without a recent pin is not
  * worth. */
 START_TEST(behind_a_break_the_stream_was_asked)
@@ -822,6 +861,7 @@ static bool meets_operation(const struct ct_gpu_clock *clock, uint64_t stop, int
     uint64_t told = stop + (uint64_t)(told_ns * TICKS_PER_US / 1000);
     struct ct_pending p = {.op = {.flags = CT_OP_TOLD_START}};
     p.op.done_ticks = told + ct_ns_to_ticks(ct_after_told(1000));
+    p.op.open_ticks = p.op.call_ticks = p.op.done_ticks - 3 * TICKS_PER_US;
     p.op.closed_ticks = p.op.done_ticks + 100 * TICKS_PER_US;
     return ct_lead_met_intake(clock, gpu_ns(stop), &p);
 }
@@ -940,6 +980,8 @@ int main(void)
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
     tcase_add_test(tests, pins_behind_other_streams_are_late);
     tcase_add_test(tests, a_slow_host_comes_back_later);
+    tcase_add_test(tests, a_call_that_was_held_up_comes_back_later);
+    tcase_add_test(tests, records_that_were_held_up_tie_no_clocks);
     tcase_add_test(tests, a_submission_meets_a_stop);
     tcase_add_test(tests, a_submission_meets_a_stop_beside_a_later_one);
     tcase_add_test(tests, behind_a_break_the_stream_was_asked);

@@ -12,7 +12,7 @@ import statistics
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIAS = 2900    # bias_busy_ns of the library's table
-SUBMIT = 1570  # submit_ns of it
+SUBMIT = 1570  # about submit_ns of it
 TOLD = 0.3     # ct_after_told()
 SHARED_START, TOLD_START = 1, 1 << 7  # CT_OP_...
 Bracket = collections.namedtuple(
