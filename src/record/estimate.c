@@ -410,6 +410,12 @@ static bool is_host_inside(const struct ct_calibration *c, const struct ct_brack
            (t->work == CT_CLASS_WAIT || (t->work == CT_CLASS_COPY && t->launch_ns > STAGING_NS));
 }
 
+/* Behind another engine's work a stop waits for more than that. */
+static bool is_of_front_end(const struct ct_bracket_times *t)
+{
+    return t->work == CT_CLASS_KERNEL || t->work == CT_CLASS_SET;
+}
+
 /* After a slow stop record, for all that is known the GPU heard of it only at its end. */
 static bool may_be_late(const struct ct_bracket_times *t)
 {
@@ -443,7 +449,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
     int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
     e.time_ns = not_negative(high_ns);
-    if (t->work == CT_CLASS_KERNEL && c->submit_ns != UINT32_MAX) {
+    if (is_of_front_end(t) && c->submit_ns != UINT32_MAX) {
         if (t->slack_ns < CT_LATE_NS)
             low_ns = 0;
         else if (may_be_late(t))
@@ -481,7 +487,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
 static bool is_in_time_by_chance(const struct ct_bracket_times *t, const struct ct_estimate *e,
                                  const struct ct_prior *p)
 {
-    if (t->work != CT_CLASS_KERNEL || t->slack_ns == CT_LEAD_UNKNOWN || p->count < PRIOR_LEAST)
+    if (!is_of_front_end(t) || t->slack_ns == CT_LEAD_UNKNOWN || p->count < PRIOR_LEAST)
         return false;
     int64_t usual_ns = (int64_t)(p->total_ns / p->count), time_ns = (int64_t)e->time_ns;
     return time_ns <= 2 * usual_ns + FAR_LONGER_NS &&

@@ -427,6 +427,17 @@ START_TEST(a_late_stop_is_only_a_bound)
 }
 END_TEST
 
+START_TEST(a_late_stop_of_a_set_is_a_bound)
+{
+    struct ct_bracket_times t = usual(4900);
+    t.slack_ns = 100;
+    t.work = CT_CLASS_SET;
+    ck_assert(!ct_estimate(&figures, &t).is_clean);
+    t.work = CT_CLASS_COPY;
+    ck_assert(ct_estimate(&figures, &t).is_clean);
+}
+END_TEST
+
 /* Slack is what a bracket is longer than the shortest that is seen: its own length decides. */
 START_TEST(stops_that_are_in_time_by_chance_are_bounds)
 {
@@ -968,6 +979,7 @@ int main(void)
     tcase_add_test(tests, a_stop_of_another_stream_keeps_the_operation_waiting);
     tcase_add_test(tests, records_of_others_leave_a_bound);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
+    tcase_add_test(tests, a_late_stop_of_a_set_is_a_bound);
     tcase_add_test(tests, stops_that_are_in_time_by_chance_are_bounds);
     tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
