@@ -7,11 +7,12 @@
 /*
  * A start record that shows where the clocks are: on an idle stream, neither interrupted nor held
  * up by cold caches, as ct_after_told() is not of those. Hosts on which records take longer have
- * no others.
+ * no others, and where there has been none for long one that is off is better than none.
  */
 #define PIN_GAP_NS 5000
 #define PIN_RECORD_NS 3000
 #define PIN_RECORDS 2
+#define PIN_RECORDS_STALE 3
 #define PIN_EARLY_NS 1000
 #define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
 
@@ -117,7 +118,8 @@ static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m
 {
     const struct ct_op *op = &m->op;
     uint64_t at_ns;
-    uint64_t most_ns = ct_max(PIN_RECORD_NS, PIN_RECORDS * clock->host_record_ns);
+    unsigned records = is_stale(clock, op->call_ticks) ? PIN_RECORDS_STALE : PIN_RECORDS;
+    uint64_t most_ns = ct_max(PIN_RECORD_NS, records * clock->host_record_ns);
     if (op->flags & PIN_FLAGS || m->times.record_ns > most_ns)
         return false;
     if (m->times.gap_ns > PIN_GAP_NS) /* or unknown */
