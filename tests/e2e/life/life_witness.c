@@ -12,8 +12,13 @@
 #include "record/row.h"
 #include "stage.h"
 
-/* An H200 on which the GPU waits for each launch, as it does for those of a framework. */
-#define LATE "CUDASIM_NAME=H200", "CUDASIM_HOST_CLOCK=1", "CUDASIM_LATE=cuLaunchKernel:4"
+/*
+ * An H200 on which the GPU waits for each launch, as it does for those of a framework. Launches are
+ * further apart than a SHORT kernel is long.
+ */
+#define LATE                                                                                       \
+    "CUDASIM_NAME=H200", "CUDASIM_HOST_CLOCK=1",                                                   \
+        STAGE_IS_SLOW ? "CUDASIM_LATE=cuLaunchKernel:20" : "CUDASIM_LATE=cuLaunchKernel:4"
 #define LOG "CUDASIM_LOG=calls"
 #define JOURNAL "CUTRACE_BRACKETS=brackets"
 /* With a sanitizer the log makes stop records so slow that no kernel tells anything. */
@@ -170,7 +175,7 @@ static const struct {
      1},                          /* the default stream keeps such streams waiting for each other */
     {"threads", "2000", NULL, 0}, /* nor where another thread may be about to use one */
     {"unseen", "2000", NULL, 1},
-    {"context", "50000", NULL, 0},
+    {"context", "200000", NULL, 0},
     {"context", "2000", "CUTRACE_CALIBRATE=off", 0},
     {"context", "2000", "CUDASIM_NAME=Simulated H200", 0},
     {"context", "2000", "CUTRACE_KERNELS=!*", 0},
