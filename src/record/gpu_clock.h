@@ -26,7 +26,7 @@
 /*
  * A record takes the host a while, and the GPU is told of it on the way. What comes after that, of
  * a record's duration: measured, between a fifth and a third (doc/accuracy.md). After an operation
- * as much comes as after a record.
+ * as much comes as after a record, unless something held that up: ct_lead_told_ns().
  */
 static inline uint64_t ct_after_told(uint64_t duration)
 {

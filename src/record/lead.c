@@ -5,9 +5,9 @@
 #include "record/sample.h"
 
 /*
- * A start record that shows where the clocks are: on an idle stream, neither interrupted nor held
- * up by cold caches, as ct_after_told() is not of those. Hosts on which records take longer have
- * no others, and where there has been none for long one that is off is better than none.
+ * A start record that shows where the clocks are: on an idle stream, and neither interrupted nor
+ * held up by cold caches, of which ct_after_told() knows nothing. A slow host has no shorter ones,
+ * and where there has been no pin for long one that is off by a little is better than none.
  */
 #define PIN_GAP_NS 5000
 #define PIN_RECORD_NS 3000
