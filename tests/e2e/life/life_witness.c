@@ -175,7 +175,7 @@ static const struct {
      1},                          /* the default stream keeps such streams waiting for each other */
     {"threads", "2000", NULL, 0}, /* nor where another thread may be about to use one */
     {"unseen", "2000", NULL, 1},
-    {"context", "200000", NULL, 0},
+    {"context", "50000", NULL, 0},
     {"context", "2000", "CUTRACE_CALIBRATE=off", 0},
     {"context", "2000", "CUDASIM_NAME=Simulated H200", 0},
     {"context", "2000", "CUTRACE_KERNELS=!*", 0},
