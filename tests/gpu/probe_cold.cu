@@ -3,7 +3,10 @@
 // Kernels that time themselves, launched by a host with warm and with cold caches and behind another kernel:
 // what a bracket has more of them in one state than in another is no time of theirs.
 //
-//   probe_cold       prints each kernel's own time; the profiler's table has its name
+//   probe_cold [FILE]     prints each kernel's own time; the profiler's table has its name
+//
+// FILE: a line for each launch, in their order: state, bytes of parameters and own time, ns. held.py holds it
+// against what cutrace took down.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -63,7 +66,14 @@ template <int STATE, int BYTES> static void launch(int i)
     RT(cudaGetLastError());
 }
 
-template <int BYTES> static void measure()
+static void write_down(FILE *file, int bytes)
+{
+    for (int i = 0; file && i < ROUNDS; i++)
+        for (int state = 0; state < STATES; state++)
+            fprintf(file, "%d\t%d\t%llu\n", state, bytes, own[state][i].end - own[state][i].begin);
+}
+
+template <int BYTES> static void measure(FILE *file)
 {
     std::fill(own[0], own[STATES], Times{~0ull, 0});
     RT(cudaMemcpy(times, own, sizeof(own), cudaMemcpyHostToDevice));
@@ -75,6 +85,7 @@ template <int BYTES> static void measure()
         launch<READY, BYTES>(i);
     }
     RT(cudaMemcpy(own, times, sizeof(own), cudaMemcpyDeviceToHost));
+    write_down(file, BYTES);
     for (int state = 0; state < STATES; state++) {
         unsigned long long total = 0;
         for (const Times &t : own[state])
@@ -83,15 +94,21 @@ template <int BYTES> static void measure()
     }
 }
 
-int main()
+int main(int argc, char **argv)
 {
+    FILE *file = argc > 1 ? fopen(argv[1], "w") : nullptr;
+
+    if (argc > 1 && !file) {
+        perror(argv[1]);
+        return 1;
+    }
     RT(cudaMalloc(&times, sizeof(own)));
     RT(cudaMalloc(&other, sizeof(*other)));
     memory = (char *)calloc(MOST_BYTES, 1);
     if (!memory)
         return 1;
-    measure<4>();
-    measure<1024>();
-    measure<3400>();
-    return 0;
+    measure<4>(file);
+    measure<1024>(file);
+    measure<3400>(file);
+    return file && fclose(file) ? 1 : 0;
 }

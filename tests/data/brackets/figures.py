@@ -192,6 +192,33 @@ def print_intake():
                 print(f"  {title} {step * 200:+6} {len(by[step]):6} {quantiles(by[step])}")
 
 
+def print_held():
+    """Without CUPTI: kernels behind the same kernel take the same time, however long the call was."""
+    print("held: bracket less the host's time in it, idle stream, around the kernel's median, by what the call "
+          "took longer than three quick records, us")
+    kernels, before = collections.defaultdict(list), None
+    quick = statistics.quantiles((float(fields[4]) for fields in lines("torch_decode")), n=10)[0]
+    for *times, kernel in lines("torch_decode"):
+        raw, gap, record, launch, stop_record = map(float, times)
+        held = launch - 3 * quick
+        if gap > 5 and record < 4 and stop_record < 2.5 and held < 15:
+            kernels[before, kernel].append((max(0, held), 1000 * (raw - launch - TOLD * record)))
+        before = kernel
+    x, y, by = [], [], collections.defaultdict(list)
+    for found in kernels.values():
+        if len(found) < 100:
+            continue
+        usual = statistics.median(ns for _, ns in found)
+        near = [(held, ns - usual) for held, ns in found if abs(ns - usual) < 1500]
+        x += [held for held, _ in near]
+        y += [ns for _, ns in near]
+        for held, ns in near:
+            by[int(held)].append(ns)
+    for held in range(11):
+        print(f"  {held:3}.. {len(by[held]):6} {quantiles(by[held])}")
+    print(f"  slope {slope(x, y):.0f} ns for each us")
+
+
 def print_gaps():
     print("gaps: stop stamp before to start stamp, operations ready in time, and in idle streams")
     for name in ("lib_train_1", "lib_spin_paced", "lib_spin_bursts"):
@@ -206,7 +233,7 @@ def print_gaps():
 
 def main():
     for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_intake,
-                 print_gaps):
+                 print_held, print_gaps):
         part()
 
 
