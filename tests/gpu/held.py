@@ -26,8 +26,8 @@ def read(notes_path, journal_path, summary_path):
     with open(notes_path, encoding="utf-8") as file:
         notes = [line.split() for line in file]
     rows = summary.read(summary_path).rows
-    entries = sorted((e for e in brackets.entries(journal_path) if "heldILi" in rows[e[0]]["name"] and
-                      OPENER not in rows[e[0]]["name"]), key=lambda e: e[8])
+    timed = {i for i, row in enumerate(rows) if "heldILi" in row["name"] and OPENER not in row["name"]}
+    entries = sorted((e for e in brackets.entries(journal_path) if e[0] in timed), key=lambda e: e[8])
     if len(entries) != len(notes):
         sys.exit(f"held.py: {len(notes)} launches in {notes_path}, {len(entries)} in {journal_path}")
     quick = statistics.quantiles(((e[11] - e[10]) * e[12] / 1000 for e in entries), n=10)[0]
