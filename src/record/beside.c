@@ -18,9 +18,6 @@
 /* So long after it was asked for, a start stamp on an idle stream tells that nothing was served. */
 #define STALL_NS 20000
 
-/* So soon after a stamp of another stream the front end has to turn to this one first. */
-#define TURN_NS 2000
-
 /*
  * A stop stamp of another stream so long after the GPU is told of an operation is behind it; one so
  * long before had no influence.
@@ -240,10 +237,10 @@ static const struct stamp *other(const struct sweep *w, const struct stamp *s)
     return w->latest.stream != s->stream ? &w->latest : &w->other;
 }
 
-static bool is_after_other(const struct sweep *w, const struct stamp *s, uint64_t within_ns)
+static uint64_t after_other_ns(const struct sweep *w, const struct stamp *s)
 {
     const struct stamp *before = other(w, s);
-    return before->stream != NO_STREAM && s->at_ns <= before->at_ns + within_ns;
+    return before->stream != NO_STREAM ? s->at_ns - before->at_ns : 0;
 }
 
 /* Unless the front end stood still, each of the others had a turn at most. */
@@ -294,7 +291,7 @@ static void pass(struct sweep *w, const struct stamp *s)
         s->m->times.stalled = w->stalled && s->m->times.held_ns;
     } else if (s->m) {
         s->m->times.beside_start = w->in_flight;
-        s->m->times.turned = is_after_other(w, s, TURN_NS);
+        s->m->times.after_other_ns = after_other_ns(w, s);
         find_filling(w, s);
     }
     note_filling(w, s);

@@ -25,7 +25,7 @@ void ct_beside_running(uint32_t stream, uint32_t context, uint64_t start_ns);
 bool ct_beside_is_open(const struct ct_measured *measured, unsigned count);
 
 /*
- * Sets beside, beside_start, turned, held_ns, stalled, filled_ns and filled_past of so many
+ * Sets beside, beside_start, after_other_ns, held_ns, stalled, filled_ns and filled_past of so many
  * brackets, CT_BESIDE_ROOM at most. The latest of the first `settled` are remembered, the others
  * come again; those that run are not.
  */

@@ -16,8 +16,11 @@
 #define PIN_EARLY_NS 1000
 #define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
 
-/* What it takes the front end to turn from another stream, or with two others at work. */
-#define PIN_TURN_NS 650
+/*
+ * What is stamped a record's time after another stream's stamp, or little later, had to wait for
+ * that record: for anything up to what one takes. Of such pins the tie takes the one at two fifths.
+ */
+#define TURN_NS 400
 
 /* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
 #define LONG_LEAD_NS (-60000)
@@ -171,13 +174,18 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
     return false;
 }
 
-/* By how much the stamp is later than that of a GPU that has nothing else in its front end. */
-static uint64_t turn_ns(const struct ct_measured *m)
+/*
+ * By how much the stamp is later than that of a GPU that has nothing else in its front end, if it
+ * is beside others' records or with two others at work.
+ */
+static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured *m)
 {
-    return m->times.turned || m->times.beside_start > 1 ? PIN_TURN_NS : 0;
+    uint64_t after_ns = m->times.after_other_ns;
+    bool turned = after_ns && after_ns <= ct_record_ns(c) + TURN_NS;
+    return turned || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
 }
 
-void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
+void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     m->times.gap_ns = gap_before(m);
@@ -186,7 +194,7 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
     compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
-                         m->start_ns - turn_ns(m));
+                         m->start_ns - turn_ns(c, m));
 }
 
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)

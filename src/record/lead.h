@@ -29,7 +29,8 @@ unsigned ct_lead_entries(const struct ct_op *op);
  * queue's length, and pins the clocks together if it can. The brackets of a context have to come in
  * order.
  */
-void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m);
+void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock,
+                  struct ct_measured *m);
 
 /* From when a queue with that behind a stop is long; 0: it is not. */
 uint64_t ct_lead_long_ticks(const struct ct_pending *behind);

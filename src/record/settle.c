@@ -138,7 +138,7 @@ static struct ct_gpu_clock *clock_of(const struct ct_measured *m)
 
 static void find_lead(struct ct_measured *m)
 {
-    ct_lead_find(clock_of(m), m);
+    ct_lead_find(ct_device(m->device)->calibration, clock_of(m), m);
     m->times.witness_ns = is_witness(m) ? 0 : ct_witness_excess_ns(witness_of(m));
 }
 

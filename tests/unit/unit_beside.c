@@ -57,7 +57,7 @@ START_TEST(a_lone_stream_has_nothing_beside_it)
     a->lead_ns = b->lead_ns = 3000;
     find();
     ck_assert_uint_eq(a->beside + a->beside_start + b->beside + b->beside_start, 0);
-    ck_assert(!a->turned && !b->turned);
+    ck_assert(!a->after_other_ns && !b->after_other_ns);
     ck_assert_uint_eq(a->held_ns + b->held_ns + a->taken_ns + b->taken_ns, 0);
 }
 END_TEST
@@ -183,7 +183,7 @@ START_TEST(contexts_know_nothing_of_each_other)
     find();
     ck_assert_uint_eq(m->beside + m->beside_start, 0);
     ck_assert_uint_eq(m->held_ns + m->taken_ns, 0);
-    ck_assert(!m->turned);
+    ck_assert(!m->after_other_ns);
 }
 END_TEST
 
@@ -296,8 +296,8 @@ START_TEST(the_front_end_turns_from_one_stream_to_another)
     bracket(2, 50000, 98500);
     struct ct_bracket_times *soon = bracket(1, 100000, 110000), *later = bracket(3, 115000, 120000);
     find();
-    ck_assert(soon->turned);
-    ck_assert(!later->turned);
+    ck_assert_uint_eq(soon->after_other_ns, 1500);
+    ck_assert_uint_eq(later->after_other_ns, 5000);
 }
 END_TEST
 

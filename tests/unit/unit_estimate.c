@@ -669,12 +669,12 @@ START_TEST(pins_behind_other_streams_are_late)
         m.times.gap_ns = 50000;
         m.start_ns = gpu_ns(m.op.call_ticks);
         m.stop_ns = m.start_ns + m.times.raw_ns;
-        ct_lead_find(&clock, &m);
-        m.times.turned = true;
-        ct_lead_find(&turned, &m);
+        ct_lead_find(&figures, &clock, &m);
+        m.times.after_other_ns = 1300;
+        ct_lead_find(&figures, &turned, &m);
     }
     ck_assert_uint_eq(clock.pinned, 8);
-    ck_assert_uint_eq(clock.tie.ns, turned.tie.ns + 650);
+    ck_assert_uint_eq(clock.tie.ns, turned.tie.ns + ct_record_ns(&figures) * 2 / 5);
 }
 END_TEST
 
@@ -687,14 +687,14 @@ START_TEST(a_host_far_ahead_has_a_long_queue)
     m.op.open_ticks = m.op.call_ticks = m.op.done_ticks = m.op.closed_ticks = ticks;
     m.start_ns = gpu_ns(ticks) + 100000;
     m.stop_ns = m.start_ns + m.times.raw_ns;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     ck_assert(!m.times.long_queue);
     m.op.cell = CT_CELL_NONE + 1;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     ck_assert(m.times.long_queue);
     m.start_ns = gpu_ns(ticks) + 20000;
     m.stop_ns = m.start_ns + m.times.raw_ns;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     ck_assert(!m.times.long_queue);
 }
 END_TEST
@@ -774,7 +774,7 @@ static int64_t lead_on_host(uint64_t record_ns)
     m.op.open_ticks = m.op.call_ticks = ticks + 1000;
     m.op.done_ticks = m.op.closed_ticks = ticks + 9000;
     m.stop_ns = m.start_ns + m.times.raw_ns;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     return m.times.lead_ns;
 }
 
@@ -812,7 +812,7 @@ static bool is_pin_of(uint64_t host_record_ns, uint64_t record_ns, unsigned late
     m.times.record_ns = record_ns;
     m.times.stop_record_ns = host_record_ns;
     m.times.gap_ns = 50000;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     return clock.pinned > 1;
 }
 
@@ -842,7 +842,7 @@ START_TEST(behind_a_break_the_stream_was_asked)
     m.times.lead_ns = CT_LEAD_UNKNOWN;
     m.start_ns = gpu_ns(ticks);
     m.stop_ns = m.start_ns + m.times.raw_ns;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     ck_assert_int_ne(m.times.lead_ns, CT_LEAD_UNKNOWN);
     ck_assert_uint_eq(m.times.gap_ns, 0);
 
@@ -850,7 +850,7 @@ START_TEST(behind_a_break_the_stream_was_asked)
     m.times.lead_ns = CT_LEAD_UNKNOWN;
     m.op.done_ticks += second;
     m.op.closed_ticks += second;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     ck_assert_int_eq(m.times.lead_ns, CT_LEAD_UNKNOWN);
     ck_assert_uint_eq(m.times.gap_ns,
                       0); /* whatever the call took: it stood in the queue meanwhile */
@@ -858,7 +858,7 @@ START_TEST(behind_a_break_the_stream_was_asked)
     ck_assert_uint_eq(ct_estimate(&figures, &m.times).time_ns, 17100);
 
     m.op.flags |= CT_OP_FOUND_IDLE;
-    ct_lead_find(&clock, &m);
+    ct_lead_find(&figures, &clock, &m);
     ck_assert_uint_eq(m.times.gap_ns, CT_GAP_UNKNOWN);
 }
 END_TEST

@@ -192,6 +192,34 @@ def print_intake():
                 print(f"  {title} {step * 200:+6} {len(by[step]):6} {quantiles(by[step])}")
 
 
+def print_turn():
+    print("turn: start stamps of idle streams around those that are 8 us from other streams' stamps, by how long "
+          "after the latest of these")
+    for name in ("lib_spin_idle_8", "h100_spin_idle_8", "slow_spin_paused_8"):
+        stamps, pins, stops, stop, closed = [], [], {}, 0, 0
+        for fields in lines(name):
+            flags, after, raw, pause, record, launch, stop_record = map(int, fields[1:8])
+            start, call = stop + after, closed + pause + record
+            stop, closed, has_record = start + raw, call + launch + stop_record, not flags & (SHARED_START | TOLD_START)
+            if has_record and record <= 3000 and start - stops.get(fields[0], start) > 5000:
+                pins.append((call - TOLD * record, start, fields[0]))
+            stamps += [(stop, fields[0])] + ([(start, fields[0])] if has_record else [])
+            stops[fields[0]] = stop
+        stamps.sort()
+        ties, by = collections.deque(maxlen=31), collections.defaultdict(list)
+        for told, start, stream in sorted(pins):
+            before = bisect.bisect_left(stamps, (start, ""))
+            others = [at for at, other in stamps[max(0, before - 40):before] if other != stream]
+            after = start - others[-1] if others else 8000
+            if after >= 8000:
+                ties.append(start - told)
+            elif len(ties) == ties.maxlen:
+                by[after // 500].append(start - told - statistics.median(ties))
+        for step in range(2, 10):
+            if len(by[step]) >= 20:
+                print(f"  {name:18} {step * 500:5} {len(by[step]):6} {quantiles(by[step])}")
+
+
 def print_held():
     """Without CUPTI: kernels behind the same kernel take the same time, however long the call was."""
     print("held: bracket less the host's time in it, idle stream, around the kernel's median, by what the call "
@@ -233,7 +261,7 @@ def print_gaps():
 
 def main():
     for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_intake,
-                 print_held, print_gaps):
+                 print_turn, print_held, print_gaps):
         part()
 
 
