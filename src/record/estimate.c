@@ -442,7 +442,9 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
                             .time_ns = t->raw_ns,
                             .low_ns = t->raw_ns,
                             .high_ns = t->raw_ns,
-                            .doubt_ns = doubt_ns(c, t)};
+                            .doubt_ns = doubt_ns(c, t),
+                            .was_late = t->work == CT_CLASS_KERNEL && was_late(t),
+                            .witness_ns = t->witness_ns};
     if (c->source == CT_CALIBRATION_NONE)
         return e;
     struct range b = bias(c, t);
@@ -480,6 +482,16 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
 }
 
 /*
+ * The mean of a row's clean operations, of which there have to be some. Of late ones so much is
+ * taken off as witnesses have told by now: they may not have told it when those were dealt with.
+ */
+static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
+{
+    int64_t total_ns = (int64_t)p->total_ns + p->witness_ns - (int64_t)p->late * witness_ns;
+    return total_ns / (int64_t)p->count;
+}
+
+/*
  * Where stops come only just in time, those that do are of operations that happened to take longer.
  * So it counts whether the stop would have been in time for one of the row's usual length: that
  * does not depend on how long this one was. What takes far longer is another kind of operation.
@@ -489,9 +501,8 @@ static bool is_in_time_by_chance(const struct ct_bracket_times *t, const struct 
 {
     if (!is_of_front_end(t) || t->slack_ns == CT_LEAD_UNKNOWN || p->count < PRIOR_LEAST)
         return false;
-    int64_t usual_ns = (int64_t)(p->total_ns / p->count), time_ns = (int64_t)e->time_ns;
-    return time_ns <= 2 * usual_ns + FAR_LONGER_NS &&
-           t->slack_ns - (time_ns - usual_ns) < IN_TIME_NS;
+    int64_t row_ns = usual_ns(p, e->witness_ns), time_ns = (int64_t)e->time_ns;
+    return time_ns <= 2 * row_ns + FAR_LONGER_NS && t->slack_ns - (time_ns - row_ns) < IN_TIME_NS;
 }
 
 struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
@@ -536,7 +547,7 @@ static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *
     if (!e->was_held || p->held <= p->count)
         return false;
     return p->held > HELD_MOST * p->count ||
-           p->held_low_ns + HELD_LATE_NS >= p->total_ns / p->count;
+           (int64_t)p->held_low_ns + HELD_LATE_NS >= usual_ns(p, e->witness_ns);
 }
 
 /*
@@ -547,7 +558,7 @@ static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)
 {
     uint64_t ns = e->was_stalled ? e->low_ns : e->time_ns;
     if (p->count >= PRIOR_LEAST)
-        ns = p->total_ns / p->count;
+        ns = not_negative(usual_ns(p, e->witness_ns));
     if (is_rarely_clean(e, p))
         ns = ct_min(ns, p->held_low_ns);
     return ns;
@@ -558,6 +569,8 @@ void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
     if (e->is_clean) {
         prior->count++;
         prior->total_ns += e->time_ns;
+        prior->late += e->was_late;
+        prior->witness_ns += e->was_late ? e->witness_ns : 0;
         return;
     }
     if (e->was_held && !e->was_stalled)

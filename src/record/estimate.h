@@ -138,16 +138,20 @@ struct ct_estimate {
     bool is_bound;    /* settled, but only bounds told where */
     bool was_held;    /* bounds: its stop record may have waited for other streams, */
     bool was_stalled; /* or with them */
+    bool was_late;    /* a kernel that the GPU had to wait for */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;
     uint64_t doubt_ns; /* by how much time_ns may be wrong */
+    int64_t witness_ns; /* what is taken off late kernels by now, whether it was one or not */
 };
 
 /* The operations of a row so far: the clean ones, and those that may have waited. */
 struct ct_prior {
     uint64_t count;
     uint64_t total_ns;
+    uint64_t late;      /* of the clean ones: kernels that were, */
+    int64_t witness_ns; /* and the total of what was taken off them by what witnesses told */
     uint64_t held;
     uint64_t held_low_ns; /* a low percentile of their upper bounds */
 };

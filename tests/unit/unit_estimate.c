@@ -566,6 +566,25 @@ END_TEST
 
 /* As while a module is loaded for the first launch of a kernel: nothing of the kind is known yet.
  */
+/* What witnesses tell is true of the kernels before as well: by those another one is judged. */
+START_TEST(a_row_s_usual_length_follows_the_witnesses)
+{
+    struct ct_prior prior = {0};
+    struct ct_bracket_times late = usual(20000), ready = usual(20000);
+    late.lead_ns = 3000;
+    uint64_t late_ns = settled(&late, &prior).time_ns, ready_ns = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        settled(&late, &prior);
+        ready_ns = settled(&ready, &prior).time_ns;
+    }
+    late.slack_ns = -5000; /* so that it is known to be shorter than its bracket only */
+    late.raw_ns = 30000;
+    ck_assert_uint_eq(settled(&late, &prior).time_ns, (4 * late_ns + 3 * ready_ns) / 7);
+    late.witness_ns = -140;
+    ck_assert_uint_eq(settled(&late, &prior).time_ns, (4 * (late_ns + 140) + 3 * ready_ns) / 7);
+}
+END_TEST
+
 START_TEST(a_stall_is_not_the_kernel_s)
 {
     struct ct_prior prior = {0};
@@ -991,6 +1010,7 @@ int main(void)
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
     tcase_add_test(tests, the_lowest_bounds_are_of_the_shortest_operations);
     tcase_add_test(tests, behind_a_kernel_that_fills_the_device);
+    tcase_add_test(tests, a_row_s_usual_length_follows_the_witnesses);
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);
     tcase_add_test(tests, clocks_are_tied_together);
     tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
