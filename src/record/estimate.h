@@ -107,7 +107,7 @@ struct ct_bracket_times {
     bool long_queue;       /* CT_LONG_QUEUE */
     uint32_t beside;       /* other streams whose brackets span the stop stamp, */
     uint32_t beside_start; /* and the start stamp */
-    uint64_t after_other_ns; /* the start stamp is so long after one of another stream; 0: of none */
+    uint64_t after_other_ns; /* the start stamp is so long after another stream's; 0: none */
     uint64_t taken_ns; /* from the start stamp to a stop of another stream that kept the GPU from
                           the operation; 0: none did */
     uint64_t held_ns;  /* how long the stop record may have waited for those of other streams, */
