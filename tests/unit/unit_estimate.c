@@ -677,10 +677,11 @@ START_TEST(a_clock_that_jumped_is_found_again)
 }
 END_TEST
 
-/* Such a start stamp is late by what the front end needs to get there. */
-START_TEST(pins_behind_other_streams_are_late)
+/* By how much earlier pins tie the clocks that are so long after another stream's stamp. */
+static uint64_t earlier_ns(uint32_t record_ns, uint64_t after_other_ns)
 {
-    struct ct_gpu_clock clock = {0}, turned = {0};
+    struct ct_gpu_clock clock = {0}, beside = {0};
+    struct ct_calibration c = {.source = CT_CALIBRATION_TABLE, .record_ns = record_ns};
     for (unsigned i = 0; i < 8; i++) {
         struct ct_measured m = {.times = usual(20000)};
         m.op.open_ticks = m.op.call_ticks = 1000000 + i * 100000 * TICKS_PER_US;
@@ -688,12 +689,21 @@ START_TEST(pins_behind_other_streams_are_late)
         m.times.gap_ns = 50000;
         m.start_ns = gpu_ns(m.op.call_ticks);
         m.stop_ns = m.start_ns + m.times.raw_ns;
-        ct_lead_find(&figures, &clock, &m);
-        m.times.after_other_ns = 1300;
-        ct_lead_find(&figures, &turned, &m);
+        ct_lead_find(&c, &clock, &m);
+        m.times.after_other_ns = after_other_ns;
+        ct_lead_find(&c, &beside, &m);
     }
     ck_assert_uint_eq(clock.pinned, 8);
-    ck_assert_uint_eq(clock.tie.ns, turned.tie.ns + ct_record_ns(&figures) * 2 / 5);
+    return clock.tie.ns - beside.tie.ns;
+}
+
+/* Such a start stamp had to wait for the other's record: less where none takes long. */
+START_TEST(pins_behind_other_streams_are_late)
+{
+    ck_assert_uint_eq(earlier_ns(1280, 1300), 512);
+    ck_assert_uint_eq(earlier_ns(1280, 3000), 0);
+    ck_assert_uint_eq(earlier_ns(2900, 3000), 1160);
+    ck_assert_uint_eq(earlier_ns(2900, 5000), 0);
 }
 END_TEST
 
