@@ -564,8 +564,6 @@ START_TEST(behind_a_kernel_that_fills_the_device)
 }
 END_TEST
 
-/* As while a module is loaded for the first launch of a kernel: nothing of the kind is known yet.
- */
 /* What witnesses tell is true of the kernels before as well: by those another one is judged. */
 START_TEST(a_row_s_usual_length_follows_the_witnesses)
 {
@@ -585,6 +583,8 @@ START_TEST(a_row_s_usual_length_follows_the_witnesses)
 }
 END_TEST
 
+/* As while a module is loaded for the first launch of a kernel: nothing of the kind is known yet.
+ */
 START_TEST(a_stall_is_not_the_kernel_s)
 {
     struct ct_prior prior = {0};

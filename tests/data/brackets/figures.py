@@ -31,24 +31,33 @@ def lines(name):
             yield line.rstrip("\n").split("\t")
 
 
+def stamped(name):
+    """The brackets of all streams, with start and stop on the GPU's clock, and call, done and closed on the host's."""
+    stop = closed = 0
+    for fields in lines(name):
+        after, raw, pause, record, launch, stop_record = map(int, fields[2:8])
+        start, call = stop + after, closed + pause + record
+        stop, done = start + raw, call + launch
+        closed = done + stop_record
+        yield fields, start, stop, call, done, closed
+
+
 def load(name):
     """The brackets of the first stream; excess is None where there is no duration to compare with,
     record 0 without a start record, quick what a record takes the host when nothing holds it up."""
-    duration, out, stop, closed = truth(name), [], None, 0
+    duration, out, last = truth(name), [], None
     quick = statistics.quantiles((int(fields[7]) for fields in lines(name)), n=10)[0]
-    for fields in lines(name):
-        flags, after, raw, pause, record, launch, stop_record = map(int, fields[1:8])
-        start, before = (stop or 0) + after, closed + pause
-        done = before + record + launch
+    for fields, start, stop, call, done, closed in stamped(name):
+        flags, raw, record = int(fields[1]), stop - start, int(fields[5])
         if flags & TOLD_START:  # worked out for just before the call
-            before, record = before + record, 0
+            record = 0
         known = fields[8] == "kernel" and fields[9] in duration
-        last, stop, closed = stop, start + raw, done + stop_record
         if fields[0] == "0":
             out.append(Bracket(flags, start, stop, raw, start - last if last else None,
-                               before + record * (1 - TOLD), before + record, done, closed,
-                               record, launch, stop_record,
+                               call - record * TOLD, call, done, closed,
+                               record, done - call, closed - done,
                                raw - duration[fields[9]] - BIAS if known else None, quick))
+        last = stop
     return out
 
 
@@ -196,11 +205,9 @@ def print_turn():
     print("turn: start stamps of idle streams around those that are 8 us from other streams' stamps, by how long "
           "after the latest of these")
     for name in ("lib_spin_idle_8", "h100_spin_idle_8", "slow_spin_paused_8"):
-        stamps, pins, stops, stop, closed = [], [], {}, 0, 0
-        for fields in lines(name):
-            flags, after, raw, pause, record, launch, stop_record = map(int, fields[1:8])
-            start, call = stop + after, closed + pause + record
-            stop, closed, has_record = start + raw, call + launch + stop_record, not flags & (SHARED_START | TOLD_START)
+        stamps, pins, stops = [], [], {}
+        for fields, start, stop, call, *_ in stamped(name):
+            record, has_record = int(fields[5]), not int(fields[1]) & (SHARED_START | TOLD_START)
             if has_record and record <= 3000 and start - stops.get(fields[0], start) > 5000:
                 pins.append((call - TOLD * record, start, fields[0]))
             stamps += [(stop, fields[0])] + ([(start, fields[0])] if has_record else [])
