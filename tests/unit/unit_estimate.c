@@ -84,7 +84,11 @@ START_TEST(hosts_are_known_by_their_records)
     ck_assert_ptr_eq(ct_calibration_of("NVIDIA H200", 2300), fast); /* a short queue */
     ck_assert_ptr_eq(ct_calibration_of("NVIDIA H200", 2700), slow);
     ck_assert_ptr_eq(ct_calibration_of("NVIDIA H200", 20000), slow);
+    ck_assert_ptr_ne(ct_calibration_of("NVIDIA H100 80GB HBM3", 2700), slow);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H100 80GB HBM3", 2700)->record_ns, 2900);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H100 80GB HBM3", 2300)->record_ns, 1280);
     ck_assert(ct_calibration_varies("NVIDIA H200"));
+    ck_assert(ct_calibration_varies("NVIDIA H100 80GB HBM3"));
     ck_assert(!ct_calibration_varies("Another GPU"));
     /* A name that contains another one has its own. */
     ck_assert_uint_eq(ct_calibration_of("Simulated H200", 2900)->record_ns, 1280);
