@@ -6,7 +6,9 @@
 #include "record/gpu_clock.h"
 #include "record/percentile.h"
 
-#define LEAD_SET_READY_NS 900 /* of a small set, for which the front end needs less */
+/* Of a small set, for which the front end needs less: ready up to that lead, and so much less. */
+#define LEAD_SET_READY_NS 900
+#define SET_NEEDS_LESS_NS 600
 
 /* So soon after the GPU was told of the operation, the stop was before it; later it may have been.
  */
@@ -24,9 +26,9 @@
 
 /* On hosts from which a stamp is longer on its way. */
 #define HOPPER_FAR                                                                                 \
-    .source = CT_CALIBRATION_TABLE, .record_ns = 2900, .bias_copy_ns = 2550, .bias_wait_ns = 9500, \
-    .beside_ns = 600, .hop_ns = 4200, .ready_kib_ns = 140, .gap_busy_ns = 3600,                    \
-    .uncertainty_ns = 200, .idle_uncertainty_ns = 300
+    .source = CT_CALIBRATION_TABLE, .record_ns = 2900, .bias_copy_ns = 2550, .bias_set_ns = 3800,  \
+    .bias_wait_ns = 9500, .beside_ns = 600, .hop_ns = 4200, .ready_kib_ns = 140,                   \
+    .gap_busy_ns = 3600, .uncertainty_ns = 200, .idle_uncertainty_ns = 300
 #define HOPPER_FAR_NODE .spread_ns = 700, .gap_ns = 275, .doubt_ns = 400, .beside_ns = 700
 
 /*
@@ -88,7 +90,6 @@ static const struct {
          HOPPER_KERNEL,
          .bias_busy_ns = 3950,
          .bias_ready_ns = 4050,
-         .bias_set_ns = 3300,
          .submit_ns = 1665,
          .outside_ns = 810,
          .node = {.bias_ns = 4100, HOPPER_FAR_NODE},
@@ -110,7 +111,6 @@ static const struct {
          HOPPER_KERNEL,
          .bias_busy_ns = 3750,
          .bias_ready_ns = 3950,
-         .bias_set_ns = 3500,
          .submit_ns = 1595,
          .outside_ns = 500,
          .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */ HOPPER_FAR_NODE},
@@ -350,26 +350,32 @@ static int64_t bias_copy(const struct ct_calibration *c, const struct ct_bracket
 }
 
 /*
- * From a late submission on a small set takes what a kernel does beyond its duration: what it needs
- * less of the front end when it is ready is missing before that.
+ * What a late small set has in its bracket beyond bias_set_ns, which is less than nothing where
+ * that is long: it takes what a late kernel does beyond its duration, but for what it needs less of
+ * the front end.
  */
+static int64_t excess_of_late_set(const struct ct_calibration *c, int64_t lead_ns)
+{
+    return (int64_t)c->bias_busy_ns - SET_NEEDS_LESS_NS - (int64_t)c->bias_set_ns + lead_ns -
+           (int64_t)c->submit_ns;
+}
+
 static int64_t excess_of_set(const struct ct_calibration *c, int64_t lead_ns)
 {
-    int64_t less_ns = (int64_t)c->bias_ready_ns - c->bias_set_ns;
-    int64_t waits_ns = larger(0, CT_LEAD_WAITS_NS - (int64_t)c->submit_ns + less_ns);
+    int64_t late_ns = excess_of_late_set(c, lead_ns);
     if (lead_ns <= LEAD_SET_READY_NS)
         return 0;
-    if (lead_ns < CT_LEAD_WAITS_NS)
-        return on_the_way(lead_ns, LEAD_SET_READY_NS, 0, waits_ns);
-    return larger(waits_ns, lead_ns - (int64_t)c->submit_ns + less_ns);
+    if (lead_ns >= CT_LEAD_WAITS_NS)
+        return late_ns;
+    int64_t waits_ns = excess_of_late_set(c, CT_LEAD_WAITS_NS);
+    return smaller(late_ns, on_the_way(lead_ns, LEAD_SET_READY_NS, 0, waits_ns));
 }
 
 static int64_t bias_set(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->submit_ns == UINT32_MAX)
         return c->bias_set_ns;
-    int64_t excess_ns = was_late(t) ? excess_of_set(c, t->lead_ns) : 0;
-    return c->bias_set_ns + larger(excess_ns, hop_ns(c, t, 1));
+    return c->bias_set_ns + (was_late(t) ? excess_of_set(c, t->lead_ns) : hop_ns(c, t, 1));
 }
 
 static struct range bias(const struct ct_calibration *c, const struct ct_bracket_times *t)
