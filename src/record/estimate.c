@@ -188,7 +188,7 @@ bool ct_calibration_varies(const char *device_name)
  */
 #define HELD_LATE_NS 2000
 #define HELD_MOST 16
-#define HELD_LOW_PERCENT 15
+#define HELD_LOW_PERCENT 10
 
 struct range {
     int64_t low_ns;

@@ -63,6 +63,7 @@ bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns)
 static void forget_pins(struct ct_gpu_clock *clock)
 {
     clock->pinned = 0;
+    clock->alone_ticks = 0;
     clock->is_tied = false;
     clock->old_tie.ticks = 0;
 }
@@ -156,8 +157,18 @@ static void tie(struct ct_gpu_clock *clock, uint64_t ticks)
         measure_rate(clock, n < TIE_PINS_LEAST);
 }
 
-void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns)
+static bool is_better_known(const struct ct_gpu_clock *clock, uint64_t ticks)
 {
+    return clock->alone_ticks &&
+           ct_ticks_between(clock->alone_ticks, ticks) <= ct_ns_to_ticks(PIN_AGE_NS);
+}
+
+void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool is_alone)
+{
+    if (is_alone)
+        clock->alone_ticks = ticks;
+    else if (is_better_known(clock, ticks))
+        return;
     clock->pins[clock->pinned % CT_CLOCK_PINS] = (struct ct_pin){ticks, ns};
     clock->pinned++;
     bool is_due = clock->pinned < TIE_PINS || clock->pinned % TIE_PINS == 0;

@@ -174,15 +174,20 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
     return false;
 }
 
+/* Whether another stream's record kept the GPU from this one. */
+static bool has_waited(const struct ct_calibration *c, const struct ct_measured *m)
+{
+    uint64_t after_ns = m->times.after_other_ns;
+    return after_ns && after_ns <= ct_record_ns(c) + TURN_NS;
+}
+
 /*
  * By how much the stamp is later than that of a GPU that has nothing else in its front end, if it
  * is beside others' records or with two others at work.
  */
 static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured *m)
 {
-    uint64_t after_ns = m->times.after_other_ns;
-    bool turned = after_ns && after_ns <= ct_record_ns(c) + TURN_NS;
-    return turned || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
+    return has_waited(c, m) || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
 }
 
 void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)
@@ -194,7 +199,7 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, st
     compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
-                         m->start_ns - turn_ns(c, m));
+                         m->start_ns - turn_ns(c, m), !m->times.beside_start && !has_waited(c, m));
 }
 
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)

@@ -638,7 +638,7 @@ static uint64_t pin_for_ms(struct ct_gpu_clock *clock, uint64_t ticks, unsigned 
     for (unsigned i = 0; i < ms * 50; i++) {
         ticks += 20 * TICKS_PER_US;
         uint64_t late = i % 4 == 3 ? 3000 + (uint64_t)(rand() % 20000) : (uint64_t)(rand() % 200);
-        ct_gpu_clock_pin(clock, ticks, gpu_ns(ticks) + LATENCY_NS + late - 100);
+        ct_gpu_clock_pin(clock, ticks, gpu_ns(ticks) + LATENCY_NS + late - 100, true);
     }
     return ticks;
 }
@@ -665,8 +665,8 @@ START_TEST(clocks_are_tied_together_by_rare_pins)
     uint64_t ticks = pin_for_ms(&clock, 1000000, 25);
     for (unsigned i = 0; i < 400; i++) {
         ticks += (2000 + (unsigned)rand() % 6000) * TICKS_PER_US;
-        ct_gpu_clock_pin(&clock, ticks,
-                         gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300);
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300,
+                         true);
         if (i > 100)
             ck_assert_int_lt(llabs(error_at(&clock, ticks + 1000 * TICKS_PER_US)), 300);
     }
@@ -688,9 +688,30 @@ START_TEST(a_clock_that_jumped_is_found_again)
     uint64_t ticks = 1000000;
     /* a program that starts with a stream that looks idle and is not */
     for (int i = 0; i < 100; i++, ticks += 20 * TICKS_PER_US)
-        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + 1000000);
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + 1000000, true);
     ticks = pin_for_ms(&clock, ticks, 2);
     ck_assert_int_lt(llabs(error_at(&clock, ticks)), 200);
+}
+END_TEST
+
+/* How many of so many pins beside others count that begin so long after one that was alone. */
+static uint64_t counted_beside(unsigned pins, unsigned later_ms)
+{
+    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
+    uint64_t ticks = 1000000;
+    ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS, true);
+    ticks += later_ms * 1000 * TICKS_PER_US;
+    for (unsigned i = 0; i < pins; i++, ticks += 20 * TICKS_PER_US)
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + 2000, false);
+    ck_assert_int_eq(llabs(error_at(&clock, ticks)) < 100, clock.pinned == 1);
+    return clock.pinned - 1;
+}
+
+START_TEST(pins_beside_other_streams_count_where_none_is_alone)
+{
+    ck_assert_uint_eq(counted_beside(100, 0), 0);
+    ck_assert_uint_eq(counted_beside(100, 9), 49); /* those later than 10 ms */
+    ck_assert_uint_eq(counted_beside(100, 11), 100);
 }
 END_TEST
 
@@ -852,7 +873,7 @@ static bool is_pin_of(uint64_t host_record_ns, uint64_t record_ns, unsigned late
 {
     struct ct_gpu_clock clock = {.host_record_ns = host_record_ns};
     struct ct_measured m = {.times = usual(20000), .start_ns = 1000000, .stop_ns = 1020000};
-    ct_gpu_clock_pin(&clock, 1000000, 1000000);
+    ct_gpu_clock_pin(&clock, 1000000, 1000000, true);
     m.op.open_ticks = m.op.call_ticks = 1000000 + ct_ns_to_ticks(later_ms * UINT64_C(1000000));
     m.op.done_ticks = m.op.closed_ticks = m.op.call_ticks;
     m.times.record_ns = record_ns;
@@ -938,7 +959,7 @@ START_TEST(a_submission_meets_a_stop)
     struct ct_gpu_clock clock = {.host_record_ns = 1000};
     uint64_t stop = 1000000 * TICKS_PER_US;
     ck_assert(!meets_record(&clock, stop, 600)); /* nothing is known yet */
-    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop));
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), true);
     for (unsigned i = 0; i < ct_countof(records_ns); i++)
         ck_assert(meets_record(&clock, stop, records_ns[i]));
     for (unsigned i = 0; i < ct_countof(others_ns); i++)
@@ -956,7 +977,7 @@ START_TEST(a_submission_meets_a_stop_beside_a_later_one)
     struct ct_gpu_clock clock = {.host_record_ns = 1000};
     uint64_t stop = 1000000 * TICKS_PER_US, far = stop + 100 * TICKS_PER_US,
              near = stop + 600 * TICKS_PER_US / 1000;
-    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop));
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), true);
     struct ct_pending second = {.op = {.open_ticks = near, .call_ticks = near}};
     second.op.done_ticks = second.op.closed_ticks = far;
     struct ct_pending first = {&second, second.op};
@@ -1044,6 +1065,7 @@ int main(void)
     tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
     tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
+    tcase_add_test(tests, pins_beside_other_streams_count_where_none_is_alone);
     tcase_add_test(tests, pins_behind_other_streams_are_late);
     tcase_add_test(tests, a_slow_host_comes_back_later);
     tcase_add_test(tests, a_call_that_was_held_up_comes_back_later);
