@@ -145,6 +145,15 @@ static const struct data_set {
     {"h100_spin_paused_8", true, 0, 0, 0, false, H100},
     {"h100_spin_idle_8", true, 0, 0, 0, false, H100},
     {"h100_spin_near_8", true, 0, 0, 0, false, H100},
+    {"h100_spin_busy_8", true, 0, 0, 0, false, H100},
+    {"h100_slow_decode_1", true, 0, SLOW_RECORD_NS, 0.021, false, H100},
+    {"h100_slow_decode_2", true, 0, SLOW_RECORD_NS, 0, false, H100},
+    {"h100_slow_train", true, 0, SLOW_RECORD_NS, 0, false, H100},
+    {"h100_slow_cupy", true, 0, SLOW_RECORD_NS, 0.024, false, H100},
+    {"h100_slow_spin_idle", true, 0, SLOW_RECORD_NS, 0, false, H100},
+    {"h100_slow_spin_busy_8", true, 0, SLOW_RECORD_NS, 0, false, H100},
+    {"h100_slow_spin_idle_8", true, 0, SLOW_RECORD_NS, 0, false, H100},
+    {"h100_slow_spin_paused_8", true, 0, SLOW_RECORD_NS, 0, false, H100},
 };
 
 /* The means that are wrong by more than they may be, and by how much at most: doc/accuracy.md. */
@@ -154,6 +163,8 @@ static const struct miss {
     double error_ns;
 } known_misses[] = {
     {"lib_spin_near_8", "_Z4spinILi10000EEvyy", 815},
+    {"h100_spin_busy_8", "_Z4spinILi5000EEvyy", 353},
+    {"h100_slow_spin_busy_8", "_Z4spinILi5000EEvyy", 363},
     {"h100_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 719},
     {"h100_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 784},
 };

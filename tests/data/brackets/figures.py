@@ -227,6 +227,50 @@ def print_turn():
                 print(f"  {name:18} {step * 500:5} {len(by[step]):6} {quantiles(by[step])}")
 
 
+def in_flight(spans, starts, at, stream):
+    """The other streams whose brackets span that moment."""
+    until = bisect.bisect_left(starts, at)
+    return {other for start, stop, other in spans[max(0, until - 64):until] if stop > at and other != stream}
+
+
+def pins_by_company(name, record_ns):
+    """When the GPU was told, what the stamp is after that, and what other streams did then, of start stamps on idle streams."""
+    spans, pins, stops = [], [], {}
+    for fields, start, stop, call, *_ in stamped(name):
+        record, has_record = int(fields[5]), not int(fields[1]) & (SHARED_START | TOLD_START)
+        if has_record and record <= 3000 and start - stops.get(fields[0], start) > 5000:
+            pins.append((call - TOLD * record, start, fields[0]))
+        spans.append((start, stop, fields[0]))
+        stops[fields[0]] = stop
+    spans.sort()
+    starts, stamps = [x[0] for x in spans], sorted((at, x[2]) for x in spans for at in x[:2])
+    for told, start, stream in sorted(pins):
+        before = bisect.bisect_left(stamps, (start, ""))
+        after = next((start - at for at, other in reversed(stamps[max(0, before - 40):before]) if other != stream), 1e9)
+        beside = len(in_flight(spans, starts, start, stream))
+        yield told, start - told, beside, after <= record_ns + 400
+
+
+def print_company():
+    print("company: start stamps of idle streams around those with no other stream in flight and no stamp of one "
+          "as little as a record and 0.4 us before")
+    for name, record_ns in (("lib_spin_busy_8", 1280), ("lib_spin_near_8", 1280), ("h100_spin_busy_8", 1280),
+                            ("h100_spin_near_8", 1280), ("h100_slow_spin_busy_8", 2900), ("h100_slow_spin_idle_8", 2900)):
+        pins = list(pins_by_company(name, record_ns))
+        alone = [(told, ns) for told, ns, beside, waited in pins if not beside and not waited]
+        part = len(alone) // 4
+        ends = [[statistics.median(x) for x in zip(*some)] for some in (alone[:part], alone[-part:])]
+        drift = (ends[1][1] - ends[0][1]) / (ends[1][0] - ends[0][0])
+        usual = statistics.median(ns - drift * told for told, ns in alone)
+        by = collections.defaultdict(list)
+        for told, ns, beside, waited in pins:
+            kind = "two or more in flight" if beside > 1 else "behind a record" if waited else ("alone", "one in flight")[beside]
+            by[kind].append(ns - drift * told - usual)
+        for kind in ("alone", "one in flight", "behind a record", "two or more in flight"):
+            if len(by[kind]) >= 20:
+                print(f"  {name:22} {kind:22} {len(by[kind]):5} {quantiles(by[kind])}")
+
+
 def print_held():
     """Without CUPTI: kernels behind the same kernel take the same time, however long the call was."""
     print("held: bracket less the host's time in it, idle stream, around the kernel's median, by what the call "
@@ -268,7 +312,7 @@ def print_gaps():
 
 def main():
     for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_intake,
-                 print_turn, print_held, print_gaps):
+                 print_turn, print_company, print_held, print_gaps):
         part()
 
 
