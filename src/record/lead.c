@@ -22,6 +22,9 @@
  */
 #define TURN_NS 400
 
+/* So long after another stream's stamp the front end has no more to do with that stream. */
+#define ALONE_NS 8000
+
 /* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
 #define LONG_LEAD_NS (-60000)
 
@@ -174,20 +177,21 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
     return false;
 }
 
-/* Whether another stream's record kept the GPU from this one. */
-static bool has_waited(const struct ct_calibration *c, const struct ct_measured *m)
-{
-    uint64_t after_ns = m->times.after_other_ns;
-    return after_ns && after_ns <= ct_record_ns(c) + TURN_NS;
-}
-
 /*
  * By how much the stamp is later than that of a GPU that has nothing else in its front end, if it
  * is beside others' records or with two others at work.
  */
 static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured *m)
 {
-    return has_waited(c, m) || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
+    uint64_t after_ns = m->times.after_other_ns;
+    bool turned = after_ns && after_ns <= ct_record_ns(c) + TURN_NS;
+    return turned || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
+}
+
+static bool is_alone(const struct ct_measured *m)
+{
+    uint64_t after_ns = m->times.after_other_ns;
+    return !m->times.beside_start && (!after_ns || after_ns > ALONE_NS);
 }
 
 void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)
@@ -199,7 +203,7 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, st
     compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
-                         m->start_ns - turn_ns(c, m), !m->times.beside_start && !has_waited(c, m));
+                         m->start_ns - turn_ns(c, m), is_alone(m));
 }
 
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)

@@ -248,25 +248,26 @@ def pins_by_company(name, record_ns):
         before = bisect.bisect_left(stamps, (start, ""))
         after = next((start - at for at, other in reversed(stamps[max(0, before - 40):before]) if other != stream), 1e9)
         beside = len(in_flight(spans, starts, start, stream))
-        yield told, start - told, beside, after <= record_ns + 400
+        yield told, start - told, ("two or more in flight" if beside > 1 else
+                                   "behind a record" if after <= record_ns + 400 else
+                                   "one in flight" if beside else "alone" if after > 8000 else "none in flight")
 
 
 def print_company():
     print("company: start stamps of idle streams around those with no other stream in flight and no stamp of one "
-          "as little as a record and 0.4 us before")
+          "in the 8 us before")
     for name, record_ns in (("lib_spin_busy_8", 1280), ("lib_spin_near_8", 1280), ("h100_spin_busy_8", 1280),
                             ("h100_spin_near_8", 1280), ("h100_slow_spin_busy_8", 2900), ("h100_slow_spin_idle_8", 2900)):
         pins = list(pins_by_company(name, record_ns))
-        alone = [(told, ns) for told, ns, beside, waited in pins if not beside and not waited]
+        alone = [(told, ns) for told, ns, kind in pins if kind == "alone"]
         part = len(alone) // 4
         ends = [[statistics.median(x) for x in zip(*some)] for some in (alone[:part], alone[-part:])]
         drift = (ends[1][1] - ends[0][1]) / (ends[1][0] - ends[0][0])
         usual = statistics.median(ns - drift * told for told, ns in alone)
         by = collections.defaultdict(list)
-        for told, ns, beside, waited in pins:
-            kind = "two or more in flight" if beside > 1 else "behind a record" if waited else ("alone", "one in flight")[beside]
+        for told, ns, kind in pins:
             by[kind].append(ns - drift * told - usual)
-        for kind in ("alone", "one in flight", "behind a record", "two or more in flight"):
+        for kind in ("alone", "none in flight", "one in flight", "behind a record", "two or more in flight"):
             if len(by[kind]) >= 20:
                 print(f"  {name:22} {kind:22} {len(by[kind]):5} {quantiles(by[kind])}")
 
