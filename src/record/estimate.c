@@ -375,7 +375,8 @@ static int64_t bias_set(const struct ct_calibration *c, const struct ct_bracket_
 {
     if (c->submit_ns == UINT32_MAX)
         return c->bias_set_ns;
-    return c->bias_set_ns + (was_late(t) ? excess_of_set(c, t->lead_ns) : hop_ns(c, t, 1));
+    int64_t excess_ns = was_late(t) ? excess_of_set(c, t->lead_ns) : hop_ns(c, t, 1);
+    return larger(0, c->bias_set_ns + excess_ns);
 }
 
 static struct range bias(const struct ct_calibration *c, const struct ct_bracket_times *t)

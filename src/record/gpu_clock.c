@@ -163,12 +163,13 @@ static bool is_better_known(const struct ct_gpu_clock *clock, uint64_t ticks)
            ct_ticks_between(clock->alone_ticks, ticks) <= ct_ns_to_ticks(PIN_AGE_NS);
 }
 
-void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool is_alone)
+void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns,
+                      enum ct_company company)
 {
-    if (is_alone)
-        clock->alone_ticks = ticks;
-    else if (is_better_known(clock, ticks))
+    if (company == CT_PIN_BESIDE && is_better_known(clock, ticks))
         return;
+    if (company == CT_PIN_ALONE)
+        clock->alone_ticks = ticks;
     clock->pins[clock->pinned % CT_CLOCK_PINS] = (struct ct_pin){ticks, ns};
     clock->pinned++;
     bool is_due = clock->pinned < TIE_PINS || clock->pinned % TIE_PINS == 0;

@@ -54,7 +54,7 @@ struct ct_gpu_clock {
 
     struct ct_pin pins[CT_CLOCK_PINS];
     uint64_t pinned;         /* pins so far; the newest are kept */
-    uint64_t alone_ticks;    /* when the latest one was that was beside no other stream; 0: none */
+    uint64_t alone_ticks;    /* of the latest CT_PIN_ALONE; 0: none */
     bool is_tied;            /* the tie is of these pins */
     struct ct_pin tie;       /* otherwise of older ones, or a guess; no ticks: there is none */
     struct ct_pin old_tie;   /* to measure the rate from; no ticks: none */
@@ -80,11 +80,17 @@ static inline const struct ct_pin *ct_gpu_clock_newest(const struct ct_gpu_clock
 /* Gives an event back that is done with, unless it is to be the next anchor. */
 void ct_gpu_clock_give(struct ct_context *c, uint32_t event, uint64_t ns);
 
-/*
- * The GPU was told of a record at `ticks`, and the idle stream was stamped at `ns`: beside other
- * streams that is late by what nothing tells, and does not count for a while after one alone.
- */
-void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool is_alone);
+/* What was with the front end when a pin was stamped. */
+enum ct_company {
+    CT_PIN_ALONE,
+    CT_PIN_BESIDE,   /* others: it is late by what nothing tells, and does not count for a while
+                        after one alone */
+    CT_PIN_CORRECTS, /* whoever was: by the clock it is earlier than it can be, so it counts */
+};
+
+/* The GPU was told of a record at `ticks`, and the idle stream was stamped at `ns`. */
+void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns,
+                      enum ct_company company);
 
 /*
  * Where a record would be stamped, on an idle stream, of which the GPU is told at `ticks`.

@@ -119,20 +119,23 @@ static void compare_clocks(const struct ct_gpu_clock *clock, struct ct_measured 
     m->times.long_queue = is_queue_long(clock, m);
 }
 
+/* Nothing is stamped before it was asked for. */
+static bool shows_wrong_clock(const struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    uint64_t at_ns;
+    return ct_gpu_clock_at(clock, ct_told_ticks(m->op.open_ticks, m->op.call_ticks), &at_ns) &&
+           m->start_ns + PIN_EARLY_NS < at_ns;
+}
+
 /* Whether the stream was idle when the start record was made, as far as can be seen from here. */
 static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
-    uint64_t at_ns;
     unsigned records = is_stale(clock, op->call_ticks) ? PIN_RECORDS_STALE : PIN_RECORDS;
     uint64_t most_ns = ct_max(PIN_RECORD_NS, records * clock->host_record_ns);
     if (op->flags & PIN_FLAGS || m->times.record_ns > most_ns)
         return false;
-    if (m->times.gap_ns > PIN_GAP_NS) /* or unknown */
-        return true;
-    /* Nothing is stamped before it was asked for: then it is the clock that is wrong. */
-    return ct_gpu_clock_at(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &at_ns) &&
-           m->start_ns + PIN_EARLY_NS < at_ns;
+    return m->times.gap_ns > PIN_GAP_NS /* or unknown */ || shows_wrong_clock(clock, m);
 }
 
 /* Behind something without a bracket the gap says nothing, but the stream was asked. */
@@ -188,10 +191,12 @@ static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured
     return turned || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
 }
 
-static bool is_alone(const struct ct_measured *m)
+static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     uint64_t after_ns = m->times.after_other_ns;
-    return !m->times.beside_start && (!after_ns || after_ns > ALONE_NS);
+    if (!m->times.beside_start && (!after_ns || after_ns > ALONE_NS))
+        return CT_PIN_ALONE;
+    return shows_wrong_clock(clock, m) ? CT_PIN_CORRECTS : CT_PIN_BESIDE;
 }
 
 void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)
@@ -203,7 +208,7 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, st
     compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
-                         m->start_ns - turn_ns(c, m), is_alone(m));
+                         m->start_ns - turn_ns(c, m), company_of(clock, m));
 }
 
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)

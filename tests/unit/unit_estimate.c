@@ -206,6 +206,18 @@ START_TEST(a_late_set_may_have_less_in_its_bracket_than_a_ready_one)
 }
 END_TEST
 
+/* On a device with next to no bias. */
+START_TEST(a_set_is_never_longer_than_its_bracket)
+{
+    struct ct_calibration c = figures;
+    struct ct_bracket_times t = usual(20000);
+    c.bias_busy_ns = c.bias_set_ns = 300;
+    t.work = CT_CLASS_SET;
+    t.lead_ns = 1000;
+    ck_assert_uint_eq(ct_estimate(&c, &t).time_ns, 20000);
+}
+END_TEST
+
 /* No common clock: an idle stream, whose record the GPU was told of 300 ns before its end. */
 static struct ct_bracket_times without_clock(uint64_t raw_ns)
 {
@@ -638,7 +650,7 @@ static uint64_t pin_for_ms(struct ct_gpu_clock *clock, uint64_t ticks, unsigned 
     for (unsigned i = 0; i < ms * 50; i++) {
         ticks += 20 * TICKS_PER_US;
         uint64_t late = i % 4 == 3 ? 3000 + (uint64_t)(rand() % 20000) : (uint64_t)(rand() % 200);
-        ct_gpu_clock_pin(clock, ticks, gpu_ns(ticks) + LATENCY_NS + late - 100, true);
+        ct_gpu_clock_pin(clock, ticks, gpu_ns(ticks) + LATENCY_NS + late - 100, CT_PIN_ALONE);
     }
     return ticks;
 }
@@ -688,7 +700,7 @@ START_TEST(a_clock_that_jumped_is_found_again)
     uint64_t ticks = 1000000;
     /* a program that starts with a stream that looks idle and is not */
     for (int i = 0; i < 100; i++, ticks += 20 * TICKS_PER_US)
-        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + 1000000, true);
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + 1000000, CT_PIN_ALONE);
     ticks = pin_for_ms(&clock, ticks, 2);
     ck_assert_int_lt(llabs(error_at(&clock, ticks)), 200);
 }
@@ -699,10 +711,10 @@ static uint64_t counted_beside(unsigned pins, unsigned later_ms)
 {
     struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
     uint64_t ticks = 1000000;
-    ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS, true);
+    ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS, CT_PIN_ALONE);
     ticks += later_ms * 1000 * TICKS_PER_US;
     for (unsigned i = 0; i < pins; i++, ticks += 20 * TICKS_PER_US)
-        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + 2000, false);
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + 2000, CT_PIN_BESIDE);
     ck_assert_int_eq(llabs(error_at(&clock, ticks)) < 100, clock.pinned == 1);
     return clock.pinned - 1;
 }
@@ -734,6 +746,27 @@ static uint64_t earlier_ns(uint32_t record_ns, uint64_t after_other_ns)
     ck_assert_uint_eq(clock.pinned, 8);
     return clock.tie.ns - beside.tie.ns;
 }
+
+/* They count where they show that those alone are wrong. */
+START_TEST(pins_beside_other_streams_set_a_clock_right)
+{
+    struct ct_gpu_clock clock = {0};
+    uint64_t ticks = 1000000;
+    for (unsigned i = 0; i < 4; i++, ticks += 20 * TICKS_PER_US)
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + 50000, CT_PIN_ALONE);
+    for (unsigned i = 0; i < 64; i++, ticks += 20 * TICKS_PER_US) {
+        struct ct_measured m = {.times = usual(20000)};
+        m.op.open_ticks = m.op.call_ticks = ticks;
+        m.op.done_ticks = m.op.closed_ticks = ticks + 10;
+        m.times.gap_ns = 50000;
+        m.times.beside_start = 1;
+        m.start_ns = gpu_ns(ticks) + LATENCY_NS;
+        m.stop_ns = m.start_ns + m.times.raw_ns;
+        ct_lead_find(&figures, &clock, &m);
+    }
+    ck_assert_int_lt(llabs(error_at(&clock, ticks)), 100);
+}
+END_TEST
 
 /* Such a start stamp had to wait for the other's record: less where none takes long. */
 START_TEST(pins_behind_other_streams_are_late)
@@ -873,7 +906,7 @@ static bool is_pin_of(uint64_t host_record_ns, uint64_t record_ns, unsigned late
 {
     struct ct_gpu_clock clock = {.host_record_ns = host_record_ns};
     struct ct_measured m = {.times = usual(20000), .start_ns = 1000000, .stop_ns = 1020000};
-    ct_gpu_clock_pin(&clock, 1000000, 1000000, true);
+    ct_gpu_clock_pin(&clock, 1000000, 1000000, CT_PIN_ALONE);
     m.op.open_ticks = m.op.call_ticks = 1000000 + ct_ns_to_ticks(later_ms * UINT64_C(1000000));
     m.op.done_ticks = m.op.closed_ticks = m.op.call_ticks;
     m.times.record_ns = record_ns;
@@ -959,7 +992,7 @@ START_TEST(a_submission_meets_a_stop)
     struct ct_gpu_clock clock = {.host_record_ns = 1000};
     uint64_t stop = 1000000 * TICKS_PER_US;
     ck_assert(!meets_record(&clock, stop, 600)); /* nothing is known yet */
-    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), true);
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), CT_PIN_ALONE);
     for (unsigned i = 0; i < ct_countof(records_ns); i++)
         ck_assert(meets_record(&clock, stop, records_ns[i]));
     for (unsigned i = 0; i < ct_countof(others_ns); i++)
@@ -977,7 +1010,7 @@ START_TEST(a_submission_meets_a_stop_beside_a_later_one)
     struct ct_gpu_clock clock = {.host_record_ns = 1000};
     uint64_t stop = 1000000 * TICKS_PER_US, far = stop + 100 * TICKS_PER_US,
              near = stop + 600 * TICKS_PER_US / 1000;
-    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), true);
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), CT_PIN_ALONE);
     struct ct_pending second = {.op = {.open_ticks = near, .call_ticks = near}};
     second.op.done_ticks = second.op.closed_ticks = far;
     struct ct_pending first = {&second, second.op};
@@ -1039,6 +1072,7 @@ int main(void)
     tcase_add_test(tests, a_large_kernel_takes_longer_to_begin);
     tcase_add_test(tests, the_estimate_has_no_steps);
     tcase_add_test(tests, a_set_s_estimate_has_no_steps);
+    tcase_add_test(tests, a_set_is_never_longer_than_its_bracket);
     tcase_add_test(tests, a_late_set_may_have_less_in_its_bracket_than_a_ready_one);
     tcase_add_test(tests, without_a_clock_the_gap_decides);
     tcase_add_test(tests, a_gpu_may_be_late_itself);
@@ -1066,6 +1100,7 @@ int main(void)
     tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
     tcase_add_test(tests, pins_beside_other_streams_count_where_none_is_alone);
+    tcase_add_test(tests, pins_beside_other_streams_set_a_clock_right);
     tcase_add_test(tests, pins_behind_other_streams_are_late);
     tcase_add_test(tests, a_slow_host_comes_back_later);
     tcase_add_test(tests, a_call_that_was_held_up_comes_back_later);
