@@ -191,12 +191,14 @@ static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured
     return turned || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
 }
 
+/* While the clock is wrong, what passes for alone may only look so. */
 static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     uint64_t after_ns = m->times.after_other_ns;
-    if (!m->times.beside_start && (!after_ns || after_ns > ALONE_NS))
-        return CT_PIN_ALONE;
-    return shows_wrong_clock(clock, m) ? CT_PIN_CORRECTS : CT_PIN_BESIDE;
+    bool is_alone = !m->times.beside_start && (!after_ns || after_ns > ALONE_NS);
+    if (shows_wrong_clock(clock, m))
+        return CT_PIN_CORRECTS;
+    return is_alone ? CT_PIN_ALONE : CT_PIN_BESIDE;
 }
 
 void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)
