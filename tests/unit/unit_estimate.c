@@ -678,7 +678,7 @@ START_TEST(clocks_are_tied_together_by_rare_pins)
     for (unsigned i = 0; i < 400; i++) {
         ticks += (2000 + (unsigned)rand() % 6000) * TICKS_PER_US;
         ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300,
-                         true);
+                         CT_PIN_ALONE);
         if (i > 100)
             ck_assert_int_lt(llabs(error_at(&clock, ticks + 1000 * TICKS_PER_US)), 300);
     }
