@@ -7,6 +7,7 @@ Durations are CUPTI's means of the kernel, of another run of the same program; a
 import bisect
 import collections
 import gzip
+import math
 import os
 import statistics
 
@@ -201,23 +202,39 @@ def print_intake():
                 print(f"  {title} {step * 200:+6} {len(by[step]):6} {quantiles(by[step])}")
 
 
+def pins_and_spans(name):
+    """Start records on idle streams: when the GPU was told, the stamp, the stream. And all brackets: start, stop, stream,
+    whether the start was recorded."""
+    pins, spans, stops = [], [], {}
+    for fields, start, stop, call, *_ in stamped(name):
+        record, has_record = int(fields[5]), not int(fields[1]) & (SHARED_START | TOLD_START)
+        if has_record and record <= 3000 and start - stops.get(fields[0], start) > 5000:
+            pins.append((call - TOLD * record, start, fields[0]))
+        spans.append((start, stop, fields[0], has_record))
+        stops[fields[0]] = stop
+    return sorted(pins), sorted(spans)
+
+
+def stamps_of(spans):
+    return sorted([(stop, stream) for _, stop, stream, _ in spans] +
+                  [(start, stream) for start, _, stream, has_record in spans if has_record])
+
+
+def after_other(stamps, start, stream):
+    """How long after the latest stamp of another stream."""
+    before = bisect.bisect_left(stamps, (start, ""))
+    return next((start - at for at, other in reversed(stamps[max(0, before - 40):before]) if other != stream), math.inf)
+
+
 def print_turn():
     print("turn: start stamps of idle streams around those that are 8 us from other streams' stamps, by how long "
           "after the latest of these")
     for name in ("lib_spin_idle_8", "h100_spin_idle_8", "slow_spin_paused_8"):
-        stamps, pins, stops = [], [], {}
-        for fields, start, stop, call, *_ in stamped(name):
-            record, has_record = int(fields[5]), not int(fields[1]) & (SHARED_START | TOLD_START)
-            if has_record and record <= 3000 and start - stops.get(fields[0], start) > 5000:
-                pins.append((call - TOLD * record, start, fields[0]))
-            stamps += [(stop, fields[0])] + ([(start, fields[0])] if has_record else [])
-            stops[fields[0]] = stop
-        stamps.sort()
+        pins, spans = pins_and_spans(name)
+        stamps = stamps_of(spans)
         ties, by = collections.deque(maxlen=31), collections.defaultdict(list)
-        for told, start, stream in sorted(pins):
-            before = bisect.bisect_left(stamps, (start, ""))
-            others = [at for at, other in stamps[max(0, before - 40):before] if other != stream]
-            after = start - others[-1] if others else 8000
+        for told, start, stream in pins:
+            after = after_other(stamps, start, stream)
             if after >= 8000:
                 ties.append(start - told)
             elif len(ties) == ties.maxlen:
@@ -227,30 +244,20 @@ def print_turn():
                 print(f"  {name:18} {step * 500:5} {len(by[step]):6} {quantiles(by[step])}")
 
 
-def in_flight(spans, starts, at, stream):
-    """The other streams whose brackets span that moment."""
-    until = bisect.bisect_left(starts, at)
-    return {other for start, stop, other in spans[max(0, until - 64):until] if stop > at and other != stream}
+def in_flight(spans, at, stream):
+    """How many other streams have brackets that span that moment."""
+    until = bisect.bisect_left(spans, (at,))
+    return len({other for _, stop, other, _ in spans[max(0, until - 64):until] if stop > at and other != stream})
 
 
-def pins_by_company(name, record_ns):
-    """When the GPU was told, what the stamp is after that, and what other streams did then, of start stamps on idle streams."""
-    spans, pins, stops = [], [], {}
-    for fields, start, stop, call, *_ in stamped(name):
-        record, has_record = int(fields[5]), not int(fields[1]) & (SHARED_START | TOLD_START)
-        if has_record and record <= 3000 and start - stops.get(fields[0], start) > 5000:
-            pins.append((call - TOLD * record, start, fields[0]))
-        spans.append((start, stop, fields[0]))
-        stops[fields[0]] = stop
-    spans.sort()
-    starts, stamps = [x[0] for x in spans], sorted((at, x[2]) for x in spans for at in x[:2])
-    for told, start, stream in sorted(pins):
-        before = bisect.bisect_left(stamps, (start, ""))
-        after = next((start - at for at, other in reversed(stamps[max(0, before - 40):before]) if other != stream), 1e9)
-        beside = len(in_flight(spans, starts, start, stream))
-        yield told, start - told, ("two or more in flight" if beside > 1 else
-                                   "behind a record" if after <= record_ns + 400 else
-                                   "one in flight" if beside else "alone" if after > 8000 else "none in flight")
+def company(beside, after, record_ns):
+    if beside > 1:
+        return "two or more in flight"
+    if after <= record_ns + 400:
+        return "behind a record"
+    if beside:
+        return "one in flight"
+    return "alone" if after > 8000 else "none in flight"
 
 
 def print_company():
@@ -258,18 +265,19 @@ def print_company():
           "in the 8 us before")
     for name, record_ns in (("lib_spin_busy_8", 1280), ("lib_spin_near_8", 1280), ("h100_spin_busy_8", 1280),
                             ("h100_spin_near_8", 1280), ("h100_slow_spin_busy_8", 2900), ("h100_slow_spin_idle_8", 2900)):
-        pins = list(pins_by_company(name, record_ns))
-        alone = [(told, ns) for told, ns, kind in pins if kind == "alone"]
-        part = len(alone) // 4
-        ends = [[statistics.median(x) for x in zip(*some)] for some in (alone[:part], alone[-part:])]
+        pins, spans = pins_and_spans(name)
+        stamps, by = stamps_of(spans), collections.defaultdict(list)
+        for told, start, stream in pins:
+            kind = company(in_flight(spans, start, stream), after_other(stamps, start, stream), record_ns)
+            by[kind].append((told, start - told))
+        part = len(by["alone"]) // 4
+        ends = [[statistics.median(x) for x in zip(*some)] for some in (by["alone"][:part], by["alone"][-part:])]
         drift = (ends[1][1] - ends[0][1]) / (ends[1][0] - ends[0][0])
-        usual = statistics.median(ns - drift * told for told, ns in alone)
-        by = collections.defaultdict(list)
-        for told, ns, kind in pins:
-            by[kind].append(ns - drift * told - usual)
+        usual = statistics.median(ns - drift * told for told, ns in by["alone"])
         for kind in ("alone", "none in flight", "one in flight", "behind a record", "two or more in flight"):
-            if len(by[kind]) >= 20:
-                print(f"  {name:22} {kind:22} {len(by[kind]):5} {quantiles(by[kind])}")
+            late = [ns - drift * told - usual for told, ns in by[kind]]
+            if len(late) >= 20:
+                print(f"  {name:22} {kind:22} {len(late):5} {quantiles(late)}")
 
 
 def print_held():
