@@ -440,6 +440,7 @@ static unsigned settle(bool all)
 uint64_t ct_harvest(bool all)
 {
     struct ct_stream **at = &active;
+    ct_settle_begin();
     while (*at) {
         struct ct_stream *s = *at;
         if (s->first_pending)

@@ -21,19 +21,22 @@
 #define BESIDE_NS 250000
 
 static struct ct_measured *measured;
-static uint16_t *order; /* by stop stamp */
+static struct ct_measured *waiting; /* aside, while those that do not wait are moved together */
+static uint16_t *order;             /* by stop stamp */
 static unsigned count;
+static uint64_t begun_ticks; /* when the round began in which all streams are asked */
 
 bool ct_settle_init(void)
 {
     measured = ct_map(sizeof(*measured) * ROOM);
+    waiting = ct_map(sizeof(*waiting) * ROOM);
     order = ct_map(sizeof(*order) * ROOM);
-    return measured && order && ct_beside_init();
+    return measured && waiting && order && ct_beside_init();
 }
 
 void ct_settle_forget(void)
 {
-    measured = NULL;
+    measured = waiting = NULL;
     order = NULL;
     count = 0;
     ct_beside_forget();
@@ -193,19 +196,46 @@ static void settle_one(struct ct_measured *m)
         write_down(m, &e);
 }
 
-/* They are there in the order in which they were read. */
-static unsigned read_before(uint64_t ticks)
+void ct_settle_begin(void)
 {
-    unsigned n = 0;
-    while (n < count && measured[n].read_ticks < ticks)
-        n++;
+    begun_ticks = ct_ticks();
+}
+
+/*
+ * One that was read before the round began had ended by then: so had all of its context that were
+ * stamped before it, and the round has read them. The latest such stop of each context.
+ */
+static void find_known(uint64_t known_ns[CT_CONTEXTS])
+{
+    uint64_t before = begun_ticks - ct_ns_to_ticks(BESIDE_NS);
+    for (unsigned i = 0; i < count && measured[i].read_ticks < before; i++) {
+        uint64_t *ns = &known_ns[measured[i].op.context];
+        *ns = ct_max(*ns, measured[i].stop_ns);
+    }
+}
+
+/*
+ * Moves those to the front beside which nothing can be missing, and tells how many. By when they
+ * were read would not do: a round that reads a thousand takes longer than others wait, and what it
+ * read first would be settled without what it read last, and the other way round.
+ */
+static unsigned part(void)
+{
+    uint64_t known_ns[CT_CONTEXTS] = {0};
+    unsigned n = 0, kept = 0;
+    find_known(known_ns);
+    for (unsigned i = 0; i < count; i++)
+        if (measured[i].stop_ns > known_ns[measured[i].op.context])
+            waiting[kept++] = measured[i];
+        else
+            measured[n++] = measured[i];
+    __builtin_memcpy(measured + n, waiting, kept * sizeof(*waiting));
     return n;
 }
 
 unsigned ct_settle(bool all)
 {
-    bool waits = !all && ct_beside_is_open(measured, count);
-    unsigned n = waits ? read_before(ct_ticks() - ct_ns_to_ticks(BESIDE_NS)) : count;
+    unsigned n = all || !ct_beside_is_open(measured, count) ? count : part();
     sort(n);
     find_asked();
     ct_beside_find(measured, count, n);

@@ -28,6 +28,9 @@ struct ct_measured {
 bool ct_settle_init(void);
 void ct_settle_forget(void);
 
+/* A round begins: from now on each stream is asked for what is complete, and then ct_settle(). */
+void ct_settle_begin(void);
+
 /* Room for one more; settles what is there first if there is none. */
 struct ct_measured *ct_settle_next(void);
 /* What was written there is whole. */
@@ -35,7 +38,7 @@ void ct_settle_keep(void);
 
 /*
  * Estimates what was measured and adds it to its rows: all of it, or all but the latest, which wait
- * for what other streams have stamped beside them. Returns how many.
+ * until what other streams have stamped beside them has been read. Returns how many.
  */
 unsigned ct_settle(bool all);
 

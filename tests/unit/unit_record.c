@@ -718,6 +718,34 @@ START_TEST(streams_beside_are_counted)
 }
 END_TEST
 
+static void begin_round(void)
+{
+    const struct timespec longer_than_others_wait = {.tv_nsec = 1000000};
+    nanosleep(&longer_than_others_wait, NULL);
+    ct_settle_begin();
+}
+
+/* What a long round has read last belongs to what was read first. */
+START_TEST(streams_are_settled_up_to_one_time)
+{
+    ct_context_get((CUcontext)context);
+    ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel");
+    begin_round();
+    measured(0, 1000, 2000);
+    ck_assert_uint_eq(ct_settle(false), 1); /* no other stream */
+    measured(0, 3000, 4000);
+    measured(1, 3100, 3900);
+    ck_assert_uint_eq(ct_settle(false), 0);
+    begin_round();
+    measured(0, 4100, 5000);
+    measured(1, 3950, 3990);
+    measured(1, 4000, 4900);
+    ck_assert_uint_eq(ct_settle(false), 3);
+    begin_round();
+    ck_assert_uint_eq(ct_settle(false), 2);
+}
+END_TEST
+
 static void *make_state(void *unused)
 {
     (void)unused;
@@ -885,6 +913,7 @@ int main(void)
     tcase_add_test(tests, a_stream_met_by_two_threads_is_one);
     tcase_add_test(tests, default_streams_of_many_contexts);
     tcase_add_test(tests, streams_beside_are_counted);
+    tcase_add_test(tests, streams_are_settled_up_to_one_time);
     tcase_add_test(tests, the_clock_serves_as_start);
     tcase_add_test(tests, a_start_is_waited_for);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
