@@ -497,11 +497,15 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
 /*
  * The mean of a row's clean operations, of which there have to be some. Of late ones so much is
  * taken off as witnesses have told by now: they may not have told it when those were dealt with.
+ * Where most had to wait for other streams, some that did pass for clean, and are far too long:
+ * then the median, if that is less, and if it is not of next to none.
  */
 static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
 {
     int64_t total_ns = (int64_t)p->total_ns + p->witness_ns - (int64_t)p->late * witness_ns;
-    return total_ns / (int64_t)p->count;
+    int64_t mean_ns = total_ns / (int64_t)p->count;
+    bool tells_little = p->held > p->count && p->held <= HELD_MOST * p->count;
+    return tells_little ? smaller(mean_ns, (int64_t)p->median_ns) : mean_ns;
 }
 
 /*
@@ -580,6 +584,7 @@ static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)
 void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
 {
     if (e->is_clean) {
+        prior->median_ns = ct_median_follow(prior->median_ns, e->time_ns, prior->count);
         prior->count++;
         prior->total_ns += e->time_ns;
         prior->late += e->was_late;

@@ -150,6 +150,7 @@ struct ct_estimate {
 struct ct_prior {
     uint64_t count;
     uint64_t total_ns;
+    uint64_t median_ns; /* about */
     uint64_t late;      /* of the clean ones: kernels that were, */
     int64_t witness_ns; /* and the total of what was taken off them by what witnesses told */
     uint64_t held;

@@ -20,4 +20,17 @@ static inline uint64_t ct_percentile_follow(uint64_t at_ns, uint64_t ns, unsigne
     return at_ns - ct_min(at_ns, step_ns * (100 - percent) / 100);
 }
 
+/*
+ * The same of the median of what comes, `count` of which came before. Where it begins may be far
+ * off: the first ones make larger steps.
+ */
+static inline uint64_t ct_median_follow(uint64_t at_ns, uint64_t ns, uint64_t count)
+{
+    uint64_t steps = ct_min(count + 1, CT_PERCENTILE_STEPS);
+    uint64_t step_ns = ct_max(at_ns / steps, CT_PERCENTILE_STEP_LEAST_NS / 2);
+    if (!count)
+        return ns;
+    return ns > at_ns ? at_ns + step_ns : at_ns - ct_min(at_ns, step_ns);
+}
+
 #endif

@@ -533,11 +533,13 @@ START_TEST(the_lowest_bounds_tell_where_none_is_clean)
     /* A few that are clean were late, and change nothing, */
     prior.count = 10;
     prior.total_ns = 10 * 15000;
+    prior.median_ns = 15000;
     ck_assert_uint_le(settle_held(&prior, 8000).time_ns, e.time_ns + 200);
     ck_assert(settle_held(&prior, 8000).is_bound);
     /* nor do more of them that were a little late; */
     prior.count = 100;
     prior.total_ns = 100 * 12500;
+    prior.median_ns = 12500;
     e = settle_held(&prior, 8000);
     ck_assert_uint_le(e.time_ns, 12000);
     ck_assert(e.is_bound);
@@ -552,12 +554,28 @@ END_TEST
 
 START_TEST(the_lowest_bounds_are_of_the_shortest_operations)
 {
-    struct ct_prior prior = {.count = 100, .total_ns = 100 * 15000};
+    struct ct_prior prior = {.count = 100, .total_ns = 100 * 15000, .median_ns = 15000};
     for (unsigned i = 0; i < 500; i++)
         settle_held(&prior, (uint64_t)rand() % 8000);
     struct ct_estimate e = settle_held(&prior, 8000);
     ck_assert_uint_eq(e.time_ns, 15000);
     ck_assert(!e.is_bound);
+}
+END_TEST
+
+/* One in ten had waited as well, for something unseen. */
+START_TEST(the_median_tells_where_some_only_pass_for_clean)
+{
+    struct ct_prior prior = {0};
+    for (unsigned i = 0; i < 500; i++) {
+        struct ct_bracket_times t = usual(12900 + (i % 10 ? 0 : 40000));
+        ck_assert(settled(&t, &prior).is_clean);
+        settle_held(&prior, 5000 + (uint64_t)rand() % 8000);
+        settle_held(&prior, 5000 + (uint64_t)rand() % 8000);
+    }
+    struct ct_estimate e = settle_held(&prior, 8000);
+    ck_assert_uint_ge(e.time_ns, 9000);
+    ck_assert_uint_le(e.time_ns, 11000);
 }
 END_TEST
 
@@ -1092,6 +1110,7 @@ int main(void)
     tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
     tcase_add_test(tests, the_lowest_bounds_are_of_the_shortest_operations);
+    tcase_add_test(tests, the_median_tells_where_some_only_pass_for_clean);
     tcase_add_test(tests, behind_a_kernel_that_fills_the_device);
     tcase_add_test(tests, a_row_s_usual_length_follows_the_witnesses);
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);
