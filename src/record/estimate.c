@@ -28,7 +28,7 @@
 /* and on those from which a stamp is longer on its way. */
 #define HOPPER_FAR                                                                                 \
     .record_ns = 2900, .bias_copy_ns = 2550, .bias_set_ns = 3800, .bias_wait_ns = 9500,            \
-    .beside_ns = 600, .ready_kib_ns = 140, .gap_busy_ns = 3600
+    .beside_ns = 600, .ready_kib_ns = 140, .gap_busy_ns = 3600, .host_record_ns = 1350
 
 /*
  * Measured: brackets of kernels of known duration against CUPTI's, driver 580.

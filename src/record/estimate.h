@@ -43,6 +43,8 @@ struct ct_calibration {
     uint32_t submit_ns;      /* lead that costs nothing; UINT32_MAX: none ever does */
     uint32_t outside_ns; /* a witness's duration less what it sees of itself, and less what it needs
                             less of the front end than a kernel that writes memory */
+    uint32_t host_record_ns; /* where a record takes the host longer, late kernels come out longer
+                                than witnesses; 0: nowhere */
     uint32_t uncertainty_ns; /* half of the 5..95 % range of single brackets, busy stream */
     uint32_t idle_uncertainty_ns; /* the same in an idle stream */
     uint32_t copy_floor_ns;       /* shortest bracket of a 4-byte copy to the device; 0: unknown */

@@ -43,6 +43,9 @@
 #define TRIMMED 10 /* one in so many at either end: a host that was interrupted */
 #define WIDEST_NS 3000
 
+/* What a program's launch has that a witness's has not, of what a record takes the host longer. */
+#define HOST_PART 10
+
 static const char failed[] = "No kernel of known duration could be launched: times of kernels that "
                              "find the GPU idle may be off by a tenth of a microsecond or two";
 
@@ -342,6 +345,14 @@ static void tell_what_is_known(struct ct_witness *w)
     }
 }
 
+int64_t ct_witness_taken_ns(const struct ct_witness *w, uint64_t host_record_ns)
+{
+    if (w->told < FEWEST)
+        return 0;
+    int64_t usual_ns = w->by->host_record_ns;
+    return w->excess_ns + (usual_ns ? ((int64_t)host_record_ns - usual_ns) / HOST_PART : 0);
+}
+
 /* Other figures are wrong by something else. */
 static void hold_against(struct ct_witness *w, const struct ct_calibration *figures)
 {
@@ -359,10 +370,12 @@ static void hold_against(struct ct_witness *w, const struct ct_calibration *figu
 void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
 {
     uint32_t number = (uint32_t)m->op.bytes;
+    uint64_t host_record_ns = ct_context(m->op.context)->clock.host_record_ns;
     hold_against(w, ct_device(m->device)->calibration);
     tell_what_is_known(w);
     if (w->told >= FEWEST)
-        of_device[m->device] = (struct ct_witnesses){w->told, (int32_t)w->excess_ns};
+        of_device[m->device] =
+            (struct ct_witnesses){w->told, (int32_t)ct_witness_taken_ns(w, host_record_ns)};
     if (!is_late(m, e) || m->op.flags & CT_OP_AFTER_BREAK)
         return;
     w->bracketed[number % CT_WITNESS_WAITING].number = number;

@@ -77,11 +77,14 @@ void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const str
 int64_t ct_witness_too_long_ns(const struct ct_witness *w, const struct ct_calibration *figures,
                                int64_t time_ns);
 
-/* By how much late kernels come out too long; negative: too short; 0: not known. */
+/* By how much they come out too long; negative: too short; 0: not known. */
 static inline int64_t ct_witness_excess_ns(const struct ct_witness *w)
 {
     return w->excess_ns;
 }
+
+/* And the program's late kernels, where a record takes the host so long. */
+int64_t ct_witness_taken_ns(const struct ct_witness *w, uint64_t host_record_ns);
 
 /* What the last ones on a device told. */
 struct ct_witnesses {

@@ -146,10 +146,10 @@ static const struct data_set {
     {"h100_spin_idle_8", true, 0, 0, 0, false, H100},
     {"h100_spin_near_8", true, 0, 0, 0, false, H100},
     {"h100_spin_busy_8", true, 0, 0, 0, false, H100},
-    {"h100_slow_decode_1", true, 0, SLOW_RECORD_NS, 0.021, false, H100},
+    {"h100_slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false, H100},
     {"h100_slow_decode_2", true, 0, SLOW_RECORD_NS, 0, false, H100},
     {"h100_slow_train", true, 0, SLOW_RECORD_NS, 0, false, H100},
-    {"h100_slow_cupy", true, 0, SLOW_RECORD_NS, 0.024, false, H100},
+    {"h100_slow_cupy", true, 0, SLOW_RECORD_NS, 0, false, H100},
     {"h100_slow_spin_idle", true, 0, SLOW_RECORD_NS, 0, false, H100},
     {"h100_slow_spin_busy_8", true, 0, SLOW_RECORD_NS, 0, false, H100},
     {"h100_slow_spin_idle_8", true, 0, SLOW_RECORD_NS, 0, false, H100},
@@ -337,7 +337,8 @@ static void look_at_round(unsigned first, unsigned n, unsigned known)
         round[i].times.met_intake = ct_lead_met_intake(&host_clock, round[i].stop_ns, behind);
         ct_lead_find(&figures, &host_clock, &round[i]);
         bool is_witness = launches[first + i].is_witness;
-        round[i].times.witness_ns = is_witness ? 0 : ct_witness_excess_ns(&witness);
+        round[i].times.witness_ns =
+            is_witness ? 0 : ct_witness_taken_ns(&witness, host_clock.host_record_ns);
     }
     ct_beside_find_taken();
     for (unsigned i = 0; i < n; i++)

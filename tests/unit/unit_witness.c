@@ -90,6 +90,27 @@ START_TEST(a_few_tell_nothing)
 }
 END_TEST
 
+/* On some hosts the program's launches have more that witnesses have not. */
+START_TEST(a_slow_host_has_more_in_a_launch)
+{
+    struct ct_calibration far = figures;
+    far.host_record_ns = 1300;
+    add(32, TRUE_NS + 40);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 2500), 40);
+    ct_device_calibrated(0, &far);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 2500), 40); /* until there are others by that */
+    add(1, TRUE_NS);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 2500), 0);
+    add(40, TRUE_NS + 40);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 1300), 40);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 2500), 160);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 100), -80);
+    ct_context(0)->clock.host_record_ns = 1900;
+    add(8, TRUE_NS + 40);
+    ck_assert_int_eq(ct_witnesses_of(0).excess_ns, 100);
+}
+END_TEST
+
 /* Each by its own: the GPU's clock may have become another one in between. */
 START_TEST(each_is_held_against_its_own_stamps)
 {
@@ -238,6 +259,7 @@ int main(void)
     TCase *t = tcase_create("witness");
     tcase_add_checked_fixture(t, begin, NULL);
     tcase_add_test(t, a_few_tell_nothing);
+    tcase_add_test(t, a_slow_host_has_more_in_a_launch);
     tcase_add_test(t, each_is_held_against_its_own_stamps);
     tcase_add_test(t, only_good_ones_tell);
     tcase_add_test(t, a_few_that_were_held_up_are_no_matter);
