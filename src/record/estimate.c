@@ -189,7 +189,18 @@ bool ct_calibration_varies(const char *device_name)
  */
 #define HELD_LATE_NS 2000
 #define HELD_MOST 16
-#define HELD_LOW_PERCENT 10
+#define HELD_LOW_PERCENT 12
+
+/* With more other streams in flight at its stop one has waited, most likely for all of them. */
+#define CROWDED 3
+
+/*
+ * Of short kernels those tell most whose stop could not wait for another stream. They are few, and
+ * single ones vary.
+ */
+#define ALONE_LEAST 6
+#define ALONE_SHORT_NS 4000
+#define ALONE_SHORTER_NS 300
 
 struct range {
     int64_t low_ns;
@@ -449,6 +460,13 @@ static int64_t least_behind(const struct ct_calibration *c, const struct ct_brac
     return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + LAST_BLOCKS_NS;
 }
 
+/* Its begin does not depend on other streams either. */
+static bool was_late_and_alone(const struct ct_bracket_times *t)
+{
+    return t->work == CT_CLASS_KERNEL && !t->beside && was_late(t) &&
+           t->lead_ns >= CT_LEAD_WAITS_NS;
+}
+
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct ct_estimate e = {.is_clean = true,
@@ -456,7 +474,9 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
                             .low_ns = t->raw_ns,
                             .high_ns = t->raw_ns,
                             .doubt_ns = doubt_ns(c, t),
+                            .was_crowded = t->beside > CROWDED,
                             .was_late = t->work == CT_CLASS_KERNEL && was_late(t),
+                            .was_alone = was_late_and_alone(t),
                             .witness_ns = t->witness_ns};
     if (c->source == CT_CALIBRATION_NONE)
         return e;
@@ -494,18 +514,28 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     return e;
 }
 
+/* Whether those that were alone say that the others are too long. */
+static bool is_alone_shorter(const struct ct_prior *p, int64_t others_ns)
+{
+    return p->alone >= ALONE_LEAST && p->alone_ns < ALONE_SHORT_NS &&
+           (int64_t)p->alone_ns + ALONE_SHORTER_NS < others_ns;
+}
+
 /*
  * The mean of a row's clean operations, of which there have to be some. Of late ones so much is
  * taken off as witnesses have told by now: they may not have told it when those were dealt with.
  * Where most had to wait for other streams, some that did pass for clean, and are far too long:
- * then the median, if that is less, and if it is not of next to none.
+ * then the median, if that is less, and if it is not of next to none, or that of those alone.
  */
 static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
 {
     int64_t total_ns = (int64_t)p->total_ns + p->witness_ns - (int64_t)p->late * witness_ns;
-    int64_t mean_ns = total_ns / (int64_t)p->count;
-    bool tells_little = p->held > p->count && p->held <= HELD_MOST * p->count;
-    return tells_little ? smaller(mean_ns, (int64_t)p->median_ns) : mean_ns;
+    int64_t ns = total_ns / (int64_t)p->count;
+    if (p->held <= p->count)
+        return ns;
+    if (p->held <= HELD_MOST * p->count)
+        ns = smaller(ns, (int64_t)p->median_ns);
+    return is_alone_shorter(p, ns) ? (int64_t)p->alone_ns : ns;
 }
 
 /*
@@ -550,12 +580,15 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
     return b;
 }
 
-static void follow_held(struct ct_prior *p, uint64_t high_ns)
+/* Crowded ones only until there is another one. */
+static void follow_held(struct ct_prior *p, const struct ct_estimate *e)
 {
-    if (!p->held++)
-        p->held_low_ns = high_ns;
-    else
-        p->held_low_ns = ct_percentile_follow(p->held_low_ns, high_ns, HELD_LOW_PERCENT);
+    if (e->was_crowded ? !p->held : !p->uncrowded)
+        p->held_low_ns = e->high_ns;
+    else if (!e->was_crowded || !p->uncrowded)
+        p->held_low_ns = ct_percentile_follow(p->held_low_ns, e->high_ns, HELD_LOW_PERCENT);
+    p->held++;
+    p->uncrowded += !e->was_crowded;
 }
 
 /* So few are clean that they tell less than the bounds do. */
@@ -589,10 +622,12 @@ void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
         prior->total_ns += e->time_ns;
         prior->late += e->was_late;
         prior->witness_ns += e->was_late ? e->witness_ns : 0;
+        if (e->was_alone)
+            prior->alone_ns = ct_median_follow(prior->alone_ns, e->time_ns, prior->alone++);
         return;
     }
     if (e->was_held && !e->was_stalled)
-        follow_held(prior, e->high_ns);
+        follow_held(prior, e);
     e->is_bound = prior->count < PRIOR_LEAST || is_rarely_clean(e, prior);
     e->time_ns = ct_max(e->low_ns, ct_min(e->high_ns, likely_ns(e, prior)));
     e->doubt_ns += (e->high_ns - e->low_ns) / 2;

@@ -140,7 +140,9 @@ struct ct_estimate {
     bool is_bound;    /* settled, but only bounds told where */
     bool was_held;    /* bounds: its stop record may have waited for other streams, */
     bool was_stalled; /* or with them */
+    bool was_crowded; /* or with so many that the bounds tell nothing of a shorter wait */
     bool was_late;    /* a kernel that the GPU had to wait for */
+    bool was_alone;   /* that, and at its stop no other stream had anything in flight */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;
@@ -155,8 +157,11 @@ struct ct_prior {
     uint64_t median_ns; /* about */
     uint64_t late;      /* of the clean ones: kernels that were, */
     int64_t witness_ns; /* and the total of what was taken off them by what witnesses told */
+    uint64_t alone;     /* of the clean ones: kernels that were, */
+    uint64_t alone_ns;  /* and their median, about */
     uint64_t held;
-    uint64_t held_low_ns; /* a low percentile of their upper bounds */
+    uint64_t uncrowded;   /* of these */
+    uint64_t held_low_ns; /* a low percentile of their upper bounds; until there is one, of all */
 };
 
 /*

@@ -579,6 +579,61 @@ START_TEST(the_median_tells_where_some_only_pass_for_clean)
 }
 END_TEST
 
+/* As where eight streams are full: then hardly one has not waited for all the others. */
+START_TEST(crowded_bounds_tell_nothing)
+{
+    struct ct_prior prior = {0};
+    struct ct_bracket_times crowded = usual(12900);
+    crowded.held_ns = 60000;
+    crowded.beside = 7;
+    for (unsigned i = 0; i < 1000; i++) {
+        crowded.raw_ns = 40000 + (uint64_t)rand() % 8000;
+        struct ct_estimate e = settled(&crowded, &prior);
+        ck_assert(e.is_bound);
+        if (i < 500) /* there is nothing else to go by */
+            ck_assert_uint_gt(e.time_ns, 30000);
+        if (i >= 500 && i % 10 == 0)
+            settle_held(&prior, (uint64_t)rand() % 8000);
+        if (i > 700) /* and now there is */
+            ck_assert_uint_lt(e.time_ns, 14000);
+    }
+    ck_assert_uint_eq(prior.held, 1050);
+}
+END_TEST
+
+/* One in ten of the clean ones had nobody to wait for, and the others are longer. */
+START_TEST(those_alone_tell_where_most_have_waited)
+{
+    struct ct_prior prior = {0};
+    struct ct_bracket_times alone = usual(2900 + 2000 + 2500), others = alone;
+    others.raw_ns += 1500;
+    others.beside = 1;
+    alone.lead_ns = others.lead_ns = 4000;
+    uint64_t alone_ns = ct_estimate(&figures, &alone).time_ns;
+    uint64_t others_ns = ct_estimate(&figures, &others).time_ns;
+    ck_assert_uint_gt(others_ns, alone_ns + 1000);
+    for (unsigned i = 0; i < 200; i++) {
+        ck_assert(settled(i % 10 ? &others : &alone, &prior).is_clean);
+        settle_held(&prior, 5000 + (uint64_t)rand() % 8000);
+        settle_held(&prior, 5000 + (uint64_t)rand() % 8000);
+    }
+    ck_assert_uint_eq(prior.alone, 20);
+    struct ct_bracket_times bound = others;
+    bound.slack_ns = -5000;
+    ck_assert_uint_lt(settled(&bound, &prior).time_ns, alone_ns + 100);
+    /* Of a few nothing is concluded, nor of longer ones, for which a stop does not come too soon.
+     */
+    prior.alone = 5;
+    ck_assert_uint_gt(settled(&bound, &prior).time_ns, alone_ns + 1000);
+    prior.alone = 20;
+    prior.alone_ns = 4500;
+    bound.raw_ns = others.raw_ns + 20000;
+    prior.median_ns = 8000;
+    prior.total_ns = 8000 * prior.count;
+    ck_assert_uint_eq(settled(&bound, &prior).time_ns, 8000);
+}
+END_TEST
+
 START_TEST(behind_a_kernel_that_fills_the_device)
 {
     struct ct_prior prior = {0};
@@ -1111,6 +1166,8 @@ int main(void)
     tcase_add_test(tests, the_lowest_bounds_tell_where_none_is_clean);
     tcase_add_test(tests, the_lowest_bounds_are_of_the_shortest_operations);
     tcase_add_test(tests, the_median_tells_where_some_only_pass_for_clean);
+    tcase_add_test(tests, crowded_bounds_tell_nothing);
+    tcase_add_test(tests, those_alone_tell_where_most_have_waited);
     tcase_add_test(tests, behind_a_kernel_that_fills_the_device);
     tcase_add_test(tests, a_row_s_usual_length_follows_the_witnesses);
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);
