@@ -24,11 +24,12 @@
 /* on most, */
 #define HOPPER_NEAR                                                                                \
     .record_ns = 1280, .bias_copy_ns = 1250, .bias_wait_ns = 5600, .beside_ns = 900,               \
-    .intake_ns = 1000, .ready_kib_ns = 60, .gap_busy_ns = 1600
+    .intake_ns = 1000, .in_time_ns = 500, .ready_kib_ns = 60, .gap_busy_ns = 1600
 /* and on those from which a stamp is longer on its way. */
 #define HOPPER_FAR                                                                                 \
     .record_ns = 2900, .bias_copy_ns = 2550, .bias_set_ns = 3800, .bias_wait_ns = 9500,            \
-    .beside_ns = 600, .ready_kib_ns = 140, .gap_busy_ns = 3600, .host_record_ns = 1350
+    .beside_ns = 600, .in_time_ns = 1200, .ready_kib_ns = 140, .gap_busy_ns = 3600,                \
+    .host_record_ns = 1350
 
 /*
  * Measured: brackets of kernels of known duration against CUPTI's, driver 580.
@@ -175,8 +176,7 @@ bool ct_calibration_varies(const char *device_name)
 /* Clean operations that make a prior. */
 #define PRIOR_LEAST 3
 
-/* A stop that is in time by so much always is, give or take what single brackets vary by. */
-#define IN_TIME_NS 500
+/* What takes so much more than twice what is usual in its row is another kind of operation. */
 #define FAR_LONGER_NS 1000
 
 /* So long before the end of a kernel that fills the device its last blocks begin, about. */
@@ -543,13 +543,14 @@ static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
  * So it counts whether the stop would have been in time for one of the row's usual length: that
  * does not depend on how long this one was. What takes far longer is another kind of operation.
  */
-static bool is_in_time_by_chance(const struct ct_bracket_times *t, const struct ct_estimate *e,
-                                 const struct ct_prior *p)
+static bool is_in_time_by_chance(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                                 const struct ct_estimate *e, const struct ct_prior *p)
 {
     if (!is_of_front_end(t) || t->slack_ns == CT_LEAD_UNKNOWN || p->count < PRIOR_LEAST)
         return false;
     int64_t row_ns = usual_ns(p, e->witness_ns), time_ns = (int64_t)e->time_ns;
-    return time_ns <= 2 * row_ns + FAR_LONGER_NS && t->slack_ns - (time_ns - row_ns) < IN_TIME_NS;
+    return time_ns <= 2 * row_ns + FAR_LONGER_NS &&
+           t->slack_ns - (time_ns - row_ns) < (int64_t)c->in_time_ns;
 }
 
 struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
@@ -557,7 +558,7 @@ struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
                                       const struct ct_prior *prior)
 {
     struct ct_estimate e = ct_estimate(c, t);
-    if (e.is_clean && ct_tells_host(c) && is_in_time_by_chance(t, &e, prior)) {
+    if (e.is_clean && ct_tells_host(c) && is_in_time_by_chance(c, t, &e, prior)) {
         e.is_clean = false;
         e.low_ns = 0;
         e.high_ns += c->uncertainty_ns;

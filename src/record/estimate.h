@@ -38,6 +38,7 @@ struct ct_calibration {
     uint32_t busy_kib_ns;    /* of one in a stream that has much queued, */
     uint32_t ready_kib_ns;   /* and of one that was ready where little is */
     uint32_t intake_ns;      /* a stop waits so long, at most, for a submission behind it */
+    uint32_t in_time_ns;     /* a stop that is in time by so much always is, within uncertainty_ns */
     uint32_t hop_ns;         /* more, from another engine of the GPU to a copy engine */
     uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */
     uint32_t submit_ns;      /* lead that costs nothing; UINT32_MAX: none ever does */

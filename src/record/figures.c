@@ -164,6 +164,7 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 #define WAIT_NS 2300
 #define WAIT_RECORDS(ns) ((ns)*8 / 5)
 #define BESIDE_NS 900
+#define IN_TIME_NS 500
 #define HOP_NS 4200    /* from a kernel to a copy */
 #define OUTSIDE_NS 510 /* of a witness */
 
@@ -184,6 +185,7 @@ void ct_figures_finish(struct ct_calibration *out)
     out->bias_copy_ns = less(out->copy_floor_ns, SMALLEST_COPY_NS);
     out->bias_wait_ns = out->bias_copy_ns + WAIT_NS + WAIT_RECORDS(out->record_ns);
     out->beside_ns = BESIDE_NS;
+    out->in_time_ns = IN_TIME_NS;
     out->hop_ns = HOP_NS;
     out->outside_ns = OUTSIDE_NS;
 }

@@ -25,6 +25,7 @@ static const struct ct_calibration figures = {
     .busy_kib_ns = 140,
     .ready_kib_ns = 60,
     .intake_ns = 1000,
+    .in_time_ns = 500,
     .hop_ns = 3000,
     .uncertainty_ns = 200,
     .idle_uncertainty_ns = 300,
@@ -482,6 +483,9 @@ START_TEST(stops_that_are_in_time_by_chance_are_bounds)
     ck_assert_uint_ge(e.high_ns, ns);
     t.slack_ns = 600;
     ck_assert(ct_estimate_in_row(&figures, &t, &usually_so).is_clean);
+    struct ct_calibration far = figures;
+    far.in_time_ns = 1200;
+    ck_assert(!ct_estimate_in_row(&far, &t, &usually_so).is_clean);
     usually_so.total_ns = 100 * (ns - 200); /* it is longer than most, which would not be in time */
     ck_assert(!ct_estimate_in_row(&figures, &t, &usually_so).is_clean);
     usually_so.count = 2;

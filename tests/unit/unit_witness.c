@@ -103,11 +103,11 @@ START_TEST(a_slow_host_has_more_in_a_launch)
     ck_assert_int_eq(ct_witness_taken_ns(&w, 2500), 0);
     add(40, TRUE_NS + 40);
     ck_assert_int_eq(ct_witness_taken_ns(&w, 1300), 40);
-    ck_assert_int_eq(ct_witness_taken_ns(&w, 2500), 160);
-    ck_assert_int_eq(ct_witness_taken_ns(&w, 100), -80);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 2500), 140);
+    ck_assert_int_eq(ct_witness_taken_ns(&w, 100), -60);
     ct_context(0)->clock.host_record_ns = 1900;
     add(8, TRUE_NS + 40);
-    ck_assert_int_eq(ct_witnesses_of(0).excess_ns, 100);
+    ck_assert_int_eq(ct_witnesses_of(0).excess_ns, 90);
 }
 END_TEST
 
