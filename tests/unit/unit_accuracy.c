@@ -136,6 +136,12 @@ static const struct data_set {
     {"slow_spin_busy", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"slow_spin_paused", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"slow_spin_paused_8", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"slow_spin_busy_8", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"slow_spin_full_8", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"witness_slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"witness_slow_decode_2", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"witness_slow_decode_3", true, 0, SLOW_RECORD_NS, 0.044, false, H200},
+    {"witness_slow_cupy", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"h100_decode_1", true, 0, 0, 0.056, false, H100},
     {"h100_decode_2", true, 0, 0, 0.054, false, H100},
     {"h100_train_1", true, 0, 0, 0, false, H100},
@@ -163,6 +169,9 @@ static const struct miss {
     double error_ns;
 } known_misses[] = {
     {"h100_spin_busy_8", "_Z4spinILi5000EEvyy", 334},
+    {"slow_spin_busy_8", "_Z4spinILi2000EEvyy", 782},
+    {"slow_spin_full_8", "_Z4spinILi2000EEvyy", 2169},
+    {"slow_spin_full_8", "_Z4spinILi5000EEvyy", 368},
     {"h100_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 719},
     {"h100_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 784},
 };
