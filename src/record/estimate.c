@@ -460,13 +460,6 @@ static int64_t least_behind(const struct ct_calibration *c, const struct ct_brac
     return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + LAST_BLOCKS_NS;
 }
 
-/* Its begin does not depend on other streams either. */
-static bool was_late_and_alone(const struct ct_bracket_times *t)
-{
-    return t->work == CT_CLASS_KERNEL && !t->beside && was_late(t) &&
-           t->lead_ns >= CT_LEAD_WAITS_NS;
-}
-
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct ct_estimate e = {.is_clean = true,
@@ -476,7 +469,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
                             .doubt_ns = doubt_ns(c, t),
                             .was_crowded = t->beside > CROWDED,
                             .was_late = t->work == CT_CLASS_KERNEL && was_late(t),
-                            .was_alone = was_late_and_alone(t),
+                            .was_alone = ct_gpu_waited(t) && !t->beside,
                             .witness_ns = t->witness_ns};
     if (c->source == CT_CALIBRATION_NONE)
         return e;
@@ -581,15 +574,15 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
     return b;
 }
 
-/* Crowded ones only until there is another one. */
+/* Crowded ones only until there is another one, with which it begins anew. */
 static void follow_held(struct ct_prior *p, const struct ct_estimate *e)
 {
-    if (e->was_crowded ? !p->held : !p->uncrowded)
-        p->held_low_ns = e->high_ns;
-    else if (!e->was_crowded || !p->uncrowded)
-        p->held_low_ns = ct_percentile_follow(p->held_low_ns, e->high_ns, HELD_LOW_PERCENT);
-    p->held++;
-    p->uncrowded += !e->was_crowded;
+    bool is_first = !p->held++ || (!e->was_crowded && !p->has_uncrowded);
+    if (e->was_crowded && p->has_uncrowded)
+        return;
+    p->has_uncrowded = !e->was_crowded;
+    p->held_low_ns =
+        is_first ? e->high_ns : ct_percentile_follow(p->held_low_ns, e->high_ns, HELD_LOW_PERCENT);
 }
 
 /* So few are clean that they tell less than the bounds do. */

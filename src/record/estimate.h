@@ -135,6 +135,13 @@ struct ct_bracket_times {
     int64_t slack_ns;
 };
 
+/* A kernel that the GPU was told of only when it had done with all that was before. */
+static inline bool ct_gpu_waited(const struct ct_bracket_times *t)
+{
+    return t->work == CT_CLASS_KERNEL && t->lead_ns != CT_LEAD_UNKNOWN &&
+           t->lead_ns > CT_LEAD_WAITS_NS;
+}
+
 /* The duration, which is known well or only to lie between two bounds. */
 struct ct_estimate {
     bool is_clean;
@@ -143,7 +150,7 @@ struct ct_estimate {
     bool was_stalled; /* or with them */
     bool was_crowded; /* or with so many that the bounds tell nothing of a shorter wait */
     bool was_late;    /* a kernel that the GPU had to wait for */
-    bool was_alone;   /* that, and at its stop no other stream had anything in flight */
+    bool was_alone;   /* ct_gpu_waited(), and at its stop no other stream had anything in flight */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;
@@ -161,8 +168,8 @@ struct ct_prior {
     uint64_t alone;     /* of the clean ones: kernels that were, */
     uint64_t alone_ns;  /* and their median, about */
     uint64_t held;
-    uint64_t uncrowded;   /* of these */
-    uint64_t held_low_ns; /* a low percentile of their upper bounds; until there is one, of all */
+    bool has_uncrowded;   /* of these some were not crowded: then only they count for */
+    uint64_t held_low_ns; /* a low percentile of their upper bounds */
 };
 
 /*

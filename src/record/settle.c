@@ -143,7 +143,7 @@ static void find_lead(struct ct_measured *m)
 {
     ct_lead_find(ct_device(m->device)->calibration, clock_of(m), m);
     uint64_t host_record_ns = clock_of(m)->host_record_ns;
-    m->times.witness_ns = is_witness(m) ? 0 : ct_witness_taken_ns(witness_of(m), host_record_ns);
+    m->times.witness_ns = is_witness(m) ? 0 : ct_witness_excess_ns(witness_of(m), host_record_ns);
 }
 
 /* What ties the clocks may be in the same round, and be looked at only after this is needed. */

@@ -278,8 +278,7 @@ void ct_witness_end_group(void)
 
 static bool is_late(const struct ct_measured *m, const struct ct_estimate *e)
 {
-    return e->is_clean && m->times.work == CT_CLASS_KERNEL && m->times.lead_ns != CT_LEAD_UNKNOWN &&
-           m->times.lead_ns > CT_LEAD_WAITS_NS;
+    return e->is_clean && ct_gpu_waited(&m->times);
 }
 
 void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
@@ -345,7 +344,7 @@ static void tell_what_is_known(struct ct_witness *w)
     }
 }
 
-int64_t ct_witness_taken_ns(const struct ct_witness *w, uint64_t host_record_ns)
+int64_t ct_witness_excess_ns(const struct ct_witness *w, uint64_t host_record_ns)
 {
     if (w->told < FEWEST)
         return 0;
@@ -375,7 +374,7 @@ void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const str
     tell_what_is_known(w);
     if (w->told >= FEWEST)
         of_device[m->device] =
-            (struct ct_witnesses){w->told, (int32_t)ct_witness_taken_ns(w, host_record_ns)};
+            (struct ct_witnesses){w->told, (int32_t)ct_witness_excess_ns(w, host_record_ns)};
     if (!is_late(m, e) || m->op.flags & CT_OP_AFTER_BREAK)
         return;
     w->bracketed[number % CT_WITNESS_WAITING].number = number;

@@ -51,7 +51,7 @@ struct ct_witness {
     } bracketed[CT_WITNESS_WAITING]; /* what their brackets came out as */
     int32_t error_ns[CT_WITNESS_REMEMBERED];
     uint32_t told;     /* witnesses that are, or were, among these */
-    int64_t excess_ns; /* what they say; 0: nothing yet */
+    int64_t excess_ns; /* by how much they come out too long; 0: nothing is known yet */
 };
 
 /*
@@ -77,14 +77,11 @@ void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const str
 int64_t ct_witness_too_long_ns(const struct ct_witness *w, const struct ct_calibration *figures,
                                int64_t time_ns);
 
-/* By how much they come out too long; negative: too short; 0: not known. */
-static inline int64_t ct_witness_excess_ns(const struct ct_witness *w)
-{
-    return w->excess_ns;
-}
-
-/* And the program's late kernels, where a record takes the host so long. */
-int64_t ct_witness_taken_ns(const struct ct_witness *w, uint64_t host_record_ns);
+/*
+ * By how much the program's late kernels come out too long, where a record takes the host so long;
+ * negative: too short; 0: not known.
+ */
+int64_t ct_witness_excess_ns(const struct ct_witness *w, uint64_t host_record_ns);
 
 /* What the last ones on a device told. */
 struct ct_witnesses {

@@ -347,7 +347,7 @@ static void look_at_round(unsigned first, unsigned n, unsigned known)
         ct_lead_find(&figures, &host_clock, &round[i]);
         bool is_witness = launches[first + i].is_witness;
         round[i].times.witness_ns =
-            is_witness ? 0 : ct_witness_taken_ns(&witness, host_clock.host_record_ns);
+            is_witness ? 0 : ct_witness_excess_ns(&witness, host_clock.host_record_ns);
     }
     ct_beside_find_taken();
     for (unsigned i = 0; i < n; i++)
