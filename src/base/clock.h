@@ -30,11 +30,9 @@ static inline uint64_t ct_ticks(void)
 
 /* Starts the rate measurement, spending about a millisecond; call once before the others. */
 void ct_clock_start(void);
-/* Measures the rate over the whole time since the start; cheap, for the drain thread. */
-void ct_clock_update(void);
 /*
- * The same where that is an eighth longer than the rate was measured over. After a millisecond it is
- * up to 10 ppm off: a moment at 90 ms was up to 1 us another one by the next rate, and is now 10 ns.
+ * Measures the rate over the whole time since the start, where that is an eighth longer than it was
+ * the last time, or a second; for the drain thread. After a millisecond it is up to 10 ppm off.
  */
 void ct_clock_refine(void);
 /* The clocks of two processors may differ by a little: a thread that moved has taken no time then.
@@ -44,7 +42,11 @@ static inline uint64_t ct_ticks_between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* What CLOCK_MONOTONIC said when the ticks were taken, which was after the start. */
+/*
+ * What CLOCK_MONOTONIC said when the ticks were taken, which was after the start, to some tens of
+ * nanoseconds. For the same ticks it is the same, and for later ones not less, whatever refined the
+ * rate in between (of what was minutes ago to what that changed): what is in a trace stays in order.
+ */
 uint64_t ct_clock_at_ns(uint64_t ticks);
 
 /* A difference of ticks in nanoseconds. */

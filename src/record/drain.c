@@ -251,7 +251,6 @@ static void loop(void)
         if (is_over(p, &r) || (!r.changed && is_last_thread(now_ns)))
             break;
         if (flush || (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS)) {
-            ct_clock_update();
             write_profile(false);
             written_ns = now_ns;
             dirty = false;

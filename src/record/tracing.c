@@ -263,17 +263,14 @@ static void add_call(struct ct_tracing *l, struct ct_call_log *log, const struct
         return;
     }
     define_call(l, log, c->api);
-    uint64_t start_ns = since_zero(l, c->call_ticks);
-    ct_trace_put_call(
-        &l->writer,
-        &(struct ct_trace_call){
-            .start_ns = start_ns,
-            .end_ns = start_ns + ct_ticks_to_ns(ct_ticks_between(c->call_ticks, c->done_ticks)),
-            .correlation = c->correlation,
-            .api = c->api,
-            .thread = log->id,
-            .result = c->result,
-        });
+    ct_trace_put_call(&l->writer, &(struct ct_trace_call){
+                                      .start_ns = since_zero(l, c->call_ticks),
+                                      .end_ns = since_zero(l, ct_max(c->call_ticks, c->done_ticks)),
+                                      .correlation = c->correlation,
+                                      .api = c->api,
+                                      .thread = log->id,
+                                      .result = c->result,
+                                  });
 }
 
 /* ---- ranges ---- */

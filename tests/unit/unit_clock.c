@@ -131,6 +131,30 @@ START_TEST(the_host_s_rate_is_refined)
 }
 END_TEST
 
+/* What is written to a trace at different times, of the same moment. */
+START_TEST(a_moment_stays_where_it_is)
+{
+    static struct {
+        uint64_t ticks, ns;
+    } moment[4000];
+    unsigned n = 0;
+    uint64_t now_ns, next_ns = 0, end_ns = ct_clock_monotonic_ns() + SECOND / 5;
+    while ((now_ns = ct_clock_monotonic_ns()) < end_ns) {
+        ct_clock_refine();
+        if (now_ns < next_ns)
+            continue;
+        next_ns = now_ns + SECOND / 10000;
+        moment[n].ticks = ct_ticks();
+        moment[n].ns = ct_clock_at_ns(moment[n].ticks);
+        n++;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        ck_assert_uint_eq(ct_clock_at_ns(moment[i].ticks), moment[i].ns);
+        ck_assert(!i || moment[i].ns >= moment[i - 1].ns);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("clock");
@@ -140,5 +164,6 @@ int main(void)
     tcase_add_loop_test(t, a_step_is_no_rate, 0, 4);
     tcase_add_test(t, the_host_s_records_are_followed);
     tcase_add_loop_test(t, the_host_s_rate_is_refined, 0, 4);
+    tcase_add_test(t, a_moment_stays_where_it_is);
     return ct_case_main("unit_clock", t);
 }
