@@ -330,12 +330,12 @@ static void check_line(const struct stage_run *r, const char *words)
 START_TEST(disk_that_fills_up)
 {
     char script[500];
-    snprintf(script, sizeof(script), "ulimit -f 400; exec %s small 200000",
+    snprintf(script, sizeof(script), "ulimit -f 200; exec %s small 400000",
              stage_path_of("tests/e2e/actor/actor"));
     struct stage_run r = PLAY(.program = "/bin/sh", .argv = {"-c", script},
                               .env = {"CUTRACE_TRACE=1"}, .timeout_s = 200);
     ck_assert_msg(r.status == 0, "%.900s", r.err);
-    ck_assert_ptr_nonnull(strstr(r.out, "small: 200000 launches"));
+    ck_assert_ptr_nonnull(strstr(r.out, "small: 400000 launches"));
     check_line(&r, "/summary.trace: file too large");
     read_trace("summary.trace");
     ck_assert_uint_gt(ops_count + calls_count, 100);
