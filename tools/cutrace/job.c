@@ -87,11 +87,22 @@ static int start(struct job *j)
 
 /* ---- signals ---- */
 
+/* The launcher was told to stop, after all that it has taken. */
+static bool is_to_stop(void)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, SIGTSTP) == 1 || sigismember(&pending, SIGTTIN) == 1 ||
+           sigismember(&pending, SIGTTOU) == 1;
+}
+
 /* What the program sends to its parent is meant for who started it. */
 static void pass_on(const struct job *j, int signal, const siginfo_t *info)
 {
     if (witness_saw(signal))
         return; /* the program has got it as well */
+    if (signal == SIGCONT && is_to_stop())
+        return; /* the stop took it from the witness, and the program may have stopped by now */
     pid_t to = info->si_code == SI_USER && info->si_pid == j->pid ? getppid() : j->pid;
     if (info->si_code == SI_QUEUE)
         sigqueue(to, signal, info->si_value);
