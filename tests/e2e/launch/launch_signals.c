@@ -150,16 +150,10 @@ START_TEST(timeout)
 }
 END_TEST
 
-/* A zombie has ended. */
 static bool lives(const char *pid_file)
 {
-    char path[64], state = 'Z', *pid = stage_read(pid_file);
-    snprintf(path, sizeof(path), "/proc/%d/stat", atoi(pid));
-    FILE *f = fopen(path, "r");
-    if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    if (f)
-        fclose(f);
+    char *pid = stage_read(pid_file);
+    char state = rig_state(atoi(pid));
     free(pid);
     return state != 'Z';
 }

@@ -76,23 +76,12 @@ static void close_session(void)
     close(session.terminal);
 }
 
-static bool is_stopped(pid_t pid)
-{
-    char path[40], state = '\0';
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "r");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_int_eq(fscanf(f, "%*d %*s %c", &state), 1);
-    fclose(f);
-    return state == 'T';
-}
-
 /* Till a job of the shell's has the terminal and goes on: that would undo a stop of before. */
 static void await_foreground(void)
 {
     for (unsigned ms = 0; ms < PATIENCE_MS; ms++) {
         pid_t group = tcgetpgrp(session.terminal);
-        if (group != session.shell && !is_stopped(group))
+        if (group != session.shell && rig_state(group) != 'T')
             return;
         rig_pause(1);
     }
