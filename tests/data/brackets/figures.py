@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BIAS = 2900    # bias_busy_ns of the library's table
 SUBMIT = 1570  # about submit_ns of it
 TOLD = 0.3     # ct_after_told()
+LATE = 1800    # CT_LEAD_WAITS_NS
 SHARED_START, TOLD_START = 1, 1 << 7  # CT_OP_...
 Bracket = collections.namedtuple(
     "Bracket", "flags start stop raw gap told call done closed record launch stop_record excess quick")
@@ -319,9 +320,34 @@ def print_gaps():
         print(f"  {name:16} busy {len(busy):6} {quantiles(busy)}   idle {len(idle):6} {quantiles(idle)}")
 
 
+def print_phases():
+    """Of a kernel all late brackets are of the same launch, as often as the loop runs."""
+    print("phases: late kernels, from where the GPU was told to the stop stamp, around their kernel's median: mean; "
+          "part that is 300 ns above, and what that adds to the mean; means of 5 ms: standard deviation, highest")
+    names = [f"witness_decode_{i}" for i in range(1, 6)]
+    names += [f"witness_slow_decode_{i}" for i in range(1, 7)]
+    for name in names:
+        b, kernels = load(name), collections.defaultdict(list)
+        kernel = [fields[9] for fields in lines(name) if fields[0] == "0"]
+        for x, tie, of in zip(b, clock(b), kernel):
+            if x.excess is not None and tie is not None and lead(x, tie) > LATE:
+                kernels[of].append((x.start, x.raw - lead(x, tie)))
+        pieces, rest = collections.defaultdict(list), []
+        for found in kernels.values():
+            usual = statistics.median(ns for _, ns in found)
+            for start, ns in found:
+                if ns - usual < 5000:  # the host was interrupted
+                    pieces[start // 5000000].append(ns - usual)
+                    rest.append(ns - usual)
+        far = [ns for ns in rest if ns > 300]
+        means = [statistics.fmean(piece) for piece in pieces.values() if len(piece) > 100]
+        print(f"  {name:21} {len(rest):6} {statistics.fmean(rest):+4.0f}  {len(far) / len(rest):.3f} "
+              f"{sum(far) / len(rest):+4.0f}  {statistics.pstdev(means):4.0f} {max(means):+5.0f}")
+
+
 def main():
     for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_intake,
-                 print_turn, print_company, print_held, print_gaps):
+                 print_turn, print_company, print_held, print_gaps, print_phases):
         part()
 
 
