@@ -18,7 +18,7 @@ TOLD = 0.3     # ct_after_told()
 LATE = 1800    # CT_LEAD_WAITS_NS
 SHARED_START, TOLD_START = 1, 1 << 7  # CT_OP_...
 Bracket = collections.namedtuple(
-    "Bracket", "flags start stop raw gap told call done closed record launch stop_record excess quick")
+    "Bracket", "flags start stop raw gap told call done closed record launch stop_record excess quick kernel")
 
 
 def truth(name):
@@ -58,7 +58,7 @@ def load(name):
             out.append(Bracket(flags, start, stop, raw, start - last if last else None,
                                call - record * TOLD, call, done, closed,
                                record, done - call, closed - done,
-                               raw - duration[fields[9]] - BIAS if known else None, quick))
+                               raw - duration[fields[9]] - BIAS if known else None, quick, fields[9]))
         last = stop
     return out
 
@@ -185,13 +185,12 @@ def print_intake():
         by = collections.defaultdict(list)
         for name in names:
             b = load(name)
-            kernels = [fields[9] for fields in lines(name) if fields[0] == "0"]
             late = collections.defaultdict(list)
-            for x, y, tie, kernel in zip(b, b[1:], clock(b), kernels):
-                if tie is None or x.excess is None or part not in kernel or not is_idle(x) or \
+            for x, y, tie in zip(b, b[1:], clock(b)):
+                if tie is None or x.excess is None or part not in x.kernel or not is_idle(x) or \
                         abs(SUBMIT - own(x)) > 1500 or bool(y.record) != record or y.flags & SHARED_START:
                     continue
-                late[kernel].append((next_told(y, tie, record) - x.stop, SUBMIT - own(x)))
+                late[x.kernel].append((next_told(y, tie, record) - x.stop, SUBMIT - own(x)))
             for kernel in late:
                 far = [ns for after, ns in late[kernel] if 1300 < after < 8000]
                 if len(far) >= 20:
@@ -321,17 +320,16 @@ def print_gaps():
 
 
 def print_phases():
-    """Of a kernel all late brackets are of the same launch, as often as the loop runs."""
+    """The loop's kernels always take the same time: what is far from their median is not theirs."""
     print("phases: late kernels, from where the GPU was told to the stop stamp, around their kernel's median: mean; "
           "part that is 300 ns above, and what that adds to the mean; means of 5 ms: standard deviation, highest")
     names = [f"witness_decode_{i}" for i in range(1, 6)]
     names += [f"witness_slow_decode_{i}" for i in range(1, 7)]
     for name in names:
         b, kernels = load(name), collections.defaultdict(list)
-        kernel = [fields[9] for fields in lines(name) if fields[0] == "0"]
-        for x, tie, of in zip(b, clock(b), kernel):
+        for x, tie in zip(b, clock(b)):
             if x.excess is not None and tie is not None and lead(x, tie) > LATE:
-                kernels[of].append((x.start, x.raw - lead(x, tie)))
+                kernels[x.kernel].append((x.start, x.raw - lead(x, tie)))
         pieces, rest = collections.defaultdict(list), []
         for found in kernels.values():
             usual = statistics.median(ns for _, ns in found)
