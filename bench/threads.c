@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads N own|one|none: million launches a second of N threads together, each with a stream of
- * its own or all with one; the median over bursts. The threads begin a burst together, and it is
- * over when the last is through. Between bursts there is time for the drain thread, so that no ring
- * is full. With "none" no launches, but something like them that shares nothing with anybody: so
- * much do the machine's processors do together.
+ * threads N own|one|none: million launches a second of one of N threads alone, and of all N
+ * together, each with a stream of its own or all with one. A round is a burst of each thread by
+ * itself, in turns, and one of all; alone is the mean of the round's threads, together the sum of
+ * what they make while all are at it, and printed are the medians of the rounds. So both are by the
+ * same threads on the same processors at the same time: how fast one is at a time differs by half
+ * on hosts that others use as well. Between bursts there is time for the drain thread, so that no
+ * ring is full. With "none" no launches, but something like them that shares nothing with anybody:
+ * so much do the machine's processors do together.
  */
 #include <cuda.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +23,8 @@
 #include "driver.h"
 
 #define BURST 1000
-#define BURSTS 101
-#define WARM_UPS 10
+#define ROUNDS 25
+#define WARM_UPS 100 /* launches, not counted: who was asleep has cold caches */
 #define MOST 256
 
 /* As what a bracketed launch has: places in a ring, stamps, atomic additions, instructions. */
@@ -31,8 +36,8 @@
 struct worker {
     _Alignas(128) pthread_t thread;
     CUstream stream;
-    double begin_ns;
-    double end_ns;
+    double rate; /* of its last burst, launches a second */
+    sem_t go;
     _Alignas(128) _Atomic uint64_t opened;
     _Atomic uint64_t closed;
     volatile uint64_t (*ring)[WORDS];
@@ -42,8 +47,10 @@ static struct worker workers[MOST];
 static unsigned count;
 static CUcontext context;
 static CUfunction function;
-static _Alignas(128) atomic_uint gate; /* bursts allowed to begin */
-static _Alignas(128) atomic_uint through;
+static sem_t done;
+static _Alignas(128) atomic_uint missing; /* of the threads of a burst */
+/* One of them is through: what the others make from here on does not count. */
+static _Alignas(128) atomic_bool over;
 
 static double now_ns(void)
 {
@@ -80,36 +87,56 @@ static void launch(struct worker *w)
     cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, w->stream, NULL, NULL);
 }
 
+static double burst(struct worker *w, void (*call)(struct worker *))
+{
+    unsigned n = 0;
+    atomic_fetch_sub(&missing, 1);
+    while (atomic_load_explicit(&missing, memory_order_relaxed))
+        ;
+    for (int i = 0; i < WARM_UPS; i++)
+        call(w);
+    double begin_ns = now_ns();
+    while (n < BURST && !atomic_load_explicit(&over, memory_order_relaxed)) {
+        call(w);
+        n++;
+    }
+    double end_ns = now_ns();
+    atomic_store_explicit(&over, true, memory_order_relaxed);
+    return 1e9 * n / (end_ns - begin_ns);
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
     void (*call)(struct worker *) = w->ring ? alone : launch;
     cuCtxSetCurrent(context);
-    for (unsigned b = 1; b <= WARM_UPS + BURSTS; b++) {
-        while (atomic_load_explicit(&gate, memory_order_acquire) < b)
+    for (unsigned i = 0; i < 2 * (1 + ROUNDS); i++) {
+        while (sem_wait(&w->go))
             ;
-        w->begin_ns = now_ns();
-        for (int i = 0; i < BURST; i++)
-            call(w);
-        w->end_ns = now_ns();
-        atomic_fetch_add_explicit(&through, 1, memory_order_release);
+        w->rate = burst(w, call);
+        sem_post(&done);
     }
     return NULL;
 }
 
-/* A millisecond for each thread: what it recorded takes the drain thread less than that. */
-static double burst_ns(unsigned b)
+/*
+ * Of n threads together. What all of them record takes the drain thread less than the time before;
+ * which is the same before each burst, as it naps the longer the less there is to do.
+ */
+static double rate_of(struct worker *first, unsigned n)
 {
-    double begin = 1e300, end = 0;
-    nanosleep(&(struct timespec){.tv_nsec = 2000000 + 1000000 * (long)count}, NULL);
-    atomic_store_explicit(&gate, b, memory_order_release);
-    while (atomic_load_explicit(&through, memory_order_acquire) < b * count)
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-    for (struct worker *w = workers; w < workers + count; w++) {
-        begin = w->begin_ns < begin ? w->begin_ns : begin;
-        end = w->end_ns > end ? w->end_ns : end;
-    }
-    return end - begin;
+    double sum = 0;
+    nanosleep(&(struct timespec){.tv_nsec = 2000000 + 500000 * (long)count}, NULL);
+    atomic_store(&missing, n);
+    atomic_store(&over, false);
+    for (struct worker *w = first; w < first + n; w++)
+        sem_post(&w->go);
+    for (unsigned i = 0; i < n; i++)
+        while (sem_wait(&done))
+            ;
+    for (struct worker *w = first; w < first + n; w++)
+        sum += w->rate;
+    return sum;
 }
 
 static int compare(const void *a, const void *b)
@@ -123,8 +150,10 @@ static void set_up(const char *streams)
     CUstream shared;
     function = bench_start_driver(&context);
     cuStreamCreate(&shared, CU_STREAM_NON_BLOCKING);
+    sem_init(&done, 0, 0);
     for (struct worker *w = workers; w < workers + count; w++) {
         w->stream = shared;
+        sem_init(&w->go, 0, 0);
         if (!strcmp(streams, "own"))
             cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING);
         if (!strcmp(streams, "none") && !(w->ring = calloc(PLACES, sizeof(*w->ring))))
@@ -134,21 +163,28 @@ static void set_up(const char *streams)
     }
 }
 
+static double median(double *of_rounds)
+{
+    qsort(of_rounds, ROUNDS, sizeof(of_rounds[0]), compare);
+    return of_rounds[ROUNDS / 2];
+}
+
 int main(int argc, char **argv)
 {
-    double ns[BURSTS];
+    double one[1 + ROUNDS], all[1 + ROUNDS]; /* the first is not counted */
     count = argc == 3 ? (unsigned)atoi(argv[1]) : 0;
     if (!count || count > MOST)
         return 2;
     set_up(argv[2]);
-    for (unsigned b = 1; b <= WARM_UPS + BURSTS; b++) {
-        double took = burst_ns(b);
-        if (b > WARM_UPS)
-            ns[b - WARM_UPS - 1] = took;
+    for (unsigned r = 0; r <= ROUNDS; r++) {
+        double sum = 0;
+        for (struct worker *w = workers; w < workers + count; w++)
+            sum += rate_of(w, 1);
+        one[r] = sum / count;
+        all[r] = rate_of(workers, count);
     }
     for (unsigned i = 0; i < count; i++)
         pthread_join(workers[i].thread, NULL);
-    qsort(ns, BURSTS, sizeof(ns[0]), compare);
-    printf("%.3f\n", 1e3 * BURST * count / ns[BURSTS / 2]);
+    printf("%.3f %.3f\n", median(one + 1) / 1e6, median(all + 1) / 1e6);
     return 0;
 }
