@@ -102,7 +102,8 @@ static const struct {
          .bias_ready_ns = 2300,
          .bias_set_ns = 1500,
          .submit_ns = 1555,
-         .outside_ns = 500,
+         .outside_ns = 510,
+         .host_record_ns = 1300,
          .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */
                   .spread_ns = 500,
                   HOPPER_NODE},

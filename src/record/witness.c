@@ -27,10 +27,10 @@
 #define SPIN_NS 2000 /* it ends when the GPU has been told of the stop record */
 #define GROUP 4
 #define WAIT_NS 1000000
-#define GROUP_NS 75000u /* what a group takes the program */
-#define LEARN_GROUPS 80 /* one each millisecond, and then */
-#define LEARN_EVERY_NS 1000000u
-#define EVERY_NS 100000000u
+#define GROUP_NS 75000u      /* what a group takes the program */
+#define SHORTEST_NS 1000000u /* from a group to the next, */
+#define PART 32              /* of the time since the first could be, */
+#define LONGEST_NS 100000000u
 #define DISTURBED_NS 1000000000u
 #define BUDGET_PART 8    /* of a budget */
 #define MOST_STREAMS 256 /* that are looked at */
@@ -38,8 +38,8 @@
 /* A group that hangs in the driver is not waited for: then the program would hang as well. */
 #define END_NS_MOST 100000000
 
-#define FEWEST 24  /* to go by */
-#define STEP 8     /* so many more change what they say */
+#define FEWEST 12  /* to go by */
+#define STEP 4     /* so many more change what they say */
 #define TRIMMED 10 /* one in so many at either end: a host that was interrupted */
 #define WIDEST_NS 3000
 
@@ -138,6 +138,7 @@ static enum outcome load(struct ct_witness *w, const struct ct_context *c)
         return REFUSED;
     bool ok = ct_selftimed_load(&w->kernels, c);
     ct_relaxed_leave(mode);
+    w->since_ticks = ct_ticks();
     if (ok)
         atomic_store_explicit(&w->state, CT_WITNESS_LOADED, memory_order_relaxed);
     return ok ? DONE : REFUSED;
@@ -207,14 +208,18 @@ static enum outcome launch_group(struct ct_witness *w, struct ct_thread *t, stru
         o = launch_and_wait(w, t, s);
     if (o != DONE)
         w->unread = 0; /* they may still be on their way */
-    w->groups++;
     return o;
 }
 
-/* In the first second, which a budget leaves out, as soon as without one. */
+/*
+ * What they show changes within tens of milliseconds: they are to be where the program's kernels
+ * are, in a program of a second as in one of an hour. In the first second, which a budget leaves
+ * out, as often as without one.
+ */
 static uint64_t pause_ns(const struct ct_witness *w)
 {
-    uint64_t ns = w->groups < LEARN_GROUPS ? LEARN_EVERY_NS : EVERY_NS;
+    uint64_t ns = ct_ticks_to_ns(ct_ticks_between(w->since_ticks, ct_ticks())) / PART;
+    ns = ct_max(SHORTEST_NS, ct_min(ns, LONGEST_NS));
     uint64_t budget_ppm = ct_sample_policy()->budget_ppm;
     if (!budget_ppm || atomic_load_explicit(&ct_purse.early, memory_order_relaxed))
         return ns;
@@ -239,11 +244,11 @@ static uint64_t call(struct ct_thread *t, CUstream stream, CUcontext context)
 {
     struct ct_stream *s = waited_for(t, stream);
     if (!s)
-        return LEARN_EVERY_NS;
+        return SHORTEST_NS;
     struct ct_witness *w = &ct_context(s->context)->witness;
     uint32_t state = atomic_load_explicit(&w->state, memory_order_relaxed);
     bool may = state == CT_WITNESS_WANTED || state == CT_WITNESS_LOADED;
-    return may && is_fit(t, s, !stream, context) ? go_on(w, t, s) : LEARN_EVERY_NS;
+    return may && is_fit(t, s, !stream, context) ? go_on(w, t, s) : SHORTEST_NS;
 }
 
 void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context)

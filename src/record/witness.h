@@ -16,7 +16,7 @@
 #include "record/selftimed.h"
 
 #define CT_WITNESS_WAITING 64 /* whose own stamps, or brackets, are still to come, at most */
-#define CT_WITNESS_REMEMBERED 256
+#define CT_WITNESS_REMEMBERED 96
 
 struct ct_calibration;
 struct ct_context;
@@ -36,9 +36,9 @@ struct ct_witness {
     _Atomic uint32_t state; /* enum ct_witness_state */
     /* Of the thread that launches them: one at a time. */
     struct ct_selftimed kernels;
-    uint32_t groups;   /* launched so far */
-    uint32_t launched; /* witnesses so far */
-    uint32_t unread;   /* of these the last ones, whose stamps are still on the device */
+    uint64_t since_ticks; /* when they were loaded */
+    uint32_t launched;    /* witnesses so far */
+    uint32_t unread;      /* of these the last ones, whose stamps are still on the device */
     /* By number: that, in the upper half, and the ns between its own stamps. */
     _Atomic uint64_t inside[CT_WITNESS_WAITING];
     _Atomic uint32_t inside_ns; /* of the last one that was read; 0: none was */

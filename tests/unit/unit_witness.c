@@ -81,7 +81,7 @@ static void see(unsigned n, uint64_t time_ns, bool is_clean, int64_t lead_ns)
 
 START_TEST(a_few_tell_nothing)
 {
-    add(24, TRUE_NS + 100);
+    add(12, TRUE_NS + 100);
     ck_assert_int_eq(ct_witness_excess_ns(&w, 0), 0);
     ck_assert_uint_eq(ct_witnesses_of(0).count, 0);
     add(8, TRUE_NS + 100);

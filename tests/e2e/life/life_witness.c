@@ -88,6 +88,31 @@ static void check_journal(const struct stage_run *r)
     ck_assert_uint_gt(j.taken_off, 0);
 }
 
+#define MOST_GROUPS 1000
+
+/* Where groups began and ended: the first of each stands behind a launch without a bracket. */
+static unsigned groups_of(const struct stage_run *r, double begin_ms[], double end_ms[])
+{
+    char path[64];
+    struct ct_journal_entry e;
+    uint64_t first = 0;
+    unsigned n = 0;
+    snprintf(path, sizeof(path), "brackets.%d", (int)r->pid);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    while (fread(&e, sizeof(e), 1, file) == 1) {
+        if (e.row != CT_ROW_WITNESS)
+            continue;
+        first = first ? first : e.open_ticks;
+        if (e.flags & CT_OP_AFTER_BREAK && n < MOST_GROUPS)
+            begin_ms[n++] = (double)(e.open_ticks - first) * e.ns_per_tick / 1e6;
+        if (n)
+            end_ms[n - 1] = (double)(e.closed_ticks - first) * e.ns_per_tick / 1e6;
+    }
+    fclose(file);
+    return n;
+}
+
 /* Launches of ours; by the journal those without a bracket are not among them. */
 static unsigned launched(const struct stage_run *r)
 {
@@ -123,6 +148,41 @@ START_TEST(where_the_program_has_waited)
         check_journal(&r);
     stage_drop(&r);
     stage_compare((struct stage_scene){.argv = {"waits", waiting[_i], STEPS}, .env = {LATE}});
+}
+END_TEST
+
+/* Half a second and more. */
+#define LONG_STEPS "2000"
+#define LONG_MS 200
+
+static struct stage_run play_long(void)
+{
+    struct stage_run r =
+        PLAY(.argv = {"waits", "context", LONG_STEPS, SHORT}, .env = {LATE, JOURNAL});
+    ck_assert_msg(r.status == 0, "%.900s", r.err);
+    return r;
+}
+
+static bool has_them_to_the_end(const struct stage_run *r)
+{
+    static double begin_ms[MOST_GROUPS], end_ms[MOST_GROUPS];
+    unsigned n = groups_of(r, begin_ms, end_ms), late = 0;
+    for (unsigned i = 1; i < n; i++) {
+        double time_ms = end_ms[i - 1] - begin_ms[0], pause_ms = begin_ms[i] - end_ms[i - 1];
+        double least_ms = time_ms < 32 ? 1 : time_ms > 3200 ? 100 : time_ms / 32;
+        ck_assert_double_ge(pause_ms, 0.99 * least_ms);
+        late += time_ms > LONG_MS;
+    }
+    return late >= 4;
+}
+
+/* As long as the program lives, ever more rarely. */
+START_TEST(they_go_on)
+{
+    struct stage_run r;
+    STAGE_UNTIL(has_them_to_the_end(&r), r, play_long());
+    ck_assert(has_them_to_the_end(&r));
+    stage_drop(&r);
 }
 END_TEST
 
@@ -271,6 +331,7 @@ int main(void)
 {
     TCase *t = tcase_create("witness");
     tcase_add_loop_test(t, where_the_program_has_waited, 0, 4);
+    tcase_add_test(t, they_go_on);
     tcase_add_loop_test(t, a_stream_ends_after_a_group, 0, 4);
     tcase_add_loop_test(t, one_left_behind_fills_no_queue, 0, 4);
     tcase_add_loop_test(t, not_elsewhere, 0, (int)(sizeof(without) / sizeof(without[0])));
