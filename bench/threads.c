@@ -68,7 +68,7 @@ static uint64_t stamp(void)
 #endif
 }
 
-static void alone(struct worker *w)
+static void share_nothing(struct worker *w)
 {
     uint64_t n = atomic_fetch_add(&w->opened, 1), sum = 0;
     for (int i = 0; i < STAMPS; i++)
@@ -108,7 +108,7 @@ static double burst(struct worker *w, void (*call)(struct worker *))
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    void (*call)(struct worker *) = w->ring ? alone : launch;
+    void (*call)(struct worker *) = w->ring ? share_nothing : launch;
     cuCtxSetCurrent(context);
     for (unsigned i = 0; i < 2 * (1 + ROUNDS); i++) {
         while (sem_wait(&w->go))

@@ -63,14 +63,20 @@ struct journal {
     unsigned ours, told, taken_off;
 };
 
-static struct journal journal_of(const struct stage_run *r)
+static FILE *open_brackets(const struct stage_run *r)
 {
     char path[64];
-    struct ct_journal_entry e;
-    struct journal j = {0};
     snprintf(path, sizeof(path), "brackets.%d", (int)r->pid);
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
+    return file;
+}
+
+static struct journal journal_of(const struct stage_run *r)
+{
+    struct ct_journal_entry e;
+    struct journal j = {0};
+    FILE *file = open_brackets(r);
     while (fread(&e, sizeof(e), 1, file) == 1) {
         j.ours += e.row == CT_ROW_WITNESS;
         j.told += e.row == CT_ROW_WITNESS && e.witness_ns;
@@ -93,13 +99,10 @@ static void check_journal(const struct stage_run *r)
 /* Where groups began and ended: the first of each stands behind a launch without a bracket. */
 static unsigned groups_of(const struct stage_run *r, double begin_ms[], double end_ms[])
 {
-    char path[64];
     struct ct_journal_entry e;
     uint64_t first = 0;
     unsigned n = 0;
-    snprintf(path, sizeof(path), "brackets.%d", (int)r->pid);
-    FILE *file = fopen(path, "r");
-    ck_assert_ptr_nonnull(file);
+    FILE *file = open_brackets(r);
     while (fread(&e, sizeof(e), 1, file) == 1) {
         if (e.row != CT_ROW_WITNESS)
             continue;
