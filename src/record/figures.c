@@ -158,7 +158,7 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
  * it is stamped when the host has come back, which is the later the longer stamps are on their way.
  * With one other stream at work, a stop record takes longer.
  */
-#define WRITES_NS 230
+#define WRITES_NS 155
 #define SMALLEST_SET_NS 600
 #define SMALLEST_COPY_NS 2300
 #define WAIT_NS 2300
@@ -166,7 +166,7 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 #define BESIDE_NS 900
 #define IN_TIME_NS 500
 #define HOP_NS 4200    /* from a kernel to a copy */
-#define OUTSIDE_NS 510 /* of a witness */
+#define OUTSIDE_NS 630 /* of a witness */
 
 static uint32_t less(uint32_t ns, uint32_t by_ns)
 {

@@ -34,21 +34,23 @@ bool ct_selftimed_load(struct ct_selftimed *k, const struct ct_context *c)
            share_memory(k);
 }
 
-static CUresult launch(const struct ct_selftimed *k, CUfunction f, CUstream stream, uint64_t a,
-                       uint64_t b)
+static CUresult launch(const struct ct_selftimed *k, CUfunction f, unsigned threads,
+                       CUstream stream, uint64_t a, uint64_t b)
 {
     void *arguments[] = {&a, &b};
-    return CT_ASK_IN(k->context, cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL);
+    return CT_ASK_IN(k->context, cuLaunchKernel, f, 1, 1, 1, threads, 1, 1, 0, stream, arguments,
+                     NULL);
 }
 
 CUresult ct_selftimed_launch(const struct ct_selftimed *k, CUstream stream, uint64_t ns,
                              uint32_t slot)
 {
     uint64_t khz = ct_device(k->context->device)->clock_khz;
-    return launch(k, k->kernel, stream, ns * (khz ? khz : USUAL_KHZ) / 1000000, slot);
+    return launch(k, k->kernel, CT_SELFTIMED_THREADS, stream,
+                  ns * (khz ? khz : USUAL_KHZ) / 1000000, slot);
 }
 
 CUresult ct_selftimed_launch_read(const struct ct_selftimed *k, CUstream stream, uint32_t slots)
 {
-    return launch(k, k->read, stream, k->words_on_device, slots);
+    return launch(k, k->read, 1, stream, k->words_on_device, slots);
 }

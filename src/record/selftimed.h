@@ -14,8 +14,13 @@ struct ct_context;
 /* Stamps of so many launches are kept on the device. */
 #define CT_SELFTIMED_SLOTS 32
 
-/* (uint64_t ticks, uint64_t slot): spins for so many cycles of its multiprocessor's clock. */
+/*
+ * (uint64_t ticks, uint64_t slot): spins for so many cycles of its multiprocessor's clock. Each of
+ * its threads writes the stamps to a place of its own, the first one to the slot.
+ */
 #define CT_SELFTIMED_KERNEL "cutrace_selftimed"
+#define CT_SELFTIMED_THREADS 32
+#define CT_SELFTIMED_APART 4096 /* bytes, from one such place to the next */
 /*
  * (uint64_t *to, uint64_t slots): copies to host memory the address of the stamps on the device,
  * then of each slot both stamps.

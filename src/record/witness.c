@@ -33,6 +33,7 @@
 #define LONGEST_NS 100000000u
 #define DISTURBED_NS 1000000000u
 #define BUDGET_PART 8    /* of a budget */
+#define SETTLED 64       /* operations of a stream by now: in a new one all take longer */
 #define MOST_STREAMS 256 /* that are looked at */
 
 /* A group that hangs in the driver is not waited for: then the program would hang as well. */
@@ -113,7 +114,9 @@ static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool wa
     return (!context || context == c->handle) && ct_recording() && !ct_recording_off_operations() &&
            !ct_captures_are_open() && !t->nccl_depth &&
            atomic_load_explicit(&c->state, memory_order_relaxed) == CT_CONTEXT_LIVE &&
-           c->handle == ct_context_current_handle() && is_alone(t, s, waited_for_all);
+           c->handle == ct_context_current_handle() &&
+           atomic_load_explicit(&s->settled, memory_order_relaxed) >= SETTLED &&
+           is_alone(t, s, waited_for_all);
 }
 
 /*

@@ -59,7 +59,7 @@ static uint64_t last_stop_ns[STREAMS];
 static struct ct_gpu_clock host_clock;
 static struct ct_calibration figures;
 static struct ct_witness witness;
-static uint32_t outside_ns; /* that the library added to witnesses' stamps when it recorded them */
+static uint32_t outside_ns; /* that was added to witnesses' stamps when they were recorded */
 
 /*
  * The first two are of a harness that stamped with a clock of its own, and differently; submit_ns
@@ -132,6 +132,8 @@ static const struct data_set {
     {"witness_cupy_4", true, 0, 0, 0, false, H200},
     {"witness_cupy_5", true, 0, 0, 0, false, H200},
     {"witness_cupy_6", true, 0, 0, 0, false, H200},
+    {"spread_decode_1", true, 0, 0, 0, false, H200},
+    {"spread_decode_2", true, 0, 0, 0, false, H200},
     {"slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"slow_decode_2", true, 0, SLOW_RECORD_NS, 0.068, false, H200},
     {"slow_train_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
@@ -150,6 +152,9 @@ static const struct data_set {
     {"witness_slow_decode_7", true, 0, SLOW_RECORD_NS, 0.021, false, H200},
     {"witness_slow_decode_8", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"witness_slow_decode_9", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"spread_slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"spread_slow_decode_2", true, 0, SLOW_RECORD_NS, 0, false, H200},
+    {"spread_slow_cupy_1", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"witness_slow_cupy", true, 0, SLOW_RECORD_NS, 0, false, H200},
     {"h100_decode_1", true, 0, 0, 0.056, false, H100},
     {"h100_decode_2", true, 0, 0, 0.054, false, H100},
@@ -161,6 +166,9 @@ static const struct data_set {
     {"h100_spin_idle_8", true, 0, 0, 0, false, H100},
     {"h100_spin_near_8", true, 0, 0, 0, false, H100},
     {"h100_spin_busy_8", true, 0, 0, 0, false, H100},
+    {"h100_spread_decode_1", true, 0, 0, 0, false, H100},
+    {"h100_spread_decode_2", true, 0, 0, 0, false, H100},
+    {"h100_spread_cupy_1", true, 0, 0, 0, false, H100},
     {"h100_slow_decode_1", true, 0, SLOW_RECORD_NS, 0, false, H100},
     {"h100_slow_decode_2", true, 0, SLOW_RECORD_NS, 0, false, H100},
     {"h100_slow_train", true, 0, SLOW_RECORD_NS, 0, false, H100},
@@ -184,6 +192,21 @@ static const struct miss {
     {"h100_train_1", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 719},
     {"h100_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 784},
 };
+
+/* What the library added to witnesses' stamps where each wrote to many places, as it does now. */
+static const struct written {
+    const char *set;
+    uint32_t outside_ns;
+} written_to_many[] = {
+    {"spread_decode_1", 610},      {"spread_decode_2", 610},    {"spread_slow_decode_1", 620},
+    {"spread_slow_decode_2", 620}, {"spread_slow_cupy_1", 620}, {"h100_spread_decode_1", 930},
+    {"h100_spread_decode_2", 930}, {"h100_spread_cupy_1", 930},
+};
+
+/* What it added before, where each wrote to one place, and by how much that is too much now. */
+static const struct {
+    uint32_t outside_ns, less_ns;
+} one_place[] = {{500, 120}, {810, 60}}; /* an H200's, an H100's */
 
 static void open_data(const char *name, const char *format, FILE **file)
 {
@@ -453,6 +476,18 @@ static bool judge(const struct data_set *set, const struct kernel *k)
     return is_right;
 }
 
+static void hear_witnesses_of(const struct data_set *set)
+{
+    for (unsigned i = 0; i < ct_countof(written_to_many); i++)
+        if (strcmp(written_to_many[i].set, set->name) == 0) {
+            outside_ns = written_to_many[i].outside_ns;
+            return;
+        }
+    bool is_h100 = strcmp(set->device, H100) == 0;
+    outside_ns = one_place[is_h100].outside_ns;
+    figures.outside_ns -= one_place[is_h100].less_ns;
+}
+
 static void forget(const struct data_set *set)
 {
     launch_count = kernel_count = 0;
@@ -464,8 +499,8 @@ static void forget(const struct data_set *set)
     witness = (struct ct_witness){0};
     ck_assert(ct_contexts_init());
     ct_device_calibrated(0, &figures);
-    outside_ns = strcmp(set->device, H100) == 0 ? 810 : 500;
     figures = *ct_calibration_of(set->device, set->record_ns);
+    hear_witnesses_of(set);
     ck_assert(ct_beside_init());
 }
 

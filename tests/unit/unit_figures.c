@@ -212,8 +212,11 @@ START_TEST(names_and_slots)
     char room[64];
     ck_assert_ptr_nonnull(strstr(ct_selftimed_ptx, ".entry " CT_SELFTIMED_KERNEL "("));
     ck_assert_ptr_nonnull(strstr(ct_selftimed_ptx, ".entry " CT_SELFTIMED_READ "("));
-    snprintf(room, sizeof(room), ".b64 stamps[%d];", 2 * CT_SELFTIMED_SLOTS);
+    snprintf(room, sizeof(room), ".b64 stamps[%d];", CT_SELFTIMED_THREADS * CT_SELFTIMED_APART / 8);
     ck_assert_ptr_nonnull(strstr(ct_selftimed_ptx, room));
+    snprintf(room, sizeof(room), "%%to, %%thread, %d, %%to;", CT_SELFTIMED_APART);
+    ck_assert_ptr_nonnull(strstr(ct_selftimed_ptx, room));
+    ck_assert_uint_le(16 * CT_SELFTIMED_SLOTS, CT_SELFTIMED_APART);
 }
 END_TEST
 

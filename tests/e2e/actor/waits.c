@@ -94,6 +94,12 @@ static void begin(const char *what, CUfunction f, CUstream other)
     }
 }
 
+static void renew(struct waiter *w)
+{
+    MUST(cuStreamDestroy(w->stream));
+    w->stream = actor_stream();
+}
+
 static void *destroy(void *stream)
 {
     while (!atomic_load(&gate))
@@ -156,9 +162,9 @@ static bool is_for_stream(const char *what)
  * waits WHAT [STEPS [KERNEL_NS]]: for the context, with kernels in the default stream (context) or
  * in another one (created), with another thread there (shared), which may destroy that stream at
  * the end (destroyed); or for the stream of the kernels (stream), with 900 more behind a gate in
- * each step after some (gated); with something else there (beside, capture, unseen); with a
- * blocking stream that was used or not, by one thread or with another one (blocking, unused,
- * threads); a second after a first kernel (late)
+ * each step after some (gated), a new one for each step (new); with something else there (beside,
+ * capture, unseen); with a blocking stream that was used or not, by one thread or with another one
+ * (blocking, unused, threads); a second after a first kernel (late)
  */
 int actor_waits(int argc, char **argv)
 {
@@ -171,8 +177,11 @@ int actor_waits(int argc, char **argv)
     struct waiter w = {is_in_default(what) ? CU_STREAM_LEGACY : actor_stream(),
                        is_for_stream(what)};
     begin(what, f, other);
-    for (long i = 0; i < steps; i++)
+    for (long i = 0; i < steps; i++) {
         step(&w, f, kernel_ns, !strcmp(what, "gated") && i >= UNGATED);
+        if (!strcmp(what, "new"))
+            renew(&w);
+    }
     if (!strcmp(what, "destroyed"))
         have_it_destroyed(w.stream);
     end(what, other);
