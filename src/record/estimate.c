@@ -331,7 +331,7 @@ static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket
 {
     static const uint8_t start_tenths[] = {0, 1, 8, 10, 10};
     static const uint8_t stop_tenths[][5] = {
-        {0, 2, 7, 9, 10},   /* it was idle, */
+        {0, 1, 7, 9, 10},   /* it was idle, */
         {0, 2, 13, 16, 19}, /* in a short queue, */
         {0, 1, 10, 11, 14}, /* and in a long one, which is slower anyway */
     };
@@ -461,6 +461,12 @@ static int64_t least_behind(const struct ct_calibration *c, const struct ct_brac
     return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + LAST_BLOCKS_NS;
 }
 
+/* The figures of single brackets differ by so much: so do bounds. */
+static int64_t softness_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return was_late(t) ? c->idle_uncertainty_ns : c->uncertainty_ns;
+}
+
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct ct_estimate e = {.is_clean = true,
@@ -501,8 +507,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     if (is_host_inside(c, t))
         low_ns = 0;
     e.is_clean = low_ns == high_ns;
-    /* The figures of single brackets differ by so much: so do bounds. */
-    int64_t soft_ns = e.is_clean ? 0 : c->uncertainty_ns;
+    int64_t soft_ns = e.is_clean ? 0 : softness_ns(c, t);
     e.low_ns = not_negative(low_ns - soft_ns);
     e.high_ns = not_negative(high_ns + soft_ns);
     return e;
@@ -555,7 +560,7 @@ struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
     if (e.is_clean && ct_tells_host(c) && is_in_time_by_chance(c, t, &e, prior)) {
         e.is_clean = false;
         e.low_ns = 0;
-        e.high_ns += c->uncertainty_ns;
+        e.high_ns += (uint64_t)softness_ns(c, t);
     }
     return e;
 }

@@ -414,8 +414,8 @@ START_TEST(a_stop_of_another_stream_keeps_the_operation_waiting)
     t.taken_ns = 4100; /* perhaps */
     struct ct_estimate e = ct_estimate(&figures, &t);
     ck_assert(!e.is_clean);
-    ck_assert_uint_eq(e.low_ns, alone_ns - 2250 - 200);
-    ck_assert_uint_eq(e.high_ns, alone_ns + 200);
+    ck_assert_uint_eq(e.low_ns, alone_ns - 2250 - figures.idle_uncertainty_ns);
+    ck_assert_uint_eq(e.high_ns, alone_ns + figures.idle_uncertainty_ns);
 }
 END_TEST
 
