@@ -152,13 +152,12 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 }
 
 /*
- * An H200's, against CUPTI's durations. A kernel that writes memory, as most do, takes longer to be
- * over for the front end than one that only spins. The smallest set there is takes 600 ns of its
- * bracket, the smallest copy 2,300, with its way through the front end. A copy whose call waits for
+ * An H200's, against CUPTI's durations. What programs launch takes longer to be over for the front
+ * end than one warp that spins and writes. The smallest set there is takes 600 ns of its bracket, the smallest copy 2,300, with its way through the front end. A copy whose call waits for
  * it is stamped when the host has come back, which is the later the longer stamps are on their way.
  * With one other stream at work, a stop record takes longer.
  */
-#define WRITES_NS 155
+#define LONGER_NS 155
 #define SMALLEST_SET_NS 600
 #define SMALLEST_COPY_NS 2300
 #define WAIT_NS 2300
@@ -179,8 +178,8 @@ void ct_figures_finish(struct ct_calibration *out)
     out->beside_ns = out->hop_ns = 0;
     if (out->submit_ns == UINT32_MAX)
         return;
-    out->bias_busy_ns += WRITES_NS;
-    out->bias_ready_ns += WRITES_NS;
+    out->bias_busy_ns += LONGER_NS;
+    out->bias_ready_ns += LONGER_NS;
     out->bias_set_ns = less(out->set_floor_ns, SMALLEST_SET_NS);
     out->bias_copy_ns = less(out->copy_floor_ns, SMALLEST_COPY_NS);
     out->bias_wait_ns = out->bias_copy_ns + WAIT_NS + WAIT_RECORDS(out->record_ns);
