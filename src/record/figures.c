@@ -153,9 +153,10 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
 
 /*
  * An H200's, against CUPTI's durations. What programs launch takes longer to be over for the front
- * end than one warp that spins and writes. The smallest set there is takes 600 ns of its bracket, the smallest copy 2,300, with its way through the front end. A copy whose call waits for
- * it is stamped when the host has come back, which is the later the longer stamps are on their way.
- * With one other stream at work, a stop record takes longer.
+ * end than one warp that spins and writes. The smallest set there is takes 600 ns of its bracket,
+ * the smallest copy 2,300, with its way through the front end. A copy whose call waits for it is
+ * stamped when the host has come back, which is the later the longer stamps are on their way. With
+ * one other stream at work, a stop record takes longer.
  */
 #define LONGER_NS 155
 #define SMALLEST_SET_NS 600
