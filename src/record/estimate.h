@@ -43,7 +43,7 @@ struct ct_calibration {
     uint32_t gap_busy_ns;    /* longest gap between two brackets on a busy stream */
     uint32_t submit_ns;      /* lead that costs nothing; UINT32_MAX: none ever does */
     uint32_t outside_ns; /* a witness's duration less what it sees of itself, and less what it needs
-                            less of the front end than a kernel that writes memory */
+                            less of the front end than what programs launch */
     uint32_t host_record_ns; /* where a record takes the host longer, late kernels come out longer
                                 than witnesses; 0: nowhere */
     uint32_t uncertainty_ns; /* half of the 5..95 % range of single brackets, busy stream */

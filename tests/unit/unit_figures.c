@@ -206,6 +206,28 @@ START_TEST(idle_without_host_time)
 }
 END_TEST
 
+/* What cannot be measured is an H200's, but where brackets know nothing of the host's time. */
+START_TEST(finished_figures)
+{
+    struct ct_calibration c = {.record_ns = 1250,
+                               .bias_busy_ns = BIAS_NS,
+                               .bias_ready_ns = BIAS_NS - 600,
+                               .copy_floor_ns = 3500,
+                               .set_floor_ns = 500};
+    ct_figures_finish(&c);
+    ck_assert_uint_eq(c.bias_busy_ns, BIAS_NS + 155);
+    ck_assert_uint_eq(c.bias_ready_ns, BIAS_NS - 600 + 155);
+    ck_assert_uint_eq(c.bias_copy_ns, 3500 - 2300);
+    ck_assert_uint_eq(c.bias_set_ns, 0);
+    ck_assert_uint_eq(c.bias_wait_ns, 3500 - 2300 + 2300 + 2000);
+    ck_assert_uint_eq(c.outside_ns, 630);
+    c = (struct ct_calibration){.bias_busy_ns = BIAS_NS, .submit_ns = UINT32_MAX};
+    ct_figures_finish(&c);
+    ck_assert_uint_eq(c.bias_busy_ns, BIAS_NS);
+    ck_assert_uint_eq(c.outside_ns, 0);
+}
+END_TEST
+
 /* What the C code says of the kernels is what their text says. */
 START_TEST(names_and_slots)
 {
@@ -237,6 +259,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, timer_steps);
     tcase_add_test(t, idle_figures);
     tcase_add_test(t, idle_without_host_time);
+    tcase_add_test(t, finished_figures);
     tcase_add_test(t, names_and_slots);
     return ct_case_main("figures", t);
 }

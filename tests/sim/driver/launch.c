@@ -32,6 +32,9 @@ static uint64_t first_argument(const char *name, void **parameters, void **extra
 static bool is_bad_shape(const struct sim_launch *l)
 {
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    const char *name = sim_launched_name(l);
+    if (sim_is_selftimed(name) && !sim_selftimed_is_shaped(name, l))
+        return true;
     return !l->grid[0] || !l->grid[1] || !l->grid[2] || !threads || threads > 1024 ||
            l->grid[1] > 65535 || l->grid[2] > 65535 || l->shared_bytes > 232448;
 }

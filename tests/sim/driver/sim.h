@@ -167,6 +167,7 @@ bool sim_reads_argument(const char *kernel);
 void sim_plan_release(struct sim_plan *p);
 /* The kernels with which a profiler measures the device (selftimed.c). */
 bool sim_is_selftimed(const char *kernel);
+bool sim_selftimed_is_shaped(const char *kernel, const struct sim_launch *l);
 int64_t sim_selftimed_ns(const char *kernel, const struct sim_launch *l);
 void sim_selftimed_submit(struct sim_work *w);
 void sim_selftimed_perform(const struct sim_work *w);
