@@ -11,8 +11,8 @@
 /*
  * CUPTI's duration of a kernel is longer than what the kernel itself sees between its first and its
  * last instruction, by this much on an H200, from 0.5 to 500 us kernels. What programs launch has
- * less in its bracket beyond that than this says, by what ct_figures_finish() adds: the two were
- * settled together.
+ * more in its bracket than this kernel, by what ct_figures_finish() adds. Only the difference of
+ * the two counts: they were settled together.
  */
 #define CT_FIGURES_OUTSIDE_NS 800
 

@@ -498,7 +498,7 @@ static bool judge(const struct data_set *set, const struct kernel *k)
     return is_right;
 }
 
-static void hear_witnesses_of(const struct data_set *set)
+static void find_what_was_added(const struct data_set *set)
 {
     for (unsigned i = 0; i < ct_countof(written_to_many); i++)
         if (strcmp(written_to_many[i].set, set->name) == 0) {
@@ -524,7 +524,7 @@ static void forget(const struct data_set *set)
     figures = *ct_calibration_of(set->device, set->record_ns);
     heard.first = NULL;
     heard.differ = false;
-    hear_witnesses_of(set);
+    find_what_was_added(set);
     ck_assert(ct_beside_init());
 }
 
