@@ -30,7 +30,7 @@ struct ct_journal_entry {
     uint64_t doubt_ns;
     uint32_t block_registers;
     uint32_t parameter_bytes;
-    int64_t witness_ns; /* taken off a late kernel; of a witness: by how much it was too long */
+    int64_t witness_ns; /* taken off a late kernel; of a witness: see ct_witness_inside_ns() */
 };
 
 /* Creates the file path.<pid>; false: that failed. */

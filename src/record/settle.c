@@ -94,12 +94,6 @@ static bool is_witness(const struct ct_measured *m)
     return ct_unlikely(m->op.row == CT_ROW_WITNESS);
 }
 
-static int64_t too_long_ns(const struct ct_measured *m, const struct ct_estimate *e)
-{
-    return ct_witness_too_long_ns(witness_of(m), ct_device(m->device)->calibration,
-                                  (int64_t)e->time_ns);
-}
-
 static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
 {
     const struct ct_op *op = &m->op;
@@ -124,7 +118,7 @@ static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
         .doubt_ns = e->doubt_ns,
         .block_registers = m->times.block_registers,
         .parameter_bytes = m->times.parameter_bytes,
-        .witness_ns = is_witness(m) ? too_long_ns(m, e) : m->times.witness_ns,
+        .witness_ns = is_witness(m) ? ct_witness_inside_ns(witness_of(m)) : m->times.witness_ns,
     });
 }
 

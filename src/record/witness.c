@@ -389,11 +389,9 @@ void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const str
     w->bracketed[number % CT_WITNESS_WAITING].time_ns = (uint32_t)ct_min(e->time_ns, UINT32_MAX);
 }
 
-int64_t ct_witness_too_long_ns(const struct ct_witness *w, const struct ct_calibration *figures,
-                               int64_t time_ns)
+uint32_t ct_witness_inside_ns(const struct ct_witness *w)
 {
-    uint32_t inside_ns = atomic_load_explicit(&w->inside_ns, memory_order_relaxed);
-    return inside_ns ? time_ns - inside_ns - figures->outside_ns : 0;
+    return atomic_load_explicit(&w->inside_ns, memory_order_relaxed);
 }
 
 struct ct_witnesses ct_witnesses_of(uint32_t device)

@@ -41,7 +41,7 @@ struct ct_witness {
     uint32_t unread;      /* of these the last ones, whose stamps are still on the device */
     /* By number: that, in the upper half, and the ns between its own stamps. */
     _Atomic uint64_t inside[CT_WITNESS_WAITING];
-    _Atomic uint32_t inside_ns; /* of the last one that was read; 0: none was */
+    _Atomic uint32_t inside_ns; /* see ct_witness_inside_ns() */
     /* Of the drain thread. */
     const struct ct_calibration *by; /* the figures that they are held against */
     uint32_t late_kernels;           /* short ones of the program, as many as they stand for */
@@ -73,9 +73,8 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
 /* and one of ours. */
 void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e);
 
-/* By how much a kernel of ours was too long that came out as `time_ns`, about; 0: not known. */
-int64_t ct_witness_too_long_ns(const struct ct_witness *w, const struct ct_calibration *figures,
-                               int64_t time_ns);
+/* What the last one that was read took by its own stamps; 0: none was. */
+uint32_t ct_witness_inside_ns(const struct ct_witness *w);
 
 /*
  * By how much the program's late kernels come out too long, where a record takes the host so long;

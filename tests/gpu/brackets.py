@@ -5,7 +5,7 @@
 One line for each bracket, in the order in which they were dealt with; times in nanoseconds, those
 of the host from the first one on: stream, flags, start and raw on the GPU's time line, open, call,
 done and closed on the host's, lead, streams beside, whether the queue was long, the estimate, the kind and the first 60 characters of the name, the
-registers of a block, the bytes of parameters, and what a witness had taken off (of one itself: by how much it was too long).
+registers of a block, the bytes of parameters, and what a witness had taken off (of one itself: what the last one whose stamps were read took by these; 0: none).
 """
 import struct
 import sys

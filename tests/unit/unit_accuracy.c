@@ -33,7 +33,7 @@ struct launch {
     unsigned name;
     bool is_kernel;
     bool is_witness;
-    uint64_t known_ns; /* of a witness, by its own stamps; 0: they had not been read yet */
+    uint64_t inside_ns; /* of a witness, by its own stamps; 0: they had not been read yet */
     struct ct_measured measured;
     struct ct_pending pending;
 };
@@ -59,13 +59,10 @@ static uint64_t last_stop_ns[STREAMS];
 static struct ct_gpu_clock host_clock;
 static struct ct_calibration figures;
 static struct ct_witness witness;
-static uint32_t outside_ns; /* that was added to witnesses' stamps when they were recorded */
 static struct {
-    const struct launch *first; /* witness whose stamps are known; NULL: there is none */
-    bool differ; /* by what their stamps have beyond whole steps of the GPU's timer */
+    unsigned witnesses; /* with stamps, in the set, */
+    unsigned one_place; /* and those of them that wrote to one place */
 } heard;
-
-#define TIMER_STEP_NS 32
 
 /*
  * The first two are of a harness that stamped with a clock of its own, and differently; submit_ns
@@ -202,21 +199,8 @@ static const struct miss {
     {"h100_train_2", "_ZN2at6native57_GLOBAL__N__e658eeb9_24_ForeachBinaryOpScalar", 784},
 };
 
-/* What the library added to witnesses' stamps where each wrote to many places, as it does now. */
-static const struct written {
-    const char *set;
-    uint32_t outside_ns;
-} written_to_many[] = {
-    {"spread_decode_1", 610},      {"spread_decode_2", 610},    {"spread_decode_3", 630},
-    {"spread_cupy_1", 630},        {"spread_cupy_2", 630},      {"spread_slow_decode_1", 620},
-    {"spread_slow_decode_2", 620}, {"spread_slow_cupy_1", 620}, {"h100_spread_decode_1", 930},
-    {"h100_spread_decode_2", 930}, {"h100_spread_cupy_1", 930},
-};
-
-/* What it added before, where each wrote to one place, and by how much that is too much now. */
-static const struct {
-    uint32_t outside_ns, less_ns;
-} one_place[] = {{500, 120}, {810, 60}}; /* an H200's, an H100's */
+/* By how much less a witness that wrote to one place needs beside its stamps; H200, H100. */
+static const uint32_t one_place_less_ns[] = {120, 60};
 
 static void open_data(const char *name, const char *format, FILE **file)
 {
@@ -278,10 +262,13 @@ static bool parse_durations(const char *line, struct launch *l)
 /* Where both clocks begin. */
 #define BEGIN_NS ((uint64_t)1 << 40)
 
-static void hear(const struct launch *l)
+static void hear(struct launch *l, const char *kind, const char *inside)
 {
-    heard.first = heard.first ? heard.first : l;
-    heard.differ |= l->known_ns % TIMER_STEP_NS != heard.first->known_ns % TIMER_STEP_NS;
+    bool one_place = strcmp(kind, "one_place") == 0;
+    l->is_witness = one_place || strcmp(kind, "witness") == 0;
+    l->inside_ns = l->is_witness ? strtoull(inside, NULL, 10) : 0; /* none of "-" */
+    heard.witnesses += l->inside_ns > 0;
+    heard.one_place += one_place && l->inside_ns;
 }
 
 static bool parse_stamps(const char *line, const struct launch *before, struct launch *l)
@@ -293,12 +280,9 @@ static bool parse_stamps(const char *line, const struct launch *before, struct l
                &after, &raw, &pause, &record, &launch, &stop_record, kind, name) != 10 ||
         m->op.stream >= STREAMS)
         return false;
-    l->is_witness = strcmp(kind, "witness") == 0;
+    hear(l, kind, name);
     l->is_kernel = l->is_witness || strcmp(kind, "kernel") == 0;
-    l->known_ns = l->is_witness ? strtoull(name, NULL, 10) : 0; /* none of "-" */
     l->name = kernel_named(l->is_witness ? kind : name);
-    if (l->known_ns)
-        hear(l);
     m->op.open_ticks = (before ? before->measured.op.closed_ticks : BEGIN_NS) + (uint64_t)pause;
     m->op.call_ticks = m->op.open_ticks + (uint64_t)record;
     m->op.done_ticks = m->op.call_ticks + (uint64_t)launch;
@@ -332,9 +316,10 @@ static void read_launches(const struct data_set *set)
     }
     ck_assert_int_eq(pclose(file), 0);
     ck_assert_uint_gt(launch_count, set->has_budget ? 500 : 1000);
-    ct_assert_msg(
-        !heard.first || heard.differ || (heard.first->known_ns - outside_ns) % TIMER_STEP_NS == 0,
-        "%s: %u ns are not what was added to its witnesses' stamps", set->name, outside_ns);
+    if (!heard.one_place)
+        return;
+    ck_assert_uint_eq(heard.one_place, heard.witnesses);
+    figures.outside_ns -= one_place_less_ns[strcmp(set->device, H100) == 0];
 }
 
 /* What the library asks the driver. */
@@ -424,9 +409,9 @@ static void learn(unsigned i)
 static void testify(struct launch *l, const struct ct_estimate *e)
 {
     static uint64_t number;
-    if (!l->known_ns)
+    if (!l->inside_ns)
         return;
-    uint64_t inside = ++number << 32 | (l->known_ns - outside_ns);
+    uint64_t inside = ++number << 32 | l->inside_ns;
     atomic_store(&witness.inside[number % CT_WITNESS_WAITING], inside);
     l->measured.op.bytes = number;
     ct_witness_add(&witness, &l->measured, e);
@@ -457,7 +442,7 @@ static unsigned least(unsigned a, unsigned b)
 static void estimate(const struct data_set *set)
 {
     bool is_side_by_side = strstr(set->name, "spin") != NULL;
-    unsigned round = heard.first && !is_side_by_side ? SHORT_ROUND : ROUND;
+    unsigned round = heard.witnesses && !is_side_by_side ? SHORT_ROUND : ROUND;
     for (unsigned first = 0; first < launch_count; first += round) {
         unsigned last = least(first + round, launch_count);
         if (set->has_stamps)
@@ -498,18 +483,6 @@ static bool judge(const struct data_set *set, const struct kernel *k)
     return is_right;
 }
 
-static void find_what_was_added(const struct data_set *set)
-{
-    for (unsigned i = 0; i < ct_countof(written_to_many); i++)
-        if (strcmp(written_to_many[i].set, set->name) == 0) {
-            outside_ns = written_to_many[i].outside_ns;
-            return;
-        }
-    bool is_h100 = strcmp(set->device, H100) == 0;
-    outside_ns = one_place[is_h100].outside_ns;
-    figures.outside_ns -= one_place[is_h100].less_ns;
-}
-
 static void forget(const struct data_set *set)
 {
     launch_count = kernel_count = 0;
@@ -522,9 +495,7 @@ static void forget(const struct data_set *set)
     ck_assert(ct_contexts_init());
     ct_device_calibrated(0, &figures);
     figures = *ct_calibration_of(set->device, set->record_ns);
-    heard.first = NULL;
-    heard.differ = false;
-    find_what_was_added(set);
+    memset(&heard, 0, sizeof(heard));
     ck_assert(ct_beside_init());
 }
 

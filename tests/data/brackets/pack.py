@@ -4,7 +4,7 @@
 
 BRACKETS is what tests/gpu/brackets.py prints, CUPTI the table that tests/gpu/cupti_truth.c wrote in
 another run of the same program. Writes NAME.brackets.tsv.gz and NAME.cupti.tsv. A witness has for a
-name what it took by its own stamps, as CUPTI's duration, ns; "-" where these had not been read yet.
+name what one took by its own stamps, ns; "-" where none had been read yet.
 """
 import gzip
 import sys
@@ -18,11 +18,6 @@ def brackets(path):
             yield line.rstrip("\n").split("\t")
 
 
-def known_ns(fields):
-    time_ns, too_long_ns = int(fields[8]), int(fields[16])
-    return str(time_ns - too_long_ns) if too_long_ns else "-"
-
-
 def packed(path):
     """Stamps as distances from the line before: its stop stamp, the end of its stop record."""
     out = ["stream\tflags\tafter_ns\traw_ns\tpause_ns\trecord_ns\tlaunch_ns\tstop_record_ns\tkind\tkernel60"]
@@ -31,7 +26,7 @@ def packed(path):
         stream, flags, start, raw, before, call, done, closed = map(int, fields[:8])
         kind, name = fields[9:11]
         if kind == "witness":
-            name = known_ns(fields)
+            name = fields[16] if int(fields[16]) else "-"
         out.append("\t".join(map(str, (
             stream, flags & ~BOUND, start - last_stop if len(out) > 1 else 0, raw,
             before - last_closed if len(out) > 1 else 0, call - before, done - call,

@@ -79,7 +79,7 @@ static struct journal journal_of(const struct stage_run *r)
     FILE *file = open_brackets(r);
     while (fread(&e, sizeof(e), 1, file) == 1) {
         j.ours += e.row == CT_ROW_WITNESS;
-        j.told += e.row == CT_ROW_WITNESS && e.witness_ns;
+        j.told += e.row == CT_ROW_WITNESS && 0 < e.witness_ns && e.witness_ns < (int64_t)e.raw_ns;
         j.taken_off += e.row != CT_ROW_WITNESS && e.witness_ns;
     }
     fclose(file);
