@@ -323,33 +323,33 @@ static struct range excess(const struct ct_calibration *c, const struct ct_brack
     return r;
 }
 
-/*
- * The front end looks at one stream after the other. With others at work it comes later to the
- * operation, if that was ready, and to the stop record. In tenths, by the number of the others.
- */
-static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
-{
-    static const uint8_t start_tenths[] = {0, 1, 8, 10, 10};
-    static const uint8_t stop_tenths[][5] = {
-        {0, 1, 7, 9, 10},   /* it was idle, */
-        {0, 2, 13, 16, 19}, /* in a short queue, */
-        {0, 1, 10, 11, 14}, /* and in a long one, which is slower anyway */
-    };
-    uint64_t at_start = ct_min(t->beside_start, 4), at_stop = ct_min(t->beside, 4);
-    bool is_unknown = t->lead_ns == CT_LEAD_UNKNOWN;
-    unsigned tenths = stop_tenths[0][at_stop];
-    if (is_unknown || t->lead_ns <= CT_LEAD_READY_NS)
-        tenths = stop_tenths[1 + (t->long_queue || is_unknown)][at_stop] + start_tenths[at_start];
-    return (int64_t)c->beside_ns * tenths / 10;
-}
-
-/* The way from another engine is over by the time a late submission arrives. */
+/* The GPU was waiting for it, with nothing else to do in its stream. */
 static bool was_late(const struct ct_bracket_times *t)
 {
     return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > CT_LEAD_READY_NS;
 }
 
-/* In thirds: a kernel needs two of a copy's way, a small set one. */
+/*
+ * The front end looks at one stream after the other. With others at work it comes later to the
+ * operation and to the stop record. In tenths, by the number of the others.
+ */
+static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    static const struct tenths {
+        uint8_t start[5], stop[5];
+    } late = {{0, 0, 0, 2, 8}, {0, 1, 7, 9, 10}},
+      in_short_queue = {{0, 1, 8, 10, 10}, {0, 2, 13, 16, 19}},
+      in_long_queue = {{0, 1, 8, 10, 10}, {0, 1, 10, 11, 14}}; /* which is slower anyway */
+    bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
+    const struct tenths *by = was_late(t) ? &late : is_long ? &in_long_queue : &in_short_queue;
+    uint64_t at_start = ct_min(t->beside_start, 4), at_stop = ct_min(t->beside, 4);
+    return (int64_t)c->beside_ns * (by->start[at_start] + by->stop[at_stop]) / 10;
+}
+
+/*
+ * The way from another engine is over by the time a late submission arrives. In thirds: a kernel
+ * needs two of a copy's way, a small set one.
+ */
 static int64_t hop_ns(const struct ct_calibration *c, const struct ct_bracket_times *t, int thirds)
 {
     return t->hopped && !was_late(t) ? (int64_t)c->hop_ns * thirds / 3 : 0;

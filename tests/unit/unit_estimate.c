@@ -384,7 +384,7 @@ START_TEST(streams_beside_hold_both_ends_up)
 }
 END_TEST
 
-/* Then the operation is later than the start stamp, and what it waits for is known. */
+/* Then the operation is later than the start stamp, and waits there for many others only. */
 START_TEST(an_idle_stream_is_held_up_at_the_stop)
 {
     struct ct_bracket_times t = usual(20000);
@@ -392,12 +392,16 @@ START_TEST(an_idle_stream_is_held_up_at_the_stop)
     t.lead_ns = 3400;
     t.launch_ns = 9000;
     uint64_t alone_ns = time_of(&t);
-    t.beside_start = 1000;
+    t.beside_start = 2;
     ck_assert_uint_eq(time_of(&t), alone_ns);
     t.beside = 1;
     ck_assert_uint_eq(time_of(&t), alone_ns - 100);
     t.beside = 1000;
     ck_assert_uint_eq(time_of(&t), alone_ns - 1000);
+    t.beside_start = 3;
+    ck_assert_uint_eq(time_of(&t), alone_ns - 1200);
+    t.beside_start = 1000;
+    ck_assert_uint_eq(time_of(&t), alone_ns - 1800);
 }
 END_TEST
 
