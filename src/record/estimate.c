@@ -323,7 +323,7 @@ static struct range excess(const struct ct_calibration *c, const struct ct_brack
     return r;
 }
 
-/* The GPU was waiting for it, with nothing else to do in its stream. */
+/* It was not there yet when the front end was done with the start record. */
 static bool was_late(const struct ct_bracket_times *t)
 {
     return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > CT_LEAD_READY_NS;

@@ -32,7 +32,7 @@ struct ct_calibration {
     uint32_t bias_copy_ns;   /* bracket minus duration of a copy engine's work */
     uint32_t bias_set_ns;    /* the same of a small set */
     uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
-    uint32_t beside_ns;      /* about so much more at either end, with two other streams at work */
+    uint32_t beside_ns;      /* more at either end of what was ready, with two other streams */
     uint32_t registers_ns;   /* more for a late kernel, a multiprocessor's registers in a block */
     uint32_t late_kib_ns;    /* more for each KiB of a late kernel's parameters, */
     uint32_t busy_kib_ns;    /* of one in a stream that has much queued, */

@@ -385,7 +385,7 @@ START_TEST(streams_beside_hold_both_ends_up)
 END_TEST
 
 /* Then the operation is later than the start stamp, and waits there for many others only. */
-START_TEST(an_idle_stream_is_held_up_at_the_stop)
+START_TEST(an_idle_stream_is_held_up_less_at_the_start)
 {
     struct ct_bracket_times t = usual(20000);
     t.long_queue = false;
@@ -1166,7 +1166,7 @@ int main(void)
     tcase_add_test(tests, what_comes_late_does_not_wait_for_an_engine);
     tcase_add_test(tests, a_copy_with_the_host_inside_is_only_a_bound);
     tcase_add_test(tests, streams_beside_hold_both_ends_up);
-    tcase_add_test(tests, an_idle_stream_is_held_up_at_the_stop);
+    tcase_add_test(tests, an_idle_stream_is_held_up_less_at_the_start);
     tcase_add_test(tests, a_stop_of_another_stream_keeps_the_operation_waiting);
     tcase_add_test(tests, records_of_others_leave_a_bound);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
