@@ -64,6 +64,8 @@ static struct {
     unsigned one_place; /* and those of them that wrote to one place */
 } heard;
 
+#define TIMER_STEP_NS 32
+
 /*
  * The first two are of a harness that stamped with a clock of its own, and differently; submit_ns
  * is tuned on the decoding there, and the training is the proof. The library's own are a proof of
@@ -271,6 +273,8 @@ static void hear(struct launch *l, const char *kind, const char *inside)
     bool one_place = strcmp(kind, "one_place") == 0;
     l->is_witness = one_place || strcmp(kind, "witness") == 0;
     l->inside_ns = l->is_witness ? strtoull(inside, NULL, 10) : 0; /* none of "-" */
+    ct_assert_msg(one_place || l->inside_ns % TIMER_STEP_NS == 0,
+                  "no witness's own stamps: %s ns are no steps of the GPU's timer", inside);
     heard.witnesses += l->inside_ns > 0;
     heard.one_place += one_place && l->inside_ns;
 }
