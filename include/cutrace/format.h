@@ -194,7 +194,8 @@ enum ct_direction {
     X(UNFINISHED, 1, "unfinished at exit")                                                         \
     X(MIXED_BATCH, 1, "in a batch of several directions")                                          \
     X(NO_START, 1, "start not known")                                                              \
-    X(INSIDE, 1, "timed kernel by kernel instead")
+    X(INSIDE, 1, "timed kernel by kernel instead")                                                 \
+    X(SHARED, 1, "more streams than connections")
 
 enum ct_loss {
 #define X(id, ran, text) CT_LOSS_##id,

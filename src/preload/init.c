@@ -35,6 +35,7 @@
 #include "record/buckets.h"
 #include "record/call_log.h"
 #include "record/collective.h"
+#include "record/connections.h"
 #include "record/context.h"
 #include "record/drain.h"
 #include "record/graph.h"
@@ -98,17 +99,11 @@ static void forget_parent(void)
         atomic_store(&ct_state, CT_NEW);
 }
 
-/* Then timing events keep streams from running side by side: see doc/internals.md. */
-static bool has_one_connection(void)
-{
-    const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-    return connections && ct_streq(connections, "1");
-}
-
 static bool start_sampling(void)
 {
     bool may_keep_apart = getenv("CUTRACE_SAMPLE") != NULL;
-    struct ct_sample_policy p = ct_sample_policy_of_config(has_one_connection(), may_keep_apart);
+    struct ct_sample_policy p = ct_sample_policy_of_config(may_keep_apart);
+    ct_connections_init(getenv("CUDA_DEVICE_MAX_CONNECTIONS"));
     ct_call_log_is_on = ct_config.trace;
     ct_api_count_init(ct_config.trace ? 0 : p.budget_ppm); /* with a trace all calls are timed */
     bool ok = ct_sample_init(&p);
@@ -238,22 +233,6 @@ static void finish(void)
     errno = saved_errno;
 }
 
-#define ONE_CONNECTION                                                                             \
-    "CUDA_DEVICE_MAX_CONNECTIONS=1: timing keeps streams from running side by side; "
-
-static void note_serialised_streams(void)
-{
-    if (!has_one_connection())
-        return;
-    const char *note = ct_sample_policy()->apart
-                           ? ONE_CONNECTION "with several streams few operations are timed "
-                                            "(CUTRACE_SAMPLE=1: all)"
-                           : ONE_CONNECTION "without CUTRACE_SAMPLE few operations would be timed";
-    ct_note(CT_NOTE_WARNING, note);
-    if (ct_rank_speaks(ct_config.rank, ct_config.ranks))
-        ct_log(1, note, NULL, NULL);
-}
-
 static void take(bool finished)
 {
     ct_profile_take(finished);
@@ -287,7 +266,6 @@ void ct_cuda_started(void)
     ct_run_tell(CT_RUN_STARTED, "", "");
     ct_trace_file_start();
     ct_metrics_start();
-    note_serialised_streams();
     if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
         ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);

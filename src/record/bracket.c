@@ -199,6 +199,28 @@ static CT_COLD bool begin_context(struct ct_bracket *b, uint32_t state)
     return true;
 }
 
+/*
+ * Only a kernel waits for what is before it where a record does: behind a kernel, one before a copy
+ * would hold others up. A call that waits for its copy makes the stop record behind it.
+ */
+static bool can_be_polled(struct ct_bracket *b, const struct ct_work *w)
+{
+    if (w->kind == CT_ROW_KERNEL)
+        return true;
+    bool is_idle = w->kind != CT_WORK_WITNESS && ct_stream_is_idle(b->stream);
+    if (is_idle && w->op_flags & CT_OP_WAITED_FOR)
+        b->is_polled = false;
+    return is_idle;
+}
+
+static bool has_to_share(const struct ct_bracket *b)
+{
+    uint32_t streams =
+        atomic_load_explicit(&b->context->connections.streams, memory_order_relaxed);
+    return ct_unlikely(streams > ct_connections_count) &&
+           ct_connections_are_short(b->context, b->stream);
+}
+
 static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
 {
     uint32_t slot; /* taken in publish(); nobody else can fill the ring meanwhile */
@@ -212,6 +234,8 @@ static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
         lose(b, CT_LOSS_MIXED_BATCH);
     else if (is_sampled_out(b, w))
         lose(b, ct_sample_loss(b->row));
+    else if (b->is_polled && !can_be_polled(b, w))
+        lose(b, CT_LOSS_SHARED);
     else if (ct_depth_is_reached(b->stream))
         lose(b, CT_LOSS_DEEP_QUEUE);
     else if (!ct_ring_reserve(&b->thread->op_ring, CT_THREAD_OPS, &slot))
@@ -271,11 +295,15 @@ static void record_start(struct ct_bracket *b)
     b->found_idle = is_broken ? ct_stream_is_idle(s) : b->begin_ticks && is_idle_beside(b);
     if (is_broken)
         b->flags |= CT_OP_AFTER_BREAK | (b->found_idle ? CT_OP_FOUND_IDLE : 0);
+    if (b->is_polled)
+        b->flags |= CT_OP_POLLED;
     uint32_t spared = b->flags ? 0 : ct_stream_spares_start(s, b->thread, &b->open_ticks);
     b->flags |= spared;
-    if (!spared && (b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
+    enum ct_event_kind stop = b->is_polled ? CT_EVENT_PLAIN : CT_EVENT_TIMED;
+    if (!spared &&
+        (b->start_event = ct_cache_take(b->context, cache, CT_EVENT_TIMED)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
-    if ((b->stop_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
+    if ((b->stop_event = ct_cache_take(b->context, cache, stop)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     if (b->start_event != CT_EVENT_NONE) {
         b->open_ticks = ct_ticks();
@@ -324,6 +352,7 @@ static void open_in_stream(struct ct_bracket *b, const struct ct_work *w, bool a
     }
     b->context = ct_context(b->stream->context);
     b->row = find_row(b, w);
+    b->is_polled = has_to_share(b);
     b->turns = ct_stream_take_turn(b->stream);
     if (!is_unwanted(b, w) && (asked || !is_untouchable(b, w->stream)) && !is_replayed(b, w))
         record_start(b);
@@ -345,6 +374,7 @@ bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     b->stream = NULL;
     b->row = CT_ROW_NONE;
     b->flags = 0;
+    b->is_polled = false;
     b->choice = not_chosen;
     b->begin_ticks = is_measured(t) ? ct_ticks() : 0;
     bool asked = !may_ask_later(t, w->stream);
@@ -470,7 +500,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .range = range,
         .batch = is_of_nccl(b, w) ? ct_collective_launched(b->thread, w->stream) : 0,
     };
-    if (ct_unlikely(b->flags & CT_OP_OVERLAPPED))
+    if (ct_unlikely(b->flags & (CT_OP_OVERLAPPED | CT_OP_POLLED)))
         ct_stream_disown(s);
     ct_ring_publish(&b->thread->op_ring);
     if (ct_unlikely(slot % WAKE_EVERY == 0))

@@ -57,6 +57,7 @@ struct ct_bracket {
     struct ct_choice choice;
     uint64_t begin_ticks; /* when it was opened; 0: what it costs is not measured */
     bool found_idle;      /* the stream was asked, for whatever reason, and was */
+    bool is_polled;       /* its end is not to be stamped */
     uint32_t pass_generation;
     int saved_errno;
 };

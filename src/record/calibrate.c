@@ -563,7 +563,7 @@ static void step(struct job *j, bool crowded)
 /* Brackets that wait keep their events: with half of the pool in them it is time to go on. */
 static bool is_crowded(const struct job *j, uint64_t pending)
 {
-    return pending > j->context->pool.limit / 4;
+    return pending > j->context->events.pool[CT_EVENT_TIMED].limit / 4;
 }
 
 bool ct_calibrate_step(uint64_t pending)

@@ -232,7 +232,7 @@ static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
             state = CT_CONTEXT_FREE;
         if (state != CT_CONTEXT_FREE)
             continue;
-        if (!ct_events_init(&c->pool, ct_config.events))
+        if (!ct_events_init(&c->events, ct_config.events))
             return NULL;
         atomic_fetch_add_explicit(&all->device[c->device].turns,
                                   atomic_exchange_explicit(&c->turns, 0, memory_order_relaxed),
@@ -283,7 +283,7 @@ void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS])
         return;
     ct_spin_lock(&all->lock);
     for (uint32_t i = 0; i < CT_CONTEXTS; i++)
-        if (cache[i].pack && ct_context_is_alive(ct_context(i)))
+        if (cache[i].generation && ct_context_is_alive(ct_context(i)))
             ct_cache_flush(ct_context(i), &cache[i]);
     ct_spin_unlock(&all->lock);
 }

@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "record/ask.h"
+#include "record/connections.h"
 #include "record/estimate.h"
 #include "record/event.h"
 #include "record/gpu_clock.h"
@@ -40,7 +41,8 @@ struct ct_context {
     atomic_bool is_forgotten; /* gone, and whoever has the lock of the round has nothing of it */
     _Atomic uint32_t turns;   /* see ct_stream_take_turn(); odd: the legacy default stream's */
     _Atomic(const char *) name; /* what the program calls it (NVTX); NULL: nothing */
-    struct ct_event_pool pool;
+    struct ct_connections connections;
+    struct ct_events events;
     struct ct_gpu_clock clock;
     struct ct_witness witness;
 };
@@ -105,7 +107,9 @@ static inline uint32_t ct_context_index(const struct ct_context *c)
 
 static inline CUevent ct_event(const struct ct_context *c, uint32_t index)
 {
-    return c->pool.event[index];
+    return index & CT_EVENT_UNTIMED
+               ? c->events.pool[CT_EVENT_PLAIN].event[index & ~CT_EVENT_UNTIMED]
+               : c->events.pool[CT_EVENT_TIMED].event[index];
 }
 
 /* The thread's current context; NULL: there is none, or the driver does not say. */

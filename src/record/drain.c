@@ -20,6 +20,7 @@
 #include "record/ask.h"
 #include "record/bracket.h"
 #include "record/calibrate.h"
+#include "record/connections.h"
 #include "record/control.h"
 #include "record/harvest.h"
 #include "record/journal.h"
@@ -32,6 +33,9 @@
 
 #define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS 10000000u
+/* Where ends are found by asking: to so much of the time since something ended last. */
+#define POLL_PART 16
+#define POLL_LONGEST_NS 1000000u
 #define PASSED_LOOK_NS 5000000u
 #define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
@@ -159,6 +163,7 @@ static struct round run_round(bool passed, bool all)
     if (ct_relaxed_enter(&mode)) { /* nothing asked here may break a capture elsewhere */
         r.calibrating = ct_calibrate_step(ct_harvest_pending());
         r.harvested = ct_harvest(all);
+        ct_connections_step();
         r.changed |= ct_replicas_step();
         ct_relaxed_leave(mode);
     } else {
@@ -235,9 +240,14 @@ static void flushed(uint32_t asked)
     wake_at(&flushes_done);
 }
 
+static uint64_t poll_ns(uint64_t since_ns)
+{
+    return ct_max(NAP_SHORTEST_NS, ct_min(since_ns / POLL_PART, POLL_LONGEST_NS));
+}
+
 static void loop(void)
 {
-    uint64_t nap_ns = NAP_SHORTEST_NS, written_ns = 0;
+    uint64_t nap_ns = NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0;
     bool dirty = true;
     for (;;) {
         uint32_t p = atomic_load(&phase), asked = atomic_load(&flushes_asked);
@@ -260,6 +270,10 @@ static void loop(void)
         tend_others();
         bool soon = r.harvested || r.calibrating;
         nap_ns = soon ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
+        if (r.harvested)
+            ended_ns = now_ns;
+        if (ct_harvest_polls())
+            nap_ns = ct_min(nap_ns, poll_ns(now_ns - ended_ns));
         nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
     }
 }
@@ -488,7 +502,7 @@ void ct_drain_context_pause(struct ct_context *c)
 /* What is pending in one that has gone is lost with the next round. */
 void ct_drain_context_resume(struct ct_context *c, bool alive)
 {
-    bool is_new = !atomic_load_explicit(&c->pool.made, memory_order_relaxed);
+    bool is_new = !atomic_load_explicit(&c->events.pool[CT_EVENT_TIMED].made, memory_order_relaxed);
     if (!alive)
         expect_forgetting(c);
     atomic_store_explicit(&c->state,
@@ -510,4 +524,5 @@ void ct_drain_forget(void)
     ct_harvest_forget();
     ct_calibrate_forget();
     ct_control_forget();
+    ct_connections_forget();
 }

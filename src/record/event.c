@@ -11,7 +11,7 @@
 /* So many packs make a pool at least: as many threads can have one in hand. */
 #define PACKS_LEAST 128
 
-bool ct_events_init(struct ct_event_pool *pool, uint32_t limit)
+static bool init(struct ct_event_pool *pool, uint32_t limit)
 {
     if (!pool->event)
         pool->event = ct_map(sizeof(*pool->event) * limit);
@@ -21,13 +21,19 @@ bool ct_events_init(struct ct_event_pool *pool, uint32_t limit)
         return false;
     pool->limit = limit;
     pool->pack_events = (uint32_t)ct_min(CT_PACK_EVENTS, ct_max(1, limit / PACKS_LEAST));
-    pool->generation++;
-    pool->returned.pack = 0;
     atomic_store_explicit(&pool->made, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->packs, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->filled, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->empty, 0, memory_order_relaxed);
     return true;
+}
+
+bool ct_events_init(struct ct_events *events, uint32_t limit)
+{
+    events->generation++;
+    events->returned = (struct ct_event_cache){.generation = events->generation};
+    return init(&events->pool[CT_EVENT_TIMED], limit) &&
+           init(&events->pool[CT_EVENT_PLAIN], (uint32_t)ct_min(limit, CT_UNTIMED_MOST));
 }
 
 /* The tag changes with every change of the head: a head that came back is not the same one. */
@@ -72,33 +78,41 @@ static uint32_t empty_pack(struct ct_event_pool *pool)
     return pack;
 }
 
-/* The pack of a context that was there before goes with it. */
-static void check(const struct ct_event_pool *pool, struct ct_event_cache *cache)
+/* The packs of a context that was there before go with it. */
+static void check(const struct ct_events *events, struct ct_event_cache *cache)
 {
-    if (ct_unlikely(cache->generation != pool->generation))
-        *cache = (struct ct_event_cache){.generation = pool->generation};
+    if (ct_unlikely(cache->generation != events->generation))
+        *cache = (struct ct_event_cache){.generation = events->generation};
+}
+
+static void give(struct ct_event_pool *pool, uint32_t *pack, uint32_t index)
+{
+    if (*pack && pool->pack[*pack - 1].count == pool->pack_events) {
+        push(pool, &pool->filled, *pack);
+        *pack = 0;
+    }
+    if (!*pack)
+        *pack = empty_pack(pool);
+    struct ct_event_pack *p = &pool->pack[*pack - 1];
+    p->event[p->count++] = index;
 }
 
 void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index)
 {
-    struct ct_event_pool *pool = &c->pool;
-    check(pool, cache);
-    if (cache->pack && pool->pack[cache->pack - 1].count == pool->pack_events) {
-        push(pool, &pool->filled, cache->pack);
-        cache->pack = 0;
-    }
-    if (!cache->pack)
-        cache->pack = empty_pack(pool);
-    struct ct_event_pack *p = &pool->pack[cache->pack - 1];
-    p->event[p->count++] = index;
+    enum ct_event_kind kind = index & CT_EVENT_UNTIMED ? CT_EVENT_PLAIN : CT_EVENT_TIMED;
+    check(&c->events, cache);
+    give(&c->events.pool[kind], &cache->pack[kind], index & ~CT_EVENT_UNTIMED);
 }
 
 void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache)
 {
-    check(&c->pool, cache);
-    if (cache->pack)
-        push(&c->pool, &c->pool.filled, cache->pack);
-    cache->pack = 0;
+    check(&c->events, cache);
+    for (unsigned kind = 0; kind < CT_EVENT_KINDS; kind++) {
+        struct ct_event_pool *pool = &c->events.pool[kind];
+        if (cache->pack[kind])
+            push(pool, &pool->filled, cache->pack[kind]);
+        cache->pack[kind] = 0;
+    }
 }
 
 /* Takes n fresh indices below the limit, or none. */
@@ -127,24 +141,26 @@ static bool is_exhausted(const struct ct_event_pool *pool, uint32_t n)
 }
 
 /* An event belongs to the context that is current when it is made. */
-static CT_COLD uint32_t make(struct ct_context *c, struct ct_event_cache *cache)
+static CT_COLD uint32_t make(struct ct_context *c, uint32_t *pack, enum ct_event_kind kind)
 {
     CUcontext before;
     uint32_t taken = CT_EVENT_NONE;
+    unsigned flags = kind == CT_EVENT_PLAIN ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
+    struct ct_event_pool *pool = &c->events.pool[kind];
     CUstreamCaptureMode mode;
-    if (is_exhausted(&c->pool, BATCH) || !ct_relaxed_enter(&mode))
+    if (is_exhausted(pool, BATCH) || !ct_relaxed_enter(&mode))
         return CT_EVENT_NONE;
     if (ct_context_enter(c, &before)) {
-        uint32_t first = extend(&c->pool, BATCH);
+        uint32_t first = extend(pool, BATCH);
         for (uint32_t i = first; first != CT_EVENT_NONE && i < first + BATCH; i++) {
-            if (CT_ASK_IN(c, cuEventCreate, &c->pool.event[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
-                give_up(&c->pool, i, first + BATCH);
+            if (CT_ASK_IN(c, cuEventCreate, &pool->event[i], flags) != CUDA_SUCCESS) {
+                give_up(pool, i, first + BATCH);
                 break;
             }
             if (i == first)
                 taken = i;
             else
-                ct_cache_give(c, cache, i);
+                give(pool, pack, i);
         }
         ct_context_leave(c, before);
     }
@@ -152,38 +168,50 @@ static CT_COLD uint32_t make(struct ct_context *c, struct ct_event_cache *cache)
     return taken;
 }
 
-uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache)
+static uint32_t take(struct ct_context *c, uint32_t *pack, enum ct_event_kind kind)
 {
-    struct ct_event_pool *pool = &c->pool;
-    check(pool, cache);
-    if (ct_unlikely(!cache->pack) && !(cache->pack = pop(pool, &pool->filled)))
-        return make(c, cache);
-    struct ct_event_pack *p = &pool->pack[cache->pack - 1];
+    struct ct_event_pool *pool = &c->events.pool[kind];
+    if (ct_unlikely(!*pack) && !(*pack = pop(pool, &pool->filled)))
+        return make(c, pack, kind);
+    struct ct_event_pack *p = &pool->pack[*pack - 1];
     uint32_t index = p->event[--p->count];
     if (ct_unlikely(!p->count)) {
-        push(pool, &pool->empty, cache->pack);
-        cache->pack = 0;
+        push(pool, &pool->empty, *pack);
+        *pack = 0;
     }
     return index;
 }
 
+uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache, enum ct_event_kind kind)
+{
+    check(&c->events, cache);
+    uint32_t index = take(c, &cache->pack[kind], kind);
+    return kind == CT_EVENT_PLAIN && index != CT_EVENT_NONE ? index | CT_EVENT_UNTIMED : index;
+}
+
 uint32_t ct_event_take(struct ct_context *c)
 {
-    return ct_cache_take(c, &c->pool.returned);
+    return ct_cache_take(c, &c->events.returned, CT_EVENT_TIMED);
 }
 
 void ct_event_give(struct ct_context *c, uint32_t index)
 {
-    ct_cache_give(c, &c->pool.returned, index);
+    ct_cache_give(c, &c->events.returned, index);
 }
 
 void ct_events_flush(struct ct_context *c)
 {
-    ct_cache_flush(c, &c->pool.returned);
+    ct_cache_flush(c, &c->events.returned);
+}
+
+static bool will_flush(const struct ct_event_pool *pool, uint32_t pack, uint32_t n)
+{
+    return pack && pool->pack[pack - 1].count + n > pool->pack_events;
 }
 
 bool ct_events_will_flush(const struct ct_context *c, uint32_t n)
 {
-    uint32_t pack = c->pool.returned.pack;
-    return pack && c->pool.pack[pack - 1].count + n > c->pool.pack_events;
+    const struct ct_events *e = &c->events;
+    return will_flush(&e->pool[CT_EVENT_TIMED], e->returned.pack[CT_EVENT_TIMED], n) ||
+           will_flush(&e->pool[CT_EVENT_PLAIN], e->returned.pack[CT_EVENT_PLAIN], n);
 }

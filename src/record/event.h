@@ -19,8 +19,17 @@
 struct ct_context;
 
 #define CT_EVENT_BITS 20 /* of an index */
-#define CT_EVENTS_MOST ((uint32_t)1 << CT_EVENT_BITS)
+#define CT_EVENT_UNTIMED ((uint32_t)1 << (CT_EVENT_BITS - 1)) /* in an index: the other pool's */
+#define CT_EVENTS_MOST CT_EVENT_UNTIMED
+#define CT_UNTIMED_MOST 8192
 #define CT_PACK_EVENTS 126
+
+/* Pools of a context: a record of either kind of event is an entry in a stream's queue. */
+enum ct_event_kind {
+    CT_EVENT_TIMED,
+    CT_EVENT_PLAIN, /* without a stamp: it holds no other stream's work up */
+    CT_EVENT_KINDS,
+};
 
 struct ct_event_pack {
     _Atomic uint32_t next; /* index + 1 of the pack below this one */
@@ -28,10 +37,10 @@ struct ct_event_pack {
     uint32_t event[CT_PACK_EVENTS];
 };
 
-/* A pack in somebody's hands. */
+/* The packs in somebody's hands. */
 struct ct_event_cache {
-    uint32_t generation; /* of the pool it is from */
-    uint32_t pack;       /* index + 1; 0: none */
+    uint32_t generation;           /* of the pools they are from */
+    uint32_t pack[CT_EVENT_KINDS]; /* index + 1; 0: none */
 };
 
 struct ct_event_pool {
@@ -39,24 +48,31 @@ struct ct_event_pool {
     struct ct_event_pack *pack;
     uint32_t limit;
     uint32_t pack_events; /* fewer than fit where the limit is low: packs must go round */
-    uint32_t generation;  /* of the use of the context's entry */
     /* tag << 32 | index + 1 of the first pack */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t filled;
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t empty;
     _Atomic uint32_t made;  /* events that exist */
     _Atomic uint32_t packs; /* packs that exist: never more than events */
+};
+
+struct ct_events {
+    uint32_t generation; /* of the use of the context's entry */
+    struct ct_event_pool pool[CT_EVENT_KINDS];
     /* Of whoever holds the lock of the round. */
     _Alignas(CT_CACHE_LINE) struct ct_event_cache returned;
 };
 
-/* For a new use of the context's entry, in which there is no event yet. False: no memory. */
-bool ct_events_init(struct ct_event_pool *pool, uint32_t limit);
+/*
+ * For a new use of the context's entry, in which there is no event yet. `limit`: of events that
+ * stamp the time. False: no memory.
+ */
+bool ct_events_init(struct ct_events *events, uint32_t limit);
 
 /*
  * An event, made if none is free and the limit allows; CT_EVENT_NONE otherwise. The cache is the
  * calling thread's. The context need not be current.
  */
-uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache);
+uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache, enum ct_event_kind kind);
 void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index);
 /* All of the cache's events go back to the pool. The context's entry must not change meanwhile. */
 void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache);

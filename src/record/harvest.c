@@ -9,6 +9,7 @@
 #include "record/lead.h"
 #include "record/occupancy.h"
 #include "record/pass.h"
+#include "record/polled.h"
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
@@ -31,13 +32,17 @@ static struct ct_stream *active; /* streams with something pending or a referenc
 static struct ct_stream *alone;  /* the one that was measured last, if no other is active */
 static uint32_t alone_context;
 static uint64_t pending;
+static uint64_t polled;       /* of these those whose end is found by asking */
+static uint64_t looked_ticks; /* when an event was last asked for */
+static unsigned added;        /* this round, past ct_settle() */
+static uint64_t added_ever;
 
 void ct_harvest_forget(void)
 {
     alone = NULL;
     free_pending = NULL;
     active = NULL;
-    pending = 0;
+    pending = polled = added_ever = 0;
     ct_activity_forget();
 }
 
@@ -58,6 +63,7 @@ static struct ct_pending *take_pending(void)
 
 static void give_pending(struct ct_pending *p)
 {
+    polled -= p->op.flags & CT_OP_POLLED ? 1 : 0;
     p->next = free_pending;
     free_pending = p;
     pending--;
@@ -166,7 +172,9 @@ static void collect_one(const struct ct_op *op)
         return;
     }
     pending++;
+    polled += op->flags & CT_OP_POLLED ? 1 : 0;
     p->op = *op;
+    p->asked_ticks = 0;
     insert(s, p);
     activate(s);
 }
@@ -184,6 +192,16 @@ bool ct_harvest_collect(struct ct_thread *t)
 uint64_t ct_harvest_pending(void)
 {
     return pending;
+}
+
+bool ct_harvest_polls(void)
+{
+    return polled;
+}
+
+uint64_t ct_harvest_polled(void)
+{
+    return added_ever;
 }
 
 /* Small sets are the copy engine's, larger ones and copies within a device are kernels. */
@@ -259,10 +277,45 @@ static void allow_clock(struct ct_stream *s, const struct ct_context *context)
                               memory_order_relaxed);
 }
 
+/* Its stop event has no stamp, so nothing that follows can begin there. */
+static void measure_polled(struct ct_stream *s, const struct ct_pending *p)
+{
+    const struct ct_op *op = &p->op;
+    struct ct_context *c = ct_context(op->context);
+    struct ct_measured m = {.op = *op, .device = c->device};
+    uint64_t time_ns, doubt_ns;
+    m.stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
+    m.priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
+    m.times = ct_lead_host_times(op);
+    m.times.work = class_of(ct_row(op->row), op);
+    enum ct_loss loss = ct_gpu_clock_read(c, op->start_event, &m.start_ns) ? CT_LOSS_COUNT
+                                                                           : CT_LOSS_EVENT_ERROR;
+    if (loss == CT_LOSS_COUNT) {
+        ct_lead_guess(&c->clock, &m);
+        loss = ct_polled_end(&m, p, looked_ticks, &time_ns, &doubt_ns);
+    }
+    if (loss != CT_LOSS_COUNT) {
+        lose(s, op, loss);
+        return;
+    }
+    ct_settle_as(&m, time_ns, doubt_ns);
+    added++;
+    added_ever++;
+    give_stamp(op->context, op->start_event, m.start_ns);
+    give_event(op->context, op->stop_event);
+    drop_reference(s);
+    s->last_engine = engine_of(ct_row(op->row), op);
+    let_go(s, op);
+}
+
 /* The bracket stays in its stream meanwhile: a call that does not come back must not lose it. */
 static void measure(struct ct_stream *s, const struct ct_pending *p)
 {
     const struct ct_op *op = &p->op;
+    if (ct_unlikely(op->flags & CT_OP_POLLED)) {
+        measure_polled(s, p);
+        return;
+    }
     const struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
     const struct ct_row *r = ct_row(op->row);
     struct ct_measured *m = ct_settle_next();
@@ -331,7 +384,11 @@ static bool is_complete(struct ct_stream *s)
 {
     const struct ct_op *op = &s->first_pending->op;
     struct ct_context *c = ct_context(op->context);
+    uint64_t ticks = ct_ticks();
     CUresult r = CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event));
+    if (r == CUDA_ERROR_NOT_READY)
+        s->first_pending->asked_ticks = ticks;
+    looked_ticks = ct_ticks();
     if (ct_context_is_barred(c)) {
         if (is_gone(c))
             lose_all(s, CT_LOSS_CONTEXT_GONE);
@@ -360,7 +417,9 @@ static bool is_all_complete(const struct ct_stream *s)
         return false;
     const struct ct_op *op = &s->last_pending->op;
     const struct ct_context *c = ct_context(op->context);
-    return CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event)) == CUDA_SUCCESS;
+    bool is = CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event)) == CUDA_SUCCESS;
+    looked_ticks = ct_ticks();
+    return is;
 }
 
 /* The one before may still be in another thread's queue, and be where this one begins. */
@@ -430,7 +489,8 @@ static unsigned settle(bool all)
         if (ct_gpu_clock_at(&ct_context(op->context)->clock, op->call_ticks, &start_ns))
             ct_beside_running(op->stream, op->context, start_ns);
     }
-    unsigned n = ct_settle(all);
+    unsigned n = ct_settle(all) + added;
+    added = 0;
     if (alone)
         allow_clock(alone, ct_context(alone_context));
     alone = NULL;

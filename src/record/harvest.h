@@ -15,6 +15,10 @@ uint64_t ct_harvest(bool all);
 
 /* Brackets that are not complete yet. */
 uint64_t ct_harvest_pending(void);
+/* Whether any of these is to be asked for again soon: that tells when it ends. */
+bool ct_harvest_polls(void);
+/* How many such there were. */
+uint64_t ct_harvest_polled(void);
 
 /* Counts all that is pending as unfinished. */
 void ct_harvest_give_up(void);

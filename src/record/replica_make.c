@@ -124,7 +124,7 @@ static bool take_event(struct making *m, uint32_t *event)
     struct ct_context *c = m->context;
     uint32_t *in_use = &events_in_use[ct_context_index(c)];
     uint32_t *kept = ct_buffer_add(&m->body->events, sizeof(*kept));
-    bool is_free = kept && *in_use < c->pool.limit / EVENTS_SHARE;
+    bool is_free = kept && *in_use < c->events.pool[CT_EVENT_TIMED].limit / EVENTS_SHARE;
     *event = is_free ? ct_event_take(c) : CT_EVENT_NONE;
     if (kept)
         *kept = *event;

@@ -53,8 +53,7 @@ static struct {
 bool ct_sample_init(const struct ct_sample_policy *p)
 {
     policy = *p;
-    ct_sample_is_on =
-        policy.every > 1 || policy.budget_ppm || (policy.one_connection && policy.apart);
+    ct_sample_is_on = policy.every > 1 || policy.budget_ppm;
     atomic_store(&ct_purse.early, true);
     cells = ct_map(sizeof(*cells));
     if (!cells || !ct_table_init(&cells->index, 15))
@@ -79,19 +78,17 @@ static uint32_t first_sure(void)
 }
 
 /*
- * With one connection to the device a timing record keeps all streams waiting for about as long as
- * a kernel takes, and one between programmatic dependent launches keeps these from overlapping. Of
- * two kernels side by side a bracket in 128 costs at most 2 in 128 of one.
+ * A timing record between programmatic dependent launches keeps these from overlapping: of two
+ * kernels side by side a bracket in 128 costs at most 2 in 128 of one.
  */
-struct ct_sample_policy ct_sample_policy_of_config(bool one_connection, bool may_keep_apart)
+struct ct_sample_policy ct_sample_policy_of_config(bool may_keep_apart)
 {
     uint32_t apart = may_keep_apart ? 0 : APART_EVERY;
     return (struct ct_sample_policy){
         .every = ct_config.sample,
         .budget_ppm = ct_config.budget_ppm,
         .apart = apart,
-        .one_connection = one_connection,
-        .sure = one_connection && apart ? 1 : first_sure(),
+        .sure = first_sure(),
     };
 }
 
@@ -246,8 +243,6 @@ enum ct_loss ct_sample_loss(uint32_t row)
 /* A short program has a mean of each kernel as well, and a long one loses little. */
 static uint32_t apart_every(uint32_t row, uint64_t seen)
 {
-    if (policy.one_connection && ct_streams_count() > 1)
-        return policy.apart;
     if (!ct_row_is_programmatic(row))
         return 1;
     return (uint32_t)ct_min(ct_max(seen / PROGRAMMATIC_PART, PROGRAMMATIC_EVERY), policy.apart);

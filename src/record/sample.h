@@ -56,7 +56,6 @@ struct ct_sample_policy {
     uint32_t every;      /* never time more than one in so many */
     uint32_t budget_ppm; /* of the run time, 0: no budget */
     uint32_t apart;      /* in the long run, of what timing keeps apart; 0: the user said it may */
-    bool one_connection; /* once there are several streams, that is everything */
     uint32_t sure;       /* operations of each cell that are timed first */
 };
 
@@ -72,8 +71,8 @@ struct ct_choice {
 /* False: no memory. */
 bool ct_sample_init(const struct ct_sample_policy *policy);
 void ct_sample_forget(void);
-/* one_connection: timing keeps streams apart; may_keep_apart: the user said that it may. */
-struct ct_sample_policy ct_sample_policy_of_config(bool one_connection, bool may_keep_apart);
+/* may_keep_apart: the user said that timing may keep operations apart. */
+struct ct_sample_policy ct_sample_policy_of_config(bool may_keep_apart);
 
 /* Of all operations; otherwise only programmatic rows are sampled. */
 extern bool ct_sample_is_on;

@@ -164,9 +164,21 @@ static CT_COLD void add_to_range(const struct ct_op *op, uint64_t time_ns)
     ct_range_add(op->range, op->row, operations, time_ns / op->operations);
 }
 
-static void settle_one(struct ct_measured *m)
+void ct_settle_as(struct ct_measured *m, uint64_t time_ns, uint64_t doubt_ns)
 {
     struct ct_row *r = ct_row(m->op.row);
+    ct_row_add(r, &m->op, m->times.raw_ns, time_ns, doubt_ns);
+    ct_activity_add(m, r->kind, time_ns);
+    if (ct_unlikely(m->op.range))
+        add_to_range(&m->op, time_ns);
+    if (ct_unlikely(m->op.batch))
+        ct_collective_timed(m->op.batch, time_ns);
+    if (ct_unlikely(ct_tracing_is_on()))
+        ct_tracing_add(m, time_ns);
+}
+
+static void settle_one(struct ct_measured *m)
+{
     struct ct_estimate e = estimate(m);
     if (is_witness(m)) {
         ct_witness_add(witness_of(m), m, &e);
@@ -176,17 +188,10 @@ static void settle_one(struct ct_measured *m)
     }
     ct_witness_see(witness_of(m), m, &e);
     if (!e.is_clean)
-        ct_estimate_settle(&e, &r->prior);
+        ct_estimate_settle(&e, &ct_row(m->op.row)->prior);
     if (e.is_bound)
         m->op.flags |= CT_OP_BOUND;
-    ct_row_add(r, &m->op, m->times.raw_ns, e.time_ns, e.doubt_ns);
-    ct_activity_add(m, r->kind, e.time_ns);
-    if (ct_unlikely(m->op.range))
-        add_to_range(&m->op, e.time_ns);
-    if (ct_unlikely(m->op.batch))
-        ct_collective_timed(m->op.batch, e.time_ns);
-    if (ct_unlikely(ct_tracing_is_on()))
-        ct_tracing_add(m, e.time_ns);
+    ct_settle_as(m, e.time_ns, e.doubt_ns);
     if (ct_unlikely(ct_journal_is_open()))
         write_down(m, &e);
 }

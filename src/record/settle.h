@@ -36,6 +36,9 @@ struct ct_measured *ct_settle_next(void);
 /* What was written there is whole. */
 void ct_settle_keep(void);
 
+/* Adds one whose duration is known, give or take `doubt_ns`, to its row (polled.h). */
+void ct_settle_as(struct ct_measured *m, uint64_t time_ns, uint64_t doubt_ns);
+
 /*
  * Estimates what was measured and adds it to its rows: all of it, or all but the latest, which wait
  * until what other streams have stamped beside them has been read. Returns how many.

@@ -12,6 +12,7 @@
 #include "record/collective.h"
 #include "record/context.h"
 #include "record/graph.h"
+#include "record/harvest.h"
 #include "record/node_time.h"
 #include "record/note.h"
 #include "record/range.h"
@@ -475,6 +476,10 @@ static void add_lost_replicas(void)
         add_counted_note(losses[i], ct_replicas_lost(i));
 }
 
+static const char polled[] =
+    "Operations whose end was found by asking for it, not stamped: there were more streams than "
+    "connections to the GPU, and stamps would have kept them from running side by side";
+
 static uint64_t get(_Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
@@ -628,6 +633,7 @@ static void fill(const struct ct_process_info *process, bool finished)
     for (uint32_t i = 0; i < ct_notes_count(); i++)
         add_note(ct_note_at(i));
     add_lost_replicas();
+    add_counted_note(polled, ct_harvest_polled());
     add_all_ranges();
     add_collectives();
     add_unified_losses();

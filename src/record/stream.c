@@ -111,6 +111,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     s->id = ++all->ids;
     s->context = context;
     s->device = ct_context(context)->device;
+    atomic_fetch_add_explicit(&ct_context(context)->connections.streams, 1, memory_order_relaxed);
     s->special = special;
     s->flags = UINT32_MAX;
     s->priority = 0;
@@ -324,6 +325,8 @@ void ct_stream_gone(uint32_t index)
 {
     if (!all || atomic_exchange_explicit(&all->stream[index].gone, true, memory_order_acq_rel))
         return;
+    atomic_fetch_sub_explicit(&ct_context(all->stream[index].context)->connections.streams, 1,
+                              memory_order_relaxed);
     ct_spin_lock(&all->lock);
     put_gone_locked(&all->stream[index]);
     ct_spin_unlock(&all->lock);
@@ -388,7 +391,7 @@ bool ct_stream_is_through(const struct ct_stream *s, uint64_t sequence)
         return true;
     uint32_t stop =
         atomic_load_explicit(&s->trail[sequence % CT_STREAM_TRAIL], memory_order_relaxed);
-    uint32_t event = stop % CT_EVENTS_MOST;
+    uint32_t event = stop % ((uint32_t)1 << CT_EVENT_BITS);
     if (stop - event != upper(sequence))
         return sequence + CT_STREAM_TRAIL <=
                atomic_load_explicit(&s->sequence, memory_order_relaxed);

@@ -97,6 +97,9 @@ struct ct_stream {
     uint64_t last_stop_ns;
     uint32_t last_engine; /* enum ct_engine of that bracket; NONE: there was none */
 
+    /* Written when the stream begins to be at work, and by the drain thread. */
+    _Alignas(CT_CACHE_LINE) struct ct_stream_work work;
+
     /* The first of these gates, and the last. */
     _Alignas(CT_CACHE_LINE) struct ct_spin gate_lock;
     struct ct_gate first_gate, last_gate;

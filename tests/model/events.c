@@ -12,6 +12,7 @@
 #define FREE 3
 
 static struct ct_context context;
+static struct ct_event_pool *const pool = &context.events.pool[CT_EVENT_TIMED];
 static char used[LIMIT];
 static unsigned taken;
 
@@ -35,27 +36,27 @@ static void begin(void)
     ct_driver_real[CT_ID_cuEventCreate] = (ct_function)create;
     ct_driver_real[CT_ID_cuCtxGetCurrent] = (ct_function)current;
     context = (struct ct_context){.state = CT_CONTEXT_FREE};
-    ct_events_init(&context.pool, LIMIT);
-    uint32_t first = ct_cache_take(&context, &cache);
+    ct_events_init(&context.events, LIMIT);
+    uint32_t first = ct_cache_take(&context, &cache, CT_EVENT_TIMED);
     for (int i = 1; i < MADE; i++)
-        ct_cache_take(&context, &cache);
+        ct_cache_take(&context, &cache, CT_EVENT_TIMED);
     for (uint32_t i = 0; i < FREE; i++)
         ct_cache_give(&context, &cache, first + i);
     ct_cache_flush(&context, &cache);
     /* No new ones. */
-    atomic_store(&context.pool.made, LIMIT);
+    atomic_store(&pool->made, LIMIT);
     taken = 0;
 }
 
-static uint32_t take(struct ct_event_cache *cache)
+static uint32_t take_one(struct ct_event_cache *cache)
 {
-    uint32_t e = ct_cache_take(&context, cache);
+    uint32_t e = ct_cache_take(&context, cache, CT_EVENT_TIMED);
     if (e != CT_EVENT_NONE)
         model_writes(&used[e]);
     return e;
 }
 
-static void give(struct ct_event_cache *cache, uint32_t e)
+static void give_one(struct ct_event_cache *cache, uint32_t e)
 {
     if (e == CT_EVENT_NONE)
         return;
@@ -66,7 +67,7 @@ static void give(struct ct_event_cache *cache, uint32_t e)
 static void taker(void)
 {
     struct ct_event_cache cache = {0};
-    give(&cache, take(&cache));
+    give_one(&cache, take_one(&cache));
     ct_cache_flush(&context, &cache);
 }
 
@@ -75,17 +76,15 @@ static void all_are_back(void)
     struct ct_event_cache cache = {0};
     unsigned n = 0;
     uint64_t seen = 0;
-    for (uint32_t e; (e = ct_cache_take(&context, &cache)) != CT_EVENT_NONE; n++) {
+    for (uint32_t e; (e = ct_cache_take(&context, &cache, CT_EVENT_TIMED)) != CT_EVENT_NONE; n++) {
         MODEL_ASSERT(!(seen >> e & 1));
         seen |= (uint64_t)1 << e;
     }
     MODEL_ASSERT(n == FREE);
-    MODEL_ASSERT(atomic_load(&context.pool.packs) <= MADE);
+    MODEL_ASSERT(atomic_load(&pool->packs) <= MADE);
 }
 
 /* ---- the stacks by themselves: the same pack comes back under another one's hands ---- */
-
-static struct ct_event_pool *const pool = &context.pool;
 
 static void begin_stack(void)
 {

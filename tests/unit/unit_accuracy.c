@@ -356,7 +356,7 @@ static void queue_up(void)
     struct ct_pending *behind[STREAMS] = {NULL};
     for (unsigned i = launch_count; i--;) {
         const struct ct_op *op = &launches[i].measured.op;
-        launches[i].pending = (struct ct_pending){behind[op->stream], *op};
+        launches[i].pending = (struct ct_pending){.next = behind[op->stream], .op = *op};
         behind[op->stream] = &launches[i].pending;
     }
 }

@@ -1096,7 +1096,7 @@ START_TEST(a_submission_meets_a_stop_beside_a_later_one)
     ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), CT_PIN_ALONE);
     struct ct_pending second = {.op = {.open_ticks = near, .call_ticks = near}};
     second.op.done_ticks = second.op.closed_ticks = far;
-    struct ct_pending first = {&second, second.op};
+    struct ct_pending first = {.next = &second, .op = second.op};
     first.op.open_ticks = first.op.call_ticks = far;
     ck_assert(!ct_lead_met_intake(&clock, gpu_ns(stop), &first));
     first.op.flags = second.op.flags = CT_OP_OVERLAPPED;

@@ -454,7 +454,7 @@ END_TEST
 
 START_TEST(no_events)
 {
-    context->pool.limit = 64;
+    context->events.pool[CT_EVENT_TIMED].limit = 64;
     for (size_t k = 0; k < 40; k++)
         add_node(CU_GRAPH_NODE_TYPE_KERNEL);
     check_none(CT_REPLICA_LOST_EVENTS);

@@ -88,6 +88,7 @@ typedef int actor_fn(int argc, char **argv);
     X("as-nobody", as_nobody)                                                                      \
     X("scarce", scarce)                                                                            \
     X("waits", waits)                                                                              \
+    X("overlap", overlap)                                                                          \
     X("pace", pace)                                                                                \
     X("order", order)                                                                              \
     X("memories", memories)                                                                        \

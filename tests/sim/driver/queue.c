@@ -96,7 +96,7 @@ static int64_t *engine_of(CUstream s, const struct sim_work *w)
 /* The time it takes in its stream. */
 static int64_t set_times(CUstream s, const struct sim_work *w)
 {
-    int64_t start = start_ns(s), t = start, *engine = engine_of(s, w);
+    int64_t start = sim_connection_begin(s, w, start_ns(s)), t = start, *engine = engine_of(s, w);
     switch (w->kind) {
     case SIM_WORK_GRAPH:
         t = graph_start_ns(w->plan, later(t, w->after_ns));
@@ -122,6 +122,7 @@ static int64_t set_times(CUstream s, const struct sim_work *w)
     default:
         break;
     }
+    sim_connection_end(s, w, start, t);
     s->tail_ns = t;
     return t - start;
 }

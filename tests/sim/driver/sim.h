@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define SIM_DEVICES 16
+#define SIM_CONNECTIONS 32
 #define SIM_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* ---- handles (pool.c) ---- */
@@ -232,6 +233,7 @@ struct CUctx_st {
     CUstream legacy;
     CUstream streams; /* all of the context */
     CUgreenCtx green; /* of a green context's converted form */
+    int64_t connection_ns[SIM_CONNECTIONS]; /* when each takes in what comes next */
 };
 
 struct sim_op {
@@ -255,6 +257,7 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
+    unsigned connection; /* that carries what it has ahead */
     bool doomed;       /* destroyed with work pending */
     bool is_profilers; /* a self-timed kernel was the first work in it */
     int64_t tail_ns;
@@ -362,6 +365,9 @@ bool sim_reached(const struct sim_mark *m);
 void sim_wait_stream(CUstream s);
 void sim_wait_context(CUcontext c);
 uint64_t sim_pending(void);
+/* With the device's clock being the host's: what holds up what (connection.c). */
+int64_t sim_connection_begin(CUstream s, const struct sim_work *w, int64_t start_ns);
+void sim_connection_end(CUstream s, const struct sim_work *w, int64_t begun_ns, int64_t end_ns);
 bool sim_idle(void); /* without a look at the gates */
 /* Hands an operation with host functions to the worker thread (host.c). */
 void sim_worker_take(struct sim_op *op);

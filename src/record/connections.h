@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The connections that carry a context's work to the GPU, 8 unless CUDA_DEVICE_MAX_CONNECTIONS says
+ * otherwise, and the streams that share them. An entry that has to wait holds up whatever is behind
+ * it in its connection, of other streams as well. A kernel waits for the one before it in its stream
+ * anyway, and so does a start record just ahead of it; a stop record waits for nothing that the
+ * program waits for. So where streams may have to share, no end is stamped: polled.h.
+ *
+ * The driver does not tell which stream is in which connection; it spreads them as work comes. Two
+ * streams can meet where there are more streams than connections, and hardly do while no more than
+ * half as many are at work.
+ */
+#ifndef CT_CONNECTIONS_H
+#define CT_CONNECTIONS_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+
+struct ct_context;
+struct ct_stream;
+
+/* Part of a context. */
+struct ct_connections {
+    _Alignas(CT_CACHE_LINE) _Atomic uint32_t streams; /* that exist, as far as they are known */
+    _Atomic uint32_t at_work;                         /* of these; followed from when they share */
+};
+
+/* Part of a stream. */
+struct ct_stream_work {
+    atomic_bool is_known;       /* it is on the list of those at work */
+    uint32_t context;           /* for which it is counted */
+    struct ct_stream *next;     /* on that list */
+    uint64_t breaks;            /* the drain thread's: operations without a bracket so far, */
+    uint64_t quiet_since_ticks; /* and since when there have been no more */
+};
+
+extern uint32_t ct_connections_count;
+
+/* setting: the value of CUDA_DEVICE_MAX_CONNECTIONS, or NULL. */
+void ct_connections_init(const char *setting);
+/* In the child of a fork. */
+void ct_connections_forget(void);
+
+/* Launching thread: an operation is about to go into the stream, whose context has more streams
+ * than connections. Whether it may have to share one with what others have there.
+ */
+bool ct_connections_are_short(struct ct_context *c, struct ct_stream *s);
+
+/* Drain thread, once a round: which streams are still at work. */
+void ct_connections_step(void);
+
+#endif
