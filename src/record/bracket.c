@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "record/calibrate.h"
 #include "record/capture.h"
 #include "record/depth.h"
@@ -134,11 +135,20 @@ static void look_for_programmatic(const struct ct_bracket *b, const struct ct_wo
 /* Programmatic rows by themselves are no more often timed for having many shapes. */
 static const struct ct_shape any_shape;
 
+/* Where the user asked for each operation all the same, none is passed over. */
+static uint32_t thinned_out(const struct ct_bracket *b)
+{
+    bool is = ct_unlikely(b->is_polled) && ct_sample_policy()->apart;
+    return is ? ct_connections_every(b->context) : 1;
+}
+
 /* The first launch of a kernel is timed: its row is not known yet. See publish(). */
 static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
 {
     struct ct_drawn drawn = {1, true};
-    if (b->row == CT_ROW_NONE || ct_likely(!ct_sample_is_on && !ct_row_is_programmatic(b->row)))
+    uint32_t every = thinned_out(b);
+    if (b->row == CT_ROW_NONE ||
+        ct_likely(!ct_sample_is_on && every == 1 && !ct_row_is_programmatic(b->row)))
         return false;
     if (ct_unlikely(w->kind == CT_WORK_WITNESS))
         return false;
@@ -146,6 +156,8 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
         struct ct_pass_finding f = finding(b, w);
         drawn = ct_pass_candidate(&b->thread->passes, &f);
     }
+    if (ct_unlikely(every > drawn.every))
+        drawn = (struct ct_drawn){every, ct_random(&b->thread->sampler.random) % every == 0};
     const struct ct_shape *shape = ct_sample_is_on ? &w->shape : &any_shape;
     uint64_t key = ct_sample_key(shape, w->bytes, w->operations);
     return !ct_sample_choose(&b->thread->sampler, &b->thread->passes.cluster, b->row, key,
@@ -207,7 +219,8 @@ static bool can_be_polled(struct ct_bracket *b, const struct ct_work *w)
 {
     if (w->kind == CT_ROW_KERNEL)
         return true;
-    bool is_idle = w->kind != CT_WORK_WITNESS && ct_stream_is_idle(b->stream);
+    bool is_idle = w->kind != CT_WORK_WITNESS && ct_stream_is_dealt_with(b->stream) &&
+                   ct_stream_is_idle(b->stream);
     if (is_idle && w->op_flags & CT_OP_WAITED_FOR)
         b->is_polled = false;
     return is_idle;
@@ -299,11 +312,11 @@ static void record_start(struct ct_bracket *b)
         b->flags |= CT_OP_POLLED;
     uint32_t spared = b->flags ? 0 : ct_stream_spares_start(s, b->thread, &b->open_ticks);
     b->flags |= spared;
-    enum ct_event_kind stop = b->is_polled ? CT_EVENT_PLAIN : CT_EVENT_TIMED;
-    if (!spared &&
-        (b->start_event = ct_cache_take(b->context, cache, CT_EVENT_TIMED)) == CT_EVENT_NONE)
+    if (!spared && (b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
-    if ((b->stop_event = ct_cache_take(b->context, cache, stop)) == CT_EVENT_NONE)
+    b->stop_event = ct_unlikely(b->is_polled) ? ct_cache_take_plain(b->context, cache)
+                                              : ct_cache_take(b->context, cache);
+    if (b->stop_event == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     if (b->start_event != CT_EVENT_NONE) {
         b->open_ticks = ct_ticks();
@@ -314,10 +327,13 @@ static void record_start(struct ct_bracket *b)
     b->state = CT_BRACKET_OPEN;
 }
 
-/* What would be timed as a whole may be timed kernel by kernel instead. */
+/*
+ * A graph that would be timed as a whole may be timed kernel by kernel instead, unless the event
+ * nodes could hold up other streams.
+ */
 static bool is_replayed(struct ct_bracket *b, const struct ct_work *w)
 {
-    if (ct_likely(w->kind != CT_ROW_GRAPH) || !ct_replica_is_due(w->graph, b->stream))
+    if (ct_likely(w->kind != CT_ROW_GRAPH) || b->is_polled || !ct_replica_is_due(w->graph, b->stream))
         return false;
     lose(b, CT_LOSS_INSIDE);
     return true;

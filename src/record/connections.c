@@ -9,8 +9,10 @@
 #define USUAL 8 /* of a driver that was not told */
 #define MOST 32
 
+#define MANY 48 /* streams at work */
+
 /* Behind operations without a bracket nothing shows when a stream is through: this is the guess. */
-#define QUIET_NS 20000000u
+#define QUIET_NS 500000000u
 
 CT_READ_MOSTLY uint32_t ct_connections_count = USUAL;
 
@@ -54,6 +56,11 @@ bool ct_connections_are_short(struct ct_context *c, struct ct_stream *s)
         add(c, s);
     return atomic_load_explicit(&c->connections.at_work, memory_order_relaxed) >
            ct_connections_count / 2;
+}
+
+uint32_t ct_connections_every(const struct ct_context *c)
+{
+    return 1 + atomic_load_explicit(&c->connections.at_work, memory_order_relaxed) / MANY;
 }
 
 static bool is_at_work(struct ct_stream *s, uint64_t now)

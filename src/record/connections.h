@@ -47,6 +47,12 @@ void ct_connections_forget(void);
  */
 bool ct_connections_are_short(struct ct_context *c, struct ct_stream *s);
 
+/*
+ * One in how many operations of a context is timed where that is asked of each: with very many
+ * streams at work two records a launch are felt on the host.
+ */
+uint32_t ct_connections_every(const struct ct_context *c);
+
 /* Drain thread, once a round: which streams are still at work. */
 void ct_connections_step(void);
 

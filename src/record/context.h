@@ -107,9 +107,7 @@ static inline uint32_t ct_context_index(const struct ct_context *c)
 
 static inline CUevent ct_event(const struct ct_context *c, uint32_t index)
 {
-    return index & CT_EVENT_UNTIMED
-               ? c->events.pool[CT_EVENT_PLAIN].event[index & ~CT_EVENT_UNTIMED]
-               : c->events.pool[CT_EVENT_TIMED].event[index];
+    return c->events.event[index];
 }
 
 /* The thread's current context; NULL: there is none, or the driver does not say. */

@@ -13,11 +13,9 @@
 
 static bool init(struct ct_event_pool *pool, uint32_t limit)
 {
-    if (!pool->event)
-        pool->event = ct_map(sizeof(*pool->event) * limit);
     if (!pool->pack)
         pool->pack = ct_map(sizeof(*pool->pack) * limit);
-    if (!pool->event || !pool->pack)
+    if (!pool->pack)
         return false;
     pool->limit = limit;
     pool->pack_events = (uint32_t)ct_min(CT_PACK_EVENTS, ct_max(1, limit / PACKS_LEAST));
@@ -30,10 +28,15 @@ static bool init(struct ct_event_pool *pool, uint32_t limit)
 
 bool ct_events_init(struct ct_events *events, uint32_t limit)
 {
+    uint32_t plain = (uint32_t)ct_min(limit, CT_PLAIN_MOST);
+    if (!events->event)
+        events->event = ct_map(sizeof(*events->event) * (limit + plain));
     events->generation++;
     events->returned = (struct ct_event_cache){.generation = events->generation};
-    return init(&events->pool[CT_EVENT_TIMED], limit) &&
-           init(&events->pool[CT_EVENT_PLAIN], (uint32_t)ct_min(limit, CT_UNTIMED_MOST));
+    events->pool[CT_EVENT_TIMED].event = events->event;
+    events->pool[CT_EVENT_PLAIN].event = events->event + limit;
+    return events->event && init(&events->pool[CT_EVENT_TIMED], limit) &&
+           init(&events->pool[CT_EVENT_PLAIN], plain);
 }
 
 /* The tag changes with every change of the head: a head that came back is not the same one. */
@@ -85,7 +88,7 @@ static void check(const struct ct_events *events, struct ct_event_cache *cache)
         *cache = (struct ct_event_cache){.generation = events->generation};
 }
 
-static void give(struct ct_event_pool *pool, uint32_t *pack, uint32_t index)
+CT_INLINE void give(struct ct_event_pool *pool, uint32_t *pack, uint32_t index)
 {
     if (*pack && pool->pack[*pack - 1].count == pool->pack_events) {
         push(pool, &pool->filled, *pack);
@@ -99,9 +102,13 @@ static void give(struct ct_event_pool *pool, uint32_t *pack, uint32_t index)
 
 void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index)
 {
-    enum ct_event_kind kind = index & CT_EVENT_UNTIMED ? CT_EVENT_PLAIN : CT_EVENT_TIMED;
-    check(&c->events, cache);
-    give(&c->events.pool[kind], &cache->pack[kind], index & ~CT_EVENT_UNTIMED);
+    struct ct_events *e = &c->events;
+    check(e, cache);
+    uint32_t timed = e->pool[CT_EVENT_TIMED].limit;
+    if (ct_unlikely(index >= timed))
+        give(&e->pool[CT_EVENT_PLAIN], &cache->pack[CT_EVENT_PLAIN], index - timed);
+    else
+        give(&e->pool[CT_EVENT_TIMED], &cache->pack[CT_EVENT_TIMED], index);
 }
 
 void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache)
@@ -168,7 +175,7 @@ static CT_COLD uint32_t make(struct ct_context *c, uint32_t *pack, enum ct_event
     return taken;
 }
 
-static uint32_t take(struct ct_context *c, uint32_t *pack, enum ct_event_kind kind)
+CT_INLINE uint32_t take(struct ct_context *c, uint32_t *pack, enum ct_event_kind kind)
 {
     struct ct_event_pool *pool = &c->events.pool[kind];
     if (ct_unlikely(!*pack) && !(*pack = pop(pool, &pool->filled)))
@@ -182,16 +189,22 @@ static uint32_t take(struct ct_context *c, uint32_t *pack, enum ct_event_kind ki
     return index;
 }
 
-uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache, enum ct_event_kind kind)
+uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache)
 {
     check(&c->events, cache);
-    uint32_t index = take(c, &cache->pack[kind], kind);
-    return kind == CT_EVENT_PLAIN && index != CT_EVENT_NONE ? index | CT_EVENT_UNTIMED : index;
+    return take(c, &cache->pack[CT_EVENT_TIMED], CT_EVENT_TIMED);
+}
+
+uint32_t ct_cache_take_plain(struct ct_context *c, struct ct_event_cache *cache)
+{
+    check(&c->events, cache);
+    uint32_t index = take(c, &cache->pack[CT_EVENT_PLAIN], CT_EVENT_PLAIN);
+    return index == CT_EVENT_NONE ? index : c->events.pool[CT_EVENT_TIMED].limit + index;
 }
 
 uint32_t ct_event_take(struct ct_context *c)
 {
-    return ct_cache_take(c, &c->events.returned, CT_EVENT_TIMED);
+    return ct_cache_take(c, &c->events.returned);
 }
 
 void ct_event_give(struct ct_context *c, uint32_t index)

@@ -19,9 +19,8 @@
 struct ct_context;
 
 #define CT_EVENT_BITS 20 /* of an index */
-#define CT_EVENT_UNTIMED ((uint32_t)1 << (CT_EVENT_BITS - 1)) /* in an index: the other pool's */
-#define CT_EVENTS_MOST CT_EVENT_UNTIMED
-#define CT_UNTIMED_MOST 8192
+#define CT_PLAIN_MOST 8192
+#define CT_EVENTS_MOST (((uint32_t)1 << CT_EVENT_BITS) - CT_PLAIN_MOST)
 #define CT_PACK_EVENTS 126
 
 /* Pools of a context: a record of either kind of event is an entry in a stream's queue. */
@@ -44,7 +43,7 @@ struct ct_event_cache {
 };
 
 struct ct_event_pool {
-    CUevent *event;
+    CUevent *event; /* in the context's */
     struct ct_event_pack *pack;
     uint32_t limit;
     uint32_t pack_events; /* fewer than fit where the limit is low: packs must go round */
@@ -56,6 +55,7 @@ struct ct_event_pool {
 };
 
 struct ct_events {
+    CUevent *event;      /* by index: those that stamp the time, up to their limit, then the plain ones */
     uint32_t generation; /* of the use of the context's entry */
     struct ct_event_pool pool[CT_EVENT_KINDS];
     /* Of whoever holds the lock of the round. */
@@ -72,7 +72,9 @@ bool ct_events_init(struct ct_events *events, uint32_t limit);
  * An event, made if none is free and the limit allows; CT_EVENT_NONE otherwise. The cache is the
  * calling thread's. The context need not be current.
  */
-uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache, enum ct_event_kind kind);
+uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache);
+/* One that stamps nothing. */
+uint32_t ct_cache_take_plain(struct ct_context *c, struct ct_event_cache *cache);
 void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index);
 /* All of the cache's events go back to the pool. The context's entry must not change meanwhile. */
 void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache);

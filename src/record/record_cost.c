@@ -13,7 +13,7 @@ static bool take_all(struct ct_record_cost *r, struct ct_context *c, struct ct_e
 {
     bool ok = true;
     for (unsigned i = 0; i < CT_RECORD_COST_EVENTS; i++)
-        ok = (r->event[i] = ct_cache_take(c, cache, CT_EVENT_TIMED)) != CT_EVENT_NONE && ok;
+        ok = (r->event[i] = ct_cache_take(c, cache)) != CT_EVENT_NONE && ok;
     return ok;
 }
 

@@ -20,7 +20,7 @@ KINDS = {1: "kernel", 2: "copy", 3: "set", 4: "graph", 5: "prefetch"}
 DIRECTIONS = ["HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"]
 LOSSES = ["captured", "sampled", "excluded", "no event", "ring full", "deep queue",
           "programmatic", "unsafe", "event error", "context gone", "unfinished",
-          "mixed batch", "no start", "inside"]
+          "mixed batch", "no start", "inside", "shared"]
 DID_NOT_RUN = {"captured"}
 ROOM_FOR_LOSSES = 16
 

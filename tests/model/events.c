@@ -37,9 +37,9 @@ static void begin(void)
     ct_driver_real[CT_ID_cuCtxGetCurrent] = (ct_function)current;
     context = (struct ct_context){.state = CT_CONTEXT_FREE};
     ct_events_init(&context.events, LIMIT);
-    uint32_t first = ct_cache_take(&context, &cache, CT_EVENT_TIMED);
+    uint32_t first = ct_cache_take(&context, &cache);
     for (int i = 1; i < MADE; i++)
-        ct_cache_take(&context, &cache, CT_EVENT_TIMED);
+        ct_cache_take(&context, &cache);
     for (uint32_t i = 0; i < FREE; i++)
         ct_cache_give(&context, &cache, first + i);
     ct_cache_flush(&context, &cache);
@@ -50,7 +50,7 @@ static void begin(void)
 
 static uint32_t take_one(struct ct_event_cache *cache)
 {
-    uint32_t e = ct_cache_take(&context, cache, CT_EVENT_TIMED);
+    uint32_t e = ct_cache_take(&context, cache);
     if (e != CT_EVENT_NONE)
         model_writes(&used[e]);
     return e;
@@ -76,7 +76,7 @@ static void all_are_back(void)
     struct ct_event_cache cache = {0};
     unsigned n = 0;
     uint64_t seen = 0;
-    for (uint32_t e; (e = ct_cache_take(&context, &cache, CT_EVENT_TIMED)) != CT_EVENT_NONE; n++) {
+    for (uint32_t e; (e = ct_cache_take(&context, &cache)) != CT_EVENT_NONE; n++) {
         MODEL_ASSERT(!(seen >> e & 1));
         seen |= (uint64_t)1 << e;
     }

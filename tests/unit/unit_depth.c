@@ -29,7 +29,7 @@ static void set_up(void)
     ck_assert(ct_contexts_init() && ct_streams_init());
     for (unsigned i = 0; i < EVENTS; i++)
         events[i] = (CUevent)&handles[i];
-    ct_context(0)->events.pool[CT_EVENT_TIMED].event = events;
+    ct_context(0)->events.event = events;
 }
 
 /* A launch; false: it got no bracket. With a shared start there is one record. */

@@ -137,7 +137,7 @@ START_TEST(a_start_that_was_lost_has_its_reason)
 {
     static const uint32_t flags[] = {CT_OP_TOLD_START, CT_OP_SHARED_START};
     struct ct_context *c = ct_context_get((CUcontext)&contexts[0]);
-    c->events.pool[CT_EVENT_TIMED].event[0] = (CUevent)event;
+    c->events.event[0] = (CUevent)event;
     atomic_store(&c->state, CT_CONTEXT_LIVE);
     ct_stream_created((CUstream)stream, 0, 0);
     uint32_t row = ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel");

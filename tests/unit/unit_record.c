@@ -204,7 +204,7 @@ static void *take_and_give(void *c)
 {
     struct ct_event_cache cache = {0}, other = {0};
     for (unsigned i = 0; i < 50000; i++) {
-        uint32_t e = ct_cache_take(c, &cache, CT_EVENT_TIMED);
+        uint32_t e = ct_cache_take(c, &cache);
         if (e == CT_EVENT_NONE)
             continue;
         if (atomic_fetch_add(&holder[e], 1)) /* two have the same */
@@ -265,7 +265,7 @@ START_TEST(an_ended_thread_leaves_its_events)
     pthread_create(&thread, NULL, launch_and_end, NULL);
     pthread_join(thread, NULL);
     drain();
-    while (ct_cache_take(c, &cache, CT_EVENT_TIMED) != CT_EVENT_NONE)
+    while (ct_cache_take(c, &cache) != CT_EVENT_NONE)
         taken++;
     ck_assert_uint_ge(taken, 8192 - 1); /* one may be kept for the clock */
 }
@@ -813,7 +813,7 @@ START_TEST(stops_come_in_any_order)
     ct_bracket_close(&first, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
     ct_bracket_close(&second, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
     struct ct_context *c = ct_context(first.stream->context);
-    CUevent *stop = &c->events.pool[CT_EVENT_TIMED].event[first.stop_event];
+    CUevent *stop = &c->events.event[first.stop_event];
     *stop = (CUevent)&handles[40000];
     complete = 30000;
     ct_harvest_collect(other);

@@ -27,7 +27,6 @@ typedef int actor_fn(int argc, char **argv);
     X("tasks", tasks)                                                                              \
     X("profiler", profiler)                                                                        \
     X("mixture", mixture)                                                                          \
-    X("beside", beside)                                                                            \
     X("dependent", dependent)                                                                      \
     X("capture-beside", capture_beside)                                                            \
     X("capture-only", capture_only)                                                                \

@@ -120,22 +120,3 @@ int actor_dependent(int argc, char **argv)
         printf("%s %llu\n", names[k], (unsigned long long)total_ns[k]);
     return 0;
 }
-
-/* beside STREAMS LAUNCHES: so many in each, in turns */
-int actor_beside(int argc, char **argv)
-{
-    CUstream s[MOST_STREAMS];
-    long streams = actor_number(argc, argv, 1, 2), n = actor_number(argc, argv, 2, 100);
-    actor_begin();
-    CUfunction f = actor_function("beside");
-    for (int i = 0; i < streams && i < MOST_STREAMS; i++)
-        s[i] = actor_stream();
-    for (long j = 0; j < n; j++) {
-        for (int i = 0; i < streams && i < MOST_STREAMS; i++)
-            MUST(actor_launch(f, s[i]));
-        if (j % 20 == 19)
-            MUST(cuCtxSynchronize());
-    }
-    MUST(cuCtxSynchronize());
-    return 0;
-}

@@ -193,41 +193,6 @@ START_TEST(captures_are_no_samples)
 }
 END_TEST
 
-#define ONE "CUDA_DEVICE_MAX_CONNECTIONS=1"
-
-/* With one connection to the device timing keeps streams apart: by default it is rare, and said. */
-START_TEST(one_connection)
-{
-    static const struct {
-        const char *streams, *setting;
-        bool rare;
-    } cases[] = {
-        {"2", "CUTRACE_PRINT=off", true},
-        {"1", "CUTRACE_PRINT=off", false},
-        {"2", "CUTRACE_SAMPLE=1", false},
-    };
-    struct ct_summary s;
-    struct stage_run r =
-        PLAY(.argv = {"beside", cases[_i].streams, "3000"}, .env = {ONE, cases[_i].setting});
-    uint64_t launches = 3000 * (uint64_t)atoi(cases[_i].streams);
-    ck_assert_int_eq(r.status, 0);
-    ck_assert_uint_eq(stage_said(&r), 1);
-    ck_assert(strstr(r.err, ONE ": timing keeps streams from") != NULL);
-    stage_profile(&s, "summary.bin");
-    const struct ct_file_row *row = row_of(&s, "beside");
-    ck_assert_uint_eq(calls_of(row), launches);
-    if (cases[_i].rare) {
-        ck_assert_uint_lt(row->timed, launches / 50);
-        ck_assert_uint_ge(row->timed, 1);
-    } else {
-        ck_assert_uint_eq(row->lost[CT_LOSS_SAMPLED], 0);
-    }
-    ck_assert_uint_eq(s.notes_count, 1);
-    ct_summary_free(&s);
-    stage_drop(&r);
-}
-END_TEST
-
 /*
  * A record between programmatic dependent launches keeps them apart: the first are timed, and few
  * of the others, by which these are estimated; what neither is one nor comes before one that
@@ -278,7 +243,6 @@ int main(void)
     tcase_add_test(t, dear_records_are_few);
     tcase_add_test(t, they_come_in_clusters);
     tcase_add_test(t, captures_are_no_samples);
-    tcase_add_loop_test(t, one_connection, 0, 3);
     tcase_add_loop_test(t, programmatic_dependent_launches, 0, 6);
     return stage_main("life_sample", t);
 }
