@@ -228,8 +228,7 @@ static bool can_be_polled(struct ct_bracket *b, const struct ct_work *w)
 
 static bool has_to_share(const struct ct_bracket *b)
 {
-    uint32_t streams =
-        atomic_load_explicit(&b->context->connections.streams, memory_order_relaxed);
+    uint32_t streams = atomic_load_explicit(&b->context->connections.streams, memory_order_relaxed);
     return ct_unlikely(streams > ct_connections_count) &&
            ct_connections_are_short(b->context, b->stream);
 }
@@ -333,7 +332,8 @@ static void record_start(struct ct_bracket *b)
  */
 static bool is_replayed(struct ct_bracket *b, const struct ct_work *w)
 {
-    if (ct_likely(w->kind != CT_ROW_GRAPH) || b->is_polled || !ct_replica_is_due(w->graph, b->stream))
+    if (ct_likely(w->kind != CT_ROW_GRAPH) || b->is_polled ||
+        !ct_replica_is_due(w->graph, b->stream))
         return false;
     lose(b, CT_LOSS_INSIDE);
     return true;

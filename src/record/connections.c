@@ -90,8 +90,7 @@ void ct_connections_step(void)
         return;
     bool dropped = false;
     uint64_t now = ct_ticks();
-    struct ct_stream *next,
-        *s = atomic_exchange_explicit(&at_work, NULL, memory_order_acquire);
+    struct ct_stream *next, *s = atomic_exchange_explicit(&at_work, NULL, memory_order_acquire);
     for (; s; s = next) {
         next = s->work.next;
         if (is_at_work(s, now)) {

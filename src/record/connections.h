@@ -2,9 +2,9 @@
 /*
  * The connections that carry a context's work to the GPU, 8 unless CUDA_DEVICE_MAX_CONNECTIONS says
  * otherwise, and the streams that share them. An entry that has to wait holds up whatever is behind
- * it in its connection, of other streams as well. A kernel waits for the one before it in its stream
- * anyway, and so does a start record just ahead of it; a stop record waits for nothing that the
- * program waits for. So where streams may have to share, no end is stamped: polled.h.
+ * it in its connection, of other streams as well. A kernel waits for the one before it in its
+ * stream anyway, and so does a start record just ahead of it; a stop record waits for nothing that
+ * the program waits for. So where streams may have to share, no end is stamped: polled.h.
  *
  * The driver does not tell which stream is in which connection; it spreads them as work comes. Two
  * streams can meet where there are more streams than connections, and hardly do while no more than

@@ -55,7 +55,8 @@ struct ct_event_pool {
 };
 
 struct ct_events {
-    CUevent *event;      /* by index: those that stamp the time, up to their limit, then the plain ones */
+    CUevent
+        *event; /* by index: those that stamp the time, up to their limit, then the plain ones */
     uint32_t generation; /* of the use of the context's entry */
     struct ct_event_pool pool[CT_EVENT_KINDS];
     /* Of whoever holds the lock of the round. */

@@ -3,8 +3,8 @@
  * Operations whose end is not stamped, because that would hold up other streams (connections.h). An
  * event that stamps nothing stands behind them and holds nothing up. The drain thread asks for it,
  * round after round: the end is between the last time when it was not complete and the first time
- * when it was, by the host's clock, which is tied to the GPU's. Where the next operation's start was
- * stamped in between, the end was there at the latest, and mostly just there.
+ * when it was, by the host's clock, which is tied to the GPU's. Where the next operation's start
+ * was stamped in between, the end was there at the latest, and mostly just there.
  */
 #ifndef CT_POLLED_H
 #define CT_POLLED_H
@@ -12,9 +12,9 @@
 #include "record/settle.h"
 
 /*
- * The duration of an operation that was found complete at `seen_ticks`; its start has been read. Sets
- * the stop to where a record behind it would have been stamped. CT_LOSS_COUNT: all well; otherwise
- * why it has no time. Drain thread, with the context current.
+ * The duration of an operation that was found complete at `seen_ticks`; its start has been read.
+ * Sets the stop to where a record behind it would have been stamped. CT_LOSS_COUNT: all well;
+ * otherwise why it has no time. Drain thread, with the context current.
  */
 enum ct_loss ct_polled_end(struct ct_measured *m, const struct ct_pending *p, uint64_t seen_ticks,
                            uint64_t *time_ns, uint64_t *doubt_ns);

@@ -16,14 +16,14 @@
 static const struct case_ {
     const char *pattern, *streams, *connections, *setting;
 } cases[] = {
-    {"turns", "4", "8", "CUTRACE_PRINT=off"},      {"turns", "9", "8", "CUTRACE_PRINT=off"},
-    {"turns", "16", "8", "CUTRACE_PRINT=off"},     {"turns", "64", "8", "CUTRACE_PRINT=off"},
-    {"turns", "16", "8", "CUTRACE_SAMPLE=1"},      {"turns", "16", "8", "CUTRACE_SAMPLE=8"},
-    {"turns", "16", "8", "CUTRACE_BUDGET=2%"},     {"turns", "16", "8", "CUTRACE_TRACE=1"},
-    {"turns", "2", "1", "CUTRACE_PRINT=off"},      {"turns", "16", "4", "CUTRACE_PRINT=off"},
-    {"turns", "64", "32", "CUTRACE_PRINT=off"},    {"fork-join", "16", "8", "CUTRACE_PRINT=off"},
-    {"fork-join", "2", "1", "CUTRACE_PRINT=off"},  {"pipeline", "16", "8", "CUTRACE_PRINT=off"},
-    {"pipeline", "2", "1", "CUTRACE_PRINT=off"},   {"pipeline", "16", "8", "CUTRACE_BUDGET=2%"},
+    {"turns", "4", "8", "CUTRACE_PRINT=off"},     {"turns", "9", "8", "CUTRACE_PRINT=off"},
+    {"turns", "16", "8", "CUTRACE_PRINT=off"},    {"turns", "64", "8", "CUTRACE_PRINT=off"},
+    {"turns", "16", "8", "CUTRACE_SAMPLE=1"},     {"turns", "16", "8", "CUTRACE_SAMPLE=8"},
+    {"turns", "16", "8", "CUTRACE_BUDGET=2%"},    {"turns", "16", "8", "CUTRACE_TRACE=1"},
+    {"turns", "2", "1", "CUTRACE_PRINT=off"},     {"turns", "16", "4", "CUTRACE_PRINT=off"},
+    {"turns", "64", "32", "CUTRACE_PRINT=off"},   {"fork-join", "16", "8", "CUTRACE_PRINT=off"},
+    {"fork-join", "2", "1", "CUTRACE_PRINT=off"}, {"pipeline", "16", "8", "CUTRACE_PRINT=off"},
+    {"pipeline", "2", "1", "CUTRACE_PRINT=off"},  {"pipeline", "16", "8", "CUTRACE_BUDGET=2%"},
 };
 
 static double took_us(const struct case_ *c, bool bare, struct stage_run *r)
@@ -79,7 +79,8 @@ START_TEST(streams_stay_side_by_side)
 }
 END_TEST
 
-/* Their ends are looked for: each is known to a nap of the drain thread, and the mean far better. */
+/* Their ends are looked for: each is known to a nap of the drain thread, and the mean far better.
+ */
 START_TEST(their_times_are_known)
 {
     const struct case_ c = {"turns", "16", "8", "CUTRACE_PRINT=off"};
