@@ -213,17 +213,22 @@ static CT_COLD bool begin_context(struct ct_bracket *b, uint32_t state)
 
 /*
  * Only a kernel waits for what is before it where a record does: behind a kernel, one before a copy
- * would hold others up. A call that waits for its copy makes the stop record behind it.
+ * would hold others up. Then it begins where the bracket before it ended, or the stream is to be
+ * idle. A call that waits for its copy makes the stop record behind it.
  */
 static bool can_be_polled(struct ct_bracket *b, const struct ct_work *w)
 {
     if (w->kind == CT_ROW_KERNEL)
         return true;
-    bool is_idle = w->kind != CT_WORK_WITNESS && ct_stream_is_dealt_with(b->stream) &&
-                   ct_stream_is_idle(b->stream);
+    if (w->kind == CT_WORK_WITNESS)
+        return false;
+    bool is_idle = ct_stream_is_dealt_with(b->stream) && ct_stream_is_idle(b->stream);
     if (is_idle && w->op_flags & CT_OP_WAITED_FOR)
         b->is_polled = false;
-    return is_idle;
+    if (!is_idle && ct_stream_follows(b->stream, b->thread))
+        b->flags |= CT_OP_SHARED_START;
+    b->open_ticks = ct_ticks();
+    return is_idle || b->flags & CT_OP_SHARED_START;
 }
 
 static bool has_to_share(const struct ct_bracket *b)
@@ -309,8 +314,9 @@ static void record_start(struct ct_bracket *b)
         b->flags |= CT_OP_AFTER_BREAK | (b->found_idle ? CT_OP_FOUND_IDLE : 0);
     if (b->is_polled)
         b->flags |= CT_OP_POLLED;
-    uint32_t spared = b->flags ? 0 : ct_stream_spares_start(s, b->thread, &b->open_ticks);
-    b->flags |= spared;
+    if (!b->flags)
+        b->flags |= ct_stream_spares_start(s, b->thread, &b->open_ticks);
+    bool spared = b->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START);
     if (!spared && (b->start_event = ct_cache_take(b->context, cache)) == CT_EVENT_NONE)
         return abandon(b, CT_LOSS_NO_EVENT);
     b->stop_event = ct_unlikely(b->is_polled) ? ct_cache_take_plain(b->context, cache)
@@ -499,8 +505,8 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .flags = b->flags | w->op_flags,
         .start_event = b->start_event,
         .stop_event = b->stop_event,
-        .sequence =
-            ct_stream_recorded(s, b->thread, b->stop_event, b->start_event == CT_EVENT_NONE),
+        .sequence = ct_stream_recorded(s, b->thread, b->stop_event, b->start_event == CT_EVENT_NONE,
+                                       b->is_polled),
         .open_ticks = b->open_ticks,
         .call_ticks = call_ticks,
         .done_ticks = done_ticks,
@@ -516,7 +522,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .range = range,
         .batch = is_of_nccl(b, w) ? ct_collective_launched(b->thread, w->stream) : 0,
     };
-    if (ct_unlikely(b->flags & (CT_OP_OVERLAPPED | CT_OP_POLLED)))
+    if (ct_unlikely(b->flags & CT_OP_OVERLAPPED))
         ct_stream_disown(s);
     ct_ring_publish(&b->thread->op_ring);
     if (ct_unlikely(slot % WAKE_EVERY == 0))

@@ -18,9 +18,9 @@
 
 struct ct_context;
 
-#define CT_EVENT_BITS 20 /* of an index */
+#define CT_EVENT_BITS 21 /* of an index */
 #define CT_PLAIN_MOST 8192
-#define CT_EVENTS_MOST (((uint32_t)1 << CT_EVENT_BITS) - CT_PLAIN_MOST)
+#define CT_EVENTS_MOST ((uint32_t)1 << 20) /* that stamp the time */
 #define CT_PACK_EVENTS 126
 
 /* Pools of a context: a record of either kind of event is an entry in a stream's queue. */

@@ -283,24 +283,25 @@ static void measure_polled(struct ct_stream *s, const struct ct_pending *p)
     const struct ct_op *op = &p->op;
     struct ct_context *c = ct_context(op->context);
     struct ct_measured m = {.op = *op, .device = c->device};
-    uint64_t time_ns, doubt_ns;
+    struct ct_estimate e;
+    uint64_t start_doubt_ns;
     m.stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
     m.priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
     m.times = ct_lead_host_times(op);
     m.times.work = class_of(ct_row(op->row), op);
-    enum ct_loss loss = ct_gpu_clock_read(c, op->start_event, &m.start_ns) ? CT_LOSS_COUNT
-                                                                           : CT_LOSS_EVENT_ERROR;
-    if (loss == CT_LOSS_COUNT) {
-        ct_lead_guess(&c->clock, &m);
-        loss = ct_polled_end(&m, p, looked_ticks, &time_ns, &doubt_ns);
-    }
+    enum ct_loss loss = ct_polled_start(s, &m, &start_doubt_ns);
+    if (loss == CT_LOSS_COUNT)
+        loss = ct_polled_end(&m, p, looked_ticks, &e);
     if (loss != CT_LOSS_COUNT) {
         lose(s, op, loss);
         return;
     }
-    ct_settle_as(&m, time_ns, doubt_ns);
+    ct_settle_as(&m, e.time_ns, e.doubt_ns + start_doubt_ns);
     added++;
     added_ever++;
+    s->polled_sequence = op->sequence;
+    s->polled_stop_ns = m.stop_ns;
+    s->polled_doubt_ns = e.doubt_ns;
     give_stamp(op->context, op->start_event, m.start_ns);
     give_event(op->context, op->stop_event);
     drop_reference(s);

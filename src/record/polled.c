@@ -3,12 +3,43 @@
 
 #include "record/context.h"
 #include "record/lead.h"
+#include "record/row.h"
 
 /* Where a record that was told then would be stamped on an idle stream. */
 static uint64_t place(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t otherwise_ns)
 {
     uint64_t ns;
     return ticks && ct_gpu_clock_about(clock, ticks, &ns) ? ns : otherwise_ns;
+}
+
+/* Where the one before ended, or when the GPU was told of it. */
+static enum ct_loss follow(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns)
+{
+    const struct ct_op *op = &m->op;
+    const struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
+    *doubt_ns = 0;
+    if (s->polled_sequence + 1 == op->sequence) {
+        m->start_ns = s->polled_stop_ns;
+        *doubt_ns = s->polled_doubt_ns;
+    } else if (s->last_stop_sequence && s->last_stop_sequence + 1 == op->sequence) {
+        m->start_ns = s->last_stop_ns;
+    } else {
+        return CT_LOSS_NO_START;
+    }
+    m->start_ns = ct_max(m->start_ns, place(clock, op->call_ticks, 0));
+    return CT_LOSS_COUNT;
+}
+
+enum ct_loss ct_polled_start(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns)
+{
+    struct ct_context *c = ct_context(m->op.context);
+    if (m->op.flags & CT_OP_SHARED_START)
+        return follow(s, m, doubt_ns);
+    *doubt_ns = 0;
+    if (!ct_gpu_clock_read(c, m->op.start_event, &m->start_ns))
+        return CT_LOSS_EVENT_ERROR;
+    ct_lead_guess(&c->clock, m);
+    return CT_LOSS_COUNT;
 }
 
 /* UINT64_MAX: there is none, or it has not been stamped yet. */
@@ -32,23 +63,42 @@ static uint64_t front_ns(const struct ct_calibration *f, enum ct_work_class work
     return bias_ns > ct_record_ns(f) ? bias_ns - ct_record_ns(f) : 0;
 }
 
+static uint64_t less(uint64_t ns, uint64_t by_ns)
+{
+    return ns > by_ns ? ns - by_ns : 0;
+}
+
+/* Copies are often far shorter than the time between two questions: others of the row tell more. */
+static void settle(struct ct_estimate *e, const struct ct_measured *m)
+{
+    if (m->times.work == CT_CLASS_KERNEL)
+        e->doubt_ns = ct_max(e->high_ns - e->time_ns, e->time_ns - e->low_ns);
+    else
+        ct_estimate_settle(e, &ct_row(m->op.row)->prior);
+}
+
 enum ct_loss ct_polled_end(struct ct_measured *m, const struct ct_pending *p, uint64_t seen_ticks,
-                           uint64_t *time_ns, uint64_t *doubt_ns)
+                           struct ct_estimate *e)
 {
     struct ct_context *c = ct_context(m->op.context);
     const struct ct_calibration *f = ct_device(m->device)->calibration;
-    uint64_t record_ns = ct_record_ns(f);
+    uint64_t before_ns = m->times.shared_start ? 0 : ct_record_ns(f);
+    uint64_t outside_ns = before_ns + front_ns(f, m->times.work);
     uint64_t low_ns = place(&c->clock, p->asked_ticks, 0);
     uint64_t high_ns = place(&c->clock, seen_ticks, UINT64_MAX);
     uint64_t next_ns = next_start_ns(c, p);
     if (high_ns == UINT64_MAX && next_ns == UINT64_MAX)
         return CT_LOSS_NO_START;
-    low_ns = ct_max(low_ns, m->start_ns + record_ns);
+    if (m->op.flags & CT_OP_WAITED_FOR)
+        high_ns = ct_min(high_ns, place(&c->clock, m->op.done_ticks, UINT64_MAX));
+    low_ns = ct_max(low_ns, m->start_ns + before_ns);
     high_ns = ct_max(ct_min(high_ns, next_ns), low_ns);
     m->stop_ns = high_ns == next_ns ? next_ns : low_ns + (high_ns - low_ns) / 2;
+    *e = (struct ct_estimate){.time_ns = less(m->stop_ns, m->start_ns + outside_ns),
+                              .low_ns = less(low_ns, m->start_ns + outside_ns),
+                              .high_ns = less(high_ns, m->start_ns + outside_ns)};
+    settle(e, m);
+    m->stop_ns = ct_max(low_ns, ct_min(high_ns, m->start_ns + outside_ns + e->time_ns));
     m->times.raw_ns = m->stop_ns - m->start_ns;
-    *doubt_ns = ct_max(high_ns - m->stop_ns, m->stop_ns - low_ns);
-    uint64_t outside_ns = record_ns + front_ns(f, m->times.work);
-    *time_ns = m->times.raw_ns > outside_ns ? m->times.raw_ns - outside_ns : 0;
     return CT_LOSS_COUNT;
 }

@@ -10,6 +10,13 @@
 #define CT_POLLED_H
 
 #include "record/settle.h"
+#include "record/stream.h"
+
+/*
+ * Where the operation begins, on the time line, and how far off that may be. Drain thread, with the
+ * context current. CT_LOSS_COUNT, or why nobody knows.
+ */
+enum ct_loss ct_polled_start(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns);
 
 /*
  * The duration of an operation that was found complete at `seen_ticks`; its start has been read.
@@ -17,6 +24,6 @@
  * otherwise why it has no time. Drain thread, with the context current.
  */
 enum ct_loss ct_polled_end(struct ct_measured *m, const struct ct_pending *p, uint64_t seen_ticks,
-                           uint64_t *time_ns, uint64_t *doubt_ns);
+                           struct ct_estimate *e);
 
 #endif

@@ -123,6 +123,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
     atomic_store_explicit(&s->clock_until, 0, memory_order_relaxed);
     atomic_store_explicit(&s->has_gate, false, memory_order_relaxed);
+    s->polled_sequence = 0;
     s->last_engine = CT_ENGINE_NONE; /* the drain thread is through with the entry */
     atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);
     atomic_store_explicit(&s->gone, false, memory_order_relaxed);
@@ -413,16 +414,21 @@ bool ct_stream_is_idle(const struct ct_stream *s)
     return r == CUDA_SUCCESS;
 }
 
+/* Of the newest bracket: its thread, its sequence, and whether nothing can begin at its stop event.
+ */
+#define OWNER_POLLED ((uint64_t)1 << 63)
+
 static uint64_t owner(const struct ct_thread *t, uint64_t sequence)
 {
     return t->number << 40 | (sequence & (((uint64_t)1 << 40) - 1));
 }
 
 /* Whether the newest bracket is the thread's: then it is before the next one in the same ring. */
-static bool is_last_of(struct ct_stream *s, const struct ct_thread *t)
+CT_INLINE bool is_last_of(struct ct_stream *s, const struct ct_thread *t, uint64_t polled)
 {
     uint64_t newest = atomic_load_explicit(&s->sequence, memory_order_relaxed);
-    return atomic_load_explicit(&s->last_owner, memory_order_relaxed) == owner(t, newest) &&
+    return atomic_load_explicit(&s->last_owner, memory_order_relaxed) ==
+               (owner(t, newest) | polled) &&
            !ct_stream_is_broken(s) &&
            atomic_load_explicit(&s->last_turn, memory_order_relaxed) == ct_stream_turn(s);
 }
@@ -485,11 +491,16 @@ static bool has_clock(const struct ct_stream *s, uint64_t *ticks)
 
 uint32_t ct_stream_spares_start(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks)
 {
-    if (!is_last_of(s, t))
+    if (!is_last_of(s, t, 0))
         return 0;
     if (has_clock(s, ticks))
         return CT_OP_TOLD_START;
     return is_busy(s, ticks) ? CT_OP_SHARED_START : 0;
+}
+
+bool ct_stream_follows(struct ct_stream *s, struct ct_thread *t)
+{
+    return is_last_of(s, t, 0) || is_last_of(s, t, OWNER_POLLED);
 }
 
 void ct_stream_start_recorded(struct ct_stream *s, uint64_t ticks)
@@ -499,7 +510,7 @@ void ct_stream_start_recorded(struct ct_stream *s, uint64_t ticks)
 }
 
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
-                            bool shared)
+                            bool shared, bool polled)
 {
     if (shared)
         ct_count_bump(&s->shared, 1);
@@ -508,6 +519,7 @@ uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t s
                           memory_order_relaxed);
     atomic_store_explicit(&s->last_breaks, ct_stream_breaks(s), memory_order_relaxed);
     atomic_store_explicit(&s->last_turn, ct_stream_turn(s), memory_order_relaxed);
-    atomic_store_explicit(&s->last_owner, owner(t, n), memory_order_relaxed);
+    atomic_store_explicit(&s->last_owner, owner(t, n) | (polled ? OWNER_POLLED : 0),
+                          memory_order_relaxed);
     return n;
 }

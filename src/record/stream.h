@@ -64,7 +64,7 @@ struct ct_stream {
     _Atomic uint32_t last_row; /* of the last kernel; CT_ROW_NONE: it was something else */
 
     /* Of the thread that recorded last; another thread never uses them. */
-    _Atomic uint64_t last_owner; /* number of the thread << 40 | sequence */
+    _Atomic uint64_t last_owner; /* stream.c */
     _Atomic uint64_t last_breaks;
     _Atomic uint32_t last_turn;
     _Atomic uint64_t busy_until; /* ticks: the stream has work ahead till then */
@@ -95,6 +95,10 @@ struct ct_stream {
     uint32_t last_stop_context;
     uint64_t last_stop_sequence;
     uint64_t last_stop_ns;
+    /* The last bracket whose end was found by asking. */
+    uint64_t polled_sequence;
+    uint64_t polled_stop_ns;
+    uint64_t polled_doubt_ns;
     uint32_t last_engine; /* enum ct_engine of that bracket; NONE: there was none */
 
     /* Written when the stream begins to be at work, and by the drain thread. */
@@ -186,12 +190,17 @@ static inline bool ct_stream_has_open(const struct ct_stream *s)
  * is to be recorded.
  */
 uint32_t ct_stream_spares_start(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks);
+/*
+ * Whether a bracket that begins now begins where the newest one ends, whatever tells of that: it is
+ * the thread's own, with nothing behind it.
+ */
+bool ct_stream_follows(struct ct_stream *s, struct ct_thread *t);
 /* A start event was recorded. */
 void ct_stream_start_recorded(struct ct_stream *s, uint64_t ticks);
 
 /* A stop event was recorded; returns the bracket's sequence number. */
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
-                            bool shared);
+                            bool shared, bool polled);
 
 /* Others were open meanwhile: the newest by number need not be the last in the stream. */
 static inline void ct_stream_disown(struct ct_stream *s)

@@ -38,7 +38,7 @@ static void begin_brackets(void)
     struct ct_stream *s = ct_stream(0);
     for (uint32_t i = 0; i < BRACKETS; i++) {
         atomic_fetch_add(&s->opened, 1);
-        ct_stream_recorded(s, &launching, i, false);
+        ct_stream_recorded(s, &launching, i, false, false);
     }
     atomic_store(&s->busy_until, UINT64_MAX);
     atomic_store(&s->done, 1);

@@ -38,7 +38,7 @@ static bool launch(struct ct_stream *s, bool shared)
     if (ct_depth_is_reached(s))
         return false;
     uint64_t n = atomic_load(&s->sequence) + 1;
-    ct_assert(ct_stream_recorded(s, &thread, (uint32_t)n, shared) == n);
+    ct_assert(ct_stream_recorded(s, &thread, (uint32_t)n, shared, false) == n);
     return true;
 }
 

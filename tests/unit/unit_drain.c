@@ -126,7 +126,7 @@ static void hand_over(struct ct_stream *s, uint32_t row, uint32_t flags)
         .context = s->context,
         .flags = flags,
         .start_event = CT_EVENT_NONE,
-        .sequence = ct_stream_recorded(s, t, 0, true),
+        .sequence = ct_stream_recorded(s, t, 0, true, false),
         .operations = 1,
     };
     ct_ring_publish(&t->op_ring);

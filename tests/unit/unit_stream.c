@@ -173,7 +173,7 @@ END_TEST
 static void bracket(struct ct_stream *s, struct ct_thread *t)
 {
     atomic_fetch_add(&s->opened, 1);
-    ct_stream_recorded(s, t, 1, true);
+    ct_stream_recorded(s, t, 1, true, false);
 }
 
 /* Till a start record is due again; and only behind brackets of the thread's own. */
