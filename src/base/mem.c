@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define CHUNK_BYTES (64 * 1024)
@@ -54,7 +55,10 @@ static char *map_chunk(struct ct_arena *a, size_t bytes, size_t limit_bytes)
     return p;
 }
 
-/* What is larger than a chunk has one of its own. */
+/*
+ * What is larger than a chunk has one of its own. Who is interrupted here for good must not leave
+ * the others more room than there is: so there is first less, then another place.
+ */
 void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes)
 {
     if (bytes > CHUNK_BYTES)
@@ -63,11 +67,15 @@ void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes)
         char *chunk = map_chunk(a, CHUNK_BYTES, limit_bytes);
         if (!chunk)
             return NULL;
+        a->left_bytes = 0;
+        atomic_signal_fence(memory_order_seq_cst);
         a->next = chunk;
+        atomic_signal_fence(memory_order_seq_cst);
         a->left_bytes = CHUNK_BYTES;
     }
     void *p = a->next;
-    a->next += bytes;
     a->left_bytes -= bytes;
+    atomic_signal_fence(memory_order_seq_cst);
+    a->next += bytes;
     return p;
 }

@@ -57,9 +57,13 @@
 
 #define LONGEST_ARMING_MS 1000
 
+#define MS_NS 1000000u
+#define S_NS 1000000000u
+
 CT_READ_MOSTLY _Atomic uint32_t ct_state;
 
-static atomic_bool started; /* cuInit has succeeded in this process */
+static atomic_bool started;    /* cuInit has succeeded in this process, */
+static atomic_bool is_running; /* and since then everything is there that its end needs */
 static pid_t started_in;
 
 /* The child has none of the parent's threads, and CUDA does not work in it if it did there. */
@@ -95,6 +99,7 @@ static void forget_parent(void)
     ct_journal_forget();
     ct_metrics_drop();
     atomic_store(&started, false);
+    atomic_store(&is_running, false);
     if (atomic_load(&ct_state) != CT_NEW)
         atomic_store(&ct_state, CT_NEW);
 }
@@ -214,14 +219,25 @@ CT_COLD bool ct_arm(void)
     return ok;
 }
 
-/* A child made without the C library (clone) has this handler, and no drain thread to wait for. */
+/*
+ * A child made without the C library (clone), and one that shares the parent's memory (vfork), have
+ * what the parent has, and no drain thread to wait for.
+ */
+static bool has_something_to_end(void)
+{
+    return atomic_load(&is_running) && ct_is_on() && started_in == getpid();
+}
+
 static void finish(void)
 {
-    if (!atomic_load(&started) || !ct_is_on() || started_in != getpid())
+    if (!has_something_to_end())
         return;
+    const struct ct_patience patience = {.gpu_ns = (uint64_t)ct_config.exit_timeout_s * S_NS,
+                                         .driver_ns = S_NS,
+                                         .disk_ns = S_NS + 100 * MS_NS,
+                                         .in_order = true};
     int saved_errno = errno, cancel = ct_cancel_disable();
-    ct_drain_record(false);
-    bool stopped = ct_drain_stop((uint64_t)ct_config.exit_timeout_s * 1000000000u);
+    bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
     if (stopped)
         ct_ctl_close();
@@ -229,6 +245,19 @@ static void finish(void)
         ct_log(1, "the drain thread did not end in time; the profile lacks the last operations",
                NULL, NULL);
     ct_show();
+    ct_cancel_restore(cancel);
+    errno = saved_errno;
+}
+
+void ct_end_at_once(void)
+{
+    static const struct ct_patience patience = {
+        .gpu_ns = 50 * MS_NS, .driver_ns = 40 * MS_NS, .disk_ns = S_NS};
+    if (!has_something_to_end())
+        return;
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    ct_drain_stop(&patience);
+    atomic_store(&ct_state, CT_OFF);
     ct_cancel_restore(cancel);
     errno = saved_errno;
 }
@@ -273,6 +302,7 @@ void ct_cuda_started(void)
         ct_ctl_open();
     else
         ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
+    atomic_store(&is_running, true);
     ct_cancel_restore(cancel);
     errno = saved_errno;
 }

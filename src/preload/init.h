@@ -36,4 +36,11 @@ void ct_give_up_recording(void);
  */
 void ct_cuda_started(void);
 
+/*
+ * The process is about to end without exit handlers: within 100 ms, whatever the GPU does, all that
+ * was recorded is in the files, and what the GPU has not done is counted as unfinished. A disk may
+ * take a second. Nothing is printed. Any thread, also in a signal handler, and in any child.
+ */
+void ct_end_at_once(void);
+
 #endif

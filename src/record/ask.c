@@ -18,3 +18,8 @@ bool ct_take_over(void)
     return atomic_compare_exchange_strong_explicit(&ct_whereabouts, &away, CT_TAKEN,
                                                    memory_order_acquire, memory_order_relaxed);
 }
+
+void ct_take_alone(void)
+{
+    atomic_store_explicit(&ct_whereabouts, CT_TAKEN, memory_order_relaxed);
+}

@@ -26,6 +26,9 @@ CT_COLD void ct_stay_away(void);
 /* Takes over from the drain thread, for good. False: it is not inside the driver now. */
 bool ct_take_over(void);
 
+/* There is no drain thread, and whoever goes on asks nothing either. */
+void ct_take_alone(void);
+
 static inline bool ct_is_taken_over(void)
 {
     return atomic_load_explicit(&ct_whereabouts, memory_order_relaxed) == CT_TAKEN;

@@ -16,6 +16,7 @@
 #include "base/hush.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/spin.h"
 #include "record/api_stats.h"
 #include "record/ask.h"
 #include "record/bracket.h"
@@ -44,7 +45,7 @@
 #define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
 #define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* where the driver makes executable graphs on it */
-#define TAKE_TRIES 2000
+#define LOCK_NS 50000000u /* for which a lock of ours may be held when the process ends */
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
                             "as unfinished";
@@ -53,7 +54,7 @@ enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
 static _Atomic uint32_t phase;
 static _Atomic uint32_t can_be_woken; /* 1 in a nap that is worth a call to the kernel */
-static _Atomic uint64_t deadline_ns;
+static _Atomic uint64_t deadline_ns = UINT64_MAX; /* for what the GPU still has to do when the process ends */
 static _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
 static void (*write_figures)(void);
@@ -63,7 +64,17 @@ static void (*tend_others)(void);
  * Held by whoever deals with brackets: the drain thread for a round, a thread that ends a context
  * for its last look. Never taken on the launch path.
  */
-static pthread_mutex_t round_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ct_spin round_lock;
+
+static void lock_round(void)
+{
+    ct_spin_lock_until(&round_lock, UINT64_MAX);
+}
+
+static void unlock_round(void)
+{
+    ct_spin_unlock(&round_lock);
+}
 
 /* Returns early when it is not, or no longer, `expected`. */
 static void wait_at(_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
@@ -161,7 +172,7 @@ static struct round run_round(bool passed, bool all)
 {
     struct round r = {0};
     CUstreamCaptureMode mode;
-    pthread_mutex_lock(&round_lock);
+    lock_round();
     lose_gone();
     r.changed = collect_threads(passed);
     if (ct_relaxed_enter(&mode)) { /* nothing asked here may break a capture elsewhere */
@@ -175,7 +186,7 @@ static struct round run_round(bool passed, bool all)
     }
     ct_contexts_flush();
     ct_control_run();
-    pthread_mutex_unlock(&round_lock);
+    unlock_round();
     r.changed |= r.harvested != 0;
     return r;
 }
@@ -210,32 +221,32 @@ static bool is_last_thread(uint64_t now_ns)
 
 static void write_profile(bool finished)
 {
-    pthread_mutex_lock(&round_lock);
+    lock_round();
     take_figures(finished);
-    pthread_mutex_unlock(&round_lock);
+    unlock_round();
     write_figures();
 }
 
 static void finish(void)
 {
-    pthread_mutex_lock(&round_lock);
+    lock_round();
     ct_calibrate_give_up();
-    pthread_mutex_unlock(&round_lock);
+    unlock_round();
     run_round(true, true);
-    pthread_mutex_lock(&round_lock);
+    lock_round();
     ct_unified_finish();
     ct_replicas_finish();
     ct_harvest_give_up();
     ct_journal_flush();
-    pthread_mutex_unlock(&round_lock);
+    unlock_round();
     write_profile(true);
 }
 
 static void settle(void)
 {
-    pthread_mutex_lock(&round_lock);
+    lock_round();
     ct_unified_settle();
-    pthread_mutex_unlock(&round_lock);
+    unlock_round();
 }
 
 static void flushed(uint32_t asked)
@@ -333,53 +344,90 @@ static bool is_stopped(void)
     return atomic_load(&phase) == STOPPED;
 }
 
+/* What is left is counted, in a thread of the program's, and nothing asked of the driver. */
+static void finish_unasked(void)
+{
+    collect_threads(true);
+    ct_harvest_give_up();
+    ct_journal_flush();
+    take_figures(true);
+    write_figures();
+}
+
 /*
  * The drain thread is inside a driver call that does not return. It never will, for us: this thread
  * counts what is left. The round's lock stays with the other one, and nobody waits for it.
  */
-static bool finish_instead(void)
+static void finish_instead(bool aloud)
 {
-    for (unsigned i = 0; i < TAKE_TRIES && !is_stopped(); i++) {
-        if (ct_take_over()) {
-            ct_note(CT_NOTE_WARNING, stuck);
-            ct_log(1, stuck, NULL, NULL);
-            collect_threads(true);
-            ct_harvest_give_up();
-            ct_journal_flush();
-            take_figures(true);
-            write_figures();
-            return true;
-        }
-        wait_at(&phase, STOPPING, NAP_SHORTEST_NS);
-    }
-    return is_stopped();
+    ct_note(CT_NOTE_WARNING, stuck);
+    if (aloud)
+        ct_log(1, stuck, NULL, NULL);
+    finish_unasked();
+    set_phase(STOPPED);
 }
 
-/* The extra second is for the last write, on a slow disk. */
-static bool stop(uint64_t timeout_ns)
-{
-    uint32_t p = atomic_load(&phase);
-    if (p == NOT_STARTED) {
-        finish();
-        return true;
-    }
-    uint64_t end_ns = ct_clock_monotonic_ns() + timeout_ns;
-    atomic_store(&deadline_ns, end_ns);
-    if (p == RUNNING)
-        set_phase(STOPPING);
-    while (!is_stopped() && ct_clock_monotonic_ns() < end_ns + 1000000000u)
-        wait_at(&phase, STOPPING, NAP_LONGEST_NS);
-    return is_stopped() || finish_instead();
-}
-
-/* What is written may be written here, in a thread of the program's. */
-bool ct_drain_stop(uint64_t timeout_ns)
+static void write_here(void (*finish_here)(bool), bool how)
 {
     struct ct_hush h;
     ct_hush_begin(&h);
-    bool stopped = stop(timeout_ns);
+    finish_here(how);
     ct_hush_end(&h);
-    return stopped;
+}
+
+/*
+ * There is no drain thread. A signal handler may have interrupted this one in the driver, which
+ * would wait for itself then: where the program does not end by way of the driver's own handlers
+ * it is not asked.
+ */
+static void finish_alone(bool may_ask)
+{
+    uint32_t none = NOT_STARTED;
+    if (!atomic_compare_exchange_strong(&phase, &none, STOPPING))
+        return; /* another thread does */
+    if (may_ask) {
+        finish();
+    } else {
+        ct_take_alone();
+        finish_unasked();
+    }
+    set_phase(STOPPED);
+}
+
+/* Several threads may end the process at once: what the least patient one waits for counts. */
+static void stop_until(uint64_t end_ns)
+{
+    uint32_t running = RUNNING;
+    uint64_t known_ns = atomic_load(&deadline_ns);
+    while (end_ns < known_ns && !atomic_compare_exchange_weak(&deadline_ns, &known_ns, end_ns))
+        ;
+    if (atomic_compare_exchange_strong(&phase, &running, STOPPING)) {
+        wake_at(&phase);
+        ct_drain_wake();
+    }
+}
+
+bool ct_drain_stop(const struct ct_patience *p)
+{
+    ct_spin_end_process(ct_clock_monotonic_ns() + LOCK_NS);
+    if (p->in_order)
+        ct_drain_settle();
+    ct_recording_set(false);
+    uint64_t now_ns = ct_clock_monotonic_ns();
+    uint64_t gpu_ns = now_ns + p->gpu_ns, driver_ns = gpu_ns + p->driver_ns;
+    if (atomic_load(&phase) == NOT_STARTED)
+        write_here(finish_alone, p->in_order);
+    stop_until(gpu_ns);
+    while (!is_stopped() && now_ns < gpu_ns + p->disk_ns) {
+        if (now_ns >= driver_ns && ct_take_over())
+            write_here(finish_instead, p->in_order);
+        else
+            wait_at(&phase, STOPPING, now_ns < driver_ns
+                                          ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
+                                          : NAP_SHORTEST_NS);
+        now_ns = ct_clock_monotonic_ns();
+    }
+    return is_stopped();
 }
 
 uint32_t ct_drain_ask_flush(void)
@@ -417,16 +465,9 @@ int ct_drain_flush(uint64_t timeout_ns)
 static bool lock_for_a_second(void)
 {
     static atomic_bool is_stuck;
-    if (pthread_mutex_trylock(&round_lock) == 0) {
-        atomic_store_explicit(&is_stuck, false, memory_order_relaxed);
-        return true;
-    }
-    if (atomic_load_explicit(&is_stuck, memory_order_relaxed))
-        return false;
-    uint64_t end_ns = ct_clock_unix_ns() + 1000000000u;
-    struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000u),
-                           .tv_nsec = (long)(end_ns % 1000000000u)};
-    bool locked = pthread_mutex_timedlock(&round_lock, &end) == 0;
+    bool waits = !atomic_load_explicit(&is_stuck, memory_order_relaxed);
+    bool locked = ct_spin_lock_until(&round_lock,
+                                     waits ? ct_clock_monotonic_ns() + 1000000000u : 0);
     atomic_store_explicit(&is_stuck, !locked, memory_order_relaxed);
     return locked;
 }
@@ -436,7 +477,7 @@ bool ct_drain_look(void (*look)(void *arg), void *arg)
     if (!lock_for_a_second())
         return false;
     look(arg);
-    pthread_mutex_unlock(&round_lock);
+    unlock_round();
     return true;
 }
 
@@ -490,7 +531,7 @@ static void leave_context(struct ct_context *c, uint32_t state)
     if (locked && state == CT_CONTEXT_GONE)
         lose_context(c);
     if (locked)
-        pthread_mutex_unlock(&round_lock);
+        unlock_round();
     ct_cancel_restore(cancel);
     errno = saved_errno;
 }
@@ -525,7 +566,9 @@ void ct_drain_forget(void)
     atomic_store(&can_be_woken, 0);
     atomic_store(&flushes_done, atomic_load(&flushes_asked));
     atomic_store(&ct_whereabouts, CT_AT_HOME);
-    pthread_mutex_init(&round_lock, NULL);
+    atomic_store(&deadline_ns, UINT64_MAX);
+    ct_spin_init(&round_lock);
+    ct_spin_forget();
     ct_proc_forget();
     ct_harvest_forget();
     ct_calibrate_forget();

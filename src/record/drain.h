@@ -51,11 +51,20 @@ void ct_drain_settle(void);
 /* The same, and it goes. */
 void ct_drain_record(bool on);
 
+/* How long a thread that ends the process waits. */
+struct ct_patience {
+    uint64_t gpu_ns;    /* for work that the GPU has not done; what is left is unfinished */
+    uint64_t driver_ns; /* then, for a driver call of the drain thread's to return */
+    uint64_t disk_ns;   /* for the last write, counted from the same moment */
+    bool in_order;      /* by exit(): this thread may call the driver, and things may be said */
+};
+
 /*
- * At exit: waits until everything has been dealt with, at most timeout_ns; counts what is left as
- * unfinished and has the profile written as finished. False: the thread did not answer.
+ * The process ends: nothing more is recorded. Waits until everything has been dealt with, counts
+ * what is left as unfinished and has the profile written as finished. Any thread, also in a signal handler, and several at
+ * once. False: the drain thread did not answer.
  */
-bool ct_drain_stop(uint64_t timeout_ns);
+bool ct_drain_stop(const struct ct_patience *p);
 
 /*
  * The program is about to end a context: takes what is complete, counts the rest as lost. Waits

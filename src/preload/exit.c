@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * _exit, _Exit and quick_exit: workers that were forked end so, and no exit handler runs. What
+ * calls them may be a signal handler, or a child of vfork in its parent's memory: the functions
+ * behind ours are looked up early, and nothing is done in a process that has not started CUDA.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "preload/init.h"
+#include "preload/real_dlsym.h"
+
+typedef void exit_fn(int status);
+
+static exit_fn *_Atomic real__exit, *_Atomic real__Exit;
+
+static exit_fn *look_behind(const char *name)
+{
+    return (exit_fn *)(uintptr_t)ct_real_dlsym_next(name);
+}
+
+/*
+ * What quick_exit ends with is the C library's own: we come in as a handler of its, and as the
+ * first that was registered, which runs last. Others may launch work.
+ */
+__attribute__((constructor)) static void prepare(void)
+{
+    atomic_store(&real__exit, look_behind("_exit"));
+    atomic_store(&real__Exit, look_behind("_Exit"));
+    at_quick_exit(ct_end_at_once);
+}
+
+/* Before our constructor nothing is known. */
+_Noreturn static void end_by(exit_fn *real, int status)
+{
+    ct_end_at_once();
+    if (real)
+        real(status);
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+CT_EXPORT void _exit(int status)
+{
+    end_by(atomic_load(&real__exit), status);
+}
+
+CT_EXPORT void _Exit(int status)
+{
+    end_by(atomic_load(&real__Exit), status);
+}
