@@ -15,7 +15,7 @@
 
 typedef void exit_fn(int status);
 
-static exit_fn *_Atomic real__exit, *_Atomic real__Exit;
+static exit_fn *_Atomic real__exit, *_Atomic real__Exit, *_Atomic real_quick_exit;
 
 static exit_fn *look_behind(const char *name)
 {
@@ -30,13 +30,13 @@ __attribute__((constructor)) static void prepare(void)
 {
     atomic_store(&real__exit, look_behind("_exit"));
     atomic_store(&real__Exit, look_behind("_Exit"));
+    atomic_store(&real_quick_exit, look_behind("quick_exit"));
     at_quick_exit(ct_end_at_once);
 }
 
 /* Before our constructor nothing is known. */
 _Noreturn static void end_by(exit_fn *real, int status)
 {
-    ct_end_at_once();
     if (real)
         real(status);
     for (;;)
@@ -45,10 +45,21 @@ _Noreturn static void end_by(exit_fn *real, int status)
 
 CT_EXPORT void _exit(int status)
 {
+    ct_end_at_once();
     end_by(atomic_load(&real__exit), status);
 }
 
 CT_EXPORT void _Exit(int status)
 {
+    ct_end_at_once();
     end_by(atomic_load(&real__Exit), status);
+}
+
+/* A second thread finds the handlers taken, ours as well, and ends the process beside them. */
+CT_EXPORT void quick_exit(int status)
+{
+    static atomic_bool begun;
+    if (atomic_exchange(&begun, true))
+        ct_end_at_once();
+    end_by(atomic_load(&real_quick_exit), status);
 }

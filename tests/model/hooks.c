@@ -10,6 +10,7 @@
 void __tsan_init(void) {}
 void __tsan_func_entry(void *caller) { (void)caller; }
 void __tsan_func_exit(void) {}
+void __tsan_atomic_signal_fence(int order) { (void)order; } /* between threads it is nothing */
 
 #define PLAIN(bytes) \
     void __tsan_read##bytes(void *p) { races_access(p, bytes, false); } \

@@ -51,6 +51,7 @@ typedef int actor_fn(int argc, char **argv);
     X("stream-gone", stream_gone)                                                                  \
     X("events-gone", events_gone)                                                                  \
     X("end", end)                                                                                  \
+    X("leave", leave)                                                                              \
     X("child", child)                                                                              \
     X("sticky", sticky)                                                                            \
     X("errors", errors)                                                                            \
