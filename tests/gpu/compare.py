@@ -3,6 +3,7 @@
 """Compares cutrace's profile of a program with CUPTI's records of it.
 
     compare.py [--all-timed] [--without-graphs] [--staged-peers] --cutrace FILE... --cupti FILE...
+    compare.py --cutrace FILE... --own FILE
 
 Prints every difference in names, counts and bytes, one a line, then facts that are no difference
 (lines that start with #), then a last line: SAME or DIFFERENT, numbers, and the ratio of the sums
@@ -15,6 +16,9 @@ With --staged-peers both halves of a copy to a peer that goes through the host a
 cutrace shows a graph as one row and lists the kernels in it; CUPTI lists each node's run. So the
 kernels of graphs are compared as kernels in the graph times its launches. Copies and sets inside
 graphs are in cutrace's graph row only: they are printed, and not compared.
+
+With --own the truth is what a program says on stdout: lines "launched KERNEL COUNT", which are added
+up. CUPTI has nothing of processes that end without exit handlers.
 """
 import argparse
 import collections
@@ -62,6 +66,15 @@ def read_cupti(paths):
                 side.lost["CUPTI: " + name] += int(count)
             elif kind.startswith("graph_"):
                 side.facts["%s inside graphs, by CUPTI: %s" % (kind[6:], name)] += int(count)
+    return side
+
+
+def read_own(path):
+    side = Side()
+    for line in open(path):
+        words = line.split()
+        if len(words) == 3 and words[0] == "launched":
+            side.count["kernel", words[1]] += int(words[2])
     return side
 
 
@@ -139,11 +152,11 @@ def forget_graphs(side):
         del side.count[key]
 
 
-def differences(truth, ours):
+def differences(truth, ours, teller):
     keys = sorted(set(truth.count) | set(ours.count))
     for key in keys:
         if truth.count[key] != ours.count[key]:
-            yield "%s %s: CUPTI %d, cutrace %d" % (*key, truth.count[key], ours.count[key])
+            yield "%s %s: %s %d, cutrace %d" % (*key, teller, truth.count[key], ours.count[key])
         elif key[0] in ("copy", "set") and truth.bytes[key] != ours.bytes[key]:
             yield "%s %s: bytes: CUPTI %d, cutrace %d" % (*key, truth.bytes[key], ours.bytes[key])
     for what, count in sorted((truth.lost + ours.lost).items()):
@@ -201,22 +214,28 @@ def main():
     parser.add_argument("--staged-peers", action="store_true")
     parser.add_argument("--cutrace", nargs="*", default=[])
     parser.add_argument("--cupti", nargs="*", default=[])
+    parser.add_argument("--own")
     options = parser.parse_args()
-    for name, paths in (("CUPTI", options.cupti), ("cutrace", options.cutrace)):
+    teller = "the program" if options.own else "CUPTI"
+    for name, paths in ((teller, options.own or options.cupti), ("cutrace", options.cutrace)):
         if not paths:
             print("MISSING no file by %s" % name)
             return 2
     try:
-        truth, ours = read_cupti(options.cupti), read_cutrace(options.cutrace)
+        truth = read_own(options.own) if options.own else read_cupti(options.cupti)
+        ours = read_cutrace(options.cutrace)
     except (OSError, ValueError) as error:
         print("UNREADABLE %s" % error)
+        return 2
+    if not truth.count and options.own:
+        print("MISSING no line 'launched KERNEL COUNT' in %s" % options.own)
         return 2
     if options.without_graphs:
         forget_graphs(truth)
         forget_graphs(ours)
     if options.staged_peers:
         join_halves(truth, ours)
-    found = list(differences(truth, ours)) + (list(untimed(ours)) if options.all_timed else [])
+    found = list(differences(truth, ours, teller)) + (list(untimed(ours)) if options.all_timed else [])
     for line in found:
         print(line)
     for what, count in sorted(ours.facts.items()) + sorted(truth.facts.items()):

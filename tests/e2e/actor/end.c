@@ -71,13 +71,11 @@ static void by_pthread_exit(void)
 
 static void by__exit(void)
 {
-    actor_wait_for_profile();
     _exit(7);
 }
 
 static void by_quick_exit(void)
 {
-    actor_wait_for_profile();
     quick_exit(7);
 }
 

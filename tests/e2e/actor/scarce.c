@@ -439,7 +439,7 @@ static const struct {
     {"kill-on-open", kill_on_open, NULL},
 };
 
-/* scarce ACT [NUMBER or DIRECTORY] */
+/* scarce ACT [NUMBER or DIRECTORY or _exit] */
 int actor_scarce(int argc, char **argv)
 {
     const char *act = actor_word(argc, argv, 1, "");
@@ -452,6 +452,8 @@ int actor_scarce(int argc, char **argv)
         else
             acts[i].play_with(argc, argv);
         dprintf(result_fd, "scarce %s: done\n", act);
+        if (!strcmp(actor_word(argc, argv, 2, ""), "_exit"))
+            _exit(0);
         return 0;
     }
     return 2;

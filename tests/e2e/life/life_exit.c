@@ -24,7 +24,7 @@ static const char *other_profile(void)
     return name;
 }
 
-/* handled: the process ends in a way that lets an exit handler run */
+/* handled: the process ends in a way that cutrace sees */
 static const struct {
     const char *how;
     int exit;
@@ -36,8 +36,8 @@ static const struct {
 #ifndef __SANITIZE_THREAD__ /* whose own thread keeps such a process alive */
     {"pthread_exit", 0, true, 110},
 #endif
-    {"_exit", 7, false, 100},
-    {"quick_exit", 7, false, 100},
+    {"_exit", 7, true, 100},
+    {"quick_exit", 7, true, 100},
     {"abort", 128 + SIGABRT, false, 100},
     {"term", 128 + SIGTERM, false, 100},
     {"kill", 128 + SIGKILL, false, 100},
