@@ -488,7 +488,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
     if (b->opened != atomic_load_explicit(&s->opened, memory_order_acquire))
         b->flags |= CT_OP_OVERLAPPED;
     if (b->breaks != ct_stream_breaks(s))
-        b->flags |= CT_OP_OVERLAPPED;
+        b->flags |= CT_OP_OVERLAPPED | CT_OP_BROKEN;
     if (b->turns != ct_stream_turn(s))
         b->flags |= CT_OP_LEGACY_WAIT;
     uint32_t range = ct_thread_range(b->thread);
@@ -507,6 +507,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .stop_event = b->stop_event,
         .sequence = ct_stream_recorded(s, b->thread, b->stop_event, b->start_event == CT_EVENT_NONE,
                                        b->is_polled),
+        .opened = b->opened,
         .open_ticks = b->open_ticks,
         .call_ticks = call_ticks,
         .done_ticks = done_ticks,

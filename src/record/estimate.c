@@ -174,9 +174,6 @@ bool ct_calibration_varies(const char *device_name)
 /* From kernel to kernel in a graph. */
 #define UNKNOWN_GAP_NS 700
 
-/* Clean operations that make a prior. */
-#define PRIOR_LEAST 3
-
 /* What takes so much more than twice what is usual in its row is another kind of operation. */
 #define FAR_LONGER_NS 1000
 
@@ -307,12 +304,31 @@ static struct range possible_lead(const struct ct_calibration *c, const struct c
     return lead;
 }
 
+static struct range lead_of(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (t->lead_ns == CT_LEAD_UNKNOWN)
+        return possible_lead(c, t);
+    return (struct range){t->is_placed ? t->least_lead_ns : t->lead_ns, t->lead_ns};
+}
+
+/*
+ * Of a device of which it is not known how the host's time enters a bracket: none does, but among
+ * other threads' operations one may have been submitted long after the stamp before it.
+ */
+static struct range idle(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (!t->is_placed || t->lead_ns == CT_LEAD_UNKNOWN)
+        return exactly(0);
+    return (struct range){larger(0, t->least_lead_ns - (int64_t)ct_record_ns(c)),
+                          larger(0, t->lead_ns - (int64_t)ct_record_ns(c))};
+}
+
 /* An operation cannot begin before the front end is done with another stream's stop record. */
 static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->submit_ns == UINT32_MAX)
-        return exactly(0);
-    struct range lead = t->lead_ns == CT_LEAD_UNKNOWN ? possible_lead(c, t) : exactly(t->lead_ns);
+        return idle(c, t);
+    struct range lead = lead_of(c, t);
     struct range r = {excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
     if (!t->taken_ns || t->lead_ns <= CT_LEAD_READY_NS || !c->beside_ns)
         return r;
@@ -444,7 +460,7 @@ static bool is_of_front_end(const struct ct_bracket_times *t)
 /* After a slow stop record, for all that is known the GPU heard of it only at its end. */
 static bool may_be_late(const struct ct_bracket_times *t)
 {
-    if (t->stop_record_ns <= SLOW_STOP_NS)
+    if (t->is_placed || t->stop_record_ns <= SLOW_STOP_NS)
         return false;
     return t->slack_ns == CT_LEAD_UNKNOWN ||
            t->slack_ns < CT_LATE_NS + (int64_t)ct_after_told(t->stop_record_ns);
@@ -467,6 +483,17 @@ static int64_t softness_ns(const struct ct_calibration *c, const struct ct_brack
     return was_late(t) ? c->idle_uncertainty_ns : c->uncertainty_ns;
 }
 
+/*
+ * Between two operations without a record less passes than a record and a launch take, and how much
+ * of their time is whose nobody knows: a quarter of it may be the other's.
+ */
+static int64_t split_by_ns(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                           int64_t ns)
+{
+    int64_t front_ns = (int64_t)c->bias_busy_ns - (int64_t)ct_record_ns(c) - (int64_t)c->node.gap_ns;
+    return larger(0, front_ns) * t->with / (t->with + 1) + larger(0, ns) / 4;
+}
+
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct ct_estimate e = {.is_clean = true,
@@ -484,7 +511,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
     int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
     e.time_ns = not_negative(high_ns);
-    if (is_of_front_end(t) && c->submit_ns != UINT32_MAX) {
+    if (is_of_front_end(t) && (c->submit_ns != UINT32_MAX || t->is_placed)) {
         if (t->slack_ns < CT_LATE_NS)
             low_ns = 0;
         else if (may_be_late(t))
@@ -504,8 +531,13 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
         if (!t->filled_past)
             e.time_ns = not_negative(least_ns);
     }
-    if (is_host_inside(c, t))
+    if (is_host_inside(c, t) || t->is_torn)
         low_ns = 0;
+    if (t->with) {
+        int64_t split_ns = split_by_ns(c, t, high_ns);
+        low_ns -= split_ns;
+        high_ns += split_ns;
+    }
     e.is_clean = low_ns == high_ns;
     int64_t soft_ns = e.is_clean ? 0 : softness_ns(c, t);
     e.low_ns = not_negative(low_ns - soft_ns);
@@ -545,7 +577,7 @@ static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
 static bool is_in_time_by_chance(const struct ct_calibration *c, const struct ct_bracket_times *t,
                                  const struct ct_estimate *e, const struct ct_prior *p)
 {
-    if (!is_of_front_end(t) || t->slack_ns == CT_LEAD_UNKNOWN || p->count < PRIOR_LEAST)
+    if (!is_of_front_end(t) || t->slack_ns == CT_LEAD_UNKNOWN || p->count < CT_PRIOR_LEAST)
         return false;
     int64_t row_ns = usual_ns(p, e->witness_ns), time_ns = (int64_t)e->time_ns;
     return time_ns <= 2 * row_ns + FAR_LONGER_NS &&
@@ -607,7 +639,7 @@ static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *
 static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)
 {
     uint64_t ns = e->was_stalled ? e->low_ns : e->time_ns;
-    if (p->count >= PRIOR_LEAST)
+    if (p->count >= CT_PRIOR_LEAST)
         ns = not_negative(usual_ns(p, e->witness_ns));
     if (is_rarely_clean(e, p))
         ns = ct_min(ns, p->held_low_ns);
@@ -628,7 +660,7 @@ void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
     }
     if (e->was_held && !e->was_stalled)
         follow_held(prior, e);
-    e->is_bound = prior->count < PRIOR_LEAST || is_rarely_clean(e, prior);
+    e->is_bound = prior->count < CT_PRIOR_LEAST || is_rarely_clean(e, prior);
     e->time_ns = ct_max(e->low_ns, ct_min(e->high_ns, likely_ns(e, prior)));
     e->doubt_ns += (e->high_ns - e->low_ns) / 2;
 }

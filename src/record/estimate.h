@@ -79,6 +79,9 @@ static inline uint32_t ct_record_ns(const struct ct_calibration *c)
 #define CT_GAP_UNKNOWN UINT64_MAX
 #define CT_LEAD_UNKNOWN INT64_MAX
 
+/* Clean operations that make a prior. */
+#define CT_PRIOR_LEAST 3
+
 /* A stop record that is stamped so soon after its submission has found the stream idle. */
 #define CT_LATE_NS 300
 
@@ -133,6 +136,14 @@ struct ct_bracket_times {
      */
     int64_t lead_ns;
     int64_t slack_ns;
+    /*
+     * Of a place among other threads' operations (place.h): the lead is what it is at most, the
+     * slack at least, and so many other operations share what is between the stamps.
+     */
+    bool is_placed;
+    bool is_torn; /* and something that was not timed was there, too */
+    uint32_t with;
+    int64_t least_lead_ns;
 };
 
 /* A kernel that the GPU was told of only when it had done with all that was before. */

@@ -7,6 +7,7 @@
 #include "record/beside.h"
 #include "record/calibrate.h"
 #include "record/lead.h"
+#include "record/line.h"
 #include "record/occupancy.h"
 #include "record/pass.h"
 #include "record/polled.h"
@@ -44,6 +45,7 @@ void ct_harvest_forget(void)
     active = NULL;
     pending = polled = added_ever = 0;
     ct_activity_forget();
+    ct_lines_forget();
 }
 
 static struct ct_pending *take_pending(void)
@@ -130,6 +132,7 @@ static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
     give_event(op->context, op->start_event);
     give_event(op->context, op->stop_event);
     drop_reference(s);
+    ct_line_lost(s, op);
     let_go(s, op);
     tell(s);
 }
@@ -319,6 +322,9 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     }
     const struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
     const struct ct_row *r = ct_row(op->row);
+    bool is_overlapped = op->flags & CT_OP_OVERLAPPED;
+    if (!is_overlapped)
+        ct_line_end(s, op);
     struct ct_measured *m = ct_settle_next();
     enum ct_engine engine = engine_of(r, op);
     m->op = *op;
@@ -338,11 +344,13 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
         return;
     }
     m->times.met_intake = ct_lead_met_intake(clock, m->stop_ns, p->next);
-    ct_settle_keep();
+    uint64_t start_ns = m->start_ns, stop_ns = m->stop_ns;
+    if (!is_overlapped || !ct_line_hold(s, m))
+        ct_settle_keep();
     alone = active == s && !s->next_active ? s : NULL;
     alone_context = op->context;
-    give_stamp(op->context, op->start_event, m->start_ns);
-    keep_reference(s, op, m->stop_ns);
+    give_stamp(op->context, op->start_event, start_ns);
+    keep_reference(s, op, stop_ns);
     s->last_engine = engine;
     let_go(s, op);
 }
@@ -483,6 +491,10 @@ static void harvest_with_context(struct ct_stream *s)
 static unsigned settle(bool all)
 {
     uint64_t start_ns;
+    if (all)
+        ct_lines_end();
+    else
+        ct_lines_step();
     for (struct ct_stream *s = active; s; s = s->next_active) {
         if (!s->first_pending)
             continue;
@@ -522,6 +534,7 @@ void ct_harvest_give_up(void)
 {
     for (struct ct_stream *s = active; s; s = s->next_active)
         lose_all(s, CT_LOSS_UNFINISHED);
+    ct_lines_end();
     ct_settle(true);
 }
 
@@ -544,6 +557,7 @@ void ct_harvest_context(struct ct_context *c)
 
 void ct_harvest_lose_context(struct ct_context *c)
 {
+    ct_lines_end();
     for (struct ct_stream *s = active; s; s = s->next_active) {
         if (is_in(s, c))
             lose_all(s, CT_LOSS_CONTEXT_GONE);

@@ -201,13 +201,35 @@ static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct
     return is_alone ? CT_PIN_ALONE : CT_PIN_BESIDE;
 }
 
+/*
+ * Of a place among other threads' operations: between which two moments the operation was submitted
+ * is known, and by when the record behind it, which may be another thread's.
+ */
+static void compare_placed(const struct ct_gpu_clock *clock, struct ct_measured *m)
+{
+    const struct ct_place *p = &m->place;
+    uint64_t early_ns, late_ns, end_ns, after_ns = ct_after_told(clock->host_record_ns);
+    if (!ct_gpu_clock_at(clock, p->early_ticks, &early_ns) ||
+        !ct_gpu_clock_at(clock, p->late_ticks, &late_ns) ||
+        !ct_gpu_clock_at(clock, p->end_ticks, &end_ns))
+        return;
+    m->times.least_lead_ns = (int64_t)(early_ns - m->start_ns);
+    m->times.lead_ns =
+        (int64_t)(ct_max(early_ns, late_ns - ct_min(late_ns, m->times.told_ns)) - m->start_ns);
+    m->times.slack_ns = p->is_last ? (int64_t)(m->stop_ns - (end_ns - after_ns)) : INT32_MAX;
+    m->times.long_queue = is_queue_long(clock, m);
+}
+
 void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     m->times.gap_ns = gap_before(m);
     uint64_t host_record_ns = ct_gpu_clock_host_record(clock, m->times.stop_record_ns);
     m->times.told_ns = ct_lead_told_ns(host_record_ns, &m->times);
-    compare_clocks(clock, m);
+    if (ct_unlikely(m->is_placed))
+        compare_placed(clock, m);
+    else
+        compare_clocks(clock, m);
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
                          m->start_ns - turn_ns(c, m), company_of(clock, m));

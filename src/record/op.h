@@ -18,6 +18,7 @@ enum ct_op_flag {
     CT_OP_FOUND_IDLE = 1u << 6,   /* the stream was asked, and was idle at the start record */
     CT_OP_TOLD_START = 1u << 7,   /* no start record: the host's clock tells where it would be */
     CT_OP_POLLED = 1u << 8,       /* no stamp of its end: polled.h */
+    CT_OP_BROKEN = 1u << 9,       /* something untimed came in between */
 
     CT_OP_FROM = 1u << 16, /* copies: four bits each for enum ct_memory */
     CT_OP_TO = 1u << 20,
@@ -59,7 +60,8 @@ struct ct_op {
     uint32_t flags;       /* enum ct_op_flag */
     uint32_t start_event; /* index into the context's events; NONE with a shared start */
     uint32_t stop_event;
-    uint64_t sequence;     /* of the bracket on its stream, from 1 */
+    uint64_t sequence;     /* of the bracket on its stream, from 1: in the order of their ends */
+    uint64_t opened;       /* likewise in that of their beginnings, with those that were dropped */
     uint64_t open_ticks;   /* host ticks before the start record, */
     uint64_t call_ticks;   /* after it, before the real call, */
     uint64_t done_ticks;   /* after the real call, before the stop record, */

@@ -167,7 +167,7 @@ static CT_COLD void add_to_range(const struct ct_op *op, uint64_t time_ns)
 void ct_settle_as(struct ct_measured *m, uint64_t time_ns, uint64_t doubt_ns)
 {
     struct ct_row *r = ct_row(m->op.row);
-    ct_row_add(r, &m->op, m->times.raw_ns, time_ns, doubt_ns);
+    ct_row_add(r, &m->op, m->is_placed ? m->bracket_ns : m->times.raw_ns, time_ns, doubt_ns);
     ct_activity_add(m, r->kind, time_ns);
     if (ct_unlikely(m->op.range))
         add_to_range(&m->op, time_ns);
@@ -190,7 +190,7 @@ static void settle_one(struct ct_measured *m)
     if (!e.is_clean)
         ct_estimate_settle(&e, &ct_row(m->op.row)->prior);
     if (e.is_bound)
-        m->op.flags |= CT_OP_BOUND;
+        m->op.flags |= m->is_placed ? CT_OP_OVERLAPPED : CT_OP_BOUND;
     ct_settle_as(m, e.time_ns, e.doubt_ns);
     if (ct_unlikely(ct_journal_is_open()))
         write_down(m, &e);

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "record/estimate.h"
 #include "record/op.h"
+#include "record/place.h"
 
 /* A bracket whose events have been read. */
 struct ct_measured {
@@ -22,6 +23,9 @@ struct ct_measured {
     int32_t priority;    /* of its stream: less is more */
     uint64_t stream_id;  /* the entry may be another stream's soon */
     bool fills_device;   /* a kernel that leaves no room for others' blocks until its last ones */
+    bool is_placed;      /* start and stop are those of its place, and the bracket was longer: */
+    struct ct_place place;
+    uint64_t bracket_ns;
     uint64_t long_ticks; /* from when its queue has CT_LONG_QUEUE entries behind it; 0: never */
 };
 

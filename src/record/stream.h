@@ -36,6 +36,7 @@ struct ct_gate {
 };
 
 struct ct_pending; /* of the drain thread */
+struct ct_line;
 struct ct_thread;
 
 /* Who writes what often lies in cache lines of its own: each launch reads the first of them. */
@@ -95,6 +96,10 @@ struct ct_stream {
     uint32_t last_stop_context;
     uint64_t last_stop_sequence;
     uint64_t last_stop_ns;
+    uint64_t latest_stop_ns;  /* of all brackets: that of another thread may have a lower number */
+    uint64_t newest_opened;   /* ordinal of the latest bracket dealt with, */
+    uint64_t newest_ticks;    /* and when it was opened */
+    struct ct_line *line;     /* NULL: none is held */
     /* The last bracket whose end was found by asking. */
     uint64_t polled_sequence;
     uint64_t polled_stop_ns;

@@ -175,6 +175,15 @@ static uint64_t on_host(const struct ct_tracing *l, const struct ct_measured *m,
 }
 
 /*
+ * Between other threads' operations one ends where its end record says: moved on, each would move
+ * the next, and wherever threads wait for it they would have come back before.
+ */
+static bool is_bounded(const struct ct_measured *m)
+{
+    return m->is_placed || m->op.flags & CT_OP_MARKS;
+}
+
+/*
  * On the host's clock. An operation does not begin before it was submitted, nor before the one
  * before it on its stream has ended: what the clocks say is moved for that, which they are not sure
  * of to a microsecond.
@@ -189,7 +198,10 @@ static void place(struct ct_tracing *l, const struct ct_measured *m, uint64_t ti
     uint64_t submitted_ns = since_zero(l, m->op.call_ticks);
     op->start_ns =
         ct_max(ct_max(*before_ns, submitted_ns), end_ns > time_ns ? end_ns - time_ns : 0);
-    op->end_ns = *before_ns = op->start_ns + time_ns;
+    op->end_ns = op->start_ns + time_ns;
+    if (is_bounded(m))
+        op->end_ns = ct_max(op->start_ns, ct_min(op->end_ns, end_ns));
+    *before_ns = op->end_ns;
     op->flags |= guessed ? CT_TRACE_OP_UNTIED : 0;
 }
 
