@@ -328,6 +328,7 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     struct ct_measured *m = ct_settle_next();
     enum ct_engine engine = engine_of(r, op);
     m->op = *op;
+    m->is_placed = false;
     m->device = ct_context(op->context)->device;
     m->priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
     m->stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);

@@ -14,6 +14,7 @@
 #define PIN_RECORDS 2
 #define PIN_RECORDS_STALE 3
 #define PIN_EARLY_NS 1000
+#define PIN_NEAR_NS 20000 /* of a stream of which it is inferred that it was idle */
 #define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
 
 /*
@@ -233,6 +234,28 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, st
     if (is_pin(clock, m))
         ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
                          m->start_ns - turn_ns(c, m), company_of(clock, m));
+}
+
+static bool has_quick_record(const struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    uint64_t most_ns = ct_max(PIN_RECORD_NS, PIN_RECORDS * clock->host_record_ns);
+    return ct_op_has_start_record(&m->op) && m->times.record_ns <= most_ns;
+}
+
+void ct_lead_correct(struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    ct_lead_guess(clock, m);
+    if (has_quick_record(clock, m) && shows_wrong_clock(clock, m))
+        ct_gpu_clock_pin(clock, ct_told_ticks(m->op.open_ticks, m->op.call_ticks), m->start_ns,
+                         CT_PIN_CORRECTS);
+}
+
+void ct_lead_pin_idle(struct ct_gpu_clock *clock, const struct ct_measured *m, uint64_t idle_ns)
+{
+    uint64_t at_ns, ticks = ct_told_ticks(m->op.open_ticks, m->op.call_ticks);
+    if (has_quick_record(clock, m) && idle_ns > PIN_GAP_NS &&
+        ct_gpu_clock_at(clock, ticks, &at_ns) && m->start_ns < at_ns + PIN_NEAR_NS)
+        ct_gpu_clock_pin(clock, ticks, m->start_ns, CT_PIN_BESIDE);
 }
 
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)

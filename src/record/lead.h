@@ -32,6 +32,14 @@ unsigned ct_lead_entries(const struct ct_op *op);
 void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock,
                   struct ct_measured *m);
 
+/*
+ * Of brackets that others came into, which say nothing of the clocks by themselves: corrects the tie
+ * if a start record was stamped before it was asked for; pins the clocks together by one of which
+ * it is known that the stream had nothing to do.
+ */
+void ct_lead_correct(struct ct_gpu_clock *clock, const struct ct_measured *m);
+void ct_lead_pin_idle(struct ct_gpu_clock *clock, const struct ct_measured *m, uint64_t idle_ns);
+
 /* From when a queue with that behind a stop is long; 0: it is not. */
 uint64_t ct_lead_long_ticks(const struct ct_pending *behind);
 

@@ -15,6 +15,8 @@
  * held is in no table meanwhile.
  */
 #define PATIENCE_NS 100000000
+/* And so long for another one, where nothing is known of a row yet that could decide on bounds. */
+#define FIRST_NS 10000000
 
 /* A bracket is opened so long before its open_ticks, about. */
 #define OPENED_NS 1000
@@ -30,6 +32,7 @@ struct missing {
 struct ct_line {
     struct ct_stream *stream; /* NULL: not in use */
     uint64_t stream_id;
+    uint64_t since_ticks;
     uint64_t base_ns; /* what was before has been settled */
     unsigned count;
     unsigned missing_count;
@@ -120,7 +123,7 @@ static uint64_t bias_of(const struct ct_measured *m)
 static uint64_t usual_ns(const struct ct_measured *m)
 {
     const struct ct_prior *p = &ct_row(m->op.row)->prior;
-    return p->count >= CT_PRIOR_LEAST ? p->total_ns / p->count : 0;
+    return p->count >= CT_PRIOR_LEAST ? p->median_ns : 0;
 }
 
 static struct ct_place_bracket bracket_of(const struct ct_measured *m)
@@ -134,6 +137,7 @@ static struct ct_place_bracket bracket_of(const struct ct_measured *m)
         .done_ticks = m->op.done_ticks,
         .closed_ticks = m->op.closed_ticks,
         .has_start = ct_op_has_start_record(&m->op),
+        .is_settled = m->is_placed,
         .least_ns = (uint32_t)(record_ns + (more_ns + SHORTEST_NS) / 2),
         .front_ns = (uint32_t)more_ns,
         .usual_ns = usual_ns(m),
@@ -171,6 +175,7 @@ static uint64_t latest_before(const struct ct_line *l, uint64_t ticks)
     return ns;
 }
 
+/* The bracket stays for as long as its stop record cuts the stream. */
 static void settle(const struct ct_measured *m, const struct ct_place *p)
 {
     struct ct_measured *to = ct_settle_next();
@@ -187,16 +192,23 @@ static void settle_until(struct ct_line *l, uint64_t until_ns)
     unsigned kept = 0;
     if (!l->count)
         return;
-    const struct ct_measured *first = l->held;
-    for (unsigned i = 0; i < l->count; i++)
+    struct ct_gpu_clock *clock = &ct_context(l->held->op.context)->clock;
+    for (unsigned i = 0; i < l->count; i++) {
         brackets[i] = bracket_of(&l->held[i]);
-    ct_place_all(brackets, l->count, l->base_ns, ct_record_ns(figures_of(first)),
-                 &ct_context(first->op.context)->clock, places);
-    for (unsigned i = 0; i < l->count; i++)
-        if (places[i].cut_ns <= until_ns)
-            settle(&l->held[i], &places[i]);
-        else
-            l->held[kept++] = l->held[i];
+        ct_lead_correct(clock, &l->held[i]);
+    }
+    ct_place_all(brackets, l->count, l->base_ns, ct_record_ns(figures_of(l->held)), clock, places);
+    for (unsigned i = 0; i < l->count; i++) {
+        struct ct_measured *m = &l->held[i];
+        if (!m->is_placed && places[i].cut_ns <= until_ns) {
+            if (m->start_ns > l->base_ns)
+                ct_lead_pin_idle(clock, m, places[i].idle_ns);
+            settle(m, &places[i]);
+            m->is_placed = true;
+        }
+        if (!m->is_placed || m->stop_ns > until_ns)
+            l->held[kept++] = *m;
+    }
     l->count = kept;
     l->base_ns = until_ns;
 }
@@ -208,9 +220,24 @@ static void release(struct ct_line *l)
     l->stream = NULL;
 }
 
+static bool is_row_new(const struct ct_measured *m)
+{
+    return !m->is_placed && ct_row(m->op.row)->prior.count < CT_PRIOR_LEAST;
+}
+
+static bool waits_for_more(const struct ct_line *l)
+{
+    bool waits = false;
+    for (unsigned i = 0; i < l->count && !waits; i++)
+        waits = is_row_new(&l->held[i]);
+    return waits && l->count < CT_PLACE_ROOM && ct_ticks() < l->since_ticks + ct_ns_to_ticks(FIRST_NS);
+}
+
 static void step(struct ct_line *l)
 {
     lose_patience(l);
+    if (waits_for_more(l))
+        return;
     while (l->missing_count) {
         settle_until(l, latest_before(l, l->missing[0].since_ticks));
         if (l->count < CT_PLACE_ROOM)
@@ -247,6 +274,7 @@ static struct ct_line *line_of(struct ct_stream *s, const struct ct_measured *m)
     l->stream = s;
     l->stream_id = m->stream_id;
     l->base_ns = 0;
+    l->since_ticks = ct_ticks();
     l->count = l->missing_count = 0;
     return s->line = l;
 }

@@ -67,7 +67,7 @@ static void collect(unsigned count, uint64_t base_ns)
     cuts[0] = (struct cut){.at_ns = base_ns, .bracket = NONE};
     cut_count = 1;
     for (uint32_t i = 0; i < count; i++) {
-        if (brackets[i].has_start && brackets[i].start_ns > base_ns)
+        if (brackets[i].has_start && brackets[i].start_ns > base_ns && !brackets[i].is_settled)
             add_cut(i, false);
         add_cut(i, true);
     }
@@ -147,7 +147,7 @@ static void find_reach(unsigned count, uint64_t base_ns)
             start[cuts[p].bracket] = p;
     for (uint32_t p = 1; p < cut_count; p++) {
         uint32_t i = cuts[p].bracket;
-        if (!cuts[p].is_stop)
+        if (!cuts[p].is_stop || brackets[i].is_settled)
             continue;
         if (!brackets[i].has_start && brackets[i].start_ns > base_ns)
             for (uint32_t q = p; q-- > 0 && cuts[start[i] = q].at_ns > brackets[i].start_ns;)
@@ -200,6 +200,8 @@ static void assign(unsigned count)
     for (uint32_t s = 0; s < cut_count; s++)
         held[s] = 0, by_first[s] = first_in[s] = NONE;
     for (uint32_t i = 0; i < count; i++) {
+        if (brackets[i].is_settled)
+            continue;
         next[i] = by_first[reach[i].first];
         by_first[reach[i].first] = i;
     }
@@ -208,6 +210,132 @@ static void assign(unsigned count)
         for (uint32_t i = by_first[s]; i != NONE; i = next[i])
             open[open_count++] = i;
         fill(s);
+    }
+}
+
+/* ---- whether the lengths agree ---- */
+
+/* A segment and its operations are as long as each other but for that. */
+#define FITS_NS 500
+/* An operation is not looked for farther away. */
+#define NEAR 48
+#define PASSES 3
+
+/* Of a segment: how long its operations usually are together, and how many are not known. */
+static int64_t needed_ns[RECORDS];
+static uint32_t unknown[RECORDS];
+static int64_t record_ns;
+
+static int64_t needs(uint32_t bracket)
+{
+    return (int64_t)(brackets[bracket].usual_ns + brackets[bracket].front_ns);
+}
+
+static void count_in(uint32_t segment, uint32_t bracket, int by)
+{
+    needed_ns[segment] += by * needs(bracket);
+    unknown[segment] += (uint32_t)(brackets[bracket].usual_ns ? 0 : by);
+}
+
+/* By how much they differ if so much more is in it; where the host was late there may be a rest. */
+static int64_t misfit(uint32_t segment, int64_t more_ns)
+{
+    if (unknown[segment])
+        return 0;
+    int64_t free_ns = (int64_t)length_ns(segment) - record_ns;
+    int64_t rest_ns = (free_ns > 0 ? free_ns : 0) - needed_ns[segment] - more_ns;
+    if (rest_ns < 0)
+        return -rest_ns;
+    return cuts[segment + 1].has_waited ? rest_ns : 0;
+}
+
+static void take_out(uint32_t bracket, uint32_t segment)
+{
+    uint32_t *at = &first_in[segment];
+    while (*at != bracket)
+        at = &next_in[*at];
+    *at = next_in[bracket];
+    held[segment]--;
+    count_in(segment, bracket, -1);
+}
+
+static void put_in(uint32_t bracket, uint32_t segment)
+{
+    next_in[bracket] = first_in[segment];
+    first_in[segment] = bracket;
+    held[segment]++;
+    count_in(segment, bracket, 1);
+}
+
+static bool can_be_in(uint32_t bracket, uint32_t segment)
+{
+    return reach[bracket].first <= segment && segment <= reach[bracket].last &&
+           has_room(segment, bracket);
+}
+
+/* The best that can be done for an operation: to go elsewhere, or to change places with another. */
+struct change {
+    int64_t gain_ns;
+    uint32_t to;
+    uint32_t with; /* NONE: with none */
+};
+
+static void consider(struct change *best, uint32_t i, uint32_t from, uint32_t to, uint32_t with)
+{
+    int64_t mine_ns = needs(i), other_ns = with == NONE ? 0 : needs(with);
+    int64_t was_ns = misfit(from, 0) + misfit(to, 0);
+    int64_t is_ns = misfit(from, other_ns - mine_ns) + misfit(to, mine_ns - other_ns);
+    if (was_ns - is_ns > best->gain_ns)
+        *best = (struct change){was_ns - is_ns, to, with};
+}
+
+static struct change best_change(uint32_t i, uint32_t from)
+{
+    struct change best = {FITS_NS, NONE, NONE};
+    uint32_t first = ct_max(reach[i].first, from - ct_min(from, NEAR));
+    for (uint32_t to = first; to <= reach[i].last && to <= from + NEAR; to++) {
+        if (to == from || !can_be_in(i, to) || unknown[to])
+            continue;
+        consider(&best, i, from, to, NONE);
+        for (uint32_t j = first_in[to]; j != NONE; j = next_in[j])
+            if (can_be_in(j, from))
+                consider(&best, i, from, to, j);
+    }
+    return best;
+}
+
+static bool improve(uint32_t segment)
+{
+    if (unknown[segment] || misfit(segment, 0) <= FITS_NS)
+        return false;
+    for (uint32_t i = first_in[segment]; i != NONE; i = next_in[i]) {
+        struct change c = best_change(i, segment);
+        if (c.to == NONE)
+            continue;
+        take_out(i, segment);
+        put_in(i, c.to);
+        if (c.with != NONE) {
+            take_out(c.with, c.to);
+            put_in(c.with, segment);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Where the usual lengths of operations are known, they tell more than when calls returned. */
+static void fit(void)
+{
+    for (uint32_t s = 0; s + 1 < cut_count; s++) {
+        needed_ns[s] = 0, unknown[s] = 0;
+        for (uint32_t i = first_in[s]; i != NONE; i = next_in[i])
+            count_in(s, i, 1);
+    }
+    bool changed = true;
+    for (unsigned pass = 0; pass < PASSES && changed; pass++) {
+        changed = false;
+        for (uint32_t s = 0; s + 1 < cut_count; s++)
+            changed |= improve(s);
     }
 }
 
@@ -233,14 +361,14 @@ static unsigned list(uint32_t segment, uint32_t *in)
 }
 
 /* By what is usual of each; the record is the last one's. */
-static void share(uint32_t segment, uint64_t record_ns, struct ct_place *places)
+static void share(uint32_t segment, struct ct_place *places)
 {
     static uint32_t in[CT_PLACE_ROOM];
     unsigned n = list(segment, in), known = 0;
     uint64_t sum_ns = 0, usual_ns = 0, end_ns = cuts[segment + 1].at_ns, at_ns = end_ns;
     for (unsigned k = 0; k < n; k++)
         at_ns = ct_min(at_ns, ct_max(cuts[segment].at_ns, brackets[in[k]].start_ns));
-    uint64_t free_ns = end_ns - at_ns > record_ns ? end_ns - at_ns - record_ns : 0;
+    uint64_t free_ns = end_ns - at_ns > (uint64_t)record_ns ? end_ns - at_ns - (uint64_t)record_ns : 0;
     for (unsigned k = 0; k < n; k++) {
         usual_ns += brackets[in[k]].usual_ns;
         known += brackets[in[k]].usual_ns != 0;
@@ -267,15 +395,26 @@ static void share(uint32_t segment, uint64_t record_ns, struct ct_place *places)
     }
 }
 
+static void find_idle(struct ct_place *places)
+{
+    for (uint32_t p = 1; p < cut_count; p++)
+        if (!cuts[p].is_stop)
+            places[cuts[p].bracket].idle_ns = held[p - 1] ? 0 : length_ns(p - 1);
+}
+
 void ct_place_all(const struct ct_place_bracket *list_of, unsigned count, uint64_t base_ns,
-                  uint64_t record_ns, const struct ct_gpu_clock *clock, struct ct_place *places)
+                  uint64_t one_record_ns, const struct ct_gpu_clock *clock,
+                  struct ct_place *places)
 {
     brackets = list_of;
+    record_ns = (int64_t)one_record_ns;
     collect(count, base_ns);
     bound(clock);
     find_reach(count, base_ns);
     assign(count);
+    fit();
     for (uint32_t s = 0; s + 1 < cut_count; s++)
         if (held[s])
-            share(s, record_ns, places);
+            share(s, places);
+    find_idle(places);
 }

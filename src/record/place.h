@@ -22,6 +22,7 @@ struct ct_place_bracket {
     uint64_t done_ticks;
     uint64_t closed_ticks;
     bool has_start;    /* a record of its own, which cuts the stream */
+    bool is_settled;   /* it has its place before the base: its stop still cuts the stream */
     uint32_t least_ns; /* no segment that holds it is shorter */
     uint32_t front_ns; /* of its bracket, beside the record behind it */
     uint64_t usual_ns; /* its row's mean; 0: not known */
@@ -37,6 +38,7 @@ struct ct_place {
     uint64_t early_ticks; /* it was submitted between these two */
     uint64_t late_ticks;
     uint64_t end_ticks; /* the record behind the segment was made by then */
+    uint64_t idle_ns;   /* its start record found the stream without work, for so long at most */
 };
 
 /*

@@ -43,7 +43,8 @@ LAYOUTS = {
     SHAPES: ("IIIIIIQQ", "grid_x grid_y grid_z block_x block_y block_z dynamic_shared_bytes count"),
     APIS: ("IIQQQQQQdII", "$name flags calls errors total_ns min_ns max_ns sampled square_ns2 "
            "bucket_first bucket_count"),
-    STREAMS: ("QQQIIiI", "id operations waits device flags priority special"),
+    STREAMS: ("QQQIIiIQQQQ", "id operations waits device flags priority special timed first_ns "
+              "last_ns busy_ns"),
     NODES: ("IIQQQQQdQQ", "graph_row $name count timed total_ns min_ns max_ns square_ns2 raw_total_ns "
             "doubt_ns"),
     NOTES: ("IIQ", "kind $text count"),
