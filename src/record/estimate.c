@@ -312,6 +312,18 @@ static struct range lead_of(const struct ct_calibration *c, const struct ct_brac
 }
 
 /*
+ * What of an operation's place was before it. None where that leaves no time for it, or where only
+ * the place that it shares is known: then the bounds are apart.
+ */
+static struct range within_place(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                                 struct range r)
+{
+    if (t->with || (int64_t)t->raw_ns <= c->bias_busy_ns + r.low_ns)
+        r.low_ns = smaller(r.low_ns, 0);
+    return r;
+}
+
+/*
  * Of a device of which it is not known how the host's time enters a bracket: none does, but among
  * other threads' operations one may have been submitted long after the stamp before it.
  */
@@ -319,8 +331,9 @@ static struct range idle(const struct ct_calibration *c, const struct ct_bracket
 {
     if (!t->is_placed || t->lead_ns == CT_LEAD_UNKNOWN)
         return exactly(0);
-    return (struct range){larger(0, t->least_lead_ns - (int64_t)ct_record_ns(c)),
-                          larger(0, t->lead_ns - (int64_t)ct_record_ns(c))};
+    struct range r = {larger(0, t->least_lead_ns - (int64_t)ct_record_ns(c)),
+                      larger(0, t->lead_ns - (int64_t)ct_record_ns(c))};
+    return within_place(c, t, r);
 }
 
 /* An operation cannot begin before the front end is done with another stream's stop record. */
@@ -330,6 +343,8 @@ static struct range excess(const struct ct_calibration *c, const struct ct_brack
         return idle(c, t);
     struct range lead = lead_of(c, t);
     struct range r = {excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
+    if (t->is_placed)
+        r = within_place(c, t, r);
     if (!t->taken_ns || t->lead_ns <= CT_LEAD_READY_NS || !c->beside_ns)
         return r;
     int64_t taken_ns = (int64_t)t->taken_ns + CT_AFTER_STOP_NS - (int64_t)c->submit_ns;
@@ -531,7 +546,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
         if (!t->filled_past)
             e.time_ns = not_negative(least_ns);
     }
-    if (is_host_inside(c, t) || t->is_torn)
+    if (is_host_inside(c, t) || t->is_torn || (t->is_placed && t->lead_ns == CT_LEAD_UNKNOWN))
         low_ns = 0;
     if (t->with) {
         int64_t split_ns = split_by_ns(c, t, high_ns);

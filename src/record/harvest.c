@@ -259,6 +259,8 @@ static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum c
 static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t stop_ns)
 {
     drop_reference(s);
+    bool goes_on = s->last_stop_context == op->context;
+    s->latest_stop_ns = goes_on ? ct_max(s->latest_stop_ns, stop_ns) : stop_ns;
     s->last_stop = op->stop_event;
     s->last_stop_ns = stop_ns;
     s->last_stop_context = op->context;
@@ -352,6 +354,10 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     alone_context = op->context;
     give_stamp(op->context, op->start_event, start_ns);
     keep_reference(s, op, stop_ns);
+    if (!is_overlapped) {
+        s->alone_stop_ns = stop_ns;
+        s->alone_context = op->context;
+    }
     s->last_engine = engine;
     let_go(s, op);
 }

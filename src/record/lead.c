@@ -14,7 +14,7 @@
 #define PIN_RECORDS 2
 #define PIN_RECORDS_STALE 3
 #define PIN_EARLY_NS 1000
-#define PIN_NEAR_NS 20000 /* of a stream of which it is inferred that it was idle */
+#define PIN_NEAR_NS 1000 /* of a stream of which it is inferred that it was idle */
 #define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
 
 /*
@@ -210,9 +210,9 @@ static void compare_placed(const struct ct_gpu_clock *clock, struct ct_measured 
 {
     const struct ct_place *p = &m->place;
     uint64_t early_ns, late_ns, end_ns, after_ns = ct_after_told(clock->host_record_ns);
-    if (!ct_gpu_clock_at(clock, p->early_ticks, &early_ns) ||
-        !ct_gpu_clock_at(clock, p->late_ticks, &late_ns) ||
-        !ct_gpu_clock_at(clock, p->end_ticks, &end_ns))
+    if (!ct_gpu_clock_about(clock, p->early_ticks, &early_ns) ||
+        !ct_gpu_clock_about(clock, p->late_ticks, &late_ns) ||
+        !ct_gpu_clock_about(clock, p->end_ticks, &end_ns))
         return;
     m->times.least_lead_ns = (int64_t)(early_ns - m->start_ns);
     m->times.lead_ns =
@@ -242,12 +242,23 @@ static bool has_quick_record(const struct ct_gpu_clock *clock, const struct ct_m
     return ct_op_has_start_record(&m->op) && m->times.record_ns <= most_ns;
 }
 
+static void correct(struct ct_gpu_clock *clock, uint64_t asked_ticks, uint64_t stamp_ns)
+{
+    uint64_t at_ns;
+    if (ct_gpu_clock_at(clock, asked_ticks, &at_ns) && stamp_ns + PIN_EARLY_NS < at_ns)
+        ct_gpu_clock_pin(clock, asked_ticks, stamp_ns, CT_PIN_CORRECTS);
+}
+
 void ct_lead_correct(struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
+    const struct ct_op *op = &m->op;
     ct_lead_guess(clock, m);
-    if (has_quick_record(clock, m) && shows_wrong_clock(clock, m))
-        ct_gpu_clock_pin(clock, ct_told_ticks(m->op.open_ticks, m->op.call_ticks), m->start_ns,
-                         CT_PIN_CORRECTS);
+    if (ct_op_has_start_record(op))
+        correct(clock,
+                has_quick_record(clock, m) ? ct_told_ticks(op->open_ticks, op->call_ticks)
+                                           : op->open_ticks,
+                m->start_ns);
+    correct(clock, op->done_ticks, m->stop_ns);
 }
 
 void ct_lead_pin_idle(struct ct_gpu_clock *clock, const struct ct_measured *m, uint64_t idle_ns)

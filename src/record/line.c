@@ -273,7 +273,7 @@ static struct ct_line *line_of(struct ct_stream *s, const struct ct_measured *m)
         return NULL;
     l->stream = s;
     l->stream_id = m->stream_id;
-    l->base_ns = 0;
+    l->base_ns = s->alone_context == m->op.context ? s->alone_stop_ns : 0;
     l->since_ticks = ct_ticks();
     l->count = l->missing_count = 0;
     return s->line = l;

@@ -82,7 +82,7 @@ static void bound(const struct ct_gpu_clock *clock)
         after = cuts[p].after_ticks = ct_max(after, cuts[p].after_ticks);
     for (unsigned p = cut_count; p-- > 1;) {
         before = cuts[p].before_ticks = ct_min(before, cuts[p].before_ticks);
-        cuts[p].has_waited = !ct_gpu_clock_at(clock, before, &idle_ns) ||
+        cuts[p].has_waited = !ct_gpu_clock_about(clock, before, &idle_ns) ||
                              cuts[p].at_ns > idle_ns + CT_LATE_NS;
     }
 }
