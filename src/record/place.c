@@ -39,7 +39,9 @@ static uint32_t next_in[CT_PLACE_ROOM];
 static bool is_later(unsigned a, unsigned b)
 {
     const struct cut *x = &cuts[a], *y = &cuts[b];
-    return x->at_ns != y->at_ns ? x->at_ns > y->at_ns : x->bracket > y->bracket;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns > y->at_ns;
+    return x->is_stop != y->is_stop ? x->is_stop : x->bracket + 1 > y->bracket + 1; /* NONE first */
 }
 
 static void swap(unsigned a, unsigned b)
@@ -53,7 +55,7 @@ static void add_cut(uint32_t bracket, bool is_stop)
 {
     const struct ct_place_bracket *b = &brackets[bracket];
     cuts[cut_count++] = (struct cut){
-        .at_ns = is_stop ? b->stop_ns : b->start_ns,
+        .at_ns = ct_max(is_stop ? b->stop_ns : b->start_ns, cuts->at_ns),
         .after_ticks = is_stop ? b->done_ticks : b->open_ticks,
         .before_ticks = is_stop ? b->closed_ticks : b->call_ticks,
         .bracket = bracket,
