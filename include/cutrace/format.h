@@ -69,7 +69,7 @@ enum ct_section_type {
     CT_SECTION_BUCKETS = 6,  /* struct ct_file_bucket, by ct_file_row/api.*bucket_first */
     CT_SECTION_APIS = 7,     /* struct ct_file_api */
     CT_SECTION_STREAMS = 8,  /* struct ct_file_stream */
-    CT_SECTION_NODES = 9,    /* struct ct_file_node: kernels inside graphs */
+    CT_SECTION_NODES = 9,    /* struct ct_file_node: work inside graphs */
     CT_SECTION_NOTES = 10,   /* struct ct_file_note */
     CT_SECTION_ACTIVITIES = 11, /* struct ct_file_activity: what each device did, and when */
     CT_SECTION_GAPS = 12,    /* struct ct_file_gap: how long devices stood idle, and why */
@@ -516,10 +516,11 @@ struct ct_file_unified {
     uint64_t last_address;
 };
 
+/* Nodes of a graph's row that are a kernel of one name, a copy in one direction, or a set. */
 struct ct_file_node {
     uint32_t graph_row; /* index into CT_SECTION_ROWS */
-    uint32_t name;      /* string: mangled kernel name */
-    uint64_t count;     /* kernel nodes of that name in the graph */
+    uint32_t name;      /* string: mangled kernel name; "[CUDA memcpy DtoH]" and the like */
+    uint64_t count;     /* such nodes in the graph that are switched on */
     uint64_t timed;     /* runs of these with a duration: all below is of these */
     uint64_t total_ns;  /* a part of what the graph takes */
     uint64_t min_ns;
@@ -527,6 +528,9 @@ struct ct_file_node {
     double square_ns2;  /* sum of squared durations */
     uint64_t raw_total_ns; /* from event node to event node */
     uint64_t doubt_ns;  /* sum of what each duration may be wrong by, either way */
+    uint32_t kind;      /* enum ct_row_kind: kernel, copy or set; 0, as files used to have: kernel */
+    uint32_t detail;    /* copies: enum ct_direction */
+    uint64_t bytes;     /* copies and sets: of all runs */
 };
 
 enum ct_note_kind {
@@ -636,7 +640,7 @@ CT_FILE_CHECK(ct_file_shape, 40);
 CT_FILE_CHECK(ct_file_bucket, 16);
 CT_FILE_CHECK(ct_file_api, 80);
 CT_FILE_CHECK(ct_file_stream, 104);
-CT_FILE_CHECK(ct_file_node, 72);
+CT_FILE_CHECK(ct_file_node, 88);
 CT_FILE_CHECK(ct_file_note, 16);
 CT_FILE_CHECK(ct_file_activity, 168);
 CT_FILE_CHECK(ct_file_gap, 80);

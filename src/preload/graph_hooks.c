@@ -73,8 +73,7 @@ static void node_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node
         return;
     }
     ct_replica_node_set(exec, node, p);
-    if (p->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        ct_graph_node_set(exec, node, ct_function_of(p));
+    ct_graph_node_set(exec, node, p);
 }
 
 #define BEGINS_WITH(general, special, last)                                                        \

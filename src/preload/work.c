@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/work.h"
 
-#include "preload/place.h"
+#include "record/way.h"
 
 static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
 {

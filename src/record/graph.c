@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "record/context.h"
-#include "record/kernel.h"
+#include "record/note.h"
 #include "record/pass.h"
 #include "record/row.h"
 
@@ -51,41 +51,75 @@ const struct ct_graph *ct_graph(uint32_t index)
     return all->graph[index];
 }
 
+/* ---- what is in one ---- */
+
+static const char other_kernels[] = "(other kernels)";
+
+static bool is_part(const struct ct_graph_part *p, const struct ct_graph_work *w)
+{
+    return p->work.kind == w->kind && p->work.detail == w->detail &&
+           (w->kind != CT_ROW_KERNEL || ct_streq(p->work.name, w->name));
+}
+
+static struct ct_graph_part *find_part(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    for (uint32_t i = 0; i < g->parts; i++)
+        if (is_part(&g->part[i], w))
+            return &g->part[i];
+    return NULL;
+}
+
+/* Kernels leave the room that copies, sets and their own others need. */
+static bool has_room(const struct ct_graph *g, const struct ct_graph_work *w)
+{
+    uint32_t kernels = 0;
+    for (uint32_t i = 0; i < g->parts; i++)
+        kernels += g->part[i].work.kind == CT_ROW_KERNEL;
+    return w->kind != CT_ROW_KERNEL || kernels < CT_GRAPH_KERNELS;
+}
+
+/* Where it belongs; NULL: it is not there. */
+static struct ct_graph_part *part_of(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    struct ct_graph_part *p = find_part(g, w);
+    return p || w->kind != CT_ROW_KERNEL
+               ? p
+               : find_part(g, &(struct ct_graph_work){.kind = w->kind, .name = other_kernels});
+}
+
+static struct ct_graph_part *make_part(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    bool room = has_room(g, w);
+    struct ct_graph_part *p = room ? NULL : part_of(g, w);
+    if (p)
+        return p;
+    p = &g->part[g->parts++];
+    *p = (struct ct_graph_part){{w->kind, w->detail, room ? w->name : other_kernels, 0}, 0};
+    return p;
+}
+
 /* Sums commute: the order of nodes is not defined. */
-static uint64_t hash_of_kernel(const char *name)
+static void add_work(struct ct_graph *g, const struct ct_graph_work *w)
 {
-    return ct_hash_text(name) | 1;
+    if (!w->kind)
+        return;
+    g->hash += ct_graph_work_hash(w);
+    struct ct_graph_part *p = find_part(g, w);
+    if (!p)
+        p = make_part(g, w);
+    p->count++;
+    p->work.bytes += w->bytes;
 }
 
-static void add_kernel(struct ct_graph *g, const char *name)
+static void remove_work(struct ct_graph *g, const struct ct_graph_work *w)
 {
-    g->hash += hash_of_kernel(name);
-    for (uint32_t i = 0; i < g->kernels; i++) {
-        if (ct_streq(g->kernel[i].name, name)) {
-            g->kernel[i].count++;
-            return;
-        }
-    }
-    if (g->kernels < CT_GRAPH_KERNELS)
-        g->kernel[g->kernels++] = (struct ct_graph_kernel){name, 1};
-}
-
-static void remove_kernel(struct ct_graph *g, const char *name)
-{
-    g->hash -= hash_of_kernel(name);
-    for (uint32_t i = 0; i < g->kernels; i++)
-        if (ct_streq(g->kernel[i].name, name) && !--g->kernel[i].count)
-            g->kernel[i] = g->kernel[--g->kernels];
-}
-
-/* The kernel a node was made with; NULL: it is no kernel node, or nameless. */
-static const char *original_name(CUgraphNode node)
-{
-    CUDA_KERNEL_NODE_PARAMS p = {0};
-    if (!CT_HAS(cuGraphKernelNodeGetParams_v2) ||
-        CT_REAL(cuGraphKernelNodeGetParams_v2)(node, &p) != CUDA_SUCCESS)
-        return NULL;
-    return ct_kernel_name(p.func ? p.func : (CUfunction)p.kern);
+    struct ct_graph_part *p = w->kind ? part_of(g, w) : NULL;
+    if (!p)
+        return;
+    g->hash -= ct_graph_work_hash(w);
+    p->work.bytes -= ct_min(p->work.bytes, w->bytes);
+    if (!--p->count)
+        *p = g->part[--g->parts];
 }
 
 CUgraph ct_graph_child(CUgraphNode node)
@@ -125,15 +159,13 @@ static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
         return;
     g->nodes++;
     g->hash += ((uint64_t)type + 1) * 0x9e3779b97f4a7c15u;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
-        const char *name = original_name(node);
-        if (name)
-            add_kernel(g, name);
-    } else if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
-        CUgraph child = ct_graph_child(node);
-        if (child)
-            add_nodes(g, child, depth + 1);
-    }
+    g->bodies += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    CUgraph child = type == CU_GRAPH_NODE_TYPE_GRAPH ? ct_graph_child(node) : NULL;
+    struct ct_graph_work w = ct_graph_work_of(node, type);
+    if (child)
+        add_nodes(g, child, depth + 1);
+    else
+        add_work(g, &w);
 }
 
 static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth)
@@ -153,10 +185,9 @@ static bool keep_names(struct ct_graph *g, uint32_t ordinal)
     struct ct_text t = ct_text_in(digits, sizeof(digits));
     ct_text_add_u64(&t, ordinal);
     g->name = ct_intern(digits, t.len);
-    for (uint32_t i = 0; i < g->kernels; i++) {
-        const char *name = g->kernel[i].name;
-        g->kernel[i].name = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES));
-        if (!g->kernel[i].name)
+    for (uint32_t i = 0; i < g->parts; i++) {
+        const char *name = g->part[i].work.name;
+        if (name && !(g->part[i].work.name = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES))))
             return false;
     }
     return g->name != NULL;
@@ -194,6 +225,8 @@ static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
     uint32_t index = settle(g);
     bool kept = index != UNKNOWN && all->graph[index] == g;
     ct_spin_unlock(&all->lock);
+    if (index == UNKNOWN)
+        ct_note(CT_NOTE_WARNING, "Graphs in which nothing is counted: there are too many kinds");
     keep_index(exec, updates, index);
     if (!kept)
         ct_unmap(g, sizeof(*g));
@@ -221,10 +254,12 @@ void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
     struct ct_graph *g = read_graph(graph);
     ct_table_find(&all->index, (uintptr_t)exec, &before);
     uint64_t updates = (before >> 32) + 1;
-    if (g)
+    if (g) {
         assign(exec, updates, g);
-    else
+    } else {
+        ct_note(CT_NOTE_WARNING, "Graphs in which nothing is counted: they cannot be read");
         keep_index(exec, updates, UNKNOWN);
+    }
 }
 
 /* ---- changes of executable graphs ---- */
@@ -233,7 +268,8 @@ void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
 struct change {
     CUgraphExec exec;
     uint64_t updates;
-    struct ct_graph *graph;
+    uint32_t index;         /* of what it was */
+    struct ct_graph *graph; /* what it is; NULL: as it was */
     CUstreamCaptureMode mode;
 };
 
@@ -245,25 +281,32 @@ static bool begin_change(struct change *c, CUgraphExec exec)
         return false;
     c->exec = exec;
     c->updates = value >> 32;
-    c->graph = ct_map(sizeof(*c->graph));
-    if (c->graph)
-        *c->graph = *ct_graph((uint32_t)value);
-    else
-        ct_relaxed_leave(c->mode);
-    return c->graph != NULL;
+    c->index = (uint32_t)value;
+    c->graph = NULL;
+    return true;
 }
 
 static void end_change(struct change *c)
 {
     ct_relaxed_leave(c->mode);
-    assign(c->exec, c->updates, c->graph);
+    if (c->graph)
+        assign(c->exec, c->updates, c->graph);
+}
+
+/* Most changes are of addresses alone, and need no copy. NULL: no memory. */
+static struct ct_graph *begun(struct change *c)
+{
+    const struct ct_graph *g = ct_graph(c->index);
+    if (!c->graph && (c->graph = ct_map(sizeof(*c->graph)))) /* pages that are not used are none */
+        __builtin_memcpy(c->graph, g, offsetof(struct ct_graph, part) + g->parts * sizeof(*g->part));
+    return c->graph;
 }
 
 /*
  * Of a node: what counts is of now, not of before the last instantiation or update. The number of
  * these is no part of the key: programs update without end.
  */
-enum { NAME, NAMED_AT, SWITCHED };
+enum { GIVEN, GIVEN_AT, SWITCHED };
 
 static uint64_t key_of(const struct change *c, CUgraphNode node, unsigned what)
 {
@@ -291,63 +334,70 @@ static bool is_off(const struct change *c, CUgraphNode node)
     return find(c, node, SWITCHED, &known) && known == switched(c, false);
 }
 
+static struct ct_graph_work original(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    if (CT_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS)
+        return (struct ct_graph_work){0};
+    return ct_graph_work_of(node, type);
+}
+
 /*
- * The kernel of a node now: the one it was given since the last instantiation or update, else the
- * graph's, which a change of the executable graph does not touch.
+ * What a node does now: what it was given since the last instantiation or update, else what it does
+ * in the graph, which a change of the executable graph does not touch.
  */
-static const char *current_name(const struct change *c, CUgraphNode node)
+static struct ct_graph_work current(const struct change *c, CUgraphNode node)
 {
     uint64_t at, given;
-    if (find(c, node, NAMED_AT, &at) && at == c->updates && find(c, node, NAME, &given))
-        return (const char *)(uintptr_t)given;
-    return original_name(node);
+    if (find(c, node, GIVEN_AT, &at) && at == c->updates && find(c, node, GIVEN, &given))
+        return ct_graph_work_unpack(given);
+    return original(node);
 }
 
-static void rename_node(struct change *c, CUgraphNode node, const char *name)
+static void give(struct change *c, CUgraphNode node, struct ct_graph_work now)
 {
-    const char *old = current_name(c, node);
-    if (!old || !name || ct_streq(old, name))
+    struct ct_graph_work old = current(c, node);
+    if (ct_graph_work_is(&old, &now))
         return;
-    const char *copy = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES));
-    if (!copy)
+    if (now.name && !(now.name = ct_intern(now.name, ct_strnlen(now.name, CT_NAME_BYTES))))
         return;
-    if (!is_off(c, node)) {
-        remove_kernel(c->graph, old);
-        add_kernel(c->graph, copy);
+    if (!is_off(c, node) && begun(c)) {
+        remove_work(c->graph, &old);
+        add_work(c->graph, &now);
     }
-    keep(c, node, NAME, (uintptr_t)copy);
-    keep(c, node, NAMED_AT, c->updates);
+    keep(c, node, GIVEN, ct_graph_work_pack(&now));
+    keep(c, node, GIVEN_AT, c->updates);
 }
 
-void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f)
+void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *p)
 {
     struct change c;
     if (!begin_change(&c, exec))
         return;
-    rename_node(&c, node, ct_kernel_name(f));
+    give(&c, node, ct_graph_work_with(p));
     end_change(&c);
 }
 
-static void rename_nodes(struct change *c, CUgraph from, CUgraph to, unsigned depth);
+static void give_all(struct change *c, CUgraph from, CUgraph to, unsigned depth);
 
-static void rename_pair(struct change *c, CUgraphNode from, CUgraphNode to, unsigned depth)
+static void give_pair(struct change *c, CUgraphNode from, CUgraphNode to, unsigned depth)
 {
     CUgraph child = ct_graph_child(from), other = ct_graph_child(to);
     if (child && other)
-        rename_nodes(c, child, other, depth + 1);
+        give_all(c, child, other, depth + 1);
     else
-        rename_node(c, from, original_name(to));
+        give(c, from, original(to));
 }
 
 /* The driver wants the nodes of both in the same order. */
-static void rename_nodes(struct change *c, CUgraph from, CUgraph to, unsigned depth)
+static void give_all(struct change *c, CUgraph from, CUgraph to, unsigned depth)
 {
     struct ct_graph_nodes old, new;
     if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(from, &old))
         return;
     if (ct_graph_nodes_of(to, &new)) {
         for (size_t i = 0; i < ct_min(old.count, new.count); i++)
-            rename_pair(c, old.node[i], new.node[i], depth);
+            give_pair(c, old.node[i], new.node[i], depth);
         ct_graph_nodes_free(&new);
     }
     ct_graph_nodes_free(&old);
@@ -360,22 +410,22 @@ void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
         return;
     CUgraph original = ct_graph_child(node);
     if (original)
-        rename_nodes(&c, original, child, 0);
+        give_all(&c, original, child, 0);
     end_change(&c);
 }
 
-/* What is switched off stays a node, and runs no kernel. */
+/* What is switched off stays a node, and does nothing. */
 void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
 {
     struct change c;
     if (!begin_change(&c, exec))
         return;
-    const char *name = current_name(&c, node);
-    if (name && on == is_off(&c, node)) {
+    struct ct_graph_work w = current(&c, node);
+    if (w.kind && on == is_off(&c, node) && begun(&c)) {
         if (on)
-            add_kernel(c.graph, name);
+            add_work(c.graph, &w);
         else
-            remove_kernel(c.graph, name);
+            remove_work(c.graph, &w);
         keep(&c, node, SWITCHED, switched(&c, on));
     }
     end_change(&c);

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CUDA graphs: a launch is one operation, with a row for each topology (nodes and kernels), so
- * that a program which instantiates the same graph again and again has one row for it.
+ * CUDA graphs: a launch is one operation, with a row for each topology (nodes, and what they
+ * do), so that a program which instantiates the same graph again and again has one row for it.
  */
 #ifndef CT_GRAPH_H
 #define CT_GRAPH_H
 
 #include "base/base.h"
 #include "cuda/api.h"
+#include "record/graph_work.h"
 
 #define CT_GRAPHS 4096
-#define CT_GRAPH_KERNELS 256 /* kinds of kernels remembered of a graph */
-#define CT_GRAPH_DEPTH 8     /* of child graphs within each other that are looked into */
+#define CT_GRAPH_KERNELS 256 /* kinds of kernels remembered of a graph; all others are one more */
+#define CT_GRAPH_PARTS (CT_GRAPH_KERNELS + 1 + CT_DIRECTION_COUNT + 1)
+#define CT_GRAPH_DEPTH 8 /* of child graphs within each other that are looked into */
 
-struct ct_graph_kernel {
-    const char *name; /* interned */
-    uint64_t count;   /* nodes */
+/* Nodes that are a kernel of one name, a copy in one direction, or a set. */
+struct ct_graph_part {
+    struct ct_graph_work work; /* its name is interned, its bytes are those of all nodes */
+    uint64_t count;            /* nodes */
 };
 
 /* A topology. Never changes once it can be seen. */
 struct ct_graph {
     uint64_t hash;
-    const char *name; /* its ordinal among the topologies, from 1, as text */
-    uint32_t nodes;   /* child graphs' included, not those in bodies of conditional nodes */
-    uint32_t kernels;
-    struct ct_graph_kernel kernel[CT_GRAPH_KERNELS];
+    const char *name;  /* its ordinal among the topologies, from 1, as text */
+    uint32_t nodes;    /* child graphs' included, not those in bodies of conditional nodes */
+    uint32_t bodies;   /* conditional nodes: what these run is not known */
+    uint32_t parts;
+    struct ct_graph_part part[CT_GRAPH_PARTS];
 };
 
 bool ct_graphs_init(void);
@@ -39,8 +43,8 @@ const struct ct_graph *ct_graph(uint32_t index);
  */
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph);
 
-/* The program has given a kernel node of an executable graph another function. */
-void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, CUfunction f);
+/* The program has given a node of an executable graph other parameters. */
+void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *p);
 
 /* Or has replaced a child graph in it, or switched a node of it on or off. */
 void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child);
@@ -56,12 +60,6 @@ void ct_graph_nodes_free(struct ct_graph_nodes *n);
 
 /* The graph in a child graph's node; NULL: it is no such node. */
 CUgraph ct_graph_child(CUgraphNode node);
-
-/* The function of a kernel node. */
-static inline CUfunction ct_function_of(const CUgraphNodeParams *p)
-{
-    return p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern;
-}
 
 /* The row for launches of an executable graph. */
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device);

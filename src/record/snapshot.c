@@ -34,6 +34,7 @@ struct image {
     struct ct_buffer section[SECTIONS + 1]; /* by enum ct_section_type */
     bool out_of_memory;
     uint64_t written;
+    uint64_t bodies;                   /* launches of graphs that have conditional nodes */
     uint32_t api_index[CT_API_COUNT]; /* in the section, plus one; 0: it is not there */
 };
 
@@ -83,6 +84,7 @@ static bool begin(struct ct_buffer *payload)
         image.section[type].len_bytes = 0;
     __builtin_memset(image.api_index, 0, sizeof(image.api_index));
     payload->len_bytes = 0;
+    image.bodies = 0;
     image.out_of_memory = !ct_buffer_add(payload, head_bytes());
     return !image.out_of_memory;
 }
@@ -404,21 +406,57 @@ static void add_node_times(struct ct_file_node *f, const struct ct_node_time *t)
     f->doubt_ns = t->timed * b.doubt_ns + t->beside * beside_ns;
 }
 
+/* As older readers show it, to which every node is a kernel. */
+static uint32_t add_work_name(const struct ct_graph_work *w)
+{
+    static const char *const directions[] = {
+#define X(id, text) "[CUDA memcpy " text "]",
+        CT_DIRECTIONS(X)
+#undef X
+    };
+    return add_string(w->kind == CT_ROW_COPY  ? directions[w->detail]
+                      : w->kind == CT_ROW_SET ? "[CUDA memset]"
+                                              : w->name);
+}
+
+static void add_node(uint32_t row, const struct ct_graph_part *p, uint64_t launches)
+{
+    struct ct_file_node f = {.graph_row = row,
+                             .name = add_work_name(&p->work),
+                             .count = p->count,
+                             .kind = p->work.kind,
+                             .detail = p->work.detail,
+                             .bytes = p->work.bytes * launches};
+    if (p->work.kind == CT_ROW_KERNEL)
+        add_node_times(&f, ct_node_time_find(row, p->work.name));
+    append(CT_SECTION_NODES, &f, sizeof(f));
+}
+
+/* That ran, and are not excluded, as the section of the rows says by now. */
+static uint64_t launches_of(uint32_t row)
+{
+    const void *rows = image.section[CT_SECTION_ROWS].data;
+    const struct ct_file_row *f = (const struct ct_file_row *)rows + row;
+    uint64_t n = f->timed;
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
+        n += i != CT_LOSS_CAPTURED && i != CT_LOSS_EXCLUDED ? f->lost[i] : 0;
+    return n;
+}
+
 /* A topology has a row on each device it was launched on. */
 static void add_nodes(const struct ct_graph *g)
 {
+    uint64_t launches, bodies = 0;
     for (uint32_t row = 0; row < count(CT_SECTION_ROWS); row++) {
         const struct ct_row *r = ct_row(row);
         if (r->kind != CT_ROW_GRAPH || !ct_streq(r->name, g->name))
             continue;
-        for (uint32_t i = 0; i < g->kernels; i++) {
-            struct ct_file_node f = {.graph_row = row,
-                                     .name = add_string(g->kernel[i].name),
-                                     .count = g->kernel[i].count};
-            add_node_times(&f, ct_node_time_find(row, g->kernel[i].name));
-            append(CT_SECTION_NODES, &f, sizeof(f));
-        }
+        launches = launches_of(row);
+        bodies += g->bodies ? launches : 0;
+        for (uint32_t i = 0; i < g->parts; i++)
+            add_node(row, &g->part[i], launches);
     }
+    image.bodies += bodies;
 }
 
 static void add_memory(uint32_t device)
@@ -630,6 +668,9 @@ static void fill(const struct ct_process_info *process, bool finished)
     ct_node_times_settle();
     for (uint32_t i = 0; i < ct_graphs_count(); i++)
         add_nodes(ct_graph(i));
+    add_counted_note("Launches of graphs with conditional nodes: what ran in the bodies of these is "
+                     "not counted",
+                     image.bodies);
     for (uint32_t i = 0; i < ct_notes_count(); i++)
         add_note(ct_note_at(i));
     add_lost_replicas();

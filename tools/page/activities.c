@@ -93,16 +93,19 @@ static void add_launches(json_t *to, const struct ct_merged_row *row)
     ct_json_count(to, "shape_other", row->sum.shape_other);
 }
 
-/* Kernels in a graph, and how often they are in it. */
-static void add_nodes(json_t *to, const struct ct_merged *m, uint32_t content, bool demangle)
+/* Kernels, copies and sets in a graph, how often they are in it, and the bytes of all runs. */
+static void add_nodes(json_t *to, const struct ct_merged *m, const struct ct_line *line,
+                      bool demangle)
 {
     json_t *nodes = ct_json_array();
     struct ct_string name = {0};
-    for (size_t i = 0; i < ct_merge_content_count(m, content); i++) {
-        struct ct_file_node node = ct_merge_content(m, content, i);
+    for (size_t i = 0; i < ct_merge_content_count(m, line->content); i++) {
+        struct ct_file_node node = ct_merge_node(m, line->row, i);
         ct_string_clear(&name);
-        ct_name_kernel(&name, ct_merge_name(m, node.name), demangle);
-        ct_json_append(nodes, pair_of(name.data, node.count));
+        ct_name_node(&name, m, &node, demangle);
+        json_t *triple = pair_of(name.data, node.count);
+        ct_json_append_count(triple, node.bytes);
+        ct_json_append(nodes, triple);
     }
     ct_string_free(&name);
     ct_json_set(to, "nodes", nodes);
@@ -126,7 +129,7 @@ static json_t *activity_of(const struct ct_merged *m, const struct ct_view *gpu,
     if (line->kind == CT_ROW_KERNEL)
         add_launches(to, line->row);
     if (ct_view_has_nodes(line))
-        add_nodes(to, m, line->content, o->demangle);
+        add_nodes(to, m, line, o->demangle);
     return to;
 }
 

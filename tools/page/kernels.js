@@ -61,8 +61,8 @@ const kernels = (() => {
     return rows.length ? table.grid(['Launches', 'Grid', 'Block', 'Dynamic shared', 'Registers', 'Static shared'], rows) : null;
   };
 
-  const nodes = (l) => (l.nodes?.length ? table.grid(['Nodes', 'Runs', 'Kernel in this graph'], l.nodes.map(([name, n]) => [
-    units.count(n), units.count(n * l.calls), h('span', { class: 'mono' }, name)]), 2) : null);
+  const nodes = (l) => (l.nodes?.length ? table.grid(['Nodes', 'Runs', 'Size', 'In this graph'], l.nodes.map(([name, n, bytes]) => [
+    units.count(n), units.count(n * l.calls), bytes ? units.size(bytes) : '-', h('span', { class: 'mono' }, name)]), 3) : null);
 
   const copyButton = (text) => {
     const button = h('button', { type: 'button', class: 'plain' }, 'Copy name');

@@ -224,3 +224,10 @@ void ct_name_row(struct ct_string *out, const struct ct_merged *m, const struct 
     ct_name_operation(out, row->kind, row->detail, ct_merge_name(m, row->name),
                       demangle ? CT_NAMES_DEMANGLED : CT_NAMES_MANGLED);
 }
+
+void ct_name_node(struct ct_string *out, const struct ct_merged *m, const struct ct_file_node *node,
+                  bool demangle)
+{
+    ct_name_operation(out, node->kind, node->detail, ct_merge_name(m, node->name),
+                      demangle ? CT_NAMES_DEMANGLED : CT_NAMES_MANGLED);
+}

@@ -43,4 +43,8 @@ void ct_name_operation(struct ct_string *out, uint32_t kind, uint32_t detail, co
 void ct_name_row(struct ct_string *out, const struct ct_merged *m, const struct ct_file_row *row,
                  bool demangle);
 
+/* And of what is in a graph. */
+void ct_name_node(struct ct_string *out, const struct ct_merged *m, const struct ct_file_node *node,
+                  bool demangle);
+
 #endif

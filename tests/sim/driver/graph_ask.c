@@ -157,11 +157,41 @@ CUresult sim_cuGraphKernelNodeGetParams(CUgraphNode n, CUDA_KERNEL_NODE_PARAMS_v
     return r;
 }
 
+static CUmemorytype type_of(char letter)
+{
+    return letter == 'H' ? CU_MEMORYTYPE_HOST : letter == 'A' ? CU_MEMORYTYPE_ARRAY
+                                                              : CU_MEMORYTYPE_DEVICE;
+}
+
+/* One that was captured has parameters as well; which array it is they do not say here. */
+static CUDA_MEMCPY3D copy_of(const struct sim_work *w)
+{
+    const struct sim_rect *r = &w->copy.rect;
+    return (CUDA_MEMCPY3D){.srcMemoryType = type_of(w->name[0]),
+                           .srcHost = r->from,
+                           .srcDevice = (CUdeviceptr)(uintptr_t)r->from,
+                           .srcPitch = r->from_pitch,
+                           .dstMemoryType = type_of(w->name[3]),
+                           .dstHost = r->to,
+                           .dstDevice = (CUdeviceptr)(uintptr_t)r->to,
+                           .dstPitch = r->to_pitch,
+                           .WidthInBytes = r->width,
+                           .Height = r->height,
+                           .Depth = r->depth};
+}
+
+static CUDA_MEMSET_NODE_PARAMS set_of(const struct sim_work *w)
+{
+    const struct sim_fill *f = &w->fill;
+    return (CUDA_MEMSET_NODE_PARAMS){
+        (CUdeviceptr)(uintptr_t)f->to, f->pitch, f->value, f->element_bytes, f->width, f->height};
+}
+
 CUresult sim_cuGraphMemcpyNodeGetParams(CUgraphNode n, CUDA_MEMCPY3D *p)
 {
     CUresult r = sim_node_has_type(n, CU_GRAPH_NODE_TYPE_MEMCPY);
     if (r == CUDA_SUCCESS)
-        *p = n->copy;
+        *p = n->copy.WidthInBytes ? n->copy : copy_of(&n->work);
     return r;
 }
 
@@ -169,7 +199,7 @@ CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode n, CUDA_MEMSET_NODE_PARAMS *
 {
     CUresult r = sim_node_has_type(n, CU_GRAPH_NODE_TYPE_MEMSET);
     if (r == CUDA_SUCCESS)
-        *p = n->set;
+        *p = n->set.width ? n->set : set_of(&n->work);
     return r;
 }
 

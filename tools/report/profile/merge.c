@@ -115,8 +115,9 @@ static int by_graph_and_name(const void *a, const void *b)
     return (x->name > y->name) - (x->name < y->name);
 }
 
-static void add_node_times(struct ct_file_node *to, const struct ct_file_node *from)
+static void add_node_figures(struct ct_file_node *to, const struct ct_file_node *from)
 {
+    ct_merge_add_to(&to->bytes, from->bytes);
     if (!from->timed)
         return;
     ct_merge_widen(&to->min_ns, &to->max_ns, !to->timed, from->min_ns, from->max_ns);
@@ -130,7 +131,17 @@ static void add_node_times(struct ct_file_node *to, const struct ct_file_node *f
 static void add_node(struct ct_file_node *to, const struct ct_file_node *from)
 {
     ct_merge_add_to(&to->count, from->count);
-    add_node_times(to, from);
+    add_node_figures(to, from);
+}
+
+/* To older files every node is a kernel; copies and sets are in no group of these. */
+static void take_node(struct ct_merged *m, const struct ct_summary *s, size_t i)
+{
+    struct ct_file_node *node = &m->nodes[i];
+    *node = s->nodes[i];
+    node->kind = node->kind ? node->kind : CT_ROW_KERNEL;
+    node->name = node->kind == CT_ROW_KERNEL ? kernel_name(m, ct_summary_text(s, node->name))
+                                             : name_of(m, s, node->name);
 }
 
 /* The file's nodes with our names, in order, each name once a graph; how many there are. */
@@ -138,10 +149,8 @@ static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
 {
     size_t kept = 0;
     m->nodes = ct_memory_grow(m->nodes, &m->nodes_size, s->nodes_count, sizeof(*m->nodes));
-    for (size_t i = 0; i < s->nodes_count; i++) {
-        m->nodes[i] = s->nodes[i];
-        m->nodes[i].name = kernel_name(m, ct_summary_text(s, s->nodes[i].name));
-    }
+    for (size_t i = 0; i < s->nodes_count; i++)
+        take_node(m, s, i);
     if (s->nodes_count)
         qsort(m->nodes, s->nodes_count, sizeof(*m->nodes), by_graph_and_name);
     for (size_t i = 0; i < s->nodes_count; i++) {
@@ -153,7 +162,19 @@ static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
     return kept;
 }
 
-/* Graphs of several files are the same when the same kernels run in them as often. */
+/* What of a node says what it is. */
+static struct ct_file_node content_of(const struct ct_file_node *node)
+{
+    return (struct ct_file_node){.name = node->name,
+                                 .count = node->count,
+                                 .kind = node->kind,
+                                 .detail = node->detail};
+}
+
+/*
+ * Graphs, also of several files, are the same when the same kernels, copies and sets run in them as
+ * often, whatever these are of.
+ */
 static void map_contents(struct ct_merged *m, const struct ct_summary *s)
 {
     m->content_map = ct_memory_grow(m->content_map, &m->content_map_size, s->rows_count,
@@ -167,8 +188,7 @@ static void map_contents(struct ct_merged *m, const struct ct_summary *s)
     for (size_t i = 0, end; i < count; i = end) {
         uint32_t row = m->nodes[i].graph_row;
         for (end = i; end < count && m->nodes[end].graph_row == row; end++)
-            content[end - i] =
-                (struct ct_file_node){.name = m->nodes[end].name, .count = m->nodes[end].count};
+            content[end - i] = content_of(&m->nodes[end]);
         m->node_map[row] = i;
         m->content_map[row] = ct_intern_add(&m->contents, content, (end - i) * sizeof(*content));
     }
@@ -192,17 +212,17 @@ struct ct_file_node ct_merge_node(const struct ct_merged *m, const struct ct_mer
 {
     struct ct_file_node node = ct_merge_content(m, row->content, i);
     if (i < row->node_count)
-        add_node_times(&node, &row->nodes[i]);
+        add_node_figures(&node, &row->nodes[i]);
     return node;
 }
 
-/* Graphs whose kernels nobody timed need no room for that. */
-static void add_times(struct ct_merged_row *to, const struct ct_file_node *nodes, size_t count)
+/* Graphs of kernels that nobody timed need no room for that. */
+static void add_nodes(struct ct_merged_row *to, const struct ct_file_node *nodes, size_t count)
 {
     size_t size = 0;
     bool any = to->nodes;
     for (size_t i = 0; i < count; i++)
-        any |= nodes[i].timed != 0;
+        any |= nodes[i].timed || nodes[i].bytes;
     if (!any)
         return;
     if (!to->nodes) {
@@ -210,7 +230,7 @@ static void add_times(struct ct_merged_row *to, const struct ct_file_node *nodes
         to->node_count = count;
     }
     for (size_t i = 0; i < count && i < to->node_count; i++)
-        add_node_times(&to->nodes[i], &nodes[i]);
+        add_node_figures(&to->nodes[i], &nodes[i]);
 }
 
 /* A graph's name is its ordinal in its own process: its content, where known, tells it better. */
@@ -352,7 +372,7 @@ static void add_rows(struct ct_merged *m, const struct ct_summary *s)
         struct ct_merged_row *to = row_of(m, s, i);
         add_figures(&to->sum, &s->rows[i]);
         if (to->content != CT_MERGE_NONE)
-            add_times(to, &m->nodes[m->node_map[i]], ct_merge_content_count(m, to->content));
+            add_nodes(to, &m->nodes[m->node_map[i]], ct_merge_content_count(m, to->content));
         if (m->details)
             add_row_details(to, s, &s->rows[i]);
     }
@@ -381,7 +401,7 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
     ct_merge_add_to(&to->sum.shape_other, more->sum.shape_other);
     for (size_t i = 0; i < more->shape_count; i++)
         add_shape(to, &more->shapes[i]);
-    add_times(to, more->nodes, more->node_count);
+    add_nodes(to, more->nodes, more->node_count);
     ct_hist_merge(&to->hist, more->hist.buckets, more->hist.count);
     ct_hist_merge(&to->raw_hist, more->raw_hist.buckets, more->raw_hist.count);
     ct_sizes_merge(&to->sizes, more->sizes);

@@ -46,7 +46,7 @@ struct ct_merged_sizes;
 struct ct_merged_row {
     struct ct_file_row sum;     /* name: of ct_merged.names; device: of ct_merged.devices */
     uint32_t content;           /* graphs: of ct_merged.contents; otherwise CT_MERGE_NONE */
-    struct ct_file_node *nodes; /* times of its content, one by one; NULL: there are none */
+    struct ct_file_node *nodes; /* times and bytes of its content, one by one; NULL: none */
     size_t node_count;
     struct ct_merged_hist hist;
     struct ct_merged_hist raw_hist;
@@ -88,7 +88,7 @@ struct ct_merged {
     uint32_t *groups;            /* their groups: of names */
     size_t groups_size;
     struct ct_intern members;  /* struct ct_merged_member */
-    struct ct_intern contents; /* of graphs: struct ct_file_node, names and counts alone, by name */
+    struct ct_intern contents; /* of graphs: struct ct_file_node, what they are and counts alone */
 
     struct ct_intern device_keys; /* numbers are indices of the array, here and below */
     struct ct_merged_device *devices;
@@ -164,7 +164,7 @@ static inline const char *ct_merge_name(const struct ct_merged *m, uint32_t name
 
 struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i);
 
-/* Kernels in a graph's content, and the i-th of them, without times; with those of a row. */
+/* Kernels, copies and sets in a graph's content, and the i-th of them, without times; with those of a row. */
 size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content);
 struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content, size_t i);
 struct ct_file_node ct_merge_node(const struct ct_merged *m, const struct ct_merged_row *row,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "graphs": launches of graphs, and the kernels in them. */
+/* Report "graphs": launches of graphs, and the kernels, copies and sets in them. */
 #include "report/names.h"
 #include "report/reports/figures.h"
 
@@ -18,6 +18,7 @@ enum {
     KERNEL_GRAPH,
     KERNEL_NODES,
     KERNEL_RUNS,
+    KERNEL_BYTES,
     KERNEL_TIMED,
     KERNEL_TOTAL,
     KERNEL_AVG,
@@ -33,6 +34,7 @@ static const struct ct_column kernel_columns[KERNEL_COLUMNS] = {
     [KERNEL_GRAPH] = {"graph", "Graph", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
     [KERNEL_NODES] = {"nodes", "Nodes", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [KERNEL_RUNS] = {"runs", "Runs", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    [KERNEL_BYTES] = {"bytes", "Size", CT_CELL_BYTES, CT_FOLD_SUM, CT_OPTIONAL(3) | CT_QUIET},
     [KERNEL_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM, CT_OPTIONAL(3) | CT_QUIET},
     [KERNEL_TOTAL] = {"total_ns", "Time", CT_CELL_TIME_NS, CT_FOLD_SUM, CT_OPTIONAL(2)},
     [KERNEL_AVG] = {"avg_ns", "Avg", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(1)},
@@ -80,8 +82,10 @@ static void put_kernels(struct ct_sink *sink, const struct ct_input *in,
                                                 [KERNEL_NODES] = ct_cell_count(node.count),
                                                 [KERNEL_RUNS] = ct_cell_count(runs)};
         ct_string_clear(&name);
-        ct_name_kernel(&name, ct_merge_name(in->m, node.name), !in->o->mangled);
+        ct_name_node(&name, in->m, &node, !in->o->mangled);
         cells[KERNEL_NAME] = ct_cell_text(name.data);
+        if (node.kind != CT_ROW_KERNEL)
+            cells[KERNEL_BYTES] = ct_cell_count(node.bytes);
         if (node.timed)
             put_times(cells, &node, runs, in->o->raw);
         ct_sink_row(sink, cells);

@@ -273,8 +273,32 @@ static void print_node_times(FILE *out, const struct ct_file_node *node, uint64_
     fprintf(out, "%9s  %9s  ", all, avg);
 }
 
+/* Of all runs. */
+static void print_node_bytes(FILE *out, const struct ct_file_node *node)
+{
+    char size[CT_UNITS_BYTES] = "-";
+    if (node->kind != CT_ROW_KERNEL)
+        ct_units_size(size, node->bytes);
+    fprintf(out, "%9s  ", size);
+}
+
+/* Columns that nothing is in are left out. */
+struct columns {
+    bool times;
+    bool bytes;
+};
+
+static void find_columns(struct columns *c, const struct ct_merged *m, const struct ct_line *graph)
+{
+    for (size_t i = 0; i < ct_merge_content_count(m, graph->content); i++) {
+        struct ct_file_node node = ct_merge_node(m, graph->row, i);
+        c->times |= node.timed != 0;
+        c->bytes |= node.kind != CT_ROW_KERNEL;
+    }
+}
+
 static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_line *graph,
-                        bool times, const struct ct_view_options *o)
+                        const struct columns *c, const struct ct_view_options *o)
 {
     struct ct_string name = {0};
     fprintf(out, "%s, launched %llu time%s:\n", graph->name, (unsigned long long)graph->calls,
@@ -283,9 +307,11 @@ static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_li
         struct ct_file_node node = ct_merge_node(m, graph->row, i);
         uint64_t runs = ct_merge_product(node.count, graph->calls);
         ct_string_clear(&name);
-        ct_name_kernel(&name, ct_merge_name(m, node.name), o->demangle);
+        ct_name_node(&name, m, &node, o->demangle);
         fprintf(out, "%10llu  %10llu  ", (unsigned long long)node.count, (unsigned long long)runs);
-        if (times)
+        if (c->bytes)
+            print_node_bytes(out, &node);
+        if (c->times)
             print_node_times(out, &node, runs, o->raw);
         fprintf(out, "%s\n", name.data);
     }
@@ -295,15 +321,18 @@ static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_li
 void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
                      const struct ct_view *gpu, const struct ct_view_options *o)
 {
-    bool any = false, times = false;
+    bool any = false;
+    struct columns c = {false, false};
     for (size_t i = 0; i < gpu->count; i++) {
-        any |= ct_view_has_nodes(&gpu->lines[i]);
-        times |= ct_view_has_nodes(&gpu->lines[i]) && gpu->lines[i].row->nodes;
+        if (!ct_view_has_nodes(&gpu->lines[i]))
+            continue;
+        any = true;
+        find_columns(&c, m, &gpu->lines[i]);
     }
     if (any)
-        fprintf(out, "\n%sKernels in graphs:\n%10s  %10s  %sName\n", prefix, "Nodes", "Runs",
-                times ? "     Time        Avg  " : "");
+        fprintf(out, "\n%sKernels in graphs:\n%10s  %10s  %s%sName\n", prefix, "Nodes", "Runs",
+                c.bytes ? "     Size  " : "", c.times ? "     Time        Avg  " : "");
     for (size_t i = 0; i < gpu->count; i++)
         if (ct_view_has_nodes(&gpu->lines[i]))
-            print_graph(out, m, &gpu->lines[i], times, o);
+            print_graph(out, m, &gpu->lines[i], &c, o);
 }

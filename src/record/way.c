@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/place.h"
+#include "record/way.h"
 
 #include "record/bracket.h"
 #include "record/context.h"
@@ -38,12 +38,14 @@ static CUresult ask(CUdeviceptr p, unsigned *type, unsigned *managed, int *devic
     return CT_REAL(cuPointerGetAttributes)(3, what, answers, p);
 }
 
-static struct answer look(CUdeviceptr p)
+typedef struct answer look_fn(CUdeviceptr p);
+
+static struct answer look_always(CUdeviceptr p)
 {
     struct answer a = {CT_MEMORY_UNKNOWN, 0};
     unsigned type = 0, managed = 0;
     CUstreamCaptureMode mode;
-    if (!ct_recording() || !CT_HAS(cuPointerGetAttributes) || !ct_relaxed_enter(&mode))
+    if (!CT_HAS(cuPointerGetAttributes) || !ct_relaxed_enter(&mode))
         return a;
     CUresult r = ask(p, &type, &managed, &a.device);
     ct_relaxed_leave(mode);
@@ -55,40 +57,65 @@ static struct answer look(CUdeviceptr p)
     return a;
 }
 
+static struct answer look(CUdeviceptr p)
+{
+    return ct_recording() ? look_always(p) : (struct answer){CT_MEMORY_UNKNOWN, 0};
+}
+
 enum ct_memory ct_memory_at(CUdeviceptr p)
 {
     return look(p).memory;
 }
 
-struct ct_way ct_way_between(CUdeviceptr from, CUdeviceptr to)
+static struct ct_way way_between(CUdeviceptr from, CUdeviceptr to, look_fn *at)
 {
-    struct answer a = look(from), b = look(to);
+    struct answer a = at(from), b = at(to);
     bool both = a.memory == CT_MEMORY_DEVICE && b.memory == CT_MEMORY_DEVICE;
     return (struct ct_way){a.memory, b.memory, both && a.device != b.device};
 }
 
-enum ct_memory ct_memory_of_host(const void *p)
+struct ct_way ct_way_between(CUdeviceptr from, CUdeviceptr to)
 {
-    enum ct_memory m = ct_memory_at((CUdeviceptr)(uintptr_t)p);
+    return way_between(from, to, look);
+}
+
+static enum ct_memory memory_of_host(const void *p, look_fn *at)
+{
+    enum ct_memory m = at((CUdeviceptr)(uintptr_t)p).memory;
     return places[m] == HOST ? m : CT_MEMORY_UNKNOWN;
 }
 
-static enum ct_memory memory_of(const struct ct_end *e)
+enum ct_memory ct_memory_of_host(const void *p)
+{
+    return memory_of_host(p, look);
+}
+
+static enum ct_memory memory_of(const struct ct_end *e, look_fn *at)
 {
     if (e->type == CU_MEMORYTYPE_UNIFIED)
-        return ct_memory_at(e->device);
-    return e->type == CU_MEMORYTYPE_HOST    ? ct_memory_of_host(e->host)
+        return at(e->device).memory;
+    return e->type == CU_MEMORYTYPE_HOST    ? memory_of_host(e->host, at)
            : e->type == CU_MEMORYTYPE_ARRAY ? CT_MEMORY_ARRAY
                                             : CT_MEMORY_DEVICE;
 }
 
 /* Which device it is on only the address says. */
+static struct ct_way way_of_ends(const struct ct_end *from, const struct ct_end *to, look_fn *at)
+{
+    struct ct_way w = {memory_of(from, at), memory_of(to, at), false};
+    if (w.from == CT_MEMORY_DEVICE && w.to == CT_MEMORY_DEVICE)
+        w.peers = way_between(from->device, to->device, at).peers;
+    return w;
+}
+
 struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to)
 {
-    struct ct_way w = {memory_of(&from), memory_of(&to), false};
-    if (w.from == CT_MEMORY_DEVICE && w.to == CT_MEMORY_DEVICE)
-        w.peers = ct_way_between(from.device, to.device).peers;
-    return w;
+    return way_of_ends(&from, &to, look);
+}
+
+struct ct_way ct_way_of_node(struct ct_end from, struct ct_end to)
+{
+    return way_of_ends(&from, &to, look_always);
 }
 
 /* Of formats that have channels of one size. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a copy's memory lies, as its call or the driver says. */
-#ifndef CT_PLACE_H
-#define CT_PLACE_H
+/*
+ * Where a copy's memory lies, as its call or the driver says. Of calls the driver is asked nothing
+ * while recording is off.
+ */
+#ifndef CT_WAY_H
+#define CT_WAY_H
 
 #include "base/base.h"
 #include "cuda/api.h"
@@ -29,6 +32,8 @@ struct ct_end {
 };
 
 struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to);
+/* The same of a graph's node, which may be launched when recording is on again. */
+struct ct_way ct_way_of_node(struct ct_end from, struct ct_end to);
 
 /* Of an element of an array; 1 where the format does not tell. */
 size_t ct_array_element_bytes(CUarray array);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one node of a graph does, as far as it is counted: a kernel, a copy or a set. Nodes that
+ * allocate, free, wait, record, write single values, call the host or do nothing are no work.
+ */
+#ifndef CT_GRAPH_WORK_H
+#define CT_GRAPH_WORK_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "cutrace/format.h"
+
+struct ct_graph_work {
+    uint32_t kind;    /* CT_ROW_KERNEL, _COPY or _SET; 0: nothing that is counted */
+    uint32_t detail;  /* of copies: enum ct_direction */
+    const char *name; /* of kernels: the program's, which may go with its module, or interned */
+    uint64_t bytes;   /* of copies and sets, not 0 */
+};
+
+/*
+ * Of a node of a graph, which is only read, and of parameters for a node. With the thread's capture
+ * mode relaxed; addresses may be asked about.
+ */
+struct ct_graph_work ct_graph_work_of(CUgraphNode node, CUgraphNodeType type);
+struct ct_graph_work ct_graph_work_with(const CUgraphNodeParams *p);
+
+/* The function of a kernel node. */
+static inline CUfunction ct_function_of(const CUgraphNodeParams *p)
+{
+    return p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern;
+}
+
+/* In one word, which is another one for other work; a name must be interned to be the same. */
+uint64_t ct_graph_work_pack(const struct ct_graph_work *w);
+struct ct_graph_work ct_graph_work_unpack(uint64_t packed);
+
+bool ct_graph_work_is(const struct ct_graph_work *a, const struct ct_graph_work *b);
+uint64_t ct_graph_work_hash(const struct ct_graph_work *w);
+
+#endif
