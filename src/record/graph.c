@@ -18,6 +18,7 @@
 
 struct graphs {
     struct ct_graph *graph[CT_GRAPHS];
+    uint64_t key[CT_GRAPHS]; /* close together, as all are looked through; under the lock */
     _Atomic uint32_t count;
     struct ct_spin lock;                         /* for adding */
     _Atomic uint32_t row[CT_GRAPHS][CT_DEVICES]; /* + 1; 0: not known yet */
@@ -108,7 +109,7 @@ static void add_work(struct ct_graph *g, const struct ct_graph_work *w)
     if (!p)
         p = make_part(g, w);
     p->count++;
-    p->work.bytes += w->bytes;
+    p->work.bytes += g->unsized ? 0 : w->bytes;
 }
 
 static void remove_work(struct ct_graph *g, const struct ct_graph_work *w)
@@ -193,17 +194,58 @@ static bool keep_names(struct ct_graph *g, uint32_t ordinal)
     return g->name != NULL;
 }
 
+/* Two of the same are one, also where single copies are of other sizes. */
+static void measure(struct ct_graph *g)
+{
+    g->sizes = 0;
+    for (uint32_t i = 0; !g->unsized && i < g->parts; i++)
+        if (g->part[i].work.bytes)
+            g->sizes += ct_graph_work_pack_hash(&g->part[i].work);
+}
+
+static bool is_known_as(const struct ct_graph *known, const struct ct_graph *g)
+{
+    return known->hash == g->hash && known->sizes == g->sizes && known->nodes == g->nodes;
+}
+
+static uint64_t key_of_graph(const struct ct_graph *g)
+{
+    return g->hash + g->sizes * 0x9e3779b97f4a7c15u + g->nodes;
+}
+
+static uint32_t search(const struct ct_graph *g)
+{
+    uint64_t key = key_of_graph(g);
+    uint32_t n = ct_graphs_count(), i = 0;
+    while (i < n && (all->key[i] != key || !is_known_as(all->graph[i], g)))
+        i++;
+    return i;
+}
+
+/* A program that has copies of ever other sizes is not to take the room of all other graphs. */
+static void forget_sizes(struct ct_graph *g)
+{
+    g->unsized = g->sizes != 0;
+    g->sizes = 0;
+    for (uint32_t i = 0; i < g->parts; i++)
+        g->part[i].work.bytes = 0;
+}
+
 /* Index of a topology, with `g` taken over if it is new; UNKNOWN: no room. */
 static uint32_t settle(struct ct_graph *g)
 {
-    uint32_t n = ct_graphs_count(), i = 0;
-    while (i < n && (all->graph[i]->hash != g->hash || all->graph[i]->nodes != g->nodes))
-        i++;
+    measure(g);
+    uint32_t n = ct_graphs_count(), i = search(g);
+    if (i == n && n >= CT_GRAPHS_BY_SIZE && g->sizes) {
+        forget_sizes(g);
+        i = search(g);
+    }
     if (i < n)
         return i;
     if (n == CT_GRAPHS || !keep_names(g, n + 1))
         return UNKNOWN;
     all->graph[n] = g;
+    all->key[n] = key_of_graph(g);
     atomic_store_explicit(&all->count, n + 1, memory_order_release);
     return n;
 }

@@ -124,11 +124,16 @@ bool ct_graph_work_is(const struct ct_graph_work *a, const struct ct_graph_work 
            (a->kind != CT_ROW_KERNEL || ct_streq(a->name, b->name));
 }
 
-/* A name's own, as it has the same wherever it stands. */
-uint64_t ct_graph_work_hash(const struct ct_graph_work *w)
+uint64_t ct_graph_work_pack_hash(const struct ct_graph_work *w)
 {
     uint64_t packed = ct_graph_work_pack(w);
-    if (w->kind == CT_ROW_KERNEL)
-        return ct_hash_text(w->name) | 1;
     return ct_hash_bytes((const char *)&packed, sizeof(packed)) | 1;
+}
+
+/* A name has the same wherever it stands. */
+uint64_t ct_graph_work_hash(const struct ct_graph_work *w)
+{
+    const struct ct_graph_work sizeless = {.kind = w->kind, .detail = w->detail};
+    return w->kind == CT_ROW_KERNEL ? ct_hash_text(w->name) | 1
+                                    : ct_graph_work_pack_hash(&sizeless);
 }

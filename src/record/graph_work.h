@@ -35,6 +35,8 @@ uint64_t ct_graph_work_pack(const struct ct_graph_work *w);
 struct ct_graph_work ct_graph_work_unpack(uint64_t packed);
 
 bool ct_graph_work_is(const struct ct_graph_work *a, const struct ct_graph_work *b);
+/* Of all but the bytes, and of all but a name. */
 uint64_t ct_graph_work_hash(const struct ct_graph_work *w);
+uint64_t ct_graph_work_pack_hash(const struct ct_graph_work *w);
 
 #endif

@@ -34,7 +34,8 @@ struct image {
     struct ct_buffer section[SECTIONS + 1]; /* by enum ct_section_type */
     bool out_of_memory;
     uint64_t written;
-    uint64_t bodies;                   /* launches of graphs that have conditional nodes */
+    uint64_t bodies;  /* launches of graphs that have conditional nodes, */
+    uint64_t unsized; /* and of those whose copies' and sets' bytes are not counted */
     uint32_t api_index[CT_API_COUNT]; /* in the section, plus one; 0: it is not there */
 };
 
@@ -84,7 +85,7 @@ static bool begin(struct ct_buffer *payload)
         image.section[type].len_bytes = 0;
     __builtin_memset(image.api_index, 0, sizeof(image.api_index));
     payload->len_bytes = 0;
-    image.bodies = 0;
+    image.bodies = image.unsized = 0;
     image.out_of_memory = !ct_buffer_add(payload, head_bytes());
     return !image.out_of_memory;
 }
@@ -446,17 +447,16 @@ static uint64_t launches_of(uint32_t row)
 /* A topology has a row on each device it was launched on. */
 static void add_nodes(const struct ct_graph *g)
 {
-    uint64_t launches, bodies = 0;
     for (uint32_t row = 0; row < count(CT_SECTION_ROWS); row++) {
         const struct ct_row *r = ct_row(row);
         if (r->kind != CT_ROW_GRAPH || !ct_streq(r->name, g->name))
             continue;
-        launches = launches_of(row);
-        bodies += g->bodies ? launches : 0;
+        uint64_t launches = launches_of(row);
+        image.bodies += g->bodies ? launches : 0;
+        image.unsized += g->unsized ? launches : 0;
         for (uint32_t i = 0; i < g->parts; i++)
             add_node(row, &g->part[i], launches);
     }
-    image.bodies += bodies;
 }
 
 static void add_memory(uint32_t device)
@@ -671,6 +671,9 @@ static void fill(const struct ct_process_info *process, bool finished)
     add_counted_note("Launches of graphs with conditional nodes: what ran in the bodies of these is "
                      "not counted",
                      image.bodies);
+    add_counted_note("Launches of graphs whose copies and sets are counted without their bytes: "
+                     "there are too many sizes",
+                     image.unsized);
     for (uint32_t i = 0; i < ct_notes_count(); i++)
         add_note(ct_note_at(i));
     add_lost_replicas();

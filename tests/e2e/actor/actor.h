@@ -38,6 +38,10 @@ typedef int actor_fn(int argc, char **argv);
     X("conditions", conditions)                                                                    \
     X("updates", updates)                                                                          \
     X("updates-many", updates_many)                                                                \
+    X("graph-kinds", graph_kinds)                                                                  \
+    X("graph-changes", graph_changes)                                                              \
+    X("graph-sizes", graph_sizes)                                                                  \
+    X("graph-loop", graph_loop)                                                                    \
     X("replica", replica)                                                                          \
     X("inside", inside)                                                                            \
     X("devices", devices)                                                                          \

@@ -190,6 +190,14 @@ static uint64_t runs_within(const struct ct_summary *s, const char *kernel)
     return n;
 }
 
+static uint64_t noted(const struct ct_summary *s, const char *words)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->notes_count; i++)
+        n += strstr(ct_summary_text(s, s->notes[i].text), words) ? s->notes[i].count : 0;
+    return n;
+}
+
 /* What runs in a body is known to the GPU alone: a conditional node is one node. */
 START_TEST(conditional_nodes)
 {
@@ -205,6 +213,7 @@ START_TEST(conditional_nodes)
     CHECK_TIMED(stage_rows(&s, CT_ROW_GRAPH, NULL), 5);
     ck_assert_uint_eq(runs_within(&s, "plain"), number_after(r.out, "ran plain "));
     ck_assert_uint_eq(stage_rows(&s, CT_ROW_KERNEL, NULL).captured, 4);
+    ck_assert_uint_eq(noted(&s, "what ran in the bodies of these is not counted"), 5);
     ct_summary_free(&s);
     stage_drop(&r);
     stage_compare((struct stage_scene){.argv = {"conditions"}});
@@ -252,6 +261,84 @@ START_TEST(graphs_updated_many_times)
 }
 END_TEST
 
+/* ---- copies and sets in graphs ---- */
+
+static void check_work(const struct ct_summary *s, const char *out, const char *name, uint32_t kind,
+                       uint32_t detail)
+{
+    char words[32];
+    uint64_t runs = 0, bytes = 0;
+    sprintf(words, "ran %s ", name);
+    for (size_t i = 0; i < s->nodes_count; i++) {
+        const struct ct_file_node *n = &s->nodes[i];
+        if (n->kind != kind || n->detail != detail)
+            continue;
+        runs += n->count * ran(&s->rows[n->graph_row]);
+        bytes += n->bytes;
+    }
+    ck_assert_msg(runs == number_after(out, words) &&
+                      bytes == number_after(strstr(out, words), " of "),
+                  "%s: %llu runs of %llu bytes; %.900s", name, (unsigned long long)runs,
+                  (unsigned long long)bytes, out);
+}
+
+static void check_all_work(const struct ct_summary *s, const char *out)
+{
+    static const char *const directions[] = {
+#define X(id, text) text,
+        CT_DIRECTIONS(X)
+#undef X
+    };
+    for (uint32_t i = 0; i < CT_DIRECTION_COUNT; i++)
+        check_work(s, out, directions[i], CT_ROW_COPY, i);
+    check_work(s, out, "memset", CT_ROW_SET, 0);
+    ck_assert_uint_eq(runs_within(s, "step"), number_after(out, "ran step "));
+    ck_assert_uint_eq(runs_within(s, "other"), number_after(out, "ran other "));
+}
+
+/* With replicas in between and where most go by without a look they are as many. */
+static const char *const ways[] = {"CUTRACE_SAMPLE=1", "CUTRACE_SAMPLE=1000000",
+                                   "CUTRACE_GRAPH_NODES=1"};
+#define WAYS (int)(sizeof(ways) / sizeof(ways[0]))
+static const char *const parts[] = {"graph-kinds", "graph-changes", "graph-sizes", "graph-loop"};
+#define PARTS (int)(sizeof(parts) / sizeof(parts[0]))
+
+START_TEST(copies_and_sets_within_graphs)
+{
+    struct ct_summary s;
+    const char *part = parts[_i % PARTS];
+    struct stage_run r =
+        PLAY(.argv = {part}, .env = {ways[_i / PARTS], "CUDASIM_DEVICES=2"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    check_all_work(&s, r.out);
+    ct_summary_free(&s);
+    stage_drop(&r);
+    stage_compare((struct stage_scene){.argv = {part}, .env = {"CUDASIM_DEVICES=2"}});
+}
+END_TEST
+
+/* What cannot be told apart by bytes any more is counted without, and that is said. */
+START_TEST(more_sizes_than_there_is_room_for)
+{
+    struct ct_summary s;
+    uint64_t runs = 0, bytes = 0;
+    struct stage_run r = PLAY(.argv = {"graph-sizes", "5000"});
+    ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
+    stage_profile(&s, "summary.bin");
+    for (size_t i = 0; i < s.nodes_count; i++)
+        if (s.nodes[i].kind == CT_ROW_COPY) {
+            runs += s.nodes[i].count * ran(&s.rows[s.nodes[i].graph_row]);
+            bytes += s.nodes[i].bytes;
+        }
+    ck_assert_uint_eq(runs, 5000);
+    ck_assert_uint_eq(noted(&s, "there are too many sizes"), 5000 - 3072);
+    ck_assert_uint_eq(bytes, 3072 * 3073 / 2);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("graphs");
@@ -263,5 +350,7 @@ int main(void)
     tcase_add_test(t, conditional_nodes);
     tcase_add_loop_test(t, updated_graphs, 0, 2);
     tcase_add_test(t, graphs_updated_many_times);
+    tcase_add_loop_test(t, copies_and_sets_within_graphs, 0, PARTS * WAYS);
+    tcase_add_test(t, more_sizes_than_there_is_room_for);
     return stage_main("life_graphs", t);
 }
