@@ -66,6 +66,9 @@ same families families.per-gpu.csv summary --group --per gpu --format csv
 same families families.kernels.txt kernels --group
 same families families.kernels.csv kernels --group --format csv
 same families families.graphs.txt graphs --group
+same families families.graphs.csv graphs --group --format csv
+same families families.copies.txt copies
+same families families.copies.csv copies --format csv
 same families families.shapes.csv shapes --group --format csv
 same families families.losses.csv losses --group --format csv
 same families families.kern_sum.csv cuda_gpu_kern_sum --group --format csv

@@ -380,6 +380,12 @@ static void fill_families(struct ct_build *b)
         node.name = ct_build_text(b, kernels[i]);
         ct_build_add(b, CT_SECTION_NODES, &node);
     }
+    node.kind = CT_ROW_COPY, node.detail = CT_DTOH, node.bytes = 3 << 20;
+    node.name = ct_build_text(b, "[CUDA memcpy DtoH]");
+    ct_build_add(b, CT_SECTION_NODES, &node);
+    node.kind = CT_ROW_SET, node.detail = 0, node.bytes = 8;
+    node.name = ct_build_text(b, "[CUDA memset]");
+    ct_build_add(b, CT_SECTION_NODES, &node);
     API(b, "cudaLaunchKernel", 5999);
 }
 

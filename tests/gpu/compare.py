@@ -9,13 +9,12 @@ Prints every difference in names, counts and bytes, one a line, then facts that 
 (lines that start with #), then a last line: SAME or DIFFERENT, numbers, and the ratio of the sums
 of kernel time. Exit status 0, 1 when something differs, 2 when a file is missing or cannot be read.
 
-With --all-timed a kernel without a duration is a difference. With --without-graphs the kernels of
-graphs are not compared: what conditional nodes run, and what a kernel launches, the GPU alone knows.
+With --all-timed a kernel without a duration is a difference. With --without-graphs what is in
+graphs is not compared: what conditional nodes run, and what a kernel launches, the GPU alone knows.
 With --staged-peers both halves of a copy to a peer that goes through the host are one copy.
 
-cutrace shows a graph as one row and lists the kernels in it; CUPTI lists each node's run. So the
-kernels of graphs are compared as kernels in the graph times its launches. Copies and sets inside
-graphs are in cutrace's graph row only: they are printed, and not compared.
+cutrace shows a graph as one row and lists the kernels, copies and sets in it; CUPTI lists each
+node's run. So those of graphs are compared as nodes in the graph times its launches.
 
 With --own the truth is what a program says on stdout: lines "launched KERNEL COUNT", which are added
 up. CUPTI has nothing of processes that end without exit handlers.
@@ -27,8 +26,12 @@ import sys
 import summary
 
 
+OPERATIONS = ("kernel", "copy", "set")
+IN_GRAPHS = tuple("graph_" + kind for kind in OPERATIONS)
+
+
 class Side:
-    """Counts by (kind, name): kernel, graph_kernel, copy, set; and what else is to be said."""
+    """Counts by (kind, name): kernel, copy, set, those of graphs; and what else is to be said."""
 
     def __init__(self):
         self.count = collections.Counter()
@@ -56,16 +59,15 @@ def read_cupti(paths):
     for path in paths:
         for line in open(path):
             kind, name, count, total_ns, _, _, size = line.rstrip("\n").split("\t")
-            kind = kind.replace("graphkernel", "graph_kernel")  # the simulated device's word
-            if kind in ("kernel", "graph_kernel", "copy", "set"):
+            if kind.startswith("graph") and kind[5:] in OPERATIONS:
+                kind = "graph_" + kind[5:]  # the simulated device has one word
+            if kind.replace("graph_", "") in OPERATIONS:
                 side.count[kind, name] += int(count)
                 side.bytes[kind, name] += int(size)
                 side.total_ns[kind, name] += int(total_ns)
                 side.timed[kind, name] += int(count)
             elif kind == "lost":
                 side.lost["CUPTI: " + name] += int(count)
-            elif kind.startswith("graph_"):
-                side.facts["%s inside graphs, by CUPTI: %s" % (kind[6:], name)] += int(count)
     return side
 
 
@@ -95,8 +97,9 @@ def add_times(side, key, entry):
 
 
 def add_node(side, node, launches):
-    key = "graph_kernel", node["name"]
+    key = "graph_" + node["kind"], node["name"]
     side.count[key] += node["count"] * launches
+    side.bytes[key] += node["bytes"]
     add_times(side, key, node)
 
 
@@ -148,7 +151,7 @@ def join_halves(truth, ours):
 
 
 def forget_graphs(side):
-    for key in [key for key in side.count if key[0] == "graph_kernel"]:
+    for key in [key for key in side.count if key[0] in IN_GRAPHS]:
         del side.count[key]
 
 
@@ -157,7 +160,7 @@ def differences(truth, ours, teller):
     for key in keys:
         if truth.count[key] != ours.count[key]:
             yield "%s %s: %s %d, cutrace %d" % (*key, teller, truth.count[key], ours.count[key])
-        elif key[0] in ("copy", "set") and truth.bytes[key] != ours.bytes[key]:
+        elif not key[0].endswith("kernel") and truth.bytes[key] != ours.bytes[key]:
             yield "%s %s: bytes: CUPTI %d, cutrace %d" % (*key, truth.bytes[key], ours.bytes[key])
     for what, count in sorted((truth.lost + ours.lost).items()):
         if what != "CUPTI: untimed":
@@ -248,10 +251,13 @@ def main():
             print("# %s means within what they may be wrong by: %d of %d" % (kind, near, of))
     for line in worst_kernels(truth, ours):
         print("# " + line)
-    print("%s %d differences; %d kernels (%d in graphs), %d copies, %d sets; time %s of CUPTI's" % (
-        "DIFFERENT" if found else "SAME", len(found),
-        sum_of(truth.count, ["kernel", "graph_kernel"]), sum_of(truth.count, ["graph_kernel"]),
-        sum_of(truth.count, ["copy"]), sum_of(truth.count, ["set"]), ratio(truth, ours)))
+    sums = []
+    for kind, plural in zip(OPERATIONS, ("kernels", "copies", "sets")):
+        inside = sum_of(truth.count, ["graph_" + kind])
+        sums.append("%d %s" % (sum_of(truth.count, [kind]) + inside, plural) +
+                    (" (%d in graphs)" % inside if inside or kind == "kernel" else ""))
+    print("%s %d differences; %s; time %s of CUPTI's" % (
+        "DIFFERENT" if found else "SAME", len(found), ", ".join(sums), ratio(truth, ours)))
     return 1 if found else 0
 
 

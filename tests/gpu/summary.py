@@ -45,8 +45,8 @@ LAYOUTS = {
            "bucket_first bucket_count"),
     STREAMS: ("QQQIIiIQQQQ", "id operations waits device flags priority special timed first_ns "
               "last_ns busy_ns"),
-    NODES: ("IIQQQQQdQQ", "graph_row $name count timed total_ns min_ns max_ns square_ns2 raw_total_ns "
-            "doubt_ns"),
+    NODES: ("IIQQQQQdQQIIQ", "graph_row $name count timed total_ns min_ns max_ns square_ns2 "
+            "raw_total_ns doubt_ns kind detail bytes"),
     NOTES: ("IIQ", "kind $text count"),
 }
 
@@ -118,6 +118,14 @@ def _finish_row(row):
         row["name"] = DIRECTIONS[row["detail"]]
 
 
+def _finish_node(node):
+    node["kind"] = KINDS.get(node["kind"] or 1, "unknown")
+    if node["kind"] == "copy":
+        node["name"] = DIRECTIONS[node["detail"]]
+    elif node["kind"] == "set":
+        node["name"] = "memset"
+
+
 def read(path):
     data, order = _open(path)
     payload = _payload(data, order)
@@ -139,6 +147,8 @@ def read(path):
             lists[section[0]].extend(_elements(payload, order, section, strings))
     for row in summary.rows:
         _finish_row(row)
+    for node in summary.nodes:
+        _finish_node(node)
     return summary
 
 

@@ -329,6 +329,43 @@ START_TEST(graphs_are_known_by_content)
 }
 END_TEST
 
+static void add_copying_graph(struct ct_build *b, uint32_t kind, uint64_t bytes)
+{
+    struct ct_file_row row = ct_build_row(CT_ROW_GRAPH, 2, 0, ct_build_text(b, "1"));
+    ct_build_time(&row, 9000);
+    struct ct_file_node node = {.graph_row = ct_build_add(b, CT_SECTION_ROWS, &row),
+                                .name = ct_build_text(b, "_Z1fv"),
+                                .count = 1,
+                                .kind = kind};
+    ct_build_add(b, CT_SECTION_NODES, &node);
+    node = (struct ct_file_node){.graph_row = node.graph_row,
+                                 .name = ct_build_text(b, "[CUDA memcpy DtoH]"),
+                                 .count = 2,
+                                 .kind = CT_ROW_COPY,
+                                 .detail = CT_DTOH,
+                                 .bytes = bytes};
+    ct_build_add(b, CT_SECTION_NODES, &node);
+}
+
+/* Whatever their sizes; and an older file's kernels, which have no kind, are the same kernels. */
+START_TEST(graphs_that_copy_are_known_by_content)
+{
+    struct ct_build b;
+    start(&b);
+    add_copying_graph(&b, CT_ROW_KERNEL, 1000);
+    add_copying_graph(&b, 0, 2000);
+    merge(&b);
+    start(&b);
+    add_copying_graph(&b, CT_ROW_KERNEL, 4000);
+    merge(&b);
+    ck_assert_uint_eq(merged.row_keys.count, 1);
+    expect_line((struct ct_options){0}, "     Nodes        Runs       Size  Name\n"
+                                        "[CUDA graph 2 nodes], launched 3 times:\n"
+                                        "         1           3          -  f(void)\n"
+                                        "         2           6   6.8359KB  [CUDA memcpy DtoH]\n");
+}
+END_TEST
+
 START_TEST(shapes_and_histograms_add_up)
 {
     struct ct_build b;
@@ -647,6 +684,7 @@ int main(void)
     tcase_add_test(tests, devices_are_known_by_uuid);
     tcase_add_test(tests, excluded_copies_have_no_bytes);
     tcase_add_test(tests, graphs_are_known_by_content);
+    tcase_add_test(tests, graphs_that_copy_are_known_by_content);
     tcase_add_test(tests, shapes_and_histograms_add_up);
     tcase_add_test(tests, histograms_merge_like_arrays);
     tcase_add_test(tests, deviation_is_that_of_a_sample);
