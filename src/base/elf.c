@@ -112,7 +112,7 @@ void *ct_libc_symbol(const char *name)
 {
     for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
         struct ct_object o = {.base = m->l_addr, .dynamic = m->l_ld};
-        if (!ct_contains(m->l_name, "libc.so") && !ct_contains(m->l_name, "libdl.so"))
+        if (!ct_is_library(m->l_name, "libc.so") && !ct_is_library(m->l_name, "libdl.so"))
             continue;
         void *p = ct_object_symbol(&o, name);
         if (p)

@@ -14,6 +14,7 @@
 #define START_TICKS 22 /* its place in the line, see proc(5) */
 #define ENVIRONMENT_BYTES (256 * 1024)
 #define OLDEST_ANCESTOR 64
+#define PRELOAD "LD_PRELOAD="
 
 static struct ct_fd held = CT_FD_NONE;
 static uint32_t filters_before;
@@ -145,13 +146,29 @@ uint64_t ct_proc_parent(uint64_t pid)
     return describe(pid, &p) ? p.parent : 0;
 }
 
+/* Whether an entry of the list, which is cut into them, is the library. */
+static bool lists(char *list, const char *library)
+{
+    for (bool more = true; more;) {
+        char *end = list;
+        while (*end && *end != ':' && *end != ' ')
+            end++;
+        more = *end != '\0';
+        *end = '\0';
+        if (ct_is_library(list, library))
+            return true;
+        list = end + 1;
+    }
+    return false;
+}
+
 /* As it was started; what it has set since cannot be seen. */
 static bool has_preloaded(uint64_t pid, const char *library, char *text, size_t size)
 {
     size_t n = ct_fd_take_text(open_of(pid, "/environ"), text, size);
-    for (const char *p = text; p < text + n; p += ct_strlen(p) + 1)
-        if (ct_starts_with(p, "LD_PRELOAD=") && ct_contains(p, library))
-            return true;
+    for (char *p = text; p < text + n; p += ct_strlen(p) + 1)
+        if (ct_starts_with(p, PRELOAD))
+            return lists(p + sizeof(PRELOAD) - 1, library);
     return false;
 }
 

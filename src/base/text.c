@@ -67,6 +67,22 @@ bool ct_contains(const char *s, const char *part)
     return !*part;
 }
 
+const char *ct_file_name(const char *path)
+{
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
+bool ct_is_library(const char *path, const char *name)
+{
+    const char *file = ct_file_name(path);
+    char end = ct_starts_with(file, name) ? file[ct_strlen(name)] : '-';
+    return end == '\0' || end == '.';
+}
+
 size_t ct_strnlen(const char *s, size_t most)
 {
     size_t len = 0;

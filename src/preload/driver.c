@@ -49,6 +49,13 @@ static void index_address(struct driver *d, const void *address, uint32_t id)
     d->by_address[i].id = id;
 }
 
+/* The symbol itself, or a version or a twin of it: not one whose name only begins so. */
+static bool is_form_of(const char *symbol, const char *name)
+{
+    size_t len = ct_strlen(name);
+    return ct_starts_with(symbol, name) && (!symbol[len] || symbol[len] == '_');
+}
+
 /* Several names may share an address: the one that was asked for is meant. */
 static uint32_t id_at(const struct driver *d, const char *name, const void *address)
 {
@@ -57,7 +64,7 @@ static uint32_t id_at(const struct driver *d, const char *name, const void *addr
         uint32_t id = d->by_address[i].id;
         if (d->by_address[i].address != address)
             continue;
-        if (best == CT_API_NONE || ct_starts_with(ct_api_names[id], name))
+        if (best == CT_API_NONE || is_form_of(ct_api_names[id], name))
             best = id;
     }
     return best;
@@ -135,7 +142,7 @@ bool ct_driver_claim(const void *address)
 
 static bool visit_driver(const struct ct_object *o, void *arg)
 {
-    if (!o->name || !ct_contains(o->name, "libcuda.so") || !is_driver(o))
+    if (!o->name || !ct_is_library(o->name, "libcuda.so") || !is_driver(o))
         return false;
     *(struct ct_object *)arg = *o;
     return true;

@@ -152,7 +152,7 @@ static bool is_privileged(void)
 static bool is_left_alone(void)
 {
     return !ct_rank_is_wanted(ct_config.rank, ct_config.ranks) ||
-           (ct_config.alone && ct_proc_parent_has_preloaded("libcutrace"));
+           (ct_config.alone && ct_proc_parent_has_preloaded("libcutrace.so"));
 }
 
 /* A child that did not forget would write its parent's file, or wait for who prepares there. */
@@ -313,7 +313,7 @@ static bool is_driver_in_use(const struct ct_object *o, void *unused)
     (void)unused;
     int count;
     __typeof__(cuDeviceGetCount) *ask = NULL;
-    if (o->name && ct_contains(o->name, "/libcuda.so"))
+    if (o->name && ct_is_library(o->name, "libcuda.so"))
         ask = (__typeof__(ask))(uintptr_t)ct_object_symbol(o, "cuDeviceGetCount");
     return ask && ask(&count) != CUDA_ERROR_NOT_INITIALIZED;
 }

@@ -141,7 +141,7 @@ static bool is_of_run(const char *path, const struct stat *st)
 {
     if (ct_run_has(path))
         return true;
-    uint64_t start_ns = ct_proc_family_start_unix_ns("libcutrace");
+    uint64_t start_ns = ct_proc_family_start_unix_ns("libcutrace.so");
     uint64_t written_ns =
         (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
     return written_ns > start_ns + 10000000u;

@@ -32,8 +32,9 @@
     .host_record_ns = 1350
 
 /*
- * Measured: brackets of kernels of known duration against CUPTI's, driver 580.
- * A name stands for all devices whose name contains it.
+ * Measured: brackets of kernels of known duration against CUPTI's, driver 580. Names are whole, as
+ * the driver has them: another name that has one of these in it (a GH200, an NVL, a MIG slice) is
+ * another device on which nothing was measured.
  */
 static const struct {
     const char *name;
@@ -72,7 +73,7 @@ static const struct {
          .set_floor_ns = 17630,
          .node = {.bias_ns = 15700},
      }},
-    {"H100 80GB HBM3",
+    {"NVIDIA H100 80GB HBM3",
      {
          HOPPER,
          HOPPER_NEAR,
@@ -84,7 +85,7 @@ static const struct {
          .node = {.bias_ns = 2850, /* between 2.5 and 3.1 us */ .spread_ns = 500, HOPPER_NODE},
      }},
     /* The one above, and what an H200 has more there. */
-    {"H100 80GB HBM3",
+    {"NVIDIA H100 80GB HBM3",
      {
          HOPPER,
          HOPPER_FAR,
@@ -94,7 +95,7 @@ static const struct {
          .outside_ns = 870,
          .node = {.bias_ns = 4100, .spread_ns = 700, HOPPER_NODE},
      }},
-    {"H200",
+    {"NVIDIA H200",
      {
          HOPPER,
          HOPPER_NEAR,
@@ -108,7 +109,7 @@ static const struct {
                   .spread_ns = 500,
                   HOPPER_NODE},
      }},
-    {"H200",
+    {"NVIDIA H200",
      {
          HOPPER,
          HOPPER_FAR,
@@ -126,7 +127,7 @@ static const struct ct_calibration none = {.source = CT_CALIBRATION_NONE};
 static unsigned first_of(const char *device_name)
 {
     unsigned i = 0;
-    while (i < ct_countof(known) && !ct_contains(device_name, known[i].name))
+    while (i < ct_countof(known) && !ct_streq(device_name, known[i].name))
         i++;
     return i;
 }
@@ -134,7 +135,7 @@ static unsigned first_of(const char *device_name)
 /* Those of one device follow each other, the slower hosts behind. */
 static bool is_same_device(unsigned a, unsigned b)
 {
-    return b < ct_countof(known) && __builtin_strcmp(known[a].name, known[b].name) == 0;
+    return b < ct_countof(known) && ct_streq(known[a].name, known[b].name);
 }
 
 const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t seen_ns)

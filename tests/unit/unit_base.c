@@ -204,6 +204,19 @@ START_TEST(texts_are_cut_and_terminated)
 }
 END_TEST
 
+START_TEST(libraries_have_whole_names)
+{
+    ck_assert(ct_is_library("libcuda.so", "libcuda.so"));
+    ck_assert(ct_is_library("/usr/lib/libcuda.so.1", "libcuda.so"));
+    ck_assert(ct_is_library("/a/libcuda.so/libcuda.so.580.1", "libcuda.so"));
+    ck_assert(!ct_is_library("/a/libcuda.so.d/other.so", "libcuda.so"));
+    ck_assert(!ct_is_library("/a/libcuda.so/", "libcuda.so"));
+    ck_assert(!ct_is_library("/a/notlibcuda.so", "libcuda.so"));
+    ck_assert(!ct_is_library("/a/libcuda.so-old", "libcuda.so"));
+    ck_assert(!ct_is_library("libcud", "libcuda.so"));
+}
+END_TEST
+
 START_TEST(kept_texts_are_copies)
 {
     char text[] = "kernel and more";
@@ -329,6 +342,7 @@ int main(void)
     tcase_add_loop_test(tests, links_of_devices, 0, sizeof(links) / sizeof(links[0]));
     tcase_add_test(tests, no_such_device);
     tcase_add_test(tests, texts_are_cut_and_terminated);
+    tcase_add_test(tests, libraries_have_whole_names);
     tcase_add_test(tests, kept_texts_are_copies);
     tcase_add_test(tests, kept_texts_have_a_bound);
     return ct_case_main("base", tests);

@@ -65,6 +65,12 @@ START_TEST(devices_are_known_by_name)
     ck_assert_uint_eq(ct_calibration_of("NVIDIA H100 80GB HBM3", 0)->source, CT_CALIBRATION_TABLE);
     ck_assert_uint_eq(ct_calibration_of("NVIDIA H100 PCIe", 0)->source, CT_CALIBRATION_NONE);
     ck_assert_uint_eq(ct_calibration_of("Another GPU", 0)->source, CT_CALIBRATION_NONE);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA GH200 480GB", 0)->source, CT_CALIBRATION_NONE);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H200 NVL", 0)->source, CT_CALIBRATION_NONE);
+    ck_assert_uint_eq(ct_calibration_of("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 0)->source,
+                      CT_CALIBRATION_NONE);
+    ck_assert_uint_eq(ct_calibration_of("H200", 0)->source, CT_CALIBRATION_NONE);
+    ck_assert(!ct_calibration_varies("NVIDIA H200 NVL"));
     ck_assert_uint_eq(ct_calibration_of("Another GPU", 1280)->source, CT_CALIBRATION_NONE);
     struct ct_bracket_times t = usual(5000);
     struct ct_estimate e = ct_estimate(ct_calibration_of("Another GPU", 0), &t);

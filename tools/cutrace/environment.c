@@ -33,6 +33,19 @@ static void set(const char *name, const char *value)
     count += i == count;
 }
 
+/* Entries are whole: the library's path may be a part of another one's. */
+static bool lists(const char *list, const char *library)
+{
+    size_t len = strlen(library);
+    for (list += strspn(list, ": "); *list; list += strspn(list, ": ")) {
+        size_t entry = strcspn(list, ": ");
+        if (entry == len && !strncmp(list, library, len))
+            return true;
+        list += entry;
+    }
+    return false;
+}
+
 /*
  * Behind what is there already: a sanitizer's runtime has to be first, and who is before us still
  * comes by here. Not twice, where one launcher runs in another.
@@ -42,7 +55,7 @@ static void set_preload(const char *library)
     const char *before = getenv("LD_PRELOAD");
     if (!before || !*before) {
         set("LD_PRELOAD", library);
-    } else if (!strstr(before, library)) {
+    } else if (!lists(before, library)) {
         char *both = join(before, library);
         both[strlen(before)] = ':';
         set("LD_PRELOAD", both);

@@ -69,13 +69,22 @@ static bool find_name(struct link *l, DIR *descriptors)
     return found;
 }
 
+/* Whether the file that a line of maps ends with is the library, also one replaced since. */
+static bool names_library(const char *line)
+{
+    static const char library[] = "libcutrace.so";
+    const char *file = strrchr(line, '/');
+    return file && !strncmp(file + 1, library, sizeof(library) - 1) &&
+           strchr(". \n", file[sizeof(library)]);
+}
+
 static bool has_library(pid_t pid)
 {
     char line[4200];
     bool found = false;
     FILE *f = open_of(pid, "maps");
     while (f && !found && fgets(line, sizeof(line), f))
-        found = strstr(line, "/libcutrace") != NULL;
+        found = names_library(line);
     if (f)
         fclose(f);
     return found;

@@ -77,6 +77,23 @@ START_TEST(preload_is_kept)
 }
 END_TEST
 
+/* Those that are no library of ours have its path at their begin or end. */
+static const char *const likenesses[] = {"/nonexistent%s", "%s.old", "/nonexistent%s:%s.old"};
+
+START_TEST(a_part_of_a_path_is_no_library)
+{
+    char other[4000], script[9000];
+    const char *library = stage_path_of(".libs/libcutrace.so");
+    snprintf(other, sizeof(other), likenesses[_i], library, library);
+    snprintf(script, sizeof(script), "LD_PRELOAD=$LD_PRELOAD:%s %s -q %s 2>/dev/null", other,
+             rig_launcher(), preloads[0]);
+    struct stage_run r = LAUNCH(.program = "/bin/sh", .argv = {"-c", script});
+    snprintf(script, sizeof(script), "%s:%s\n", other, library);
+    ck_assert_msg(strstr(r.out, script) != NULL, "%s", r.out);
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- descriptors ---- */
 
 /* 0 to 2 open or closed, and one that is inherited. */
@@ -172,6 +189,7 @@ int main(void)
     tcase_add_loop_test(t, arguments, 0, 9);
     tcase_add_test(t, no_room_for_variables);
     tcase_add_test(t, preload_is_kept);
+    tcase_add_loop_test(t, a_part_of_a_path_is_no_library, 0, 3);
     tcase_add_loop_test(t, descriptors, 0, 8);
     tcase_add_test(t, bytes_go_through);
     tcase_add_test(t, output_ends_with_the_programs);
