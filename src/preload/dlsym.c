@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 
+#include "base/copies.h"
 #include "base/elf.h"
 #include "preload/lookup.h"
 #include "preload/real_dlsym.h"
@@ -67,28 +68,31 @@ static bool is_vendor_name(const char *n)
            (n[2] == 'd' && n[3] == 'a' && n[4] >= 'A' && n[4] <= 'Z');
 }
 
-/* glibc's dlsym knows what comes behind us; dlvsym would skip other interposers. */
+/*
+ * glibc's dlsym knows what comes behind us; dlvsym would skip other interposers. A copy of this
+ * library is none.
+ */
 void ct_real_dlsym_find(void)
 {
     ct_dlsym_fn own = (ct_dlsym_fn)(uintptr_t)ct_libc_symbol("dlsym");
-    ct_dlsym_fn next = (ct_dlsym_fn)(uintptr_t)own(RTLD_NEXT, "dlsym");
-    void *next_v = own(RTLD_NEXT, "dlvsym");
+    void *next = ct_behind_copies("dlsym", own(RTLD_NEXT, "dlsym"));
+    void *next_v = ct_behind_copies("dlvsym", own(RTLD_NEXT, "dlvsym"));
     __atomic_store_n(&ct_real_dlvsym, (ct_dlvsym_fn)(uintptr_t)next_v, __ATOMIC_RELEASE);
-    __atomic_store_n(&ct_real_dlsym, next ? next : own, __ATOMIC_RELEASE);
+    __atomic_store_n(&ct_real_dlsym, next ? (ct_dlsym_fn)(uintptr_t)next : own, __ATOMIC_RELEASE);
 }
 
 struct ct_answer ct_dlsym_answer(void *handle, const char *name, void *caller)
 {
     if (ct_unlikely(!__atomic_load_n(&ct_real_dlsym, __ATOMIC_ACQUIRE)))
         ct_real_dlsym_find();
-    return is_vendor_name(name) ? ct_lookup(handle, name, NULL, caller) : jump;
+    return is_vendor_name(name) && !ct_stands_aside() ? ct_lookup(handle, name, NULL, caller) : jump;
 }
 
 struct ct_answer ct_dlvsym_answer(void *handle, const char *name, const char *version, void *caller)
 {
     if (ct_unlikely(!__atomic_load_n(&ct_real_dlsym, __ATOMIC_ACQUIRE)))
         ct_real_dlsym_find();
-    return is_vendor_name(name) ? ct_lookup(handle, name, version, caller) : jump;
+    return is_vendor_name(name) && !ct_stands_aside() ? ct_lookup(handle, name, version, caller) : jump;
 }
 
 void *ct_real_dlsym_next(const char *name)
@@ -98,5 +102,5 @@ void *ct_real_dlsym_next(const char *name)
     void *p = ct_real_dlsym(RTLD_NEXT, name);
     if (!p)
         dlerror();
-    return p;
+    return ct_behind_copies(name, p);
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/config.h"
+#include "base/copies.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cutrace/format.h"
@@ -72,7 +73,8 @@ static uint32_t id_at(const struct driver *d, const char *name, const void *addr
 
 static bool is_driver(const struct ct_object *o)
 {
-    return ct_object_symbol(o, "cuInit") && ct_object_symbol(o, "cuDriverGetVersion");
+    return ct_object_symbol(o, "cuInit") && ct_object_symbol(o, "cuDriverGetVersion") &&
+           !ct_is_copy(o);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/copies.h"
 #include "base/elf.h"
 #include "base/intern.h"
 #include "base/log.h"
@@ -56,6 +57,7 @@
 #include "record/wanted.h"
 
 #define LONGEST_ARMING_MS 1000
+#define ANOTHER_COPY "the library is in this process twice; this copy of it stands aside: "
 
 #define MS_NS 1000000u
 #define S_NS 1000000000u
@@ -119,6 +121,8 @@ static bool start_sampling(void)
 /* Early, before the program closes what it was started with. */
 __attribute__((constructor)) static void load(void)
 {
+    if (ct_stands_aside())
+        return;
     ct_log_start();
     ct_proc_loaded();
 }
@@ -164,6 +168,21 @@ static bool handle_forks(void)
     return atomic_load(&handled);
 }
 
+/* Of two that do the work each would time what the other one adds. An older one says nothing of us. */
+static bool stand_aside(void)
+{
+    uint32_t state = CT_NEW;
+    if (!ct_stands_aside())
+        return false;
+    if (atomic_compare_exchange_strong(&ct_state, &state, CT_OFF) && !is_privileged() &&
+        !ct_first_copy_tells()) {
+        ct_log_start();
+        ct_options_read();
+        ct_log(1, ANOTHER_COPY, ct_self_path(), NULL);
+    }
+    return true;
+}
+
 /* By the one thread that has found nothing prepared. */
 static bool arm(bool handles_forks)
 {
@@ -197,6 +216,14 @@ static bool wait_for_arming(void)
     return ct_is_on();
 }
 
+static bool arm_once(void)
+{
+    uint32_t state = CT_NEW;
+    bool handles_forks = handle_forks();
+    return atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING) ? arm(handles_forks)
+                                                                        : wait_for_arming();
+}
+
 /*
  * Once it is off threads only read the state: none takes it from the others' caches. What a signal
  * handler calls meanwhile passes through.
@@ -209,14 +236,36 @@ CT_COLD bool ct_arm(void)
         return state == CT_ON;
     int saved_errno = errno, cancel = ct_cancel_disable();
     is_inside = true;
-    bool handles_forks = handle_forks();
-    bool ok = state == CT_NEW && atomic_compare_exchange_strong(&ct_state, &state, CT_ARMING)
-                  ? arm(handles_forks)
-                  : wait_for_arming();
+    bool ok = !stand_aside() && arm_once();
     is_inside = false;
     ct_cancel_restore(cancel);
     errno = saved_errno;
     return ok;
+}
+
+#define MOST_COPIES 8
+
+struct copies {
+    const char *name[MOST_COPIES]; /* they are never unloaded */
+    unsigned count;
+};
+
+static bool take_copy(const struct ct_object *o, void *arg)
+{
+    struct copies *c = arg;
+    if (!ct_object_has(o, (const void *)(uintptr_t)take_copy) && ct_is_copy(o))
+        c->name[c->count++] = o->name;
+    return c->count == MOST_COPIES;
+}
+
+/* Once of each: it may be loaded before CUDA starts, or while it is in use. */
+static void say_copies(void)
+{
+    static unsigned said;
+    struct copies c = {.count = 0};
+    ct_objects_visit(take_copy, &c);
+    for (; said < c.count; said++)
+        ct_log(1, ANOTHER_COPY, c.name[said], NULL);
 }
 
 /*
@@ -237,6 +286,7 @@ static void finish(void)
                                          .disk_ns = S_NS + 100 * MS_NS,
                                          .in_order = true};
     int saved_errno = errno, cancel = ct_cancel_disable();
+    say_copies();
     bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
     if (stopped)
@@ -295,6 +345,7 @@ void ct_cuda_started(void)
     ct_run_tell(CT_RUN_STARTED, "", "");
     ct_trace_file_start();
     ct_metrics_start();
+    say_copies();
     if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
         ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);

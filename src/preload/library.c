@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "base/copies.h"
 #include "base/text.h"
 #include "preload/real_dlsym.h"
 
@@ -33,15 +34,10 @@ struct search {
     struct ct_object found; /* the first */
 };
 
-/* Our own exports look like such a library, too. */
-static bool is_ourselves(const struct ct_object *o)
-{
-    return ct_object_has(o, (const void *)(uintptr_t)ct_library_claim);
-}
-
 static bool is_one(const struct search *s, const struct ct_object *o)
 {
-    return o->name && ct_contains(o->name, s->name) && !is_ourselves(o) && s->all->is_one(o);
+    /* Our own exports look like such a library, too. */
+    return o->name && ct_contains(o->name, s->name) && !ct_is_copy(o) && s->all->is_one(o);
 }
 
 static bool visit(const struct ct_object *o, void *arg)
@@ -130,7 +126,7 @@ bool ct_library_claim(const struct ct_libraries *all, const void *address)
 {
     struct ct_object o;
     struct search s = {.all = all, .name = all->file};
-    if (!ct_object_of(address, &o) || is_ourselves(&o) || !all->is_one(&o))
+    if (!ct_object_of(address, &o) || ct_is_copy(&o) || !all->is_one(&o))
         return false;
     ct_objects_visit(visit, &s);
     return s.matches == 1;

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "base/copies.h"
 #include "cuda/api.h"
 #include "preload/driver.h"
 #include "preload/nccl.h"
@@ -17,6 +18,11 @@ static struct ct_answer give(void *address)
 static void *ask(void *handle, const char *name, const char *version)
 {
     return version ? ct_real_dlvsym(handle, name, version) : ct_real_dlsym(handle, name);
+}
+
+static void *ask_next(const char *name, const char *version)
+{
+    return ct_behind_copies(name, ask(RTLD_NEXT, name, version));
 }
 
 /* Scope of the caller's own libraries, where a driver opened with RTLD_LOCAL is found. */
@@ -59,11 +65,11 @@ static struct subject subject_of(const char *name)
  */
 static void *look_behind(void *handle, const char *name, const char *version, void *caller)
 {
-    void *p = ask(RTLD_NEXT, name, version);
+    void *p = ask_next(name, version);
     if (p || handle != RTLD_DEFAULT)
         return p;
     p = ask_scope_of(caller, name, version);
-    return p ? p : ask(RTLD_NEXT, name, version); /* for dlerror() to say why */
+    return p ? p : ask_next(name, version); /* for dlerror() to say why */
 }
 
 static void *substitute(const struct subject *s, const char *name, void *address)
@@ -95,7 +101,7 @@ static struct ct_answer look_next(const char *name, const char *version, void *c
 {
     struct order order = {.caller = caller};
     ct_objects_visit(is_caller_or_us, &order);
-    bool ours_alone = order.is_before_us && !ask(RTLD_NEXT, name, version);
+    bool ours_alone = order.is_before_us && !ask_next(name, version);
     return (struct ct_answer){NULL, ours_alone};
 }
 

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "base/copies.h"
 #include "base/elf.h"
 #include "base/text.h"
 
@@ -52,6 +53,8 @@ static bool is_us_or_libc(const struct ct_object *o, void *arg)
 bool ct_self_is_preloaded(void)
 {
     struct places p = {0};
+    if (ct_stands_aside())
+        return false;
     ct_objects_visit(is_us_or_libc, &p);
     return p.ours;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "life/stage.h"
 
@@ -81,6 +82,94 @@ START_TEST(a_heap_that_uses_dlsym)
 }
 END_TEST
 
+/* ---- the library more than once ---- */
+
+static const struct {
+    const char *client;
+    const char *argument;
+} routes[] = {
+    {"client_linked", NULL},    {"client_found", "dlsym"}, {"client_found", "second"},
+    {"client_shared13", NULL},  {"client_static", NULL},
+};
+
+/* `preload` and `loads` with the paths of the library and of copies of it: %1$s, %2$s, %3$s. */
+static const struct {
+    const char *preload, *loads;
+    unsigned copies;
+} copies[] = {
+    {"LD_PRELOAD=%1$s:%2$s", "OPENER_LOADS=%1$s", 1},
+    {"LD_PRELOAD=%2$s:%1$s", "OPENER_LOADS=%1$s", 1},
+    {"LD_PRELOAD=%1$s:%2$s:%3$s", "OPENER_LOADS=%1$s", 2},
+    {"LD_PRELOAD=%4$s:%1$s", "OPENER_LOADS=%2$s", 1},
+    {"LD_PRELOAD=%1$s:%1$s", "OPENER_LOADS=%1$s", 0},
+};
+
+static unsigned lines_with(const char *text, const char *part)
+{
+    unsigned n = 0;
+    for (const char *p = text; (p = strstr(p, part)); p++)
+        n++;
+    return n;
+}
+
+static struct stage_run play_route(int route, const char *preload, const char *loads)
+{
+    char client[1024], command[2048];
+    snprintf(client, sizeof(client), "%s/%s", stage_path_of("tests/e2e/routes"),
+             routes[route].client);
+    snprintf(command, sizeof(command), "%s %s; exit $?", client,
+             routes[route].argument ? routes[route].argument : "");
+    struct stage_run r = PLAY(.program = "/bin/sh", .argv = {"-c", command},
+                              .env = {preload, loads, "CUTRACE_PRINT=off"});
+    ck_assert_msg(stage_exit(&r) == 0, "%s", r.err);
+    return r;
+}
+
+/* Each row and call of one run is in the other, as often, and kernels take as long. */
+static void same_profiles(const char *one, const char *other)
+{
+    struct ct_summary a, b;
+    stage_profile(&a, one);
+    stage_profile(&b, other);
+    ck_assert_uint_gt(a.rows_count, 0);
+    ck_assert_uint_eq(a.rows_count, b.rows_count);
+    ck_assert_uint_eq(a.apis_count, b.apis_count);
+    for (size_t i = 0; i < a.rows_count; i++) {
+        ck_assert_uint_eq(a.rows[i].timed, b.rows[i].timed);
+        ck_assert_uint_eq(a.rows[i].total_ns, b.rows[i].total_ns);
+    }
+    for (size_t i = 0; i < a.apis_count; i++)
+        ck_assert_uint_eq(a.apis[i].calls, b.apis[i].calls);
+    ct_summary_free(&a);
+    ct_summary_free(&b);
+}
+
+START_TEST(other_copies_stand_aside)
+{
+    const int route = _i % 5, how = _i / 5;
+    const char *library = stage_path_of(".libs/libcutrace.so");
+    char command[2048], preload[4096], loads[2048];
+    snprintf(command, sizeof(command), "cp %s copy.so && cp %s libcutrace.so", library, library);
+    ck_assert_int_eq(system(command), 0);
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", library);
+    struct stage_run alone = play_route(route, preload, "OPENER_LOADS=");
+    ck_assert_int_eq(rename("summary.bin", "alone.bin"), 0);
+    char *directory = getcwd(NULL, 0), first[1024], second[1024];
+    snprintf(first, sizeof(first), "%s/copy.so", directory);
+    snprintf(second, sizeof(second), "%s/libcutrace.so", directory);
+    snprintf(preload, sizeof(preload), copies[how].preload, library, first, second,
+             BELOW("opener.so"));
+    snprintf(loads, sizeof(loads), copies[how].loads, library, first);
+    struct stage_run r = play_route(route, preload, loads);
+    ck_assert_msg(lines_with(r.err, "stands aside") == copies[how].copies, "%s", r.err);
+    ck_assert_uint_eq(stage_said(&r), stage_said(&alone) + copies[how].copies);
+    same_profiles("alone.bin", "summary.bin");
+    free(directory);
+    stage_drop(&alone);
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(locks_of_the_loader)
 {
     struct stage_run run = PLAY(.program = PROBER, .argv = {"threads", BELOW("slow_plugin.so")});
@@ -149,6 +238,8 @@ int main(void)
         tcase_add_loop_test(tests, another_interposer, 0, 2);
     if (!*LOOKUP_SANITIZERS) /* which bring a heap of their own */
         tcase_add_loop_test(tests, a_heap_that_uses_dlsym, 0, 2);
+    if (!*LOOKUP_SANITIZERS)
+        tcase_add_loop_test(tests, other_copies_stand_aside, 0, 25);
     tcase_add_test(tests, locks_of_the_loader);
     tcase_add_test(tests, names_of_no_concern);
     tcase_add_test(tests, names_of_the_program);
