@@ -66,8 +66,28 @@ bool ct_api_looks_like_capture(const char *name)
     return ct_contains(name, "Begin") && ct_contains(name, "apture");
 }
 
+/* Names with all parts of a row; NULL: there is no second one. */
+static const char *const work[][2] = {
+    {"Launch", NULL},   {"Memcpy", NULL},      {"Memset", NULL},       {"Cpy", NULL},
+    {"Prefetch", NULL}, {"Batch", NULL},       {"Async", NULL},        {"Begin", "apture"},
+    {"End", "apture"},  {"GraphExec", "Set"},  {"GraphExec", "Update"}, {"StreamW", "Value"},
+};
+/* These ask, or make something ready. */
+static const char *const no_work[] = {"Get", "Query", "Node", "Attribute", "egister"};
+
+static bool has_parts(const char *name, const char *const parts[2])
+{
+    return ct_contains(name, parts[0]) && (!parts[1] || ct_contains(name, parts[1]));
+}
+
 bool ct_api_looks_like_work(const char *name)
 {
-    return ct_contains(name, "Launch") || ct_contains(name, "Memcpy") ||
-           ct_contains(name, "Memset") || ct_contains(name, "Prefetch");
+    bool is_change = has_parts(name, (const char *const[]){"GraphExec", "Set"});
+    for (unsigned i = 0; !is_change && i < ct_countof(no_work); i++)
+        if (ct_contains(name, no_work[i]))
+            return false;
+    for (unsigned i = 0; i < ct_countof(work); i++)
+        if (has_parts(name, work[i]))
+            return true;
+    return false;
 }

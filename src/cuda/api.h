@@ -6,12 +6,8 @@
 #ifndef CT_API_H
 #define CT_API_H
 
-/* Without this cuda.h renames functions: cuMemAlloc would mean cuMemAlloc_v2. */
-#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
-#include <cudaProfiler.h>
-
 #include "base/base.h"
+#include "cuda/later.h" /* first: it includes cuda.h */
 
 enum ct_api_id {
 #define CT_API(fn, ...) CT_ID_##fn,
@@ -54,8 +50,8 @@ extern const char *const ct_api_names[CT_API_COUNT];
 uint32_t ct_api_find(const char *name);
 
 /*
- * Whether a name that is in no table looks like something that puts work on the GPU, or begins a
- * capture.
+ * Whether a name that is in no table looks like something that puts work on the GPU, begins or ends a
+ * capture or changes an executable graph; and whether it begins a capture.
  */
 bool ct_api_looks_like_work(const char *name);
 bool ct_api_looks_like_capture(const char *name);

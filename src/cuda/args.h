@@ -58,6 +58,8 @@
 #define CT_P16(t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15, t16) t1 a1, t2 a2, t3 a3, t4 a4, t5 a5, t6 a6, t7 a7, t8 a8, t9 a9, t10 a10, t11 a11, t12 a12, t13 a13, t14 a14, t15 a15, t16 a16
 #define CT_P17(t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15, t16, t17) t1 a1, t2 a2, t3 a3, t4 a4, t5 a5, t6 a6, t7 a7, t8 a8, t9 a9, t10 a10, t11 a11, t12 a12, t13 a13, t14 a14, t15 a15, t16 a16, t17 a17
 
+#define CT_W1 uint64_t a1
+#define CT_W2 uint64_t a1, uint64_t a2
 #define CT_W3 uint64_t a1, uint64_t a2, uint64_t a3
 #define CT_W4 uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4
 #define CT_W5 uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5

@@ -14,6 +14,7 @@
 #include "preload/real_dlsym.h"
 #include "record/capture.h"
 #include "record/note.h"
+#include "record/stream.h"
 
 #define INDEX_SLOTS 2048
 _Static_assert(CT_DRIVER_COUNT < INDEX_SLOTS * 3 / 4, "the index is too small");
@@ -168,6 +169,17 @@ ct_function ct_driver_function(uint32_t id)
     return (ct_function)(uintptr_t)ct_object_symbol(&o, ct_api_names[id]);
 }
 
+/* What it puts into a stream, a bracket behind it may not begin before. */
+static void note_not_wrapped(const char *name)
+{
+    if (ct_api_looks_like_capture(name))
+        ct_captures_unseen();
+    if (!ct_api_looks_like_work(name))
+        return;
+    ct_work_is_unseen();
+    ct_note(CT_NOTE_NOT_WRAPPED, name);
+}
+
 static void *substitute(const char *name, void *address, bool handed)
 {
     struct driver *d = get_known();
@@ -178,10 +190,8 @@ static void *substitute(const char *name, void *address, bool handed)
         return handed ? (void *)(uintptr_t)ct_driver_wrappers[id] : address;
     if (id != CT_API_NONE)
         return (void *)(uintptr_t)ct_driver_wrappers[id];
-    if (ct_api_looks_like_capture(name))
-        ct_captures_unseen();
-    if (ct_api_looks_like_work(name) && ct_object_has(&d->object, address))
-        ct_note(CT_NOTE_NOT_WRAPPED, name);
+    if (ct_object_has(&d->object, address))
+        note_not_wrapped(name);
     return address;
 }
 
@@ -193,4 +203,11 @@ void *ct_driver_substitute(const char *name, void *address)
 void *ct_driver_hand_out(const char *name, void *address)
 {
     return substitute(name, address, !ct_config.without_memory);
+}
+
+void ct_driver_asked(const char *name)
+{
+    struct driver *d = get_known();
+    if (d && ct_object_symbol(&d->object, name))
+        note_not_wrapped(name);
 }

@@ -2,6 +2,7 @@
 #include "preload/hooks.h"
 
 #include "base/clock.h"
+#include "cutrace/format.h"
 #include "preload/driver.h"
 #include "preload/init.h"
 #include "record/bracket.h"
@@ -10,6 +11,7 @@
 #include "record/depth.h"
 #include "record/drain.h"
 #include "record/kernel.h"
+#include "record/note.h"
 #include "record/program_event.h"
 #include "record/replica.h"
 #include "record/stream.h"
@@ -215,6 +217,12 @@ void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
     struct ct_stream *known = known_stream(h, s);
     if (known)
         ct_stream_break(known);
+}
+
+void ct_hook_work_not_read(const struct ct_hook *h, const char *name, CUstream s)
+{
+    ct_note(CT_NOTE_NOT_WRAPPED, name);
+    ct_hook_stream_break(h, s);
 }
 
 void ct_hook_streams_break(const struct ct_hook *h)

@@ -37,6 +37,8 @@ void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name
 void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority);
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
+/* Work of a kind that is known, whose arguments nobody can read: it is named, and has no row. */
+void ct_hook_work_not_read(const struct ct_hook *h, const char *name, CUstream s);
 void ct_hook_streams_break(const struct ct_hook *h);
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
 void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags);

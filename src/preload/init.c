@@ -67,6 +67,7 @@ CT_READ_MOSTLY _Atomic uint32_t ct_state;
 static atomic_bool started;    /* cuInit has succeeded in this process, */
 static atomic_bool is_running; /* and since then everything is there that its end needs */
 static pid_t started_in;
+static uint32_t notes_said;
 
 /* The child has none of the parent's threads, and CUDA does not work in it if it did there. */
 static void forget_parent(void)
@@ -89,6 +90,7 @@ static void forget_parent(void)
     ct_replicas_forget();
     ct_api_stats_forget();
     ct_notes_forget();
+    notes_said = 0;
     ct_settle_forget();
     ct_witness_forget();
     ct_ranges_forget();
@@ -268,6 +270,14 @@ static void say_copies(void)
         ct_log(1, ANOTHER_COPY, c.name[said], NULL);
 }
 
+/* Not where they are asked for: nothing is written there. */
+static void say_not_wrapped(void)
+{
+    for (; notes_said < ct_notes_count(); notes_said++)
+        if (ct_note_at(notes_said)->kind == CT_NOTE_NOT_WRAPPED)
+            ct_log(2, "asked for, and not wrapped: ", ct_note_at(notes_said)->text, NULL);
+}
+
 /*
  * A child made without the C library (clone), and one that shares the parent's memory (vfork), have
  * what the parent has, and no drain thread to wait for.
@@ -289,6 +299,7 @@ static void finish(void)
     say_copies();
     bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
+    say_not_wrapped();
     if (stopped)
         ct_ctl_close();
     else
@@ -328,6 +339,7 @@ static void write_files(void)
 
 static void tend(void)
 {
+    say_not_wrapped();
     ct_metrics_tend();
     ct_ctl_look();
 }

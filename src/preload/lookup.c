@@ -76,9 +76,10 @@ static void *substitute(const struct subject *s, const char *name, void *address
 {
     if (s->claim)
         return s->claim(address) ? s->own : address;
-    if (!ct_driver_claim(address))
-        return address;
-    return ct_driver_substitute(name, address);
+    if (ct_driver_claim(address))
+        return ct_driver_substitute(name, address);
+    ct_runtime_asked(name, address);
+    return address;
 }
 
 struct order {
@@ -108,12 +109,14 @@ static struct ct_answer look_next(const char *name, const char *version, void *c
 struct ct_answer ct_lookup(void *handle, const char *name, const char *version, void *caller)
 {
     struct subject s = subject_of(name);
-    if (!s.own && (handle == RTLD_NEXT || !ct_api_looks_like_work(name)))
+    if (!s.own && !ct_api_looks_like_work(name))
         return (struct ct_answer){NULL, 0};
+    if (!s.own && (handle == RTLD_NEXT || handle == RTLD_DEFAULT)) {
+        ct_driver_asked(name);
+        return (struct ct_answer){NULL, 0};
+    }
     if (handle == RTLD_NEXT)
         return look_next(name, version, caller);
-    if (!s.own && handle == RTLD_DEFAULT)
-        return (struct ct_answer){NULL, 0};
     /* One of the program's own, or of an object preloaded before us, comes before ours. */
     void *p = handle == RTLD_DEFAULT && version ? s.own : ask(handle, name, version);
     if (p && p == s.own)

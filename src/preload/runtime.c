@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/runtime.h"
 
+#include "base/copies.h"
+#include "cutrace/format.h"
 #include "preload/library.h"
+#include "record/note.h"
 
 static bool is_runtime(const struct ct_object *o)
 {
@@ -22,6 +25,14 @@ static struct ct_libraries runtimes = {
 bool ct_runtime_claim(const void *address)
 {
     return ct_library_claim(&runtimes, address);
+}
+
+/* Its work is caught in the driver call inside, but not under its name. */
+void ct_runtime_asked(const char *name, const void *address)
+{
+    struct ct_object o;
+    if (ct_object_of(address, &o) && is_runtime(&o) && !ct_is_copy(&o))
+        ct_note(CT_NOTE_NOT_WRAPPED, name);
 }
 
 void ct_runtime_forget(void)

@@ -13,6 +13,9 @@
 /* Whether an address lies in a runtime library that calls can be forwarded to unambiguously. */
 bool ct_runtime_claim(const void *address);
 
+/* A name of no table was asked for, and found at the address: counts it if that is in a runtime. */
+void ct_runtime_asked(const char *name, const void *address);
+
 /* The real function `id` (CT_RUNTIME_FIRST...) for a caller; NULL: there is no runtime. */
 ct_function ct_runtime_real(uint32_t id, const void *caller);
 

@@ -18,11 +18,14 @@ static struct ct_note *find(uint32_t kind, const char *text)
     return NULL;
 }
 
+/* The last one stands for all that found no room. */
 static struct ct_note *add(uint32_t kind, const char *text)
 {
     uint32_t n = ct_notes_count();
     if (n == CT_NOTES)
-        return NULL;
+        return &notes[n - 1];
+    if (n == CT_NOTES - 1)
+        text = "(others, for which there was no room)";
     const char *copy = ct_intern(text, ct_strlen(text));
     if (!copy)
         copy = "(a note for which there was no memory)";
@@ -39,8 +42,7 @@ void ct_note(uint32_t kind, const char *text)
     struct ct_note *n = find(kind, text);
     if (!n)
         n = add(kind, text);
-    if (n)
-        atomic_fetch_add_explicit(&n->count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&n->count, 1, memory_order_relaxed);
     ct_spin_unlock(&lock);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remarks for the report, each with how often it came up; the first CT_NOTES are kept. */
+/* Remarks for the report, each with how often it came up. The last of CT_NOTES is those that found no room. */
 #ifndef CT_NOTE_H
 #define CT_NOTE_H
 

@@ -25,8 +25,9 @@ static enum ct_replica_loss loss_of_type(CUgraphNodeType type)
         return CT_REPLICA_LOST_MEMORY;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         return CT_REPLICA_LOST_CONDITION;
-    default:
-        return CT_REPLICA_LOSS_COUNT;
+    default: /* of a type that came later it is not known what a copy of it would do */
+        return type > CU_GRAPH_NODE_TYPE_CONDITIONAL ? CT_REPLICA_LOST_REFUSED
+                                                     : CT_REPLICA_LOSS_COUNT;
     }
 }
 

@@ -38,6 +38,7 @@ struct streams {
 
 static CT_READ_MOSTLY struct streams *all;
 CT_READ_MOSTLY struct ct_stream *ct_streams;
+CT_READ_MOSTLY _Atomic bool ct_unseen_work;
 
 bool ct_streams_init(void)
 {
@@ -345,6 +346,11 @@ void ct_stream_destroyed(CUstream handle)
 void ct_stream_break(struct ct_stream *s)
 {
     atomic_fetch_add_explicit(&s->breaks, 1, memory_order_relaxed);
+}
+
+void ct_work_is_unseen(void)
+{
+    atomic_store_explicit(&ct_unseen_work, true, memory_order_relaxed);
 }
 
 void ct_streams_break(void)

@@ -252,10 +252,15 @@ static inline uint64_t ct_stream_breaks(const struct ct_stream *s)
            atomic_load_explicit(&s->passes, memory_order_relaxed);
 }
 
+/* A function of which only the name tells that it is work has been handed to the program. */
+extern _Atomic bool ct_unseen_work;
+void ct_work_is_unseen(void);
+
 /* Whether something without a bracket came after the last bracket, or may have. */
 static inline bool ct_stream_is_broken(const struct ct_stream *s)
 {
-    return atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
+    return atomic_load_explicit(&ct_unseen_work, memory_order_relaxed) ||
+           atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
 }
 
 /* Whether no bracket of it is open, or waits for the drain thread. */

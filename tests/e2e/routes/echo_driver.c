@@ -8,9 +8,7 @@
  *   second    cuGetProcAddress_v2 for every name, version and default stream
  *   first     cuGetProcAddress, the same
  */
-#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
-#include <cudaProfiler.h>
+#include "cuda/later.h"
 
 #include "routes/echo_call.h"
 

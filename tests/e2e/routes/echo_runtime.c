@@ -48,6 +48,8 @@ static const struct cudasim_echo *arrived(const char *name, unsigned count)
 #define CT_PTSZ(fn, ...) CT_API(fn, __VA_ARGS__) TWIN(fn##_ptsz, fn, __VA_ARGS__)
 #define CT_PTDS(fn, ...) CT_API(fn, __VA_ARGS__) TWIN(fn##_ptds, fn, __VA_ARGS__)
 #define CT_OTHER(type, fn, ...) CALLER(fn, type, fn, __VA_ARGS__)
+#define W1 uint64_t
+#define W2 W1, uint64_t
 #define W3 uint64_t, uint64_t, uint64_t
 #define W4 W3, uint64_t
 #define W5 W4, uint64_t

@@ -143,6 +143,12 @@ CUresult sim_cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *list, si
     return sim_cuMemcpy3DBatchAsync_v2(count, list, flags, stream);
 }
 
+CUresult sim_cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
+                                           CUstream stream)
+{
+    return sim_cuMemcpy3DBatchAsync_v2(1, op, flags, stream);
+}
+
 CUresult sim_cuMemPrefetchBatchAsync(CUdeviceptr *at, size_t *bytes, size_t count,
                                      CUmemLocation *to, size_t *first, size_t locations,
                                      unsigned long long flags, CUstream stream)

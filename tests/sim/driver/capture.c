@@ -103,10 +103,33 @@ static void leave(CUstream s)
     set_leaves(s, NULL);
 }
 
+/* The number is not in the headers of 13.0. */
+#define RECAPTURE_FAILURE ((CUresult)918)
+
+static CUresult recapture(CUstream s, const struct sim_work *w, CUgraphNodeType type)
+{
+    struct sim_capture *c = s->capture;
+    CUgraphNode n = c->next_node;
+    static const CUgraphNodeParams unknown;
+    if (!n || n->type != type) {
+        c->invalid = true;
+        return RECAPTURE_FAILURE;
+    }
+    if (c->callback && c->callback(c->data, n, &unknown, &unknown,
+                                   CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE) != CUDA_SUCCESS)
+        return CUDA_SUCCESS;
+    c->next_node = n->next;
+    n->work = sim_work_clone(w);
+    set_leaves(s, sim_nodes_of(&n, 1));
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_capture_add(CUstream s, const struct sim_work *w, CUgraphNodeType type)
 {
     if (s->capture->invalid)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (s->capture->recaptures)
+        return recapture(s, w, type);
     CUgraphNode n = sim_node_add(s->capture->graph, type, s->leaves);
     n->work = sim_work_clone(w);
     set_leaves(s, sim_nodes_of(&n, 1));
@@ -213,6 +236,28 @@ CUresult sim_cuStreamBeginCaptureToGraph(CUstream s, CUgraph graph, const CUgrap
     return r == CUDA_SUCCESS ? begin(s, graph, sim_nodes_of(from, count), mode) : r;
 }
 
+CUresult sim_cuStreamBeginCaptureToCig(CUstream s, CUstreamCigCaptureParams *p)
+{
+    return p ? begin(s, NULL, sim_nodes_of(NULL, 0), CU_STREAM_CAPTURE_MODE_RELAXED)
+             : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Nodes come in the graph's own order, and of its own types; what else differs is asked about. */
+CUresult sim_cuStreamBeginRecaptureToGraph(CUstream s, CUstreamCaptureMode mode, CUgraph graph,
+                                           CUgraphRecaptureCallback callback, void *data)
+{
+    CUresult r = sim_check(SIM_GRAPH, graph);
+    if (r == CUDA_SUCCESS)
+        r = begin(s, graph, sim_nodes_of(NULL, 0), mode);
+    if (r != CUDA_SUCCESS)
+        return r;
+    sim_captures->recaptures = true;
+    sim_captures->next_node = graph->first;
+    sim_captures->callback = callback;
+    sim_captures->data = data;
+    return CUDA_SUCCESS;
+}
+
 static void mark_ancestors(const struct sim_nodes *n)
 {
     for (size_t i = 0; n && i < n->count; i++)
@@ -276,6 +321,8 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *out)
     leave_all(c);
     if (c->invalid)
         r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (c->recaptures && c->next_node)
+        r = RECAPTURE_FAILURE;
     else if (c->unjoined)
         r = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     if (r == CUDA_SUCCESS)
@@ -283,6 +330,16 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *out)
     else if (!c->graph_is_callers)
         sim_graph_free(c->graph);
     drop(c);
+    return r;
+}
+
+/* It went into another interface's list: there is no graph. */
+CUresult sim_cuStreamEndCaptureToCig(CUstream s)
+{
+    CUgraph graph;
+    CUresult r = sim_cuStreamEndCapture(s, &graph);
+    if (r == CUDA_SUCCESS)
+        sim_graph_free(graph);
     return r;
 }
 

@@ -118,6 +118,15 @@ CUresult sim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
     return linear(to, from, bytes, false, false, s, ASYNC);
 }
 
+CUresult sim_cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                         CUmemcpyAttributes *a, CUstream s)
+{
+    bool is_legacy = !sim_self.per_thread && (!s || s == CU_STREAM_LEGACY);
+    if (!a || is_legacy)
+        return CUDA_ERROR_INVALID_VALUE;
+    return linear(to, from, bytes, false, false, s, ASYNC);
+}
+
 CUresult sim_cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
     return linear(to, (uintptr_t)from, bytes, true, false, NULL, SYNC);

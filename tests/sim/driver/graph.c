@@ -246,6 +246,12 @@ CUresult sim_cuGraphAddNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *f
     return sim_cuGraphAddNode(out, g, from, count, p);
 }
 
+CUresult sim_cuGraphAddNode_v3(CUgraphNode *out, CUgraph g, const CUgraphNode *from,
+                               const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *p)
+{
+    return sim_cuGraphAddNode_v2(out, g, from, edges, count, p);
+}
+
 CUresult sim_cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *from, size_t count)
 {
     return add(out, g, CU_GRAPH_NODE_TYPE_EMPTY, from, count, (struct sim_work){0});

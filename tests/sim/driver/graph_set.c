@@ -118,6 +118,11 @@ CUresult sim_cuGraphNodeSetParams(CUgraphNode n, CUgraphNodeParams *p)
     return set(n, sim_content_of(p, &c), &c);
 }
 
+CUresult sim_cuGraphNodeSetParams_v2(CUgraphNode n, CUgraphNodeParams *p)
+{
+    return sim_cuGraphNodeSetParams(n, p);
+}
+
 CUresult sim_cuGraphKernelNodeSetParams_v2(CUgraphNode n, const CUDA_KERNEL_NODE_PARAMS *p)
 {
     struct sim_content c = {.type = CU_GRAPH_NODE_TYPE_KERNEL};

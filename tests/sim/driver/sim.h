@@ -8,9 +8,7 @@
 #define SIM_H
 
 /* Without this cuda.h renames functions: cuMemAlloc would mean cuMemAlloc_v2. */
-#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
-#include <cudaProfiler.h>
+#include "cuda/later.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -427,6 +425,10 @@ struct sim_capture {
     uint32_t thread;
     CUstreamCaptureMode mode;
     bool invalid, unjoined;
+    bool recaptures;       /* cuStreamBeginRecaptureToGraph: no node is new */
+    CUgraphNode next_node; /* that has to come next then */
+    CUgraphRecaptureCallback callback;
+    void *data;
 };
 
 extern struct sim_capture *sim_captures;

@@ -280,6 +280,12 @@ CUresult sim_cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
                                                  .host = {.function = function, .data = data}});
 }
 
+/* How its thread waits for the next one is no matter here. */
+CUresult sim_cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *data, unsigned int mode)
+{
+    return mode > 1 ? CUDA_ERROR_INVALID_VALUE : sim_cuLaunchHostFunc(stream, function, data);
+}
+
 CUresult sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data,
                                  unsigned int flags)
 {

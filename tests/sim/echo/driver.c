@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A libcuda.so.1 that does nothing but keep each call's arguments. What a profiler must have at
  * the start, it answers. */
-#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
-#include <cudaProfiler.h>
+#include "cuda/later.h"
 
 #include "common/entry_points.h"
 #include "echo/echo.h"
 
-#define VERSION 13000
+#define VERSION 13050
 
 enum echo_id {
 #define ROW(fn, ...) ID_##fn,

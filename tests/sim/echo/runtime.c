@@ -45,7 +45,9 @@ enum echo_id {
         return result; \
     }
 #define WORD(i, t) echo_keep(e, &a##i, sizeof(a##i));
-#define WORDS_3 WORD(1,) WORD(2,) WORD(3,)
+#define WORDS_1 WORD(1,)
+#define WORDS_2 WORDS_1 WORD(2,)
+#define WORDS_3 WORDS_2 WORD(3,)
 #define WORDS_4 WORDS_3 WORD(4,)
 #define WORDS_5 WORDS_4 WORD(5,)
 #define WORDS_6 WORDS_5 WORD(6,)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of the null driver that have something to say. */
-#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
+#include "cuda/later.h"
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>

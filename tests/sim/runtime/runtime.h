@@ -15,9 +15,7 @@
 #include <stdint.h>
 
 /* The driver's interface with all versions; the runtime's headers know its handles only. */
-#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
-#include <cudaProfiler.h>
+#include "cuda/later.h"
 
 #ifndef RT_VERSION
 #define RT_VERSION 13000

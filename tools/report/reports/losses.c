@@ -18,10 +18,18 @@ static const struct ct_column row_columns[] = {
     {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 
+static const struct ct_column function_columns[] = {
+    {"times", "Times", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    {"function", "Function", CT_CELL_NAME, CT_FOLD_NONE, 0},
+};
+
 static const struct ct_relation totals = {"losses", "Operations", total_columns, TOTAL_COLUMNS};
 static const struct ct_relation rows = {"losses_by_name", "Operations by name", row_columns, 4};
 static const struct ct_relation bounds = {"upper_bounds", "Times that are upper bounds",
                                           row_columns, 4};
+
+static const struct ct_relation functions = {"not_wrapped", "Asked for, and not wrapped",
+                                             function_columns, 2};
 
 static void put_total(struct ct_sink *sink, uint64_t count, uint64_t all, const char *outcome)
 {
@@ -118,10 +126,32 @@ static void put_rows(const struct ct_input *in, struct ct_sink *sink,
     ct_string_free(&name);
 }
 
+/* Work may have gone by there that is in no row: who asked for the function was given it as it is. */
+static void put_functions(const struct ct_input *in, struct ct_sink *sink)
+{
+    struct ct_string name = {0};
+    bool any = false;
+    for (uint32_t i = 0; i < in->m->note_keys.count; i++) {
+        const struct ct_file_note *n = &in->m->notes[i];
+        if (n->kind != CT_NOTE_NOT_WRAPPED)
+            continue;
+        if (!any)
+            ct_sink_begin(sink, &functions);
+        any = true;
+        ct_string_clear(&name);
+        ct_name_safe(&name, ct_merge_name(in->m, n->text));
+        ct_sink_row(sink, (struct ct_cell[]){ct_cell_count(n->count), ct_cell_text(name.data)});
+    }
+    if (any)
+        ct_sink_end(sink);
+    ct_string_free(&name);
+}
+
 int ct_report_losses(const struct ct_input *in, struct ct_sink *sink)
 {
     put_totals(in, sink);
     put_rows(in, sink, &rows, put_outcomes);
     put_rows(in, sink, &bounds, put_marks);
+    put_functions(in, sink);
     return 0;
 }
