@@ -135,18 +135,11 @@ static void look_for_programmatic(const struct ct_bracket *b, const struct ct_wo
 /* Programmatic rows by themselves are no more often timed for having many shapes. */
 static const struct ct_shape any_shape;
 
-/* Where the user asked for each operation all the same, none is passed over. */
-static uint32_t thinned_out(const struct ct_bracket *b)
-{
-    bool is = ct_unlikely(b->is_polled) && ct_sample_policy()->apart;
-    return is ? ct_connections_every(b->context) : 1;
-}
-
 /* The first launch of a kernel is timed: its row is not known yet. See publish(). */
 static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
 {
     struct ct_drawn drawn = {1, true};
-    uint32_t every = thinned_out(b);
+    uint32_t every = ct_unlikely(b->is_polled) ? ct_connections_every(b->context) : 1;
     if (b->row == CT_ROW_NONE ||
         ct_likely(!ct_sample_is_on && every == 1 && !ct_row_is_programmatic(b->row)))
         return false;

@@ -9,7 +9,7 @@
 #define USUAL 8 /* of a driver that was not told */
 #define MOST 32
 
-#define MANY 48 /* streams at work */
+#define MANY 32 /* streams at work */
 
 /* Behind operations without a bracket nothing shows when a stream is through: this is the guess. */
 #define QUIET_NS 500000000u

@@ -48,7 +48,7 @@ void ct_connections_forget(void);
 bool ct_connections_are_short(struct ct_context *c, struct ct_stream *s);
 
 /*
- * One in how many operations of a context is timed where that is asked of each: with very many
+ * One in how many operations of a context is timed even where each is asked for: with very many
  * streams at work two records a launch are felt on the host.
  */
 uint32_t ct_connections_every(const struct ct_context *c);
