@@ -47,6 +47,8 @@
     CASE(cuMemcpyBatchAsync_v2, "copy", "HtoD", (&device, &source, &bytes, 1, &attributes, &first, 1, own)) \
     CASE(cuMemcpy3DBatchAsync, "copy", "PtoP", (1, &operation_far, &failed, 0, own)) \
     CASE(cuMemcpy3DBatchAsync_v2, "copy", "HtoD", (1, &operation, 0, own)) \
+    CASE(cuMemcpyWithAttributesAsync, "copy", "HtoD", (device, source, bytes, &attributes, own)) \
+    CASE(cuMemcpy3DWithAttributesAsync, "copy", "HtoD", (&operation, 0, own)) \
     \
     CASE(cuMemsetD8_v2, "set", "memset", (device, 1, 4096)) \
     CASE(cuMemsetD8Async, "set", "memset", (device, 1, 100, stream)) \

@@ -41,12 +41,15 @@ static char *preload(const char *first, const char *second)
 
 /* ---- one by one ---- */
 
+/* Of the newest driver, which has all of them. */
 static struct stage_scene each(int created)
 {
+    static char path[1024];
+    snprintf(path, sizeof(path), "LD_LIBRARY_PATH=%s", stage_path_of("tests/sim/v13_5"));
     return (struct stage_scene){
         .program = BELOW("submitter"),
         .argv = {created ? "created" : "default"},
-        .env = {KERNELS, "CUDASIM_TRUTH=truth", "CUDASIM_DEVICES=2"},
+        .env = {KERNELS, "CUDASIM_TRUTH=truth", "CUDASIM_DEVICES=2", path},
     };
 }
 
@@ -148,6 +151,64 @@ START_TEST(records_follow_the_work)
     CHECK_TIMED(stage_kernel(&s, "beta"), THREADS * 25);
     check_streams(&s);
     ct_summary_free(&s);
+    stage_drop(&run);
+}
+END_TEST
+
+/* ---- what came after 13.0 ---- */
+
+static const char *const later_routes[] = {"linked", "dlsym", "suffix", "base", "entry", "runtime"};
+
+static struct stage_scene later(int route)
+{
+    static char path[2048];
+    snprintf(path, sizeof(path), "LD_LIBRARY_PATH=%s:%s", stage_path_of("tests/sim/v13_5"),
+             stage_path_of("tests/sim/lib"));
+    return (struct stage_scene){.program = BELOW("later"), .argv = {later_routes[route]},
+                                .env = {path, "CUDASIM_TRUTH=truth"}};
+}
+
+static uint64_t copied_to_device(const struct ct_summary *s)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < s->rows_count; i++)
+        if (s->rows[i].kind == CT_ROW_COPY && s->rows[i].detail == CT_HTOD)
+            bytes += s->rows[i].bytes;
+    return bytes;
+}
+
+/* Copies are timed, a host function is a gate, a capture is no run, by whatever way. */
+START_TEST(later_functions_do_their_kind)
+{
+    struct ct_summary s;
+    struct stage_scene scene = later(_i);
+    struct stage_run run = play(&scene);
+    ck_assert_str_eq(run.out, "done\n");
+    stage_profile(&s, "summary.bin");
+    CHECK_TIMED(stage_rows(&s, CT_ROW_COPY, NULL), 3);
+    ck_assert_uint_eq(copied_to_device(&s), 2 * 4096 + 64 * 4 * 2);
+    ck_assert_uint_eq(stage_kernel(&s, "alpha").captured, 5);
+    ck_assert_uint_eq(stage_rows(&s, CT_ROW_GRAPH, NULL).timed, 1);
+    ck_assert_uint_eq(s.notes_count, 0);
+    ck_assert_uint_eq(stage_calls(&s, strcmp(later_routes[_i], "runtime")
+                                          ? "cuLaunchHostFunc_v2"
+                                          : "cudaLaunchHostFunc_v2"), 1);
+    ct_summary_free(&s);
+    stage_drop(&run);
+    stage_compare(scene);
+}
+END_TEST
+
+/* A driver that lacks them has them no more with us. */
+START_TEST(later_functions_are_not_made_up)
+{
+    struct stage_scene scene = later(1);
+    char path[1024];
+    snprintf(path, sizeof(path), "LD_LIBRARY_PATH=%s", stage_path_of("tests/sim/lib"));
+    scene.env[0] = path;
+    struct stage_run run = stage_play(&scene);
+    ck_assert_ptr_nonnull(strstr(run.err, "no cuLaunchHostFunc_v2"));
+    ck_assert_int_eq(stage_exit(&run), 3);
     stage_drop(&run);
 }
 END_TEST
@@ -291,7 +352,7 @@ START_TEST(another_heap)
     if (!is_installed(heap))
         return;
     struct stage_scene scene = each(0);
-    scene.env[3] = _i % 2 ? preload(heap, cutrace) : preload(cutrace, heap);
+    scene.env[4] = _i % 2 ? preload(heap, cutrace) : preload(cutrace, heap);
     struct stage_run run = play(&scene);
     stage_profile(&s, "summary.bin");
     ck_assert_uint_gt(stage_rows(&s, CT_ROW_COPY, NULL).timed, 40);
@@ -307,6 +368,8 @@ int main(void)
     tcase_add_loop_test(tests, each_time_is_the_truth, 0, 2);
     tcase_add_loop_test(tests, each_is_as_without, 0, 2);
     tcase_add_test(tests, records_follow_the_work);
+    tcase_add_loop_test(tests, later_functions_do_their_kind, 0, 6);
+    tcase_add_test(tests, later_functions_are_not_made_up);
     tcase_add_test(tests, what_is_newer_is_passed_on_and_said);
     tcase_add_test(tests, versions_are_asked_for);
     tcase_add_test(tests, strangers_stay_strangers);

@@ -7,9 +7,7 @@
  *
  * submitter threads: launches on several threads' default streams.
  */
-#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
-#include <cudaProfiler.h>
+#include "cuda/later.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

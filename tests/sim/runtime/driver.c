@@ -31,12 +31,12 @@ static void *by_symbol(const struct source *s, const char *symbol, bool per_thre
     return p ? p : dlsym(s->library, symbol);
 }
 
-static void *ask(const struct source *s, const char *name, const char *symbol, bool per_thread)
+static void *ask(const struct source *s, const char *name, const char *symbol, int version,
+                 bool per_thread)
 {
     void *p = NULL;
     cuuint64_t flags = per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
                                   : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-    int version = RT_VERSION < 12000 ? RT_VERSION : 12000;
     if (s->v2)
         return s->v2(name, &p, version, flags, NULL) == CUDA_SUCCESS ? p : NULL;
     if (s->v1)
@@ -46,7 +46,9 @@ static void *ask(const struct source *s, const char *name, const char *symbol, b
 
 static void fill(const struct source *s, struct rt_driver *d, bool per_thread)
 {
-#define CALL(name, symbol) d->name = (__typeof__(d->name))ask(s, #name, #symbol, per_thread);
+#define CALL(name, symbol) LATER(name, symbol, RT_VERSION < 12000 ? RT_VERSION : 12000)
+#define LATER(name, symbol, version)                                                               \
+    d->name = (__typeof__(d->name))ask(s, #name, #symbol, version, per_thread);
 #include "runtime/driver_calls.def"
 }
 

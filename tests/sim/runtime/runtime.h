@@ -30,6 +30,7 @@
 
 struct rt_driver {
 #define CALL(name, symbol) __typeof__(symbol) *name;
+#define LATER(name, symbol, version) __typeof__(symbol) *name;
 #include "runtime/driver_calls.def"
 };
 

@@ -73,6 +73,36 @@ cudaError_t rt_cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *d
     WITH_CONTEXT(DRV(cuLaunchHostFunc, s, function, data));
 }
 
+uint64_t rt_cudaLaunchHostFunc_v2(uint64_t s, uint64_t function, uint64_t data, uint64_t mode)
+{
+    WITH_CONTEXT(DRV(cuLaunchHostFunc_v2, (CUstream)s, (CUhostFn)function, (void *)data,
+                     (unsigned)mode));
+}
+
+uint64_t rt_cudaMemcpyWithAttributesAsync(uint64_t to, uint64_t from, uint64_t bytes, uint64_t a,
+                                          uint64_t s)
+{
+    WITH_CONTEXT(DRV(cuMemcpyWithAttributesAsync, to, from, bytes, (CUmemcpyAttributes *)a,
+                     (CUstream)s));
+}
+
+uint64_t rt_cudaMemcpy3DWithAttributesAsync(uint64_t op, uint64_t flags, uint64_t s)
+{
+    WITH_CONTEXT(DRV(cuMemcpy3DWithAttributesAsync, (CUDA_MEMCPY3D_BATCH_OP *)op, flags,
+                     (CUstream)s));
+}
+
+/* Where the driver's call has two arguments, the fourth word is a structure of them. */
+uint64_t rt_cudaStreamBeginRecaptureToGraph(uint64_t s, uint64_t mode, uint64_t graph,
+                                            uint64_t callback, uint64_t unused)
+{
+    void **pair = (void **)callback;
+    (void)unused;
+    WITH_CONTEXT(DRV(cuStreamBeginRecaptureToGraph, (CUstream)s, (CUstreamCaptureMode)mode,
+                     (CUgraph)graph, pair ? (CUgraphRecaptureCallback)pair[0] : NULL,
+                     pair ? pair[1] : NULL));
+}
+
 /* ---- capture ---- */
 
 cudaError_t rt_cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode)
