@@ -18,6 +18,7 @@
 #include "record/graph.h"
 #include "record/harvest.h"
 #include "record/kernel.h"
+#include "record/note.h"
 #include "record/row.h"
 #include "record/sample.h"
 #include "record/settle.h"
@@ -888,9 +889,48 @@ START_TEST(a_start_is_waited_for)
 }
 END_TEST
 
+/* ---- functions that nobody here knows ---- */
+
+static const char *const works[] = {
+    "cuLaunchKernelEx_v3", "cuMemcpyWithHintsAsync", "cuFabricCpyBatchAsync_v2",
+    "cuMemsetAnything", "cuMemBatchDecompressAsync_v2", "cuStreamBeginCaptureToMoon",
+    "cuStreamEndCaptureToMoon", "cuGraphLaunch_v2", "cuGraphExecNextNodeSetParams",
+    "cudaLaunchKernelNext", "cuMemPrefetchNow", "cuStreamWriteValue128"};
+static const char *const questions[] = {
+    "cuGetProcAddress_v3", "cuFuncGetLaunchLimits", "cuStreamGetCaptureInfo_v4",
+    "cuGraphAddMemcpyNode_v2", "cuDeviceRegisterAsyncNotification_v2", "cuStreamCopyAttributes_v2",
+    "cuMemAlloc_v3", "cudaMallocNext", "cuThreadExchangeStreamCaptureMode_v2"};
+
+START_TEST(names_that_say_work)
+{
+    for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+        ck_assert_msg(ct_api_looks_like_work(works[i]), "%s", works[i]);
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+        ck_assert_msg(!ct_api_looks_like_work(questions[i]), "%s", questions[i]);
+}
+END_TEST
+
+START_TEST(notes_have_a_bound)
+{
+    char name[32];
+    for (unsigned i = 0; i < 2 * CT_NOTES; i++) {
+        snprintf(name, sizeof(name), "cuNext%u", i);
+        ct_note(CT_NOTE_NOT_WRAPPED, name);
+    }
+    uint64_t sum = 0;
+    ck_assert_uint_eq(ct_notes_count(), CT_NOTES);
+    for (uint32_t i = 0; i < CT_NOTES; i++)
+        sum += ct_note_at(i)->count;
+    ck_assert_uint_eq(sum, 2 * CT_NOTES);
+    ct_notes_forget();
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("record");
+    tcase_add_test(tests, names_that_say_work);
+    tcase_add_test(tests, notes_have_a_bound);
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, a_row_for_each_thing);
     tcase_add_test(tests, rows_are_bounded);

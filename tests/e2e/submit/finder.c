@@ -51,6 +51,10 @@ static int newer(void)
                                                                   7000000, 80000000));
     printf("copy %d\n", ((next_copy *)need(copy, "copy"))(1, 2, 4));
     printf("other %d\n", ((entangle *)need(other, "other"))(42));
+    printf("question %d\n", ((entangle *)need(dlsym(library, "cuGetNextLaunchQuery"), "q"))(43));
+    library = open_library("libcudart.so.13");
+    printf("runtime's %d\n",
+           ((int (*)(int))need(dlsym(library, "cudaMemcpyNextAsync"), "runtime's"))(44));
     return 0;
 }
 

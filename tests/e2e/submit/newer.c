@@ -9,6 +9,7 @@ int cuLaunchKernelNext(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t 
                        uint64_t g, uint64_t h);
 int cuMemcpyNextAsync_v7(uint64_t a, uint64_t b, uint64_t c);
 int cuQuantumEntangle(uint64_t a);
+int cuGetNextLaunchQuery(uint64_t a);
 void *__real_sim_entry_point(const char *name, int version, uint64_t flags, int driver_version,
                              int *status);
 void *__wrap_sim_entry_point(const char *name, int version, uint64_t flags, int driver_version,
@@ -27,6 +28,11 @@ int cuMemcpyNextAsync_v7(uint64_t a, uint64_t b, uint64_t c)
 }
 
 int cuQuantumEntangle(uint64_t a)
+{
+    return (int)a;
+}
+
+int cuGetNextLaunchQuery(uint64_t a)
 {
     return (int)a;
 }

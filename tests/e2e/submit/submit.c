@@ -224,12 +224,18 @@ static uint64_t asked_for(const struct ct_summary *s, const char *name)
     return 0;
 }
 
+#define LOSSES                                                                                     \
+    "PATH=$PATH:$TOP; cutrace-report losses summary.bin | grep -q '^ *2  cuLaunchKernelNext' && "  \
+    "cutrace-report losses --format json summary.bin | grep -q '\"not_wrapped\"'"
+
 START_TEST(what_is_newer_is_passed_on_and_said)
 {
     char path[1024];
     struct ct_summary s;
     sprintf(path, "LD_LIBRARY_PATH=%s", BELOW("newer"));
-    struct stage_scene scene = {.program = BELOW("finder"), .argv = {"newer"}, .env = {path}};
+    setenv("TOP", stage_path_of("."), 1);
+    struct stage_scene scene = {
+        .program = BELOW("finder"), .argv = {"newer"}, .env = {path, "CUTRACE_LOG=2"}};
     stage_compare(scene);
     struct stage_run run = play(&scene);
     ck_assert_ptr_nonnull(strstr(run.out, "same 1 1 1\n"));
@@ -238,7 +244,13 @@ START_TEST(what_is_newer_is_passed_on_and_said)
     ck_assert_uint_eq(asked_for(&s, "cuLaunchKernelNext"), 2);
     ck_assert_uint_eq(asked_for(&s, "cuMemcpyNextAsync"), 1);
     ck_assert_uint_eq(asked_for(&s, "cuMemcpyNextAsync_v7"), 1);
+    ck_assert_uint_eq(asked_for(&s, "cudaMemcpyNextAsync"), 1);
     ck_assert_uint_eq(asked_for(&s, "cuQuantumEntangle"), 0);
+    ck_assert_uint_eq(asked_for(&s, "cuGetNextLaunchQuery"), 0);
+    ck_assert_uint_eq(s.notes_count, 4);
+    const char *said = strstr(run.err, "asked for, and not wrapped: cuLaunchKernelNext\n");
+    ck_assert(said && !strstr(said + 30, "not wrapped: cuLaunchKernelNext\n"));
+    ck_assert_int_eq(system(LOSSES), 0);
     char *report = report_of("summary.bin");
     ck_assert_ptr_nonnull(strstr(report, "Not wrapped: "));
     free(report);
