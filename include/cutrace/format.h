@@ -535,7 +535,7 @@ struct ct_file_node {
 
 enum ct_note_kind {
     CT_NOTE_WARNING = 1,     /* text is a sentence */
-    CT_NOTE_NOT_WRAPPED = 2, /* text is an entry point that was asked for and left alone */
+    CT_NOTE_NOT_WRAPPED = 2, /* text is an entry point that was left alone, or not read */
 };
 
 struct ct_file_note {

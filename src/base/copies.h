@@ -13,8 +13,8 @@
 bool ct_is_copy(const struct ct_object *o);
 
 /*
- * Whether this copy is not the first. Runs inside dlsym, possibly before anything is initialised: no
- * lock, no libc function.
+ * Whether this copy is not the first. Runs inside dlsym, possibly before anything is initialised:
+ * no lock, no libc function.
  */
 bool ct_stands_aside(void);
 
@@ -22,8 +22,9 @@ bool ct_stands_aside(void);
 bool ct_first_copy_tells(void);
 
 /*
- * Past the copies: `found` is what the search for `name` behind this library found; if it is a copy's,
- * what comes behind the copies, else itself. NULL: nothing. As careful as ct_stands_aside().
+ * Past the copies: `found` is what the search for `name` behind this library found; if it is a
+ * copy's, what comes behind the copies, else itself. NULL: nothing. As careful as
+ * ct_stands_aside().
  */
 void *ct_behind_copies(const char *name, void *found);
 

@@ -68,12 +68,13 @@ bool ct_api_looks_like_capture(const char *name)
 
 /* Names with all parts of a row; NULL: there is no second one. */
 static const char *const work[][2] = {
-    {"Launch", NULL},   {"Memcpy", NULL},      {"Memset", NULL},       {"Cpy", NULL},
-    {"Prefetch", NULL}, {"Batch", NULL},       {"Async", NULL},        {"Begin", "apture"},
-    {"End", "apture"},  {"GraphExec", "Set"},  {"GraphExec", "Update"}, {"StreamW", "Value"},
+    {"Launch", NULL},   {"Memcpy", NULL},     {"Memset", NULL},        {"Cpy", NULL},
+    {"Prefetch", NULL}, {"Batch", NULL},      {"Async", NULL},         {"Begin", "apture"},
+    {"End", "apture"},  {"GraphExec", "Set"}, {"GraphExec", "Update"}, {"StreamW", "Value"},
 };
-/* These ask, or make something ready. */
-static const char *const no_work[] = {"Get", "Query", "Node", "Attribute", "egister"};
+/* These ask, or make something ready; each runtime asks for OpenGL's buffer objects. */
+static const char *const no_work[] = {"Get",       "Query",   "Node",
+                                      "Attribute", "egister", "BufferObject"};
 
 static bool has_parts(const char *name, const char *const parts[2])
 {

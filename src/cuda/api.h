@@ -50,8 +50,8 @@ extern const char *const ct_api_names[CT_API_COUNT];
 uint32_t ct_api_find(const char *name);
 
 /*
- * Whether a name that is in no table looks like something that puts work on the GPU, begins or ends a
- * capture or changes an executable graph; and whether it begins a capture.
+ * Whether a name that is in no table looks like something that puts work on the GPU, begins or ends
+ * a capture or changes an executable graph; and whether it begins a capture.
  */
 bool ct_api_looks_like_work(const char *name);
 bool ct_api_looks_like_capture(const char *name);

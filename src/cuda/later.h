@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver's functions of CUDA 13.1 to 13.5, for who builds with the headers of 13.0. Types of which
- * only pointers are handed on are left incomplete. Included by cuda/api.h, behind cuda.h; where its
- * header has them, a toolkit's own declarations hold, and a row that differs from them does not compile.
- * Those whose const, or whose handle's type, no public source tells are declared here in any case:
- * include this first, and cuda.h declares them under another name.
+ * The driver's functions of CUDA 13.1 to 13.5, for who builds with the headers of 13.0. Types of
+ * which only pointers are handed on are left incomplete. Includes cuda.h: where that has them, its
+ * own declarations hold, and a row that differs from them does not compile. Those whose const, or
+ * whose handle's type, no public source tells are declared here in any case: include this first,
+ * and cuda.h declares them under another name.
  */
 #ifndef CT_LATER_H
 #define CT_LATER_H

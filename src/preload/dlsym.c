@@ -85,14 +85,16 @@ struct ct_answer ct_dlsym_answer(void *handle, const char *name, void *caller)
 {
     if (ct_unlikely(!__atomic_load_n(&ct_real_dlsym, __ATOMIC_ACQUIRE)))
         ct_real_dlsym_find();
-    return is_vendor_name(name) && !ct_stands_aside() ? ct_lookup(handle, name, NULL, caller) : jump;
+    return is_vendor_name(name) && !ct_stands_aside() ? ct_lookup(handle, name, NULL, caller)
+                                                      : jump;
 }
 
 struct ct_answer ct_dlvsym_answer(void *handle, const char *name, const char *version, void *caller)
 {
     if (ct_unlikely(!__atomic_load_n(&ct_real_dlsym, __ATOMIC_ACQUIRE)))
         ct_real_dlsym_find();
-    return is_vendor_name(name) && !ct_stands_aside() ? ct_lookup(handle, name, version, caller) : jump;
+    return is_vendor_name(name) && !ct_stands_aside() ? ct_lookup(handle, name, version, caller)
+                                                      : jump;
 }
 
 void *ct_real_dlsym_next(const char *name)

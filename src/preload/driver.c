@@ -208,6 +208,6 @@ void *ct_driver_hand_out(const char *name, void *address)
 void ct_driver_asked(const char *name)
 {
     struct driver *d = get_known();
-    if (d && ct_object_symbol(&d->object, name))
-        note_not_wrapped(name);
+    if (d)
+        substitute(name, ct_object_symbol(&d->object, name), false);
 }

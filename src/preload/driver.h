@@ -29,7 +29,8 @@ void *ct_driver_substitute(const char *name, void *address);
 /* The same for cuGetProcAddress, which also hands out the wrappers of handed_api.def. */
 void *ct_driver_hand_out(const char *name, void *address);
 
-/* A name of no table was asked for in the search order: counts it if the driver has it, as above. */
+/* A name of no table was asked for in the search order: counts it if the driver has it, as above.
+ */
 void ct_driver_asked(const char *name);
 
 /* The wrappers by id (wrap_driver.c). */

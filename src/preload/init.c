@@ -170,7 +170,7 @@ static bool handle_forks(void)
     return atomic_load(&handled);
 }
 
-/* Of two that do the work each would time what the other one adds. An older one says nothing of us. */
+/* Two that do the work would time what each of them adds. An older one says nothing of us. */
 static bool stand_aside(void)
 {
     uint32_t state = CT_NEW;

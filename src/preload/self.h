@@ -10,8 +10,8 @@
 const char *ct_self_path(void);
 
 /*
- * Preloaded or linked, and no copy is before it: loaded by name, as by NVTX in a process that is not
- * profiled, it comes after libc.
+ * Preloaded or linked, and no copy is before it: loaded by name, as by NVTX in a process that is
+ * not profiled, it comes after libc.
  */
 bool ct_self_is_preloaded(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remarks for the report, each with how often it came up. The last of CT_NOTES is those that found no room. */
+/* Remarks for the report, and how often each came up; those beyond CT_NOTES count as the last. */
 #ifndef CT_NOTE_H
 #define CT_NOTE_H
 

@@ -891,15 +891,29 @@ END_TEST
 
 /* ---- functions that nobody here knows ---- */
 
-static const char *const works[] = {
-    "cuLaunchKernelEx_v3", "cuMemcpyWithHintsAsync", "cuFabricCpyBatchAsync_v2",
-    "cuMemsetAnything", "cuMemBatchDecompressAsync_v2", "cuStreamBeginCaptureToMoon",
-    "cuStreamEndCaptureToMoon", "cuGraphLaunch_v2", "cuGraphExecNextNodeSetParams",
-    "cudaLaunchKernelNext", "cuMemPrefetchNow", "cuStreamWriteValue128"};
-static const char *const questions[] = {
-    "cuGetProcAddress_v3", "cuFuncGetLaunchLimits", "cuStreamGetCaptureInfo_v4",
-    "cuGraphAddMemcpyNode_v2", "cuDeviceRegisterAsyncNotification_v2", "cuStreamCopyAttributes_v2",
-    "cuMemAlloc_v3", "cudaMallocNext", "cuThreadExchangeStreamCaptureMode_v2"};
+static const char *const works[] = {"cuLaunchKernelEx_v3",
+                                    "cuMemcpyWithHintsAsync",
+                                    "cuFabricCpyBatchAsync_v2",
+                                    "cuMemsetAnything",
+                                    "cuMemBatchDecompressAsync_v2",
+                                    "cuStreamBeginCaptureToMoon",
+                                    "cuStreamEndCaptureToMoon",
+                                    "cuGraphLaunch_v2",
+                                    "cuGraphExecNextNodeSetParams",
+                                    "cudaLaunchKernelNext",
+                                    "cuMemPrefetchNow",
+                                    "cuStreamWriteValue128"};
+static const char *const questions[] = {"cuGetProcAddress_v3",
+                                        "cuFuncGetLaunchLimits",
+                                        "cuStreamGetCaptureInfo_v4",
+                                        "cuGraphAddMemcpyNode_v2",
+                                        "cuDeviceRegisterAsyncNotification_v2",
+                                        "cuStreamCopyAttributes_v2",
+                                        "cuGLMapBufferObjectAsync_v2_ptsz",
+                                        "cudaGLUnmapBufferObjectAsync",
+                                        "cuMemAlloc_v3",
+                                        "cudaMallocNext",
+                                        "cuThreadExchangeStreamCaptureMode_v2"};
 
 START_TEST(names_that_say_work)
 {

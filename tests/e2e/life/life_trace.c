@@ -290,7 +290,7 @@ START_TEST(lies_where_it_ran)
     STAGE_UNTIL(r.status != 0 || (well = lies_well()), r,
                 PLAY(.argv = {"ahead", "1500", "50000", "2"},
                      .env = {"CUTRACE_TRACE=1", "CUDASIM_HOST_CLOCK=1", "CUDASIM_REAL_TIME=1",
-                             "CUDASIM_SPANS=truth", "CUDASIM_NAME=Real H200"}));
+                             "CUDASIM_SPANS=truth", "CUDASIM_NAME=NVIDIA H200"}));
     ck_assert_int_eq(r.status, 0);
     ck_assert(well);
     stage_drop(&r);

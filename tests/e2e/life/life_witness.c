@@ -17,7 +17,7 @@
  * further apart than a SHORT kernel is long.
  */
 #define LATE                                                                                       \
-    "CUDASIM_NAME=H200", "CUDASIM_HOST_CLOCK=1",                                                   \
+    "CUDASIM_NAME=NVIDIA H200", "CUDASIM_HOST_CLOCK=1",                                            \
         STAGE_IS_SLOW ? "CUDASIM_LATE=cuLaunchKernel:20" : "CUDASIM_LATE=cuLaunchKernel:4"
 #define LOG "CUDASIM_LOG=calls"
 #define JOURNAL "CUTRACE_BRACKETS=brackets"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dlsym as others use it: callers, versions, other interposers, heaps, locks, names of no concern. */
+/* dlsym as others use it: callers, versions, other interposers, heaps, locks, names of no concern.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,8 @@ static char *variable(const char *name, const char *first, const char *second)
 /* The prober with and without cutrace, in the order it is preloaded with another library. */
 static void same(const char *what, const char *file)
 {
-    stage_compare((struct stage_scene){.program = PROBER, .argv = {what, file},
-                                       .env = {"LD_LIBRARY_PATH="}});
+    stage_compare(
+        (struct stage_scene){.program = PROBER, .argv = {what, file}, .env = {"LD_LIBRARY_PATH="}});
 }
 
 START_TEST(the_caller_stays_the_caller)
@@ -52,7 +53,8 @@ END_TEST
 START_TEST(another_interposer)
 {
     const char *cutrace = stage_path_of(".libs/libcutrace.so"), *spy = BELOW("spy.so");
-    char *preload = _i ? variable("LD_PRELOAD", cutrace, spy) : variable("LD_PRELOAD", spy, cutrace);
+    char *preload =
+        _i ? variable("LD_PRELOAD", cutrace, spy) : variable("LD_PRELOAD", spy, cutrace);
     struct ct_summary s;
     struct stage_run run = PLAY(.program = stage_path_of("tests/e2e/routes/client_found"),
                                 .argv = {"dlsym"}, .env = {preload, "CUTRACE_PRINT=off"});
@@ -69,8 +71,8 @@ END_TEST
 START_TEST(a_heap_that_uses_dlsym)
 {
     const char *cutrace = stage_path_of(".libs/libcutrace.so"), *heap = BELOW("lazy_malloc.so");
-    char *preload = _i ? variable("LD_PRELOAD", cutrace, heap)
-                       : variable("LD_PRELOAD", heap, cutrace);
+    char *preload =
+        _i ? variable("LD_PRELOAD", cutrace, heap) : variable("LD_PRELOAD", heap, cutrace);
     struct ct_summary s;
     struct stage_run run = PLAY(.program = stage_path_of("tests/e2e/routes/client_shared13"),
                                 .env = {preload, "CUTRACE_PRINT=off"});
@@ -88,8 +90,8 @@ static const struct {
     const char *client;
     const char *argument;
 } routes[] = {
-    {"client_linked", NULL},    {"client_found", "dlsym"}, {"client_found", "second"},
-    {"client_shared13", NULL},  {"client_static", NULL},
+    {"client_linked", NULL},   {"client_found", "dlsym"}, {"client_found", "second"},
+    {"client_shared13", NULL}, {"client_static", NULL},
 };
 
 /* `preload` and `loads` with the paths of the library and of copies of it: %1$s, %2$s, %3$s. */
@@ -201,15 +203,16 @@ START_TEST(a_runtime_that_comes_and_goes)
 END_TEST
 
 /*
- * Which runtime a page of code calls is found out once for its object: the loader is asked about one
- * object for each page, for whether any has gone since.
+ * Which runtime a page of code calls is found out once for its object: the loader is asked about
+ * one object for each page, for whether any has gone since.
  */
 START_TEST(calls_from_many_pages)
 {
     unsigned pages, first, second;
     struct ct_summary s;
     struct stage_run run = PLAY(.program = BELOW("pages"), .env = {"CUTRACE_PRINT=off"});
-    ck_assert_int_eq(sscanf(run.out, "%u calls, asked about %u, then %u", &pages, &first, &second), 3);
+    ck_assert_int_eq(sscanf(run.out, "%u calls, asked about %u, then %u", &pages, &first, &second),
+                     3);
     ck_assert_uint_lt(first, 2 * pages);
     ck_assert_uint_eq(second, 0);
     stage_profile(&s, "summary.bin");

@@ -164,7 +164,8 @@ static struct stage_scene later(int route)
     static char path[2048];
     snprintf(path, sizeof(path), "LD_LIBRARY_PATH=%s:%s", stage_path_of("tests/sim/v13_5"),
              stage_path_of("tests/sim/lib"));
-    return (struct stage_scene){.program = BELOW("later"), .argv = {later_routes[route]},
+    return (struct stage_scene){.program = BELOW("later"),
+                                .argv = {later_routes[route]},
                                 .env = {path, "CUDASIM_TRUTH=truth"}};
 }
 
@@ -192,7 +193,8 @@ START_TEST(later_functions_do_their_kind)
     ck_assert_uint_eq(s.notes_count, 0);
     ck_assert_uint_eq(stage_calls(&s, strcmp(later_routes[_i], "runtime")
                                           ? "cuLaunchHostFunc_v2"
-                                          : "cudaLaunchHostFunc_v2"), 1);
+                                          : "cudaLaunchHostFunc_v2"),
+                      1);
     ct_summary_free(&s);
     stage_drop(&run);
     stage_compare(scene);

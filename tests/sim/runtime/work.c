@@ -75,21 +75,21 @@ cudaError_t rt_cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *d
 
 uint64_t rt_cudaLaunchHostFunc_v2(uint64_t s, uint64_t function, uint64_t data, uint64_t mode)
 {
-    WITH_CONTEXT(DRV(cuLaunchHostFunc_v2, (CUstream)s, (CUhostFn)function, (void *)data,
-                     (unsigned)mode));
+    WITH_CONTEXT(
+        DRV(cuLaunchHostFunc_v2, (CUstream)s, (CUhostFn)function, (void *)data, (unsigned)mode));
 }
 
 uint64_t rt_cudaMemcpyWithAttributesAsync(uint64_t to, uint64_t from, uint64_t bytes, uint64_t a,
                                           uint64_t s)
 {
-    WITH_CONTEXT(DRV(cuMemcpyWithAttributesAsync, to, from, bytes, (CUmemcpyAttributes *)a,
-                     (CUstream)s));
+    WITH_CONTEXT(
+        DRV(cuMemcpyWithAttributesAsync, to, from, bytes, (CUmemcpyAttributes *)a, (CUstream)s));
 }
 
 uint64_t rt_cudaMemcpy3DWithAttributesAsync(uint64_t op, uint64_t flags, uint64_t s)
 {
-    WITH_CONTEXT(DRV(cuMemcpy3DWithAttributesAsync, (CUDA_MEMCPY3D_BATCH_OP *)op, flags,
-                     (CUstream)s));
+    WITH_CONTEXT(
+        DRV(cuMemcpy3DWithAttributesAsync, (CUDA_MEMCPY3D_BATCH_OP *)op, flags, (CUstream)s));
 }
 
 /* Where the driver's call has two arguments, the fourth word is a structure of them. */
@@ -222,10 +222,16 @@ cudaError_t rt_cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *stub
     if (r != cudaSuccess)
         return r;
     CUlaunchConfig config = {
-        .gridDimX = c->gridDim.x,   .gridDimY = c->gridDim.y,   .gridDimZ = c->gridDim.z,
-        .blockDimX = c->blockDim.x, .blockDimY = c->blockDim.y, .blockDimZ = c->blockDim.z,
-        .sharedMemBytes = (unsigned)c->dynamicSmemBytes,        .hStream = c->stream,
-        .attrs = (CUlaunchAttribute *)c->attrs,                 .numAttrs = c->numAttrs,
+        .gridDimX = c->gridDim.x,
+        .gridDimY = c->gridDim.y,
+        .gridDimZ = c->gridDim.z,
+        .blockDimX = c->blockDim.x,
+        .blockDimY = c->blockDim.y,
+        .blockDimZ = c->blockDim.z,
+        .sharedMemBytes = (unsigned)c->dynamicSmemBytes,
+        .hStream = c->stream,
+        .attrs = (CUlaunchAttribute *)c->attrs,
+        .numAttrs = c->numAttrs,
     };
     return DRV(cuLaunchKernelEx, &config, f, arguments, NULL);
 }

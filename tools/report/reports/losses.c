@@ -126,7 +126,8 @@ static void put_rows(const struct ct_input *in, struct ct_sink *sink,
     ct_string_free(&name);
 }
 
-/* Work may have gone by there that is in no row: who asked for the function was given it as it is. */
+/* Work may have gone by there that is in no row: who asked for the function was given it as it is.
+ */
 static void put_functions(const struct ct_input *in, struct ct_sink *sink)
 {
     struct ct_string name = {0};
