@@ -29,15 +29,18 @@ static uint32_t add(struct ct_libraries *all, const struct ct_object *o)
 
 struct search {
     const struct ct_libraries *all;
-    const char *name; /* of the file, or how it starts */
+    const char *name; /* of the file, or how that starts before a dot */
     uint32_t matches;
     struct ct_object found; /* the first */
 };
 
 static bool is_one(const struct search *s, const struct ct_object *o)
 {
+    if (!o->name)
+        return false;
+    bool is_called_so = !*s->name || ct_is_library(o->name, s->name);
     /* Our own exports look like such a library, too. */
-    return o->name && ct_contains(o->name, s->name) && !ct_is_copy(o) && s->all->is_one(o);
+    return is_called_so && !ct_is_copy(o) && s->all->is_one(o);
 }
 
 static bool visit(const struct ct_object *o, void *arg)

@@ -27,7 +27,7 @@ struct ct_library_caller {
 /* One kind. The first six are given, the rest is zero at first. */
 struct ct_libraries {
     const char *needed; /* how the name begins by which others need it */
-    const char *file;   /* what its path contains; "": it may be part of any object */
+    const char *file;   /* its name up to the version; "": it may be part of any object */
     bool (*is_one)(const struct ct_object *o);
     const char *const *names;   /* of its functions */
     _Atomic(ct_function) *real; /* CT_LIBRARIES times as many as there are names */
