@@ -26,6 +26,11 @@
 #define RATE_NS_LEAST 20000000u
 #define RATE_NS_MOST 400000000u
 
+/* Of two clocks; and how often a tie is moved that follows records of which nobody knows more. */
+#define DRIFT_MOST 1e-4
+#define TIE_OFF_NS 1000 /* of pins: earlier stamps than that show that it is wrong */
+#define FOLLOW_NS 500000000u
+
 /* Of the host's rate: crystals, a clock that is being slewed, and a tie that is 5 us off. */
 #define RATE_OFF_MOST 1e-3
 
@@ -192,6 +197,46 @@ bool ct_gpu_clock_about(const struct ct_gpu_clock *clock, uint64_t ticks, uint64
 {
     *ns = clock->tie.ticks ? at(clock, &clock->tie, ticks) : 0;
     return clock->tie.ticks && !is_stale(clock, ticks);
+}
+
+/* Queued records are late by any time: the clocks do not drift apart as fast as that. */
+static uint64_t not_faster(const struct ct_gpu_clock *clock, uint64_t late_ns, uint64_t ticks)
+{
+    double passed_ns = (double)ct_ticks_to_ns(ct_ticks_between(clock->tie.ticks, ticks));
+    return ct_min(late_ns, (uint64_t)(passed_ns * DRIFT_MOST));
+}
+
+static void move_tie(struct ct_gpu_clock *clock)
+{
+    struct ct_pin to = clock->least;
+    uint64_t late_ns = to.ns - at(clock, &clock->tie, to.ticks);
+    to.ns += not_faster(clock, late_ns, to.ticks) - late_ns;
+    clock->tie = to;
+    clock->least.ticks = 0;
+}
+
+void ct_gpu_clock_follow(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns)
+{
+    const struct ct_pin *tie = &clock->tie, *least = &clock->least;
+    uint64_t soft_ns = clock->is_tied ? TIE_OFF_NS : 0;
+    if (!tie->ticks || ns + soft_ns < at(clock, tie, ticks)) {
+        clock->tie = (struct ct_pin){ticks, ns};
+        clock->least.ticks = 0;
+        return;
+    }
+    if (ticks <= tie->ticks || ns < at(clock, tie, ticks))
+        return;
+    if (least->ticks <= tie->ticks ||
+        ns - at(clock, tie, ticks) < least->ns - at(clock, tie, least->ticks))
+        clock->least = (struct ct_pin){ticks, ns};
+    if (ct_ticks_between(tie->ticks, ticks) > ct_ns_to_ticks(FOLLOW_NS))
+        move_tie(clock);
+}
+
+bool ct_gpu_clock_roughly(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns)
+{
+    *ns = clock->tie.ticks ? at(clock, &clock->tie, ticks) : 0;
+    return clock->tie.ticks;
 }
 
 uint64_t ct_gpu_clock_steady(struct ct_gpu_clock *clock, uint64_t ns, uint64_t ticks,

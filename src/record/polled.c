@@ -9,7 +9,7 @@
 static uint64_t place(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t otherwise_ns)
 {
     uint64_t ns;
-    return ticks && ct_gpu_clock_about(clock, ticks, &ns) ? ns : otherwise_ns;
+    return ticks && ct_gpu_clock_roughly(clock, ticks, &ns) ? ns : otherwise_ns;
 }
 
 /* Where the one before ended, or when the GPU was told of it. */
@@ -38,7 +38,7 @@ enum ct_loss ct_polled_start(const struct ct_stream *s, struct ct_measured *m, u
     *doubt_ns = 0;
     if (!ct_gpu_clock_read(c, m->op.start_event, &m->start_ns))
         return CT_LOSS_EVENT_ERROR;
-    ct_lead_guess(&c->clock, m);
+    ct_gpu_clock_follow(&c->clock, ct_told_ticks(m->op.open_ticks, m->op.call_ticks), m->start_ns);
     return CT_LOSS_COUNT;
 }
 

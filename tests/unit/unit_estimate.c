@@ -760,6 +760,22 @@ START_TEST(clocks_are_tied_together)
 END_TEST
 
 /* With a budget there is a pin now and then; the rate is what a short while at the start told. */
+/* A minute of records of which nobody knows whether their streams were idle: few were. */
+START_TEST(a_tie_follows_the_earliest_records)
+{
+    struct ct_gpu_clock clock = {0};
+    uint64_t ns, ticks = 1000000;
+    ck_assert(!ct_gpu_clock_roughly(&clock, ticks, &ns));
+    for (unsigned i = 0; i < 60000; i++) {
+        ticks += 1000 * TICKS_PER_US;
+        uint64_t late = i % 20 ? (uint64_t)(rand() % 1000000) : 0;
+        ct_gpu_clock_follow(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + late);
+        ck_assert(ct_gpu_clock_roughly(&clock, ticks, &ns));
+        ck_assert_int_lt(llabs((int64_t)(ns - gpu_ns(ticks) - LATENCY_NS)), i < 20 ? 1000000 : 60000);
+    }
+}
+END_TEST
+
 START_TEST(clocks_are_tied_together_by_rare_pins)
 {
     struct ct_gpu_clock clock = {0};
@@ -1189,6 +1205,7 @@ int main(void)
     tcase_add_test(tests, a_stall_is_not_the_kernel_s);
     tcase_add_test(tests, clocks_are_tied_together);
     tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
+    tcase_add_test(tests, a_tie_follows_the_earliest_records);
     tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
     tcase_add_test(tests, pins_beside_other_streams_count_where_none_is_alone);
