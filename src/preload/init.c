@@ -323,6 +323,16 @@ void ct_end_at_once(void)
     errno = saved_errno;
 }
 
+void ct_flush_before_exec(void)
+{
+    if (!has_something_to_end())
+        return;
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    ct_drain_flush(100 * MS_NS);
+    ct_cancel_restore(cancel);
+    errno = saved_errno;
+}
+
 static void take(bool finished)
 {
     ct_profile_take(finished);

@@ -43,4 +43,10 @@ void ct_cuda_started(void);
  */
 void ct_end_at_once(void);
 
+/*
+ * The process may be about to become another program: what is complete is written, which takes
+ * 100 ms at most.
+ */
+void ct_flush_before_exec(void);
+
 #endif

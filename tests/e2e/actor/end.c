@@ -99,7 +99,6 @@ static void by_kill(void)
 
 static void by_exec(void)
 {
-    actor_wait_for_profile();
     execl(self, "actor", "small", "30", NULL);
 }
 

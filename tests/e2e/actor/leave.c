@@ -3,6 +3,7 @@
 #include "actor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -183,6 +184,40 @@ static void children_of_a_parent_with_cuda(void)
     work("worked", 50);
 }
 
+/* ---- another program in its place ---- */
+
+static int become(const char *function, const char *path)
+{
+    char *argv[] = {(char *)"actor", (char *)"small", (char *)"30", NULL};
+    if (!strcmp(function, "execl"))
+        return execl(path, argv[0], argv[1], argv[2], NULL);
+    if (!strcmp(function, "execle"))
+        return execle(path, argv[0], argv[1], argv[2], NULL, environ);
+    if (!strcmp(function, "execlp"))
+        return execlp(path, argv[0], argv[1], argv[2], NULL);
+    if (!strcmp(function, "execv"))
+        return execv(path, argv);
+    if (!strcmp(function, "execve"))
+        return execve(path, argv, environ);
+    if (!strcmp(function, "execvp"))
+        return execvp(path, argv);
+    if (!strcmp(function, "execvpe"))
+        return execvpe(path, argv, environ);
+    return fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, environ);
+}
+
+/* exec FUNCTION: which fails, and goes on; then it does not fail */
+static void exec_by(const char *function)
+{
+    work("worked", 50);
+    errno = 0;
+    int result = become(function, "/nonexistent");
+    printf("%s: %d, %d\n", function, result, errno);
+    fflush(stdout);
+    work("worked", 50);
+    become(function, "/proc/self/exe");
+}
+
 /* ---- in a signal handler ---- */
 
 static CUresult (*mem_alloc)(CUdeviceptr *, size_t);
@@ -280,7 +315,7 @@ static const struct {
     {"forked", children_of_a_parent_with_cuda},
 };
 
-/* leave exit|_exit|_Exit|quick_exit SCENE, or interrupted ACT US */
+/* leave exit|_exit|_Exit|quick_exit SCENE, or interrupted ACT US, or exec FUNCTION */
 int actor_leave(int argc, char **argv)
 {
     const char *how = actor_word(argc, argv, 1, ""), *scene = actor_word(argc, argv, 2, "");
@@ -292,6 +327,8 @@ int actor_leave(int argc, char **argv)
             scenes[i].play();
             return 0;
         }
+    if (!strcmp(scene, "exec"))
+        exec_by(actor_word(argc, argv, 3, ""));
     if (leave && !strcmp(scene, "interrupted"))
         interrupted(argc, argv);
     return 2;

@@ -164,6 +164,33 @@ START_TEST(parents_counts_stay_exact)
 }
 END_TEST
 
+/* ---- another program in its place ---- */
+
+static const char *const functions[] = {"execl", "execle", "execlp",  "execv",
+                                        "execve", "execvp", "execvpe", "fexecve"};
+
+/* Two programs, one after the other, have the same number. */
+START_TEST(another_program)
+{
+    struct ct_summary s;
+    struct stage_scene scene = {.argv = {"leave", "exit", "exec", functions[_i]}};
+    struct stage_run r = play_both(scene);
+    char name[64];
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_msg(strstr(r.out, ": -1, ") != NULL, "%.900s", r.out);
+    ck_assert_msg(strstr(r.out, "small: 30 launches") != NULL, "%.900s", r.out);
+    ck_assert_uint_eq(stage_profiles(), 2);
+    stage_profile(&s, "summary.bin");
+    CHECK_TIMED(stage_kernel(&s, "worked"), 100);
+    ct_summary_free(&s);
+    snprintf(name, sizeof(name), "summary.%d.bin", (int)r.pid);
+    check_finished(name, &s);
+    CHECK_TIMED(stage_kernel(&s, "alpha"), 30);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- how long it may take ---- */
 
 /* A kernel that never ends is unfinished, whatever time there would be at an orderly end. */
@@ -334,6 +361,7 @@ int main(void)
 #endif
     tcase_add_loop_test(t, after_exit_handlers, 0, WAYS);
     tcase_add_loop_test(t, parents_counts_stay_exact, 0, 2 * WAYS);
+    tcase_add_loop_test(t, another_program, 0, sizeof(functions) / sizeof(functions[0]));
     tcase_add_loop_test(t, hung_kernel, 0, WAYS);
     tcase_add_loop_test(t, hung_driver, 0, 3 * WAYS);
     tcase_add_loop_test(t, many_threads_at_once, 0, WAYS);
