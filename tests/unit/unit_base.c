@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hist.h"
 #include "base/intern.h"
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 #include "base/proc.h"
 #include "base/rank.h"
 #include "base/ring.h"
+#include "base/spin.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "case_main.h"
@@ -94,6 +96,85 @@ START_TEST(a_full_ring_says_so)
     ct_ring_consume(&ring, 1);
     ck_assert(ct_ring_reserve(&ring, CAPACITY, &at));
     ck_assert_uint_eq(at, 0);
+}
+END_TEST
+
+/* ---- locks when the process ends ---- */
+
+#define LONG_NS 20000000000u /* which none of these waits lasts */
+
+static struct ct_spin spin;
+static uint64_t taken_ns; /* after how long another thread had the lock */
+static bool is_taken;
+
+static void *take_spin(void *unused)
+{
+    uint64_t start_ns = ct_clock_monotonic_ns();
+    ct_spin_lock(&spin);
+    taken_ns = ct_clock_monotonic_ns() - start_ns;
+    ct_spin_unlock(&spin);
+    return unused;
+}
+
+static void *try_spin(void *unused)
+{
+    is_taken = ct_spin_lock_until(&spin, ct_clock_monotonic_ns() + 10000000);
+    return unused;
+}
+
+static void beside(void *(*act)(void *))
+{
+    pthread_t t;
+    pthread_create(&t, NULL, act, NULL);
+    pthread_join(t, NULL);
+}
+
+/* As in a signal handler: what the interrupted thread holds is its own, and others', once more. */
+START_TEST(a_thread_that_ends_the_process_gives_its_locks_up)
+{
+    ct_spin_lock(&spin);
+    beside(try_spin);
+    ck_assert(!is_taken);
+    ct_spin_end_process(ct_clock_monotonic_ns() + LONG_NS);
+    beside(take_spin);
+    ck_assert_uint_lt(taken_ns, LONG_NS / 4);
+    ct_spin_lock(&spin);
+    ct_spin_end_process(ct_clock_monotonic_ns() + LONG_NS);
+    ct_spin_lock(&spin);
+    beside(try_spin); /* it was taken since */
+    ck_assert(!is_taken);
+    ct_spin_unlock(&spin);
+    beside(try_spin);
+    ck_assert(is_taken);
+}
+END_TEST
+
+static pthread_barrier_t held;
+
+static void *hold_spin(void *unused)
+{
+    ct_spin_lock(&spin);
+    pthread_barrier_wait(&held);
+    pthread_barrier_wait(&held);
+    return unused;
+}
+
+/* One that another thread keeps is waited for until then, but for one that may be held for long. */
+START_TEST(locks_are_not_waited_for_beyond_the_end)
+{
+    pthread_t t;
+    pthread_barrier_init(&held, NULL, 2);
+    pthread_create(&t, NULL, hold_spin, NULL);
+    pthread_barrier_wait(&held);
+    ct_spin_end_process(ct_clock_monotonic_ns() + 20000000);
+    take_spin(NULL);
+    ck_assert_uint_ge(taken_ns, 10000000);
+    ck_assert_uint_lt(taken_ns, LONG_NS / 4);
+    ct_spin_lock(&spin);
+    beside(try_spin);
+    ck_assert(!is_taken);
+    pthread_barrier_wait(&held);
+    pthread_join(t, NULL);
 }
 END_TEST
 
@@ -341,6 +422,8 @@ int main(void)
     tcase_add_test(tests, the_innermost_rank);
     tcase_add_loop_test(tests, links_of_devices, 0, sizeof(links) / sizeof(links[0]));
     tcase_add_test(tests, no_such_device);
+    tcase_add_test(tests, a_thread_that_ends_the_process_gives_its_locks_up);
+    tcase_add_test(tests, locks_are_not_waited_for_beyond_the_end);
     tcase_add_test(tests, texts_are_cut_and_terminated);
     tcase_add_test(tests, libraries_have_whole_names);
     tcase_add_test(tests, kept_texts_are_copies);
