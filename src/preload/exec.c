@@ -27,7 +27,7 @@ static const char *const names[FUNCTIONS] = {"execv",   "execve",  "execvp",
                                              "execvpe", "fexecve", "execveat"};
 static void *real[FUNCTIONS];
 
-/* Early: whoever calls them may be a child that has the loader's locks as another thread held them. */
+/* Early: whoever calls them may be a child in which another thread's hold on the loader stays. */
 __attribute__((constructor)) static void prepare(void)
 {
     for (unsigned i = 0; i < FUNCTIONS; i++)
@@ -97,7 +97,7 @@ static size_t count(va_list arguments)
         va_list all_;                                                                              \
         va_start(rest, first);                                                                     \
         va_copy(all_, rest);                                                                       \
-        size_t n_ = count(all_);                                                       \
+        size_t n_ = count(all_);                                                                   \
         va_end(all_);                                                                              \
         argv = __builtin_alloca((n_ + 1) * sizeof(*argv));                                         \
         argv[0] = (char *)(uintptr_t)first;                                                        \

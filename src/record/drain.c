@@ -46,6 +46,7 @@
 #define STACK_BYTES (256 * 1024)
 #define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* where the driver makes executable graphs on it */
 #define LOCK_NS 50000000u /* for which a lock of ours may be held when the process ends */
+#define LOCK_ROUND_NS 1000000000u
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
                             "as unfinished";
@@ -54,7 +55,7 @@ enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
 static _Atomic uint32_t phase;
 static _Atomic uint32_t can_be_woken; /* 1 in a nap that is worth a call to the kernel */
-static _Atomic uint64_t deadline_ns = UINT64_MAX; /* for what the GPU still has to do when the process ends */
+static _Atomic uint64_t deadline_ns = UINT64_MAX; /* at the end, for what the GPU has to do */
 static _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
 static void (*write_figures)(void);
@@ -378,18 +379,23 @@ static void write_here(void (*finish_here)(bool), bool how)
 /*
  * There is no drain thread. A signal handler may have interrupted this one in the driver, which
  * would wait for itself then: where the program does not end by way of the driver's own handlers
- * it is not asked.
+ * it is not asked. Another thread may hold the lock of the round in the driver, for ever.
  */
 static void finish_alone(bool may_ask)
 {
     uint32_t none = NOT_STARTED;
     if (!atomic_compare_exchange_strong(&phase, &none, STOPPING))
         return; /* another thread does */
+    uint64_t end_ns = ct_clock_monotonic_ns() + (may_ask ? LOCK_ROUND_NS : LOCK_NS);
+    if (!ct_spin_lock_until(&round_lock, end_ns))
+        return;
     if (may_ask) {
+        unlock_round();
         finish();
     } else {
         ct_take_alone();
         finish_unasked();
+        unlock_round();
     }
     set_phase(STOPPED);
 }
@@ -422,9 +428,9 @@ bool ct_drain_stop(const struct ct_patience *p)
         if (now_ns >= driver_ns && ct_take_over())
             write_here(finish_instead, p->in_order);
         else
-            wait_at(&phase, STOPPING, now_ns < driver_ns
-                                          ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
-                                          : NAP_SHORTEST_NS);
+            wait_at(&phase, STOPPING,
+                    now_ns < driver_ns ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
+                                       : NAP_SHORTEST_NS);
         now_ns = ct_clock_monotonic_ns();
     }
     return is_stopped();
@@ -466,8 +472,8 @@ static bool lock_for_a_second(void)
 {
     static atomic_bool is_stuck;
     bool waits = !atomic_load_explicit(&is_stuck, memory_order_relaxed);
-    bool locked = ct_spin_lock_until(&round_lock,
-                                     waits ? ct_clock_monotonic_ns() + 1000000000u : 0);
+    bool locked =
+        ct_spin_lock_until(&round_lock, waits ? ct_clock_monotonic_ns() + LOCK_ROUND_NS : 0);
     atomic_store_explicit(&is_stuck, !locked, memory_order_relaxed);
     return locked;
 }

@@ -61,8 +61,8 @@ struct ct_patience {
 
 /*
  * The process ends: nothing more is recorded. Waits until everything has been dealt with, counts
- * what is left as unfinished and has the profile written as finished. Any thread, also in a signal handler, and several at
- * once. False: the drain thread did not answer.
+ * what is left as unfinished and has the profile written as finished. Any thread, also in a signal
+ * handler, and several at once. False: the drain thread did not answer.
  */
 bool ct_drain_stop(const struct ct_patience *p);
 

@@ -166,7 +166,7 @@ END_TEST
 
 /* ---- another program in its place ---- */
 
-static const char *const functions[] = {"execl", "execle", "execlp",  "execv",
+static const char *const functions[] = {"execl",  "execle", "execlp",  "execv",
                                         "execve", "execvp", "execvpe", "fexecve"};
 
 /* Two programs, one after the other, have the same number. */
@@ -220,8 +220,8 @@ static const char *const hangs[] = {
 START_TEST(hung_driver)
 {
     struct ct_summary s;
-    struct stage_run r = play_both((struct stage_scene){
-        .argv = {"leave", ways[_i % WAYS], "alone"}, .env = {hangs[_i / WAYS]}});
+    struct stage_run r = play_both((struct stage_scene){.argv = {"leave", ways[_i % WAYS], "alone"},
+                                                        .env = {hangs[_i / WAYS]}});
     ck_assert_int_eq(stage_exit(&r), 7);
     ck_assert_str_eq(r.err, "");
     ck_assert_double_le(r.seconds, SOON_S);
@@ -295,8 +295,7 @@ START_TEST(interrupted_with_a_lock)
     bool has_thread = _i % 2;
     long n = stage_number("CUTRACE_TEST_INTERRUPTS", 6);
     for (int i = 0; i < n; i++) {
-        struct stage_run r =
-            interrupt(i % 2 ? "exit" : "_exit", act, i, has_thread);
+        struct stage_run r = interrupt(i % 2 ? "exit" : "_exit", act, i, has_thread);
         check_interrupted(&r, !strcmp(act, "reset"));
         stage_drop(&r);
     }
