@@ -12,18 +12,17 @@
 #define TRIES_BEFORE_YIELD 64
 #define TRIES_BEFORE_NAP 256
 #define NAP_NS 50000
-#define ENDING 32 /* threads; what more of them hold is taken at the end of the time */
+#define ENDING 32 /* threads; what more of them hold is waited for like others' */
 
 CT_TLS unsigned char ct_spin_self[16];
 
 static _Atomic uintptr_t ending[ENDING]; /* as holders */
 static _Atomic uint32_t ending_count;
-static _Atomic uint64_t patience_end_ns; /* 0: the process is not ending */
+static _Atomic uint64_t patience_ns; /* 0: the process is not ending */
 
-void ct_spin_end_process(uint64_t end_ns)
+void ct_spin_end_process(uint64_t wait_ns)
 {
     uint32_t n = atomic_load(&ending_count);
-    uint64_t none = 0;
     if (ct_spin_self[0] == sizeof(ct_spin_self) - 1)
         return;
     while (n < ENDING && !atomic_compare_exchange_weak(&ending_count, &n, n + 1))
@@ -31,13 +30,13 @@ void ct_spin_end_process(uint64_t end_ns)
     if (n < ENDING)
         atomic_store(&ending[n], ct_spin_holder());
     ct_spin_self[0]++;
-    atomic_compare_exchange_strong(&patience_end_ns, &none, end_ns);
+    atomic_store(&patience_ns, wait_ns);
 }
 
 void ct_spin_forget(void)
 {
     atomic_store(&ending_count, 0);
-    atomic_store(&patience_end_ns, 0);
+    atomic_store(&patience_ns, 0);
 }
 
 static bool is_ending(uintptr_t holder)
@@ -49,10 +48,15 @@ static bool is_ending(uintptr_t holder)
     return false;
 }
 
-static bool is_patience_over(void)
+/* Looked at now and then; the first time the wait begins. */
+static bool is_patience_over(uint64_t *start_ns)
 {
-    uint64_t end_ns = atomic_load_explicit(&patience_end_ns, memory_order_relaxed);
-    return end_ns && ct_clock_monotonic_ns() >= end_ns;
+    uint64_t most_ns = atomic_load_explicit(&patience_ns, memory_order_relaxed);
+    if (!most_ns)
+        return false;
+    uint64_t now_ns = ct_clock_monotonic_ns();
+    *start_ns = *start_ns ? *start_ns : now_ns;
+    return now_ns - *start_ns >= most_ns;
 }
 
 /* Of several that wait one gets it. */
@@ -89,9 +93,12 @@ static void rest(unsigned tries)
 
 void ct_spin_wait(struct ct_spin *s)
 {
-    for (unsigned tries = 1; !take(s, tries % TRIES_BEFORE_YIELD == 0 && is_patience_over());
-         tries++)
+    uint64_t start_ns = 0;
+    for (unsigned tries = 1;; tries++) {
+        if (take(s, tries % TRIES_BEFORE_YIELD == 0 && is_patience_over(&start_ns)))
+            break;
         rest(tries);
+    }
 }
 
 bool ct_spin_lock_until(struct ct_spin *s, uint64_t end_ns)

@@ -5,7 +5,7 @@
  *
  * A signal handler may end the process while the thread that it interrupted holds such a lock, for
  * ever then. So a lock knows its holder, and who ends the process says so: its locks are taken from
- * it, and from others that keep them too long. What is under a lock must be fit to be read, and
+ * it, and from others that keep one too long then. What is under a lock must be fit to be read, and
  * to be added to, wherever its holder stopped.
  */
 #ifndef CT_SPIN_H
@@ -64,9 +64,9 @@ static inline void ct_spin_unlock(struct ct_spin *s)
 
 /*
  * The calling thread ends the process, perhaps in a signal handler: what it holds is anybody's from
- * now on, and what others hold at `end_ns` as well.
+ * now on, and what others hold is taken by whoever has waited for it so long.
  */
-void ct_spin_end_process(uint64_t end_ns);
+void ct_spin_end_process(uint64_t patience_ns);
 
 /* In the child of a fork, where perhaps another thread of the parent's was ending that. */
 void ct_spin_forget(void);

@@ -45,7 +45,7 @@
 #define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
 #define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* where the driver makes executable graphs on it */
-#define LOCK_NS 50000000u /* for which a lock of ours may be held when the process ends */
+#define LOCK_NS 50000000u /* for which a lock of ours is waited for when the process ends */
 #define LOCK_ROUND_NS 1000000000u
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
@@ -415,7 +415,7 @@ static void stop_until(uint64_t end_ns)
 
 bool ct_drain_stop(const struct ct_patience *p)
 {
-    ct_spin_end_process(ct_clock_monotonic_ns() + LOCK_NS);
+    ct_spin_end_process(LOCK_NS);
     if (p->in_order)
         ct_drain_settle();
     ct_recording_set(false);

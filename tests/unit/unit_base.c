@@ -135,11 +135,11 @@ START_TEST(a_thread_that_ends_the_process_gives_its_locks_up)
     ct_spin_lock(&spin);
     beside(try_spin);
     ck_assert(!is_taken);
-    ct_spin_end_process(ct_clock_monotonic_ns() + LONG_NS);
+    ct_spin_end_process(LONG_NS);
     beside(take_spin);
     ck_assert_uint_lt(taken_ns, LONG_NS / 4);
     ct_spin_lock(&spin);
-    ct_spin_end_process(ct_clock_monotonic_ns() + LONG_NS);
+    ct_spin_end_process(LONG_NS);
     ct_spin_lock(&spin);
     beside(try_spin); /* it was taken since */
     ck_assert(!is_taken);
@@ -159,14 +159,14 @@ static void *hold_spin(void *unused)
     return unused;
 }
 
-/* One that another thread keeps is waited for until then, but for one that may be held for long. */
+/* One that another thread keeps is waited for so long, but for one that may be held for longer. */
 START_TEST(locks_are_not_waited_for_beyond_the_end)
 {
     pthread_t t;
     pthread_barrier_init(&held, NULL, 2);
     pthread_create(&t, NULL, hold_spin, NULL);
     pthread_barrier_wait(&held);
-    ct_spin_end_process(ct_clock_monotonic_ns() + 20000000);
+    ct_spin_end_process(20000000);
     take_spin(NULL);
     ck_assert_uint_ge(taken_ns, 10000000);
     ck_assert_uint_lt(taken_ns, LONG_NS / 4);
