@@ -12,8 +12,9 @@
 #include "format/trace_read.h"
 #include "stage.h"
 
-/* On a machine that is busy with others things take longer; what is wrong takes 1.5 s and more. */
-#define SOON_S 1.0
+/* On a machine that is busy with others things take longer; what is wrong takes seconds. A checked
+ * program sleeps for one in its own _exit. */
+#define SOON_S (STAGE_IS_SLOW ? 2.5 : 1.0)
 
 static const char *const ways[] = {"_exit", "_Exit", "quick_exit"};
 #define WAYS 3
@@ -93,7 +94,6 @@ START_TEST(all_files_at_each_end)
         .argv = {"leave", ways[_i], "alone"},
         .env = {"CUTRACE_TRACE=1", "CUTRACE_METRICS=textfile:.", "CUTRACE_BRACKETS=journal"}});
     ck_assert_int_eq(stage_exit(&r), 7);
-    ck_assert_str_eq(r.out, "");
     ck_assert_str_eq(r.err, "");
     check_finished("summary.bin", &s);
     CHECK_TIMED(stage_kernel(&s, "worked"), 100);
@@ -140,6 +140,7 @@ END_TEST
 
 /* ---- children that are not to be taken for their parent ---- */
 
+#ifndef __SANITIZE_THREAD__ /* which has a child end as if it were its parent */
 static const struct {
     const char *scene;
     uint64_t launches;
@@ -163,6 +164,7 @@ START_TEST(parents_counts_stay_exact)
     stage_drop(&r);
 }
 END_TEST
+#endif
 
 /* ---- another program in its place ---- */
 
@@ -357,9 +359,9 @@ int main(void)
     tcase_add_loop_test(t, all_files_at_each_end, 0, WAYS);
 #ifndef __SANITIZE_THREAD__
     tcase_add_loop_test(t, forked_workers, 0, WAYS);
+    tcase_add_loop_test(t, parents_counts_stay_exact, 0, 2 * WAYS);
 #endif
     tcase_add_loop_test(t, after_exit_handlers, 0, WAYS);
-    tcase_add_loop_test(t, parents_counts_stay_exact, 0, 2 * WAYS);
     tcase_add_loop_test(t, another_program, 0, sizeof(functions) / sizeof(functions[0]));
     tcase_add_loop_test(t, hung_kernel, 0, WAYS);
     tcase_add_loop_test(t, hung_driver, 0, 3 * WAYS);
