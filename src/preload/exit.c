@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/elf.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
 
@@ -34,9 +35,10 @@ __attribute__((constructor)) static void prepare(void)
     at_quick_exit(ct_end_at_once);
 }
 
-/* Before our constructor nothing is known. */
-_Noreturn static void end_by(exit_fn *real, int status)
+/* Before our constructor nothing is known but the C library. */
+_Noreturn static void end_by(exit_fn *real, const char *name, int status)
 {
+    real = real ? real : (exit_fn *)(uintptr_t)ct_libc_symbol(name);
     if (real)
         real(status);
     for (;;)
@@ -46,13 +48,13 @@ _Noreturn static void end_by(exit_fn *real, int status)
 CT_EXPORT void _exit(int status)
 {
     ct_end_at_once();
-    end_by(atomic_load(&real__exit), status);
+    end_by(atomic_load(&real__exit), "_exit", status);
 }
 
 CT_EXPORT void _Exit(int status)
 {
     ct_end_at_once();
-    end_by(atomic_load(&real__Exit), status);
+    end_by(atomic_load(&real__Exit), "_Exit", status);
 }
 
 /* A second thread finds the handlers taken, ours as well, and ends the process beside them. */
@@ -61,5 +63,5 @@ CT_EXPORT void quick_exit(int status)
     static atomic_bool begun;
     if (atomic_exchange(&begun, true))
         ct_end_at_once();
-    end_by(atomic_load(&real_quick_exit), status);
+    end_by(atomic_load(&real_quick_exit), "quick_exit", status);
 }
