@@ -510,6 +510,16 @@ static int64_t split_by_ns(const struct ct_calibration *c, const struct ct_brack
     return larger(0, front_ns) * t->with / (t->with + 1) + larger(0, ns) / 4;
 }
 
+/* No longer than its place: so those of a stream never take more than the time it was busy. */
+static void stay_within(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                        struct ct_estimate *e)
+{
+    uint64_t most_ns = t->raw_ns - ct_min(t->raw_ns, ct_record_ns(c));
+    e->time_ns = ct_min(e->time_ns, most_ns);
+    e->high_ns = ct_min(e->high_ns, most_ns);
+    e->low_ns = ct_min(e->low_ns, most_ns);
+}
+
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     struct ct_estimate e = {.is_clean = true,
@@ -558,6 +568,8 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     int64_t soft_ns = e.is_clean ? 0 : softness_ns(c, t);
     e.low_ns = not_negative(low_ns - soft_ns);
     e.high_ns = not_negative(high_ns + soft_ns);
+    if (t->is_placed)
+        stay_within(c, t, &e);
     return e;
 }
 

@@ -94,6 +94,7 @@ typedef int actor_fn(int argc, char **argv);
     X("waits", waits)                                                                              \
     X("overlap", overlap)                                                                          \
     X("pace", pace)                                                                                \
+    X("shared", shared)                                                                            \
     X("order", order)                                                                              \
     X("memories", memories)                                                                        \
     X("physical", physical)
