@@ -205,6 +205,7 @@ static void settle_until(struct ct_line *l, uint64_t until_ns)
                 ct_lead_pin_idle(clock, m, places[i].idle_ns);
             settle(m, &places[i]);
             m->is_placed = true;
+            l->stream->placed_ns = ct_max(l->stream->placed_ns, places[i].cut_ns);
         }
         if (!m->is_placed || m->stop_ns > until_ns)
             l->held[kept++] = *m;
@@ -273,7 +274,10 @@ static struct ct_line *line_of(struct ct_stream *s, const struct ct_measured *m)
         return NULL;
     l->stream = s;
     l->stream_id = m->stream_id;
-    l->base_ns = s->alone_context == m->op.context ? s->alone_stop_ns : 0;
+    if (s->alone_context != m->op.context)
+        s->alone_stop_ns = s->placed_ns = 0;
+    s->alone_context = m->op.context;
+    l->base_ns = ct_max(s->alone_stop_ns, s->placed_ns);
     l->since_ticks = ct_ticks();
     l->count = l->missing_count = 0;
     return s->line = l;
