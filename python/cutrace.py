@@ -39,6 +39,7 @@ class _Kernel(ctypes.Structure):
         ("max_ns", ctypes.c_uint64),
         ("uncertainty_ns", ctypes.c_uint64),
         ("estimated_ns", ctypes.c_uint64),
+        ("upper_bounds", ctypes.c_uint64),
     ]
 
 
@@ -55,6 +56,7 @@ timed           of these, those that have a time by now; 0: so are the next four
 total_ns, min_ns, max_ns
 uncertainty_ns  what the mean, total_ns / timed, may be wrong by, either way
 estimated_ns    of all calls, where some have no time
+upper_bounds    of the timed: times that are so much at most
 """
 
 _process = ctypes.CDLL(None)

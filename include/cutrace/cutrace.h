@@ -39,6 +39,7 @@ struct cutrace_kernel {
     uint64_t max_ns;
     uint64_t uncertainty_ns; /* what the mean, total_ns / timed, may be wrong by, either way */
     uint64_t estimated_ns; /* of all calls, where some have no time: as the table at exit has it */
+    uint64_t upper_bounds; /* of the timed: times that are so much at most */
 };
 
 /* What libcutrace.so exports. Call the functions below instead. */

@@ -123,6 +123,7 @@ static void add(struct question *q, struct ct_row *r)
     k->max_ns = ct_max(k->max_ns, r->time.max_ns);
     k->timed += r->timed;
     k->total_ns += r->time.total_ns;
+    k->upper_bounds += r->marked;
     q->doubt_ns += r->doubt_ns;
     q->estimated += (double)r->timed + r->projection.operations;
     q->estimated_ns += (double)r->time.total_ns + r->projection.total_ns;

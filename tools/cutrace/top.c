@@ -50,6 +50,7 @@ static void add_row(struct top *t, const struct ct_merged *m, const struct ct_li
         .name = name.data,
         .number = ct_intern_add(&t->known, key.data, key.len),
         .uncertain = line->uncertain,
+        .bound = line->bound,
         .calls = line->calls,
         .total_ns = line->timed ? line->total_ns : 0,
         .avg_ns = line->timed ? line->avg_ns : 0,
@@ -298,7 +299,7 @@ void top_row(struct ct_string *out, const struct top *t, const struct top_row *r
     put_count(out, shown, NOW_CALLS, r->last_calls);
     put_time(out, shown, ALL_TIME, r->total_ns, timed, "");
     put_count(out, shown, ALL_CALLS, r->calls);
-    put_time(out, shown, AVG, r->avg_ns, timed, r->uncertain ? "~" : "");
+    put_time(out, shown, AVG, r->avg_ns, timed, r->bound ? "<" : r->uncertain ? "~" : "");
     put_time(out, shown, MIN, r->min_ns, timed, "");
     put_time(out, shown, MAX, r->max_ns, timed, "");
     ct_string_put(out, "  ");

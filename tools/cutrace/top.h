@@ -13,7 +13,8 @@
 struct top_row {
     char *name;       /* as it can be shown */
     uint32_t number;  /* of top.known */
-    bool uncertain;   /* the average, as in the summary */
+    bool uncertain;   /* the average, as in the summary, */
+    bool bound;       /* or only an upper bound of it */
     uint64_t last_ns; /* since the table before */
     uint64_t last_calls;
     uint64_t total_ns; /* 0: none is timed */

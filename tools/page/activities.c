@@ -27,6 +27,7 @@ static void add_times(json_t *to, const struct ct_view *gpu, const struct ct_lin
     ct_json_count(to, "min", line->min_ns);
     ct_json_count(to, "max", line->max_ns);
     ct_json_flag(to, "uncertain", line->uncertain);
+    ct_json_flag(to, "bound", line->bound);
     ct_json_count(to, "doubt", line->doubt_ns / line->timed);
     ct_json_count(to, "half", ct_view_whole_ns(ct_view_line_half_ns(line)));
     ct_json_flag(to, "extended", line->estimated + 0.5 < (double)line->calls);

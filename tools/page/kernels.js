@@ -6,8 +6,8 @@ const kernels = (() => {
   const timeCell = (key) => (line) => (line.timed ? units.time(line[key]) : '-');
   const faint = (text, title) => h('span', { class: 'faint', title }, text);
 
-  const average = (line) => (line.timed ? [line.uncertain
-    ? faint('~', 'less than twice what it may be wrong by') : '', units.time(line.avg)] : '-');
+  const average = (line) => (line.timed ? [line.bound
+    ? faint('≤ ', 'it rests on upper bounds') : line.uncertain ? faint('~', 'less than twice what it may be wrong by') : '', units.time(line.avg)] : '-');
 
   const bounds = (line) => line.bounds.reduce((s, b) => s + b[1], 0);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define THREADS_MOST 64
+#define THREADS_USUAL 16
 #define COPY_BYTES 60000
 
 /* One thread's share: even ones do `even`. A kernel is "spin_<name>"; "copy": within the device. */
@@ -15,7 +16,7 @@ static const struct kind {
         const char *function;
         uint64_t ns;
     } even, odd;
-    int launches, wait_every;
+    int launches, wait_every; /* of each of THREADS_USUAL; fewer launch more */
 } kinds[] = {
     {"long", {"spin_long", 20000}, {"spin_long", 20000}, 200, 10},
     {"queued", {"spin_long", 20000}, {"spin_long", 20000}, 200, 0},
@@ -30,6 +31,7 @@ static CUcontext context;
 static CUstream stream;
 static CUdeviceptr memory;
 static CUfunction functions[2];
+static int launches; /* of each thread */
 
 static void submit(const struct task *t, CUfunction f)
 {
@@ -49,7 +51,7 @@ static void *run(void *odd)
     const struct task *t = odd ? &kind->odd : &kind->even;
     CUfunction f = functions[odd != NULL];
     MUST(cuCtxSetCurrent(context));
-    for (int i = 1; i <= kind->launches; i++) {
+    for (int i = 1; i <= launches; i++) {
         submit(t, f);
         if (kind->wait_every && i % kind->wait_every == 0)
             MUST(cuStreamSynchronize(stream));
@@ -67,6 +69,7 @@ int actor_shared(int argc, char **argv)
     stream = actor_stream();
     for (kind = kinds; strcmp(kind->name, name);)
         kind++;
+    launches = kind->launches * THREADS_USUAL / count;
     MUST(cuMemAlloc(&memory, (size_t)2 * COPY_BYTES));
     functions[0] = function_of(&kind->even);
     functions[1] = function_of(&kind->odd);

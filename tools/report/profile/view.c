@@ -8,6 +8,9 @@
 #include "report/names.h"
 #include "report/profile/interval.h"
 
+/* A first launch that is a bound makes none of a row. */
+#define BOUND_ONE_IN 20
+
 static const struct {
     bool ran;
     const char *text;
@@ -166,6 +169,7 @@ static void add_row(struct ct_line *line, const struct ct_merged_row *row, bool 
     ct_merge_add_to(&line->timed, sum->timed);
     ct_merge_add_to(&line->total_ns, d.total_ns);
     ct_merge_add_to(&line->doubt_ns, d.doubt_ns);
+    ct_merge_add_to(&line->bounds, raw ? 0 : row->sum.marked);
     line->estimated += d.estimated;
     line->estimated_ns += d.estimated_ns;
     if (!raw) {
@@ -202,6 +206,7 @@ static void finish_line(struct ct_view *v, struct ct_line *line)
     double scale = (double)line->calls / line->estimated;
     struct ct_sampled s = line->sampled;
     line->uncertain = ct_view_uncertain(line->total_ns, line->doubt_ns);
+    line->bound = line->bounds > line->timed / BOUND_ONE_IN;
     if (line->estimated == (double)line->timed) {
         line->avg_ns = line->total_ns / line->timed;
         line->total_ns = extend(line->total_ns, line->timed, line->calls);

@@ -30,9 +30,11 @@ struct ct_line {
     uint64_t min_ns;   /* of the timed, as is the next */
     uint64_t max_ns;
     uint64_t doubt_ns;   /* what the sum of the timed may be wrong by */
+    uint64_t bounds;     /* of the timed: upper bounds; raw brackets are none */
     double estimated;    /* calls with a duration and those sampled out that they stand for, */
     double estimated_ns; /* and the sum of theirs */
     bool uncertain;      /* the average is less than twice what it may be wrong by */
+    bool bound;          /* it is an upper bound: more than one in 20 of the timed are */
     struct ct_sampled sampled;
     uint32_t kind; /* enum ct_row_kind, and of graphs the content and the number of nodes */
     uint32_t content;

@@ -59,6 +59,7 @@ static void put_times(struct ct_cell *cells, const struct ct_line *line, uint64_
         cells[CT_FIGURE_INTERVAL] = ct_cell_whole(ct_view_line_half_ns(line));
     cells[CT_FIGURE_AVG] = ct_cell_count(line->avg_ns);
     cells[CT_FIGURE_AVG].doubtful = line->uncertain;
+    cells[CT_FIGURE_AVG].bound = line->bound;
     if (d.doubt_ns)
         cells[CT_FIGURE_DOUBT] = ct_cell_count(d.doubt_ns / line->timed);
     cells[CT_FIGURE_MEDIAN] = ct_figures_quantile(line, raw, 0.5);

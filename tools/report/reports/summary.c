@@ -69,6 +69,7 @@ static const struct ct_column columns[CT_SUMMARY_COLUMNS] = {
     [CT_SUMMARY_MIN] = {"min_ns", "Min", CT_CELL_TIME_NS, CT_FOLD_LEAST, 0},
     [CT_SUMMARY_MAX] = {"max_ns", "Max", CT_CELL_TIME_NS, CT_FOLD_MOST, 0},
     [CT_SUMMARY_NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
+    [CT_SUMMARY_BOUNDS] = {"upper_bounds", "Bounds", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [CT_SUMMARY_NAMES] = {"names", "Names", CT_CELL_COUNT, CT_FOLD_SUM, 0},
 };
 
@@ -91,6 +92,9 @@ static void put_section(struct ct_sink *sink, const char *type, const struct ct_
             cells[CT_SUMMARY_TIME] = ct_cell_count(line->total_ns);
             cells[CT_SUMMARY_AVG] = ct_cell_count(line->avg_ns);
             cells[CT_SUMMARY_AVG].doubtful = line->uncertain;
+            cells[CT_SUMMARY_AVG].bound = line->bound;
+            if (line->row)
+                cells[CT_SUMMARY_BOUNDS] = ct_cell_count(line->bounds);
             cells[CT_SUMMARY_MIN] = ct_cell_count(line->min_ns);
             cells[CT_SUMMARY_MAX] = ct_cell_count(line->max_ns);
         }

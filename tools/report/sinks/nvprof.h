@@ -19,6 +19,7 @@ enum ct_summary_column {
     CT_SUMMARY_MIN,
     CT_SUMMARY_MAX,
     CT_SUMMARY_NAME,
+    CT_SUMMARY_BOUNDS, /* in machine formats */
     CT_SUMMARY_NAMES, /* only of kernels in groups */
     CT_SUMMARY_COLUMNS,
 };
@@ -40,7 +41,8 @@ struct ct_nvprof {
     struct ct_kept rows;
     size_t range_count; /* the first rows, */
     size_t gpu_count;   /* the next ones; the others are calls */
-    size_t uncertain;   /* rows whose average is less than twice what it may be wrong by */
+    size_t uncertain;   /* rows whose average is less than twice what it may be wrong by, */
+    size_t bounds;      /* and those of which it is only an upper bound */
     struct ct_string notes;
 };
 

@@ -40,16 +40,14 @@ static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_uni
     putc('\n', out);
 }
 
-/* The numbers stay numbers: names tell which averages are uncertain. */
-static void print_uncertain(const struct ct_nvprof *n)
+/* The numbers stay numbers: names tell which averages have a sign before them in the table. */
+static void print_signed(const struct ct_nvprof *n, const char *sign, const char *text)
 {
-    if (!n->uncertain)
-        return;
-    fprintf(n->out, "%sAvg is less than twice what it may be wrong by:", n->prefix);
+    fprintf(n->out, "%s%s:", n->prefix, text);
     for (size_t i = 0; i < n->rows.count; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
-        if (!cells[CT_SUMMARY_AVG].doubtful)
+        if (strcmp(ct_cell_sign(&cells[CT_SUMMARY_AVG]), sign) != 0)
             continue;
         putc(',', n->out);
         print_name(n->out, cells[CT_SUMMARY_NAME].text);
@@ -83,6 +81,9 @@ void ct_nvprof_csv(const struct ct_nvprof *n)
     }
     if (n->apis && n->range_count + n->gpu_count == n->rows.count)
         ct_nvprof_none(n, "API activities");
-    print_uncertain(n);
+    if (n->uncertain)
+        print_signed(n, "~", "Avg is less than twice what it may be wrong by");
+    if (n->bounds)
+        print_signed(n, "<", "Avg is so much at most as it rests on upper bounds");
     fputs(n->notes.data, n->out);
 }

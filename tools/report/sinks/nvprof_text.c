@@ -60,7 +60,7 @@ static void print_line(const struct ct_nvprof *n, const char *type, const struct
     if (cells[CT_SUMMARY_PERCENT].known)
         snprintf(percent, sizeof(percent), "%.2f%s", cells[CT_SUMMARY_PERCENT].number,
                  units ? "" : "%");
-    snprintf(average, sizeof(average), "%s%s", cells[CT_SUMMARY_AVG].doubtful ? "~" : "",
+    snprintf(average, sizeof(average), "%s%s", ct_cell_sign(&cells[CT_SUMMARY_AVG]),
              times[CT_SUMMARY_AVG]);
     fprintf(n->out, CELLS, type, percent, times[CT_SUMMARY_TIME], calls, average,
             times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
@@ -99,6 +99,9 @@ void ct_nvprof_text(const struct ct_nvprof *n)
         ct_nvprof_none(n, "API activities");
     if (n->uncertain)
         fprintf(n->out, "%s~: Avg is less than twice what it may be wrong by (see --details)\n",
+                n->prefix);
+    if (n->bounds)
+        fprintf(n->out, "%s<: Avg is so much at most, it rests on upper bounds (see --details)\n",
                 n->prefix);
     fputs(n->notes.data, n->out);
 }

@@ -69,7 +69,8 @@ struct ct_relation {
 /* Text that is not the program's own has been through ct_name_safe() or the like. */
 struct ct_cell {
     bool known;    /* false: there is no value, the rest means nothing */
-    bool doubtful; /* tables put a ~ before it */
+    bool doubtful; /* tables put a ~ before it, */
+    bool bound;    /* or a <: it is so much at most */
     union {
         const char *text;
         uint64_t count;
@@ -95,6 +96,12 @@ void ct_sink_notes(struct ct_sink *sink, char *lines);
 void ct_sink_end(struct ct_sink *sink);
 /* After the last relation; frees the sink. */
 void ct_sink_close(struct ct_sink *sink);
+
+/* Before a number in a table. */
+static inline const char *ct_cell_sign(const struct ct_cell *cell)
+{
+    return cell->bound ? "<" : cell->doubtful ? "~" : "";
+}
 
 static inline struct ct_cell ct_cell_none(void)
 {

@@ -104,7 +104,7 @@ static const char *spell(struct table *t, size_t i, const struct ct_cell *cell)
         return cell->text;
     spell_number(t, text, i, cell);
     ct_string_clear(&t->cell);
-    ct_string_printf(&t->cell, "%s%s", cell->doubtful ? "~" : "", text);
+    ct_string_printf(&t->cell, "%s%s", ct_cell_sign(cell), text);
     return t->cell.data;
 }
 
