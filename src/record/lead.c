@@ -159,24 +159,37 @@ static bool is_taken_in(int64_t told_ns, int64_t from_ns)
     return from_ns <= told_ns && told_ns <= INTAKE_UNTIL_NS;
 }
 
+/* *end_ns: how long after the stop the last of its records would have been stamped. */
+static bool takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const struct ct_op *op,
+                     int64_t *end_ns)
+{
+    struct ct_bracket_times times = ct_lead_host_times(op);
+    uint64_t told_ns = ct_lead_told_ns(clock->host_record_ns, &times);
+    int64_t start_ns = after_ns(clock, stop_ns, ct_told_ticks(op->open_ticks, op->call_ticks));
+    int64_t call_ns = after_ns(clock, stop_ns, op->done_ticks - ct_ns_to_ticks(told_ns));
+    *end_ns = after_ns(clock, stop_ns, ct_told_ticks(op->done_ticks, op->closed_ticks));
+    return (ct_op_has_start_record(op) && is_taken_in(start_ns, RECORD_FROM_NS)) ||
+           is_taken_in(call_ns, OPERATION_FROM_NS) || is_taken_in(*end_ns, RECORD_FROM_NS);
+}
+
+bool ct_lead_takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const struct ct_op *op)
+{
+    int64_t end_ns;
+    return takes_in(clock, stop_ns, op, &end_ns);
+}
+
 bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
                         const struct ct_pending *behind)
 {
     unsigned entries = 0;
     for (const struct ct_pending *p = behind; p && entries < CT_LONG_QUEUE; p = p->next) {
-        const struct ct_op *op = &p->op;
-        struct ct_bracket_times times = ct_lead_host_times(op);
-        uint64_t told_ns = ct_lead_told_ns(clock->host_record_ns, &times);
-        int64_t start_ns = after_ns(clock, stop_ns, ct_told_ticks(op->open_ticks, op->call_ticks));
-        int64_t call_ns = after_ns(clock, stop_ns, op->done_ticks - ct_ns_to_ticks(told_ns));
-        int64_t end_ns = after_ns(clock, stop_ns, ct_told_ticks(op->done_ticks, op->closed_ticks));
-        if ((ct_op_has_start_record(op) && is_taken_in(start_ns, RECORD_FROM_NS)) ||
-            is_taken_in(call_ns, OPERATION_FROM_NS) || is_taken_in(end_ns, RECORD_FROM_NS))
+        int64_t end_ns;
+        if (takes_in(clock, stop_ns, &p->op, &end_ns))
             return true;
         /* As all behind it, but for what another thread did at once. */
-        if (end_ns > INTAKE_UNTIL_NS && !(op->flags & CT_OP_OVERLAPPED))
+        if (end_ns > INTAKE_UNTIL_NS && !(p->op.flags & CT_OP_OVERLAPPED))
             return false;
-        entries += ct_lead_entries(op);
+        entries += ct_lead_entries(&p->op);
     }
     return false;
 }
@@ -219,6 +232,7 @@ static void compare_placed(const struct ct_gpu_clock *clock, struct ct_measured 
         (int64_t)(ct_max(early_ns, late_ns - ct_min(late_ns, m->times.told_ns)) - m->start_ns);
     m->times.slack_ns = p->is_last ? (int64_t)(m->stop_ns - (end_ns - after_ns)) : INT32_MAX;
     m->times.long_queue = is_queue_long(clock, m);
+    m->times.met_intake &= !m->times.long_queue;
 }
 
 void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)

@@ -50,6 +50,9 @@ uint64_t ct_lead_long_ticks(const struct ct_pending *behind);
 bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
                         const struct ct_pending *behind);
 
+/* The same of one submission, whatever is before it. */
+bool ct_lead_takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const struct ct_op *op);
+
 /* What a bracket that has been read tells of the clocks before any has tied them. */
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m);
 

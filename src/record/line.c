@@ -175,12 +175,22 @@ static uint64_t latest_before(const struct ct_line *l, uint64_t ticks)
     return ns;
 }
 
+/* Whether the GPU was just being told of something behind the record that ends a place. */
+static bool met_intake(const struct ct_line *l, const struct ct_gpu_clock *clock, uint64_t cut_ns)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        if (l->held[i].stop_ns > cut_ns && ct_lead_takes_in(clock, cut_ns, &l->held[i].op))
+            return true;
+    return ct_lead_met_intake(clock, cut_ns, l->stream->first_pending);
+}
+
 /* The bracket stays for as long as its stop record cuts the stream. */
-static void settle(const struct ct_measured *m, const struct ct_place *p)
+static void settle(const struct ct_measured *m, const struct ct_place *p, bool met)
 {
     struct ct_measured *to = ct_settle_next();
     *to = *m;
     move_to(to, p);
+    to->times.met_intake = met;
     ct_settle_keep();
 }
 
@@ -203,7 +213,7 @@ static void settle_until(struct ct_line *l, uint64_t until_ns)
         if (!m->is_placed && places[i].cut_ns <= until_ns) {
             if (m->start_ns > l->base_ns)
                 ct_lead_pin_idle(clock, m, places[i].idle_ns);
-            settle(m, &places[i]);
+            settle(m, &places[i], met_intake(l, clock, places[i].cut_ns));
             m->is_placed = true;
             l->stream->placed_ns = ct_max(l->stream->placed_ns, places[i].cut_ns);
         }

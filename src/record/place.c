@@ -7,6 +7,9 @@
 #define RECORDS (2 * CT_PLACE_ROOM + 1)
 #define NONE UINT32_MAX
 
+/* An empty segment may be so much longer than a record, which waits for what the host submits. */
+#define SLOW_RECORD_NS 700
+
 /* A record as it cut the stream. Its effect was between the two ticks, as all records around say. */
 struct cut {
     uint64_t at_ns;
@@ -171,10 +174,11 @@ static void put(unsigned at, uint32_t segment)
 /* Of those that can be there the one that has to be somewhere first; NONE: there is none. */
 static uint32_t most_urgent(uint32_t segment)
 {
+    uint64_t length = length_ns(segment);
     uint32_t best = NONE;
     for (uint32_t k = 0; k < open_count; k++) {
         const struct reach *r = &reach[open[k]];
-        if (r->first <= segment && has_room(segment, open[k]) &&
+        if (r->first <= segment && length >= brackets[open[k]].least_ns + SLOW_RECORD_NS &&
             (best == NONE || r->due < reach[open[best]].due))
             best = k;
     }

@@ -21,7 +21,7 @@ static const struct kind {
     {"long", {"spin_long", 20000}, {"spin_long", 20000}, 200, 10},
     {"queued", {"spin_long", 20000}, {"spin_long", 20000}, 200, 0},
     {"short", {"spin_short", 2000}, {"spin_short", 2000}, 400, 0},
-    {"short-waits", {"spin_short", 2000}, {"spin_short", 2000}, 400, 5},
+    {"short-waits", {"spin_short", 2000}, {"spin_short", 2000}, 400, 40},
     {"mixed", {"spin_5", 5000}, {"spin_50", 50000}, 200, 5},
     {"copies", {"spin_long", 20000}, {"copy", 0}, 200, 5},
 };
