@@ -200,7 +200,7 @@ static void settle_until(struct ct_line *l, uint64_t until_ns)
     static struct ct_place_bracket brackets[CT_PLACE_ROOM];
     static struct ct_place places[CT_PLACE_ROOM];
     unsigned kept = 0;
-    if (!l->count)
+    if (!l->count || until_ns <= l->base_ns)
         return;
     struct ct_gpu_clock *clock = &ct_context(l->held->op.context)->clock;
     for (unsigned i = 0; i < l->count; i++) {

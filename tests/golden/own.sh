@@ -28,7 +28,7 @@ same()
 same uncertain uncertain.txt
 same uncertain uncertain.csv --csv
 same uncertain uncertain.summary.ndjson summary --format ndjson
-same uncertain uncertain.summary.json summary --format json
+same uncertain uncertain.summary.tsv summary --format tsv
 same uncertain uncertain.us.txt -u us
 same uncertain uncertain.per-gpu.txt --print-summary-per-gpu
 same uncertain uncertain.per-gpu.csv --print-summary-per-gpu --csv
