@@ -500,8 +500,9 @@ static int64_t softness_ns(const struct ct_calibration *c, const struct ct_brack
 }
 
 /*
- * Between two operations without a record less passes than a record and a launch take, and how much
- * of their time is whose nobody knows: a quarter of it may be the other's.
+ * Between two operations without a record less passes than a record and a launch take. How much of
+ * their time is whose, and where in it the stream had nothing to do, nobody knows: it may be longer
+ * by a quarter, and shorter by all of it.
  */
 static int64_t split_by_ns(const struct ct_calibration *c, const struct ct_bracket_times *t,
                            int64_t ns)
@@ -560,9 +561,8 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     if (is_host_inside(c, t) || t->is_torn || (t->is_placed && t->lead_ns == CT_LEAD_UNKNOWN))
         low_ns = 0;
     if (t->with) {
-        int64_t split_ns = split_by_ns(c, t, high_ns);
-        low_ns -= split_ns;
-        high_ns += split_ns;
+        low_ns = 0;
+        high_ns += split_by_ns(c, t, high_ns);
     }
     e.is_clean = low_ns == high_ns;
     int64_t soft_ns = e.is_clean ? 0 : softness_ns(c, t);
