@@ -130,10 +130,10 @@ static inline int cutrace_next_kernel(uint32_t *cursor, struct cutrace_kernel *k
 }
 
 /*
- * A range of the calling thread, from here to the cutrace_range_pop() that belongs to it: how long it
- * took, what was called and what ran on the GPU in it, in the same tables and timelines as those of
- * NVTX, in a domain of its own, "cutrace". They nest, and in those of NVTX. Up to 1,023 bytes of the
- * name count, and are copied. EINVAL: it is empty. ENOENT: none is open.
+ * A range of the calling thread, from here to the cutrace_range_pop() that belongs to it: how long
+ * it took, what was called and what ran on the GPU in it, in the same tables and timelines as those
+ * of NVTX, in a domain of its own, "cutrace". They nest, and in those of NVTX. Up to 1,023 bytes of
+ * the name count, and are copied. EINVAL: it is empty. ENOENT: none is open.
  */
 static inline int cutrace_range_push(const char *name)
 {

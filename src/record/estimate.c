@@ -507,7 +507,8 @@ static int64_t softness_ns(const struct ct_calibration *c, const struct ct_brack
 static int64_t split_by_ns(const struct ct_calibration *c, const struct ct_bracket_times *t,
                            int64_t ns)
 {
-    int64_t front_ns = (int64_t)c->bias_busy_ns - (int64_t)ct_record_ns(c) - (int64_t)c->node.gap_ns;
+    int64_t front_ns =
+        (int64_t)c->bias_busy_ns - (int64_t)ct_record_ns(c) - (int64_t)c->node.gap_ns;
     return larger(0, front_ns) * t->with / (t->with + 1) + larger(0, ns) / 4;
 }
 

@@ -33,9 +33,9 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock,
                   struct ct_measured *m);
 
 /*
- * Of brackets that others came into, which say nothing of the clocks by themselves: corrects the tie
- * if a start record was stamped before it was asked for; pins the clocks together by one of which
- * it is known that the stream had nothing to do.
+ * Of brackets that others came into, which say nothing of the clocks by themselves: corrects the
+ * tie if a start record was stamped before it was asked for; pins the clocks together by one of
+ * which it is known that the stream had nothing to do.
  */
 void ct_lead_correct(struct ct_gpu_clock *clock, const struct ct_measured *m);
 void ct_lead_pin_idle(struct ct_gpu_clock *clock, const struct ct_measured *m, uint64_t idle_ns);

@@ -241,7 +241,8 @@ static bool waits_for_more(const struct ct_line *l)
     bool waits = false;
     for (unsigned i = 0; i < l->count && !waits; i++)
         waits = is_row_new(&l->held[i]);
-    return waits && l->count < CT_PLACE_ROOM && ct_ticks() < l->since_ticks + ct_ns_to_ticks(FIRST_NS);
+    return waits && l->count < CT_PLACE_ROOM &&
+           ct_ticks() < l->since_ticks + ct_ns_to_ticks(FIRST_NS);
 }
 
 static void step(struct ct_line *l)

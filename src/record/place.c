@@ -10,7 +10,8 @@
 /* An empty segment may be so much longer than a record, which waits for what the host submits. */
 #define SLOW_RECORD_NS 700
 
-/* A record as it cut the stream. Its effect was between the two ticks, as all records around say. */
+/* A record as it cut the stream. Its effect was between the two ticks, as all records around say.
+ */
 struct cut {
     uint64_t at_ns;
     uint64_t after_ticks;
@@ -31,9 +32,9 @@ static const struct ct_place_bracket *brackets;
 static struct cut cuts[RECORDS];
 static unsigned cut_count;
 static struct reach reach[CT_PLACE_ROOM];
-static uint32_t open[CT_PLACE_ROOM]; /* those whose start has been passed, and which have no place */
-static unsigned open_count;
-static uint32_t held[RECORDS]; /* how many operations each segment holds, */
+static uint32_t waiting[CT_PLACE_ROOM]; /* those that can be here already, and have no place yet */
+static unsigned waiting_count;
+static uint32_t held[RECORDS];     /* how many operations each segment holds, */
 static uint32_t first_in[RECORDS]; /* and which: a list that goes on in `next_in` */
 static uint32_t next_in[CT_PLACE_ROOM];
 
@@ -87,8 +88,8 @@ static void bound(const struct ct_gpu_clock *clock)
         after = cuts[p].after_ticks = ct_max(after, cuts[p].after_ticks);
     for (unsigned p = cut_count; p-- > 1;) {
         before = cuts[p].before_ticks = ct_min(before, cuts[p].before_ticks);
-        cuts[p].has_waited = !ct_gpu_clock_about(clock, before, &idle_ns) ||
-                             cuts[p].at_ns > idle_ns + CT_LATE_NS;
+        cuts[p].has_waited =
+            !ct_gpu_clock_about(clock, before, &idle_ns) || cuts[p].at_ns > idle_ns + CT_LATE_NS;
     }
 }
 
@@ -165,10 +166,10 @@ static void find_reach(unsigned count, uint64_t base_ns)
 
 static void put(unsigned at, uint32_t segment)
 {
-    next_in[open[at]] = first_in[segment];
-    first_in[segment] = open[at];
+    next_in[waiting[at]] = first_in[segment];
+    first_in[segment] = waiting[at];
     held[segment]++;
-    open[at] = open[--open_count];
+    waiting[at] = waiting[--waiting_count];
 }
 
 /* Of those that can be there the one that has to be somewhere first; NONE: there is none. */
@@ -176,10 +177,10 @@ static uint32_t most_urgent(uint32_t segment)
 {
     uint64_t length = length_ns(segment);
     uint32_t best = NONE;
-    for (uint32_t k = 0; k < open_count; k++) {
-        const struct reach *r = &reach[open[k]];
-        if (r->first <= segment && length >= brackets[open[k]].least_ns + SLOW_RECORD_NS &&
-            (best == NONE || r->due < reach[open[best]].due))
+    for (uint32_t k = 0; k < waiting_count; k++) {
+        const struct reach *r = &reach[waiting[k]];
+        if (r->first <= segment && length >= brackets[waiting[k]].least_ns + SLOW_RECORD_NS &&
+            (best == NONE || r->due < reach[waiting[best]].due))
             best = k;
     }
     return best;
@@ -188,8 +189,8 @@ static uint32_t most_urgent(uint32_t segment)
 /* Each goes where it has to be at the latest, or earlier where there must have been one. */
 static void fill(uint32_t segment)
 {
-    for (uint32_t k = 0; k < open_count;)
-        if (reach[open[k]].due <= segment)
+    for (uint32_t k = 0; k < waiting_count;)
+        if (reach[waiting[k]].due <= segment)
             put(k, segment);
         else
             k++;
@@ -203,18 +204,20 @@ static void fill(uint32_t segment)
 static void assign(unsigned count)
 {
     static uint32_t by_first[RECORDS], next[CT_PLACE_ROOM];
-    for (uint32_t s = 0; s < cut_count; s++)
-        held[s] = 0, by_first[s] = first_in[s] = NONE;
+    for (uint32_t s = 0; s < cut_count; s++) {
+        held[s] = 0;
+        by_first[s] = first_in[s] = NONE;
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (brackets[i].is_settled)
             continue;
         next[i] = by_first[reach[i].first];
         by_first[reach[i].first] = i;
     }
-    open_count = 0;
+    waiting_count = 0;
     for (uint32_t s = 0; s + 1 < cut_count; s++) {
         for (uint32_t i = by_first[s]; i != NONE; i = next[i])
-            open[open_count++] = i;
+            waiting[waiting_count++] = i;
         fill(s);
     }
 }
@@ -333,7 +336,7 @@ static bool improve(uint32_t segment)
 static void fit(void)
 {
     for (uint32_t s = 0; s + 1 < cut_count; s++) {
-        needed_ns[s] = 0, unknown[s] = 0;
+        needed_ns[s] = unknown[s] = 0;
         for (uint32_t i = first_in[s]; i != NONE; i = next_in[i])
             count_in(s, i, 1);
     }
@@ -374,7 +377,8 @@ static void share(uint32_t segment, struct ct_place *places)
     uint64_t sum_ns = 0, usual_ns = 0, end_ns = cuts[segment + 1].at_ns, at_ns = end_ns;
     for (unsigned k = 0; k < n; k++)
         at_ns = ct_min(at_ns, ct_max(cuts[segment].at_ns, brackets[in[k]].start_ns));
-    uint64_t free_ns = end_ns - at_ns > (uint64_t)record_ns ? end_ns - at_ns - (uint64_t)record_ns : 0;
+    uint64_t free_ns =
+        end_ns - at_ns > (uint64_t)record_ns ? end_ns - at_ns - (uint64_t)record_ns : 0;
     for (unsigned k = 0; k < n; k++) {
         usual_ns += brackets[in[k]].usual_ns;
         known += brackets[in[k]].usual_ns != 0;
@@ -409,8 +413,7 @@ static void find_idle(struct ct_place *places)
 }
 
 void ct_place_all(const struct ct_place_bracket *list_of, unsigned count, uint64_t base_ns,
-                  uint64_t one_record_ns, const struct ct_gpu_clock *clock,
-                  struct ct_place *places)
+                  uint64_t one_record_ns, const struct ct_gpu_clock *clock, struct ct_place *places)
 {
     brackets = list_of;
     record_ns = (int64_t)one_record_ns;

@@ -30,11 +30,11 @@ struct ct_place_bracket {
 
 /* Its place. */
 struct ct_place {
-    uint64_t from_ns; /* the stamp before it, or the end of the operation before it; */
-    uint64_t to_ns;   /* and the stamp behind it, or where the next one begins */
-    uint64_t cut_ns;  /* the stamp behind all of the segment */
-    unsigned with;    /* so many others are in the same segment */
-    bool is_last;     /* of these, before the record */
+    uint64_t from_ns;     /* the stamp before it, or the end of the operation before it; */
+    uint64_t to_ns;       /* and the stamp behind it, or where the next one begins */
+    uint64_t cut_ns;      /* the stamp behind all of the segment */
+    unsigned with;        /* so many others are in the same segment */
+    bool is_last;         /* of these, before the record */
     uint64_t early_ticks; /* it was submitted between these two */
     uint64_t late_ticks;
     uint64_t end_ticks; /* the record behind the segment was made by then */

@@ -10,6 +10,9 @@
 #include "record/row.h"
 #include "record/stream.h"
 
+/* Tied clocks are off by less. */
+#define MOVED_NS 20000
+
 /* Numbers of segments: where a thing was defined last. */
 struct ct_tracing {
     struct ct_trace_writer writer;
@@ -175,12 +178,13 @@ static uint64_t on_host(const struct ct_tracing *l, const struct ct_measured *m,
 }
 
 /*
- * Between other threads' operations one ends where its end record says: moved on, each would move
- * the next, and wherever threads wait for it they would have come back before.
+ * One ends where its end record says, whatever it is moved for: who waited for it has come back
+ * by then. Between other threads' operations each that is moved on would move the next.
  */
-static bool is_bounded(const struct ct_measured *m)
+static uint64_t latest_end_ns(const struct ct_measured *m, uint64_t end_ns)
 {
-    return m->is_placed || m->op.flags & CT_OP_MARKS;
+    bool is_bounded = m->is_placed || m->op.flags & CT_OP_MARKS;
+    return end_ns + (is_bounded ? 0 : MOVED_NS);
 }
 
 /*
@@ -198,10 +202,8 @@ static void place(struct ct_tracing *l, const struct ct_measured *m, uint64_t ti
     uint64_t submitted_ns = since_zero(l, m->op.call_ticks);
     op->start_ns =
         ct_max(ct_max(*before_ns, submitted_ns), end_ns > time_ns ? end_ns - time_ns : 0);
-    op->end_ns = op->start_ns + time_ns;
-    if (is_bounded(m))
-        op->end_ns = ct_max(op->start_ns, ct_min(op->end_ns, end_ns));
-    *before_ns = op->end_ns;
+    op->end_ns = ct_min(op->start_ns + time_ns, latest_end_ns(m, end_ns));
+    op->end_ns = *before_ns = ct_max(op->start_ns, op->end_ns);
     op->flags |= guessed ? CT_TRACE_OP_UNTIED : 0;
 }
 

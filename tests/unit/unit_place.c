@@ -17,7 +17,8 @@ static struct ct_place places[MOST];
 static uint64_t true_end_ns[MOST];
 static uint64_t took_ns[MOST];
 static unsigned count;
-static uint64_t now_ns, ticks; /* of the stream, and the host; a call takes a tick, unless it waits */
+static uint64_t now_ns,
+    ticks; /* of the stream, and the host; a call takes a tick, unless it waits */
 static struct ct_gpu_clock clock_of_none;
 
 static void begin(void)

@@ -47,8 +47,8 @@ struct totals {
 static void add_row(struct totals *t, const struct ct_summary *s, const struct ct_file_row *r)
 {
     bool is_copy = r->kind == CT_ROW_COPY;
-    double mean_ns = truth_mean_ns(is_copy ? "copy" : "kernel",
-                                   is_copy ? "DtoD" : ct_summary_text(s, r->name));
+    double mean_ns =
+        truth_mean_ns(is_copy ? "copy" : "kernel", is_copy ? "DtoD" : ct_summary_text(s, r->name));
     double ours_ns = (double)r->total_ns / (double)r->timed, off = ours_ns / mean_ns - 1;
     ck_assert(mean_ns > 0);
     t->truth_ns += mean_ns * (double)r->timed;
@@ -133,7 +133,8 @@ static const struct ct_trace_call *call_of(uint64_t correlation)
     return NULL;
 }
 
-/* When the call came back by which its thread waited for what it had submitted; 0: there is none. */
+/* When the call came back by which its thread waited for what it had submitted; 0: there is none.
+ */
 static uint64_t waited_ns(const struct ct_trace_call *submitted)
 {
     uint64_t end_ns = 0;
@@ -152,8 +153,8 @@ START_TEST(no_operation_outlasts_its_wait)
     char count[8];
     uint64_t last_ns = 0;
     snprintf(count, sizeof(count), "%d", threads[_i]);
-    struct stage_run r = PLAY(.argv = {"shared", count, "long"},
-                              .env = {"CUDASIM_HOST_CLOCK=1", "CUTRACE_TRACE=1"});
+    struct stage_run r =
+        PLAY(.argv = {"shared", count, "long"}, .env = {"CUDASIM_HOST_CLOCK=1", "CUTRACE_TRACE=1"});
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     stage_drop(&r);
     read_trace();

@@ -20,7 +20,7 @@ enum ct_summary_column {
     CT_SUMMARY_MAX,
     CT_SUMMARY_NAME,
     CT_SUMMARY_BOUNDS, /* in machine formats */
-    CT_SUMMARY_NAMES, /* only of kernels in groups */
+    CT_SUMMARY_NAMES,  /* only of kernels in groups */
     CT_SUMMARY_COLUMNS,
 };
 
