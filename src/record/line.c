@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "record/context.h"
 #include "record/lead.h"
 #include "record/row.h"
@@ -175,6 +176,54 @@ static uint64_t latest_before(const struct ct_line *l, uint64_t ticks)
     return ns;
 }
 
+/* ---- rows of which nothing is known yet ---- */
+
+static struct ct_place_bracket brackets[CT_PLACE_ROOM];
+static struct ct_place places[CT_PLACE_ROOM];
+static uint64_t lengths_ns[CT_PLACE_ROOM];
+
+static bool is_longer(unsigned a, unsigned b)
+{
+    return lengths_ns[a] > lengths_ns[b];
+}
+
+static void swap(unsigned a, unsigned b)
+{
+    uint64_t was = lengths_ns[a];
+    lengths_ns[a] = lengths_ns[b];
+    lengths_ns[b] = was;
+}
+
+/* The median of those of a row that have a segment for themselves; 0: there are too few. */
+static uint64_t guess_usual_ns(const struct ct_line *l, uint32_t row)
+{
+    uint64_t record_ns = ct_record_ns(figures_of(l->held));
+    unsigned n = 0;
+    for (unsigned i = 0; i < l->count; i++) {
+        uint64_t front_ns = record_ns + brackets[i].front_ns;
+        uint64_t ns = places[i].to_ns - places[i].from_ns;
+        if (l->held[i].op.row == row && !l->held[i].is_placed && !places[i].with && ns > front_ns)
+            lengths_ns[n++] = ns - front_ns;
+    }
+    ct_sort(n, is_longer, swap);
+    return n < CT_PRIOR_LEAST ? 0 : lengths_ns[n / 2];
+}
+
+/* True: something was guessed, and places may be better with that. */
+static bool guess_unknown(const struct ct_line *l)
+{
+    bool guessed = false;
+    for (unsigned i = 0; i < l->count; i++) {
+        uint32_t row = l->held[i].op.row;
+        uint64_t ns = brackets[i].usual_ns ? 0 : guess_usual_ns(l, row);
+        guessed |= ns != 0;
+        for (unsigned k = i; ns && k < l->count; k++)
+            if (l->held[k].op.row == row)
+                brackets[k].usual_ns = ns;
+    }
+    return guessed;
+}
+
 /* Whether the GPU was just being told of something behind the record that ends a place. */
 static bool met_intake(const struct ct_line *l, const struct ct_gpu_clock *clock, uint64_t cut_ns)
 {
@@ -197,8 +246,6 @@ static void settle(const struct ct_measured *m, const struct ct_place *p, bool m
 /* Settles what has its place before that. */
 static void settle_until(struct ct_line *l, uint64_t until_ns)
 {
-    static struct ct_place_bracket brackets[CT_PLACE_ROOM];
-    static struct ct_place places[CT_PLACE_ROOM];
     unsigned kept = 0;
     if (!l->count || until_ns <= l->base_ns)
         return;
@@ -208,6 +255,9 @@ static void settle_until(struct ct_line *l, uint64_t until_ns)
         ct_lead_correct(clock, &l->held[i]);
     }
     ct_place_all(brackets, l->count, l->base_ns, ct_record_ns(figures_of(l->held)), clock, places);
+    if (guess_unknown(l))
+        ct_place_all(brackets, l->count, l->base_ns, ct_record_ns(figures_of(l->held)), clock,
+                     places);
     for (unsigned i = 0; i < l->count; i++) {
         struct ct_measured *m = &l->held[i];
         if (!m->is_placed && places[i].cut_ns <= until_ns) {
