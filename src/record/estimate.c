@@ -313,7 +313,7 @@ static struct range lead_of(const struct ct_calibration *c, const struct ct_brac
 }
 
 /*
- * What of an operation's place was before it. None where that leaves no time for it, or where only
+ * The part of its place that was before an operation. None where that leaves no time for it, or where only
  * the place that it shares is known: then the bounds are apart.
  */
 static struct range within_place(const struct ct_calibration *c, const struct ct_bracket_times *t,
@@ -325,7 +325,7 @@ static struct range within_place(const struct ct_calibration *c, const struct ct
 }
 
 /*
- * Of a device of which it is not known how the host's time enters a bracket: none does, but among
+ * Where it is not known how the host's time enters a bracket of the device, none does, but among
  * other threads' operations one may have been submitted long after the stamp before it.
  */
 static struct range idle(const struct ct_calibration *c, const struct ct_bracket_times *t)

@@ -137,7 +137,7 @@ struct ct_bracket_times {
     int64_t lead_ns;
     int64_t slack_ns;
     /*
-     * Of a place among other threads' operations (place.h): the lead is what it is at most, the
+     * In a place among other threads' operations (place.h): the lead is what it is at most, the
      * slack at least, and so many other operations share what is between the stamps.
      */
     bool is_placed;

@@ -216,7 +216,7 @@ static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct
 }
 
 /*
- * Of a place among other threads' operations: between which two moments the operation was submitted
+ * In a place among other threads' operations, between which two moments an operation was submitted
  * is known, and by when the record behind it, which may be another thread's.
  */
 static void compare_placed(const struct ct_gpu_clock *clock, struct ct_measured *m)

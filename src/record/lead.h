@@ -33,7 +33,7 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock,
                   struct ct_measured *m);
 
 /*
- * Of brackets that others came into, which say nothing of the clocks by themselves: corrects the
+ * Brackets that others came into say nothing of the clocks by themselves. The first corrects the
  * tie if a start record was stamped before it was asked for; pins the clocks together by one of
  * which it is known that the stream had nothing to do.
  */
@@ -50,7 +50,7 @@ uint64_t ct_lead_long_ticks(const struct ct_pending *behind);
 bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
                         const struct ct_pending *behind);
 
-/* The same of one submission, whatever is before it. */
+/* Whether it may have waited for this submission, whatever is before that. */
 bool ct_lead_takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const struct ct_op *op);
 
 /* What a bracket that has been read tells of the clocks before any has tied them. */

@@ -28,7 +28,7 @@ void ct_line_end(struct ct_stream *s, const struct ct_op *op);
 
 /* At the end of a round: settles what nothing more can come between. */
 void ct_lines_step(void);
-/* The same of all that is held. */
+/* Settles all that is held. */
 void ct_lines_end(void);
 
 #endif

@@ -80,7 +80,7 @@ static void collect(unsigned count, uint64_t base_ns)
     ct_sort(cut_count, is_later, swap);
 }
 
-/* What is stamped later took effect later: so each record bounds those before and behind it. */
+/* A later stamp is of a later effect: so each record bounds those before and behind it. */
 static void bound(const struct ct_gpu_clock *clock)
 {
     uint64_t after = 0, before = UINT64_MAX, idle_ns;
@@ -172,7 +172,7 @@ static void put(unsigned at, uint32_t segment)
     waiting[at] = waiting[--waiting_count];
 }
 
-/* Of those that can be there the one that has to be somewhere first; NONE: there is none. */
+/* The one that has to be somewhere first, of those that can be there; NONE: there is none. */
 static uint32_t most_urgent(uint32_t segment)
 {
     uint64_t length = length_ns(segment);
@@ -230,7 +230,7 @@ static void assign(unsigned count)
 #define NEAR 48
 #define PASSES 3
 
-/* Of a segment: how long its operations usually are together, and how many are not known. */
+/* By segment: how long its operations usually are together, and how many are not known. */
 static int64_t needed_ns[RECORDS];
 static uint32_t unknown[RECORDS];
 static int64_t record_ns;
