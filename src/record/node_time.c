@@ -7,8 +7,12 @@
 #include "record/context.h"
 #include "record/row.h"
 
-/* With fewer launches, with event nodes or without, a graph tells nothing of what these add. */
+/*
+ * With fewer launches, with event nodes or without, a graph tells nothing of what these add: unless
+ * so many kernels share by how much a launch differs from others.
+ */
 #define LEAST_LAUNCHES 8
+#define LEAST_KERNELS 64
 
 /* What event nodes have added to graphs, whose way leads through so many kernels. */
 struct added {
@@ -17,7 +21,14 @@ struct added {
     uint64_t most;
 };
 
-/* A graph that begins and ends with a kernel. Replicas, all together: */
+/* Of replicas, all together: kernels that were alone at their time, which takes no longer than all. */
+struct line {
+    uint64_t replicas;
+    uint64_t total_ns;
+    uint64_t kernels;
+};
+
+/* A graph, and where it begins and ends with a kernel its replicas from there to there, likewise: */
 struct whole {
     uint32_t row;
     uint64_t replicas;
@@ -25,6 +36,8 @@ struct whole {
     uint64_t alone; /* kernels */
     uint64_t beside;
     struct added added; /* no kernels: it is not known */
+    struct line line;
+    int64_t least_ns; /* of what is taken off: with less, kernels would take longer than the graph */
 };
 
 struct node_times {
@@ -113,10 +126,26 @@ static struct whole *make_graph(uint32_t row)
     return g;
 }
 
-void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint64_t beside)
+static struct whole *graph_of(uint32_t row)
 {
     struct whole *g = find_graph(row);
-    if (!g && !(g = make_graph(row)))
+    return g ? g : make_graph(row);
+}
+
+void ct_node_time_add_line(uint32_t row, uint64_t raw_ns, uint64_t kernels)
+{
+    struct whole *g = kernels ? graph_of(row) : NULL;
+    if (!g)
+        return;
+    g->line.replicas++;
+    g->line.total_ns += raw_ns;
+    g->line.kernels += kernels;
+}
+
+void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint64_t beside)
+{
+    struct whole *g = graph_of(row);
+    if (!g)
         return;
     g->replicas++;
     g->total_ns += raw_ns;
@@ -124,16 +153,23 @@ void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint6
     g->beside += beside;
 }
 
-/* Not the mean: single launches that waited for something would be in it. False: too few. */
+/* Of the fewer of both. */
+static bool is_enough(uint64_t launches, uint64_t replicas, uint64_t kernels)
+{
+    uint64_t fewer = ct_min(launches, replicas);
+    return fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS);
+}
+
+/* Not the mean: single launches that waited for something would be in it. False: there are none. */
 static bool median_of(const struct ct_row *r, uint64_t *ns)
 {
-    if (r->timed < LEAST_LAUNCHES)
+    if (!r->timed)
         return false;
     uint32_t bucket = ct_hist_bucket(r->time.min_ns), last = ct_hist_bucket(r->time.max_ns);
     uint64_t n = 0, below = 0;
     for (uint32_t i = bucket; i <= last; i++)
         n += ct_buckets_count(r->time.buckets, i);
-    if (n < LEAST_LAUNCHES)
+    if (!n)
         return false;
     while ((below += ct_buckets_count(r->time.buckets, bucket)) <= n / 2)
         bucket++;
@@ -144,10 +180,30 @@ static bool median_of(const struct ct_row *r, uint64_t *ns)
 static struct added added_to(const struct whole *g)
 {
     uint64_t without_ns;
-    if (g->replicas < LEAST_LAUNCHES || !median_of(ct_row(g->row), &without_ns))
+    if (!is_enough(ct_row(g->row)->timed, g->replicas, g->alone + g->beside) ||
+        !median_of(ct_row(g->row), &without_ns))
         return (struct added){0};
     return (struct added){(int64_t)g->total_ns - (int64_t)(g->replicas * without_ns), g->alone,
                           g->alone + g->beside};
+}
+
+/*
+ * Without event nodes, kernels one behind the other and what is between them are in the graph: in
+ * its mean as well, which the table shows.
+ */
+static int64_t least_of(const struct whole *g)
+{
+    uint64_t without_ns;
+    const struct line *l = &g->line;
+    const struct ct_row *r = ct_row(g->row);
+    if (!l->kernels || !is_enough(r->timed, l->replicas, l->kernels) || !median_of(r, &without_ns))
+        return 0;
+    without_ns = ct_min(without_ns, r->time.total_ns / r->timed);
+    uint64_t room_ns = l->replicas * without_ns;
+    if (l->total_ns <= room_ns)
+        return 0;
+    uint64_t more_ns = (l->total_ns - room_ns + l->kernels - 1) / l->kernels;
+    return (int64_t)more_ns + ct_device(r->device)->calibration->node.gap_ns;
 }
 
 void ct_node_times_settle(void)
@@ -158,6 +214,7 @@ void ct_node_times_settle(void)
     for (struct whole *g = all->graph; g < all->graph + all->graphs; g++) {
         struct added *sum = &all->added[ct_row(g->row)->device];
         g->added = added_to(g);
+        g->least_ns = least_of(g);
         sum->ns += g->added.ns;
         sum->least += g->added.least;
         sum->most += g->added.most;
@@ -171,5 +228,9 @@ struct ct_node_bias ct_node_bias_of(uint32_t row)
     struct added a = all ? all->added[device] : (struct added){0};
     if (g && g->added.least)
         a = g->added;
-    return ct_estimate_node_bias(&ct_device(device)->calibration->node, a.ns, a.least, a.most);
+    struct ct_node_bias b =
+        ct_estimate_node_bias(&ct_device(device)->calibration->node, a.ns, a.least, a.most);
+    if (g && g->least_ns > (int64_t)b.bias_ns)
+        b.bias_ns = (uint64_t)g->least_ns;
+    return b;
 }

@@ -34,6 +34,9 @@ void ct_node_times_forget(void);
 /* One run of one kernel node: what its event nodes tell. */
 void ct_node_time_add(uint32_t row, const char *name, uint64_t raw_ns, bool beside);
 
+/* One run of a graph: its kernels that were alone at their time, so many, added up. */
+void ct_node_time_add_line(uint32_t row, uint64_t raw_ns, uint64_t kernels);
+
 /*
  * One run of a graph, from its first timed kernel to its last: so many were alone at their time, so
  * many may have been beside others.

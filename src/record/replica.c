@@ -215,17 +215,21 @@ static bool is_known(const struct ct_replica *r, const struct ct_replica_node *n
 
 static void read(const struct ct_replica *r)
 {
-    size_t count, beside = 0, known = 0;
-    uint64_t ns;
+    size_t count, beside = 0, known = 0, alone = 0;
+    uint64_t ns, line_ns = 0;
     const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
     for (size_t k = 0; k < count; k++) {
         if (!is_known(r, &node[k]))
             continue;
         known++;
         beside += node[k].beside;
-        if (elapsed(r, node[k].start_event, node[k].stop_event, &ns))
-            ct_node_time_add(r->row, node[k].name, ns, node[k].beside);
+        if (!elapsed(r, node[k].start_event, node[k].stop_event, &ns))
+            continue;
+        ct_node_time_add(r->row, node[k].name, ns, node[k].beside);
+        alone += !node[k].beside;
+        line_ns += node[k].beside ? 0 : ns;
     }
+    ct_node_time_add_line(r->row, line_ns, alone);
     if (known == count && r->body.first_event != CT_EVENT_NONE &&
         elapsed(r, r->body.first_event, r->body.done_event, &ns))
         ct_node_time_add_graph(r->row, ns, count - beside, beside);
@@ -307,6 +311,12 @@ static bool begin_work(uint32_t i, enum ct_replica_phase p)
     return ct_replica_go_on(i, p, p == CT_REPLICA_WANTED ? CT_REPLICA_MAKING : CT_REPLICA_ENDING);
 }
 
+/* One may be made before there is any work in the context. */
+static bool may_work_in(uint32_t state, enum ct_replica_phase p)
+{
+    return state == CT_CONTEXT_LIVE || (state == CT_CONTEXT_NEW && p == CT_REPLICA_WANTED);
+}
+
 static bool work_in_context(uint32_t i, enum ct_replica_phase p)
 {
     CUcontext before;
@@ -319,7 +329,7 @@ static bool work_in_context(uint32_t i, enum ct_replica_phase p)
         forget(i);
         return false;
     }
-    if (state != CT_CONTEXT_LIVE || !ct_context_enter(c, &before)) {
+    if (!may_work_in(state, p) || !ct_context_enter(c, &before)) {
         ct_replica_set_phase(i, p);
         return false;
     }

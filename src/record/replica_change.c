@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "record/drain.h"
 #include "record/graph.h"
 #include "record/replica_entry.h"
 
@@ -70,18 +71,6 @@ static enum ct_replica_loss offer(CUgraphExec exec, CUgraph graph)
     return CT_REPLICA_LOST_MANY;
 }
 
-void ct_replica_offer(CUgraphExec exec, CUgraph graph)
-{
-    CUstreamCaptureMode mode;
-    if (!ct_replicas_are_on || !exec || !graph)
-        return;
-    ct_replica_gone(exec); /* of one with the same handle */
-    if (!ct_relaxed_enter(&mode))
-        return;
-    ct_replica_lose(offer(exec, graph));
-    ct_relaxed_leave(mode);
-}
-
 /* ---- dropping ---- */
 
 #define BIT(phase) (1u << CT_REPLICA_##phase)
@@ -105,6 +94,70 @@ static void wait_while(uint32_t i, unsigned phases)
     }
     ct_cancel_restore(cancel);
     errno = saved_errno;
+}
+
+/* ---- at once ---- */
+
+/*
+ * Who queues many launches before the first is through has queued them all before a replica could
+ * be made meanwhile: the first graphs of a process have theirs when they are instantiated, which
+ * takes its time anyway. Those behind, which may be many and launched seldom, first have to be
+ * launched.
+ */
+#define MADE_AT_ONCE 4
+#define AT_ONCE_NAPS 100
+
+/* It will be launched there; where there are several, its first launch says in which. */
+static bool is_only_context(const struct ct_context *c)
+{
+    for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
+        const struct ct_context *other = ct_context(i);
+        uint32_t state = atomic_load_explicit(&other->state, memory_order_acquire);
+        if (other != c && state != CT_CONTEXT_FREE && state != CT_CONTEXT_GONE)
+            return false;
+    }
+    return c != NULL;
+}
+
+/* A drain thread that does not begin with it is waited for once. */
+static void wait_for_making(uint32_t i)
+{
+    const struct timespec pause = {0, NAP_NS};
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    ct_drain_wake();
+    for (unsigned naps = 0; ct_replica_phase_of(i) == CT_REPLICA_WANTED && naps < AT_ONCE_NAPS;
+         naps++)
+        nanosleep(&pause, NULL);
+    if (ct_replica_phase_of(i) == CT_REPLICA_WANTED)
+        atomic_store_explicit(&ct_replicas->at_once, MADE_AT_ONCE, memory_order_relaxed);
+    ct_cancel_restore(cancel);
+    errno = saved_errno;
+    wait_while(i, BIT(MAKING));
+}
+
+static void make_at_once(CUgraphExec exec)
+{
+    uint32_t i = ct_replica_find(exec);
+    struct ct_context *c = ct_context_current();
+    if (i == CT_REPLICAS || !is_only_context(c) ||
+        atomic_fetch_add_explicit(&ct_replicas->at_once, 1, memory_order_relaxed) >= MADE_AT_ONCE)
+        return;
+    ct_replicas->replica[i].context = c;
+    if (ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_WANTED))
+        wait_for_making(i);
+}
+
+void ct_replica_offer(CUgraphExec exec, CUgraph graph)
+{
+    CUstreamCaptureMode mode;
+    if (!ct_replicas_are_on || !exec || !graph)
+        return;
+    ct_replica_gone(exec); /* of one with the same handle */
+    if (!ct_relaxed_enter(&mode))
+        return;
+    ct_replica_lose(offer(exec, graph));
+    ct_relaxed_leave(mode);
+    make_at_once(exec);
 }
 
 void ct_replica_end_clone(uint32_t i)

@@ -56,6 +56,7 @@ struct ct_replicas {
     struct ct_replica replica[CT_REPLICAS];
     struct ct_spin lock;         /* for taking a free one */
     _Atomic uint32_t used;       /* not FREE */
+    _Atomic uint32_t at_once;    /* graphs that were to have theirs when they were instantiated */
     _Atomic uint64_t rest_until; /* ticks: the budget is used up till then */
     _Atomic uint64_t lost[CT_REPLICA_LOSS_COUNT];
 };

@@ -7,6 +7,8 @@
 #include "record/row.h"
 
 #define KERNELS 20
+#define FEW 7
+#define MANY 100
 #define LAUNCHES 16
 #define WITHOUT_NS 100000
 #define ADDED_NS 2500 /* to each kernel */
@@ -118,14 +120,41 @@ START_TEST(too_few_tell_nothing)
 {
     uint32_t row = graph_of("chain");
     launch(row, 7, WITHOUT_NS);
-    replay(row, LAUNCHES, WITHOUT_NS + KERNELS * ADDED_NS, KERNELS, 0);
+    replay(row, LAUNCHES, WITHOUT_NS + FEW * ADDED_NS, FEW, 0);
     expect(row, figures.node.bias_ns, figures.node.spread_ns);
     launch(row, 1, WITHOUT_NS);
     expect(row, ADDED_NS + figures.node.gap_ns, figures.node.doubt_ns);
     row = graph_of("seldom");
     launch(row, LAUNCHES, WITHOUT_NS);
-    replay(row, 7, 2 * WITHOUT_NS, KERNELS, 0);
+    replay(row, 7, 2 * WITHOUT_NS, FEW, 0);
     expect(row, ADDED_NS + figures.node.gap_ns, figures.node.doubt_ns);
+}
+END_TEST
+
+/* By how much a launch differs from others is shared by them. */
+START_TEST(few_tell_it_of_many_kernels)
+{
+    uint32_t row = graph_of("long chain");
+    launch(row, 3, WITHOUT_NS);
+    replay(row, 1, WITHOUT_NS + MANY * ADDED_NS, MANY, 0);
+    expect(row, ADDED_NS + figures.node.gap_ns, figures.node.doubt_ns);
+}
+END_TEST
+
+/* Whatever else is in the graph, that is what kernels one behind the other take at most. */
+START_TEST(kernels_are_within_their_graph)
+{
+    const uint64_t more_ns = figures.node.bias_ns + 500, kernels_ns = WITHOUT_NS;
+    uint32_t row = graph_of("ends with a copy");
+    launch(row, LAUNCHES, WITHOUT_NS);
+    for (int i = 0; i < LAUNCHES; i++)
+        ct_node_time_add_line(row, kernels_ns + KERNELS * more_ns, KERNELS);
+    expect(row, more_ns + figures.node.gap_ns, figures.node.spread_ns);
+    row = graph_of("mostly a copy");
+    launch(row, LAUNCHES, 2 * WITHOUT_NS);
+    for (int i = 0; i < LAUNCHES; i++)
+        ct_node_time_add_line(row, kernels_ns + KERNELS * more_ns, KERNELS);
+    expect(row, figures.node.bias_ns, figures.node.spread_ns);
 }
 END_TEST
 
@@ -163,6 +192,8 @@ int main(void)
     tcase_add_test(t, most_are_beside_others);
     tcase_add_test(t, another_graph_tells_it);
     tcase_add_test(t, too_few_tell_nothing);
+    tcase_add_test(t, few_tell_it_of_many_kernels);
+    tcase_add_test(t, kernels_are_within_their_graph);
     tcase_add_test(t, less_than_nothing_is_added);
     tcase_add_test(t, a_device_that_nobody_knows);
     return ct_case_main("unit_node_time", t);

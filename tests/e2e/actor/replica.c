@@ -281,9 +281,22 @@ static void switched(void)
     launch_many(5);
 }
 
+/* The first graphs of a process have their replicas at once: this is none of them. */
+static void begin_late(void)
+{
+    CUgraphExec exec;
+    MUST(cuGraphExecDestroy(x.exec));
+    for (int i = 0; i < MANY; i++) {
+        MUST(cuGraphInstantiate(&exec, x.g, 0));
+        MUST(cuGraphExecDestroy(exec));
+    }
+    MUST(cuGraphInstantiate(&x.exec, x.g, 0));
+}
+
 /* Before there is a replica: there will be none. */
 static void switched_early(void)
 {
+    begin_late();
     switch_first(false);
     warm_up();
     launch_many(10);
@@ -331,6 +344,7 @@ static void updated_each(void)
 static void updated_early(void)
 {
     CUgraph other = capture("e");
+    begin_late();
     launch_in(x.s);
     launch_in(x.s);
     update(other);
@@ -464,6 +478,41 @@ static void child(void)
     launch_many(ROUNDS);
 }
 
+/* Kernels one behind the other, and a set before or a copy behind them */
+#define IN_LINE 96
+
+static void capture_line(bool set, bool copy)
+{
+    CUgraph g;
+    CUfunction d = actor_function_in(x.context, "d");
+    MUST(cuStreamBeginCapture(x.s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    if (set)
+        MUST(cuMemsetD8Async(x.p, 7, COPIED, x.s));
+    for (int i = 0; i < IN_LINE; i++)
+        MUST(actor_launch(d, x.s));
+    if (copy)
+        MUST(cuMemcpyDtoHAsync(x.host, x.p, COPIED, x.s));
+    MUST(cuStreamEndCapture(x.s, &g));
+    MUST(cuGraphInstantiate(&x.exec, g, 0));
+    MUST(cuGraphDestroy(g));
+}
+
+static void line(void)
+{
+    capture_line(true, true);
+    warm_up();
+    launch_many(6);
+}
+
+/* Without a wait: the host is through before the first launch is. */
+static void line_ahead(void)
+{
+    capture_line(false, false);
+    for (int i = 0; i < 10; i++)
+        launch_in(x.s);
+    MUST(cuStreamSynchronize(x.s));
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
@@ -476,6 +525,8 @@ static const struct {
              {"reset", reset},
              {"off", off},
              {"captured", captured},
+             {"line", line},
+             {"line_ahead", line_ahead},
              {"child", child},
              {"many", many},
              {"seldom", seldom},

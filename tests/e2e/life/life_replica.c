@@ -105,6 +105,58 @@ START_TEST(times_are_the_devices)
 }
 END_TEST
 
+static uint64_t mean_of_graphs(const struct ct_summary *s)
+{
+    uint64_t total_ns = 0, timed = 0;
+    for (size_t i = 0; i < s->rows_count; i++)
+        if (s->rows[i].kind == CT_ROW_GRAPH) {
+            total_ns += s->rows[i].total_ns;
+            timed += s->rows[i].timed;
+        }
+    ck_assert_uint_gt(timed, 0);
+    return total_ns / timed;
+}
+
+/* Of kernels in a line. */
+static void check_line(const struct ct_summary *s)
+{
+    struct node_sum sum = nodes_of(s, "d");
+    ck_assert_uint_ge(sum.timed, 96);
+    uint64_t all_ns = sum.total_ns / (sum.timed / 96), whole_ns = mean_of_graphs(s);
+    ck_assert_msg(all_ns <= whole_ns && all_ns > whole_ns * 2 / 3,
+                  "kernels %llu ns, graph %llu ns", (unsigned long long)all_ns,
+                  (unsigned long long)whole_ns);
+}
+
+/* What event nodes take here no table knows, and the graph begins and ends with other nodes. */
+START_TEST(no_longer_than_the_graph)
+{
+    struct ct_summary s;
+    play_scene(&s,
+               (struct stage_scene){.argv = {"replica", "line"},
+                                    .env = {EACH, KERNELS, "CUDASIM_GRAPH_EVENT_NS=2000"}},
+               false);
+    check_line(&s);
+    ct_summary_free(&s);
+}
+END_TEST
+
+/* Where all launches are queued before the first is through. */
+START_TEST(launches_that_are_queued_at_once)
+{
+    struct ct_summary s;
+    play_scene(&s,
+               (struct stage_scene){.argv = {"replica", "line_ahead"},
+                                    .env = {"CUTRACE_GRAPH_NODES=on", KERNELS,
+                                            "CUDASIM_GRAPH_EVENT_NS=2000",
+                                            "CUDASIM_LATENCY_US=20000"}},
+               false);
+    ck_assert_uint_ge(nodes_of(&s, "d").timed, 96);
+    check_line(&s);
+    ct_summary_free(&s);
+}
+END_TEST
+
 /* First ones, and few later: the graph itself has times of its own in between. */
 START_TEST(some_launches_only)
 {
@@ -379,6 +431,8 @@ int main(void)
 {
     TCase *t = tcase_create("replica");
     tcase_add_loop_test(t, times_are_the_devices, 0, 6);
+    tcase_add_test(t, no_longer_than_the_graph);
+    tcase_add_test(t, launches_that_are_queued_at_once);
     tcase_add_test(t, some_launches_only);
     tcase_add_test(t, calibration_leaves_them);
     tcase_add_test(t, a_budget_is_kept);

@@ -171,6 +171,7 @@ static void read_settings(void)
         .latency_ns = 1000u * (uint64_t)number("CUDASIM_LATENCY_US", 0),
         .real_time = number("CUDASIM_REAL_TIME", 0) != 0,
         .event_ns = number("CUDASIM_EVENT_NS", SIM_EVENT_NS),
+        .graph_event_ns = number("CUDASIM_GRAPH_EVENT_NS", 0),
         .host_ns = (uint64_t)number("CUDASIM_HOST_NS", 0),
         .host_clock = number("CUDASIM_HOST_CLOCK", 0) != 0,
         .slice_ns = 1000 * number("CUDASIM_SLICE_US", 0),

@@ -33,10 +33,13 @@ static int64_t ended_ns(const struct sim_exec_node *n, const int64_t *end_ns)
     return t;
 }
 
-/* A record with timing takes the time that one in a stream takes, and is stamped at its end. */
+/* A record with timing takes the time that one in a stream takes, or more, and is stamped at its
+ * end. */
 static int64_t record_ns(const struct sim_work *w)
 {
-    return w->event->flags & CU_EVENT_DISABLE_TIMING ? 0 : sim_settings.event_ns;
+    return w->event->flags & CU_EVENT_DISABLE_TIMING
+               ? 0
+               : sim_settings.event_ns + sim_settings.graph_event_ns;
 }
 
 /* When the node ends; *offset_ns: when it begins, or is stamped. */

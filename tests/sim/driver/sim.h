@@ -533,6 +533,7 @@ struct sim_settings {
     bool strict;
     uint64_t latency_ns;
     int64_t event_ns;
+    int64_t graph_event_ns; /* more, where it is a node */
     bool real_time;
     uint64_t host_ns;  /* 0: the machine's clock */
     bool host_clock;   /* the device's clock is the host's */
