@@ -13,10 +13,36 @@ import sys
 
 import accuracy_table
 import compare
+import summary
 
 LEAST_RUNS = 100
 KNOWN = "spin_only"  # a kernel that is no like others: see check-gpu-graphs
 MODES = ["plain", "cutrace", "nodes", "nodes-sampled", "cupti", "nsys-nodes"]
+
+
+def is_line(program):
+    """Whether the kernels of its graph run one behind the other."""
+    return program.startswith("line")
+
+
+def lines_of(directory, program):
+    """Of each file with times of nodes: all kernels of one launch, and the graph, us."""
+    for path in sorted(glob.glob("%s/%s.nodes.*.bin" % (glob.escape(directory), program))):
+        profile = summary.read(path)
+        for index, row in enumerate(profile.rows):
+            nodes = [node for node in profile.nodes
+                     if node["graph_row"] == index and node["timed"]]
+            if row["kind"] == "graph" and row["timed"] and nodes:
+                yield (sum(node["total_ns"] / node["timed"] * node["count"] for node in nodes) / 1e3,
+                       row["total_ns"] / row["timed"] / 1e3)
+
+
+def count_long_lines(directory, program):
+    """How often they are longer together, or have no times at all."""
+    found = list(lines_of(directory, program))
+    for kernels_us, graph_us in found:
+        print("%s: kernels %.3f us together, the graph %.3f us" % (program, kernels_us, graph_us))
+    return sum(kernels_us > graph_us for kernels_us, graph_us in found) or int(not found)
 
 
 class Kernel(accuracy_table.Row):
@@ -24,7 +50,7 @@ class Kernel(accuracy_table.Row):
 
     @property
     def bound(self):
-        return max(0.05 * self.mean, 0.5)
+        return 0.3 if is_line(self.program) else max(0.05 * self.mean, 0.5)
 
     def is_known(self):
         return KNOWN in self.key[1]
@@ -127,13 +153,16 @@ def show_bias(kernels):
 
 def main():
     directory = sys.argv[1]
-    kernels, costs, through, dear, late, different, untimed, unmatched = [], [], [], [], [], [], 0, 0
+    kernels, costs, through, dear, late, different = [], [], [], [], [], []
+    untimed, unmatched, long_lines = 0, 0, 0
     for program in [line.split("|")[0].strip() for line in sys.stdin]:
         found = kernels_of(program, directory)
         untimed += sum(not kernel.ours for kernel in found)
         kernels += sorted((kernel for kernel in found
                            if kernel.ours and statistics.median(kernel.timed) >= LEAST_RUNS),
                           key=lambda kernel: kernel.mean)
+        if is_line(program) and was_run(directory, program, "nodes"):
+            long_lines += count_long_lines(directory, program)
         outputs = {mode: Output(directory, program, mode) for mode in MODES}
         costs.append(cost_cells(program, outputs, "launch"))
         through.append(cost_cells(program, outputs, "through"))
@@ -161,12 +190,14 @@ def main():
     missed = sum(not kernel.good() for kernel in kernels)
     print("\ngraphs: %d kernels with %d timed runs or more: %d within the bound, %d missed; kernels "
           "without a time: %d; programs with other results: %d; whose results were not compared: %d; "
-          "with launches that cost more: %d; that are through later, not sampled: %d" % (
+          "with launches that cost more: %d; that are through later, not sampled: %d; kernels in a line "
+          "longer than their graph, or without times: %d" % (
               len(kernels), LEAST_RUNS, len(kernels) - missed, missed, untimed, len(different),
-              unmatched, len(dear), len(late)))
+              unmatched, len(dear), len(late), long_lines))
     if not kernels:
         return 77
-    return 1 if missed or untimed or different or unmatched or dear or late else 0
+    failures = missed or untimed or different or unmatched or dear or late or long_lines
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
