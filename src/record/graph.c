@@ -340,7 +340,8 @@ static struct ct_graph *begun(struct change *c)
 {
     const struct ct_graph *g = ct_graph(c->index);
     if (!c->graph && (c->graph = ct_map(sizeof(*c->graph)))) /* pages that are not used are none */
-        __builtin_memcpy(c->graph, g, offsetof(struct ct_graph, part) + g->parts * sizeof(*g->part));
+        __builtin_memcpy(c->graph, g,
+                         offsetof(struct ct_graph, part) + g->parts * sizeof(*g->part));
     return c->graph;
 }
 

@@ -12,7 +12,7 @@
 
 #define CT_GRAPHS 4096
 #define CT_GRAPHS_BY_SIZE 3072 /* from then on they are not told apart by bytes */
-#define CT_GRAPH_KERNELS 256 /* kinds of kernels remembered of a graph; all others are one more */
+#define CT_GRAPH_KERNELS 256   /* kinds of kernels remembered of a graph; all others are one more */
 #define CT_GRAPH_PARTS (CT_GRAPH_KERNELS + 1 + CT_DIRECTION_COUNT + 1)
 #define CT_GRAPH_DEPTH 8 /* of child graphs within each other that are looked into */
 
@@ -24,12 +24,12 @@ struct ct_graph_part {
 
 /* A topology. Never changes once it can be seen. */
 struct ct_graph {
-    uint64_t hash;     /* of all but bytes, and of these, by part; 0: they are not counted */
+    uint64_t hash; /* of all but bytes, and of these, by part; 0: they are not counted */
     uint64_t sizes;
     bool unsized;
-    const char *name;  /* its ordinal among the topologies, from 1, as text */
-    uint32_t nodes;    /* child graphs' included, not those in bodies of conditional nodes */
-    uint32_t bodies;   /* conditional nodes: what these run is not known */
+    const char *name; /* its ordinal among the topologies, from 1, as text */
+    uint32_t nodes;   /* child graphs' included, not those in bodies of conditional nodes */
+    uint32_t bodies;  /* conditional nodes: what these run is not known */
     uint32_t parts;
     struct ct_graph_part part[CT_GRAPH_PARTS];
 };

@@ -26,9 +26,8 @@ static struct ct_graph_work copy(const CUDA_MEMCPY3D *p)
     uint64_t bytes = bytes_of(p);
     if (!bytes)
         return none;
-    struct ct_way way =
-        ct_way_of_node((struct ct_end){p->srcMemoryType, p->srcHost, p->srcDevice},
-                       (struct ct_end){p->dstMemoryType, p->dstHost, p->dstDevice});
+    struct ct_way way = ct_way_of_node((struct ct_end){p->srcMemoryType, p->srcHost, p->srcDevice},
+                                       (struct ct_end){p->dstMemoryType, p->dstHost, p->dstDevice});
     return (struct ct_graph_work){
         .kind = CT_ROW_COPY, .detail = ct_direction_of(way), .bytes = bytes};
 }

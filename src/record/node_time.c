@@ -21,14 +21,14 @@ struct added {
     uint64_t most;
 };
 
-/* Of replicas, all together: kernels that were alone at their time, which takes no longer than all. */
+/* Of replicas, all together: kernels that were alone at their time. */
 struct line {
     uint64_t replicas;
     uint64_t total_ns;
     uint64_t kernels;
 };
 
-/* A graph, and where it begins and ends with a kernel its replicas from there to there, likewise: */
+/* A graph, and of its replicas, where it begins and ends with a kernel, from there to there: */
 struct whole {
     uint32_t row;
     uint64_t replicas;
@@ -37,7 +37,7 @@ struct whole {
     uint64_t beside;
     struct added added; /* no kernels: it is not known */
     struct line line;
-    int64_t least_ns; /* of what is taken off: with less, kernels would take longer than the graph */
+    int64_t least_ns; /* to be taken off: with less, kernels would be longer than the graph */
 };
 
 struct node_times {

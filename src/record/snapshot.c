@@ -668,8 +668,8 @@ static void fill(const struct ct_process_info *process, bool finished)
     ct_node_times_settle();
     for (uint32_t i = 0; i < ct_graphs_count(); i++)
         add_nodes(ct_graph(i));
-    add_counted_note("Launches of graphs with conditional nodes: what ran in the bodies of these is "
-                     "not counted",
+    add_counted_note("Launches of graphs with conditional nodes: "
+                     "what ran in the bodies of these is not counted",
                      image.bodies);
     add_counted_note("Launches of graphs whose copies and sets are counted without their bytes: "
                      "there are too many sizes",

@@ -109,8 +109,8 @@ static CUDA_MEMCPY3D between(CUmemorytype from_type, const void *from, CUmemoryt
 
 static CUDA_MEMSET_NODE_PARAMS set_of(unsigned element_bytes, size_t width, size_t height)
 {
-    return (CUDA_MEMSET_NODE_PARAMS){x.device, width * element_bytes, 1,
-                                     element_bytes, width, height};
+    return (CUDA_MEMSET_NODE_PARAMS){x.device, width * element_bytes, 1, element_bytes, width,
+                                     height};
 }
 
 static CUgraphNode add_copy(CUgraph g, const CUDA_MEMCPY3D *p)
@@ -324,8 +324,7 @@ int actor_graph_sizes(int argc, char **argv)
     CUgraph g = pair(1, 200, &copy, &set);
     MUST(cuGraphInstantiate(&exec, g, 0));
     for (long i = 0; i < actor_number(argc, argv, 1, 300); i++) {
-        CUDA_MEMCPY3D down =
-            between(DEVICE, at(x.device), HOST, x.pinned, 1 + (size_t)i, 1, 1);
+        CUDA_MEMCPY3D down = between(DEVICE, at(x.device), HOST, x.pinned, 1 + (size_t)i, 1, 1);
         MUST(cuGraphExecMemcpyNodeSetParams(exec, copy, &down, x.context));
         MUST(cuGraphLaunch(exec, x.s));
     }

@@ -307,8 +307,7 @@ START_TEST(copies_and_sets_within_graphs)
 {
     struct ct_summary s;
     const char *part = parts[_i % PARTS];
-    struct stage_run r =
-        PLAY(.argv = {part}, .env = {ways[_i / PARTS], "CUDASIM_DEVICES=2"});
+    struct stage_run r = PLAY(.argv = {part}, .env = {ways[_i / PARTS], "CUDASIM_DEVICES=2"});
     ck_assert_msg(r.status == 0, "%.400s%.900s", r.out, r.err);
     stage_profile(&s, "summary.bin");
     check_all_work(&s, r.out);

@@ -123,9 +123,8 @@ static void check_line(const struct ct_summary *s)
     struct node_sum sum = nodes_of(s, "d");
     ck_assert_uint_ge(sum.timed, 96);
     uint64_t all_ns = sum.total_ns / (sum.timed / 96), whole_ns = mean_of_graphs(s);
-    ck_assert_msg(all_ns <= whole_ns && all_ns > whole_ns * 2 / 3,
-                  "kernels %llu ns, graph %llu ns", (unsigned long long)all_ns,
-                  (unsigned long long)whole_ns);
+    ck_assert_msg(all_ns <= whole_ns && all_ns > whole_ns * 2 / 3, "kernels %llu ns, graph %llu ns",
+                  (unsigned long long)all_ns, (unsigned long long)whole_ns);
 }
 
 /* What event nodes take here no table knows, and the graph begins and ends with other nodes. */
@@ -145,12 +144,12 @@ END_TEST
 START_TEST(launches_that_are_queued_at_once)
 {
     struct ct_summary s;
-    play_scene(&s,
-               (struct stage_scene){.argv = {"replica", "line_ahead"},
-                                    .env = {"CUTRACE_GRAPH_NODES=on", KERNELS,
-                                            "CUDASIM_GRAPH_EVENT_NS=2000",
-                                            "CUDASIM_LATENCY_US=20000"}},
-               false);
+    play_scene(
+        &s,
+        (struct stage_scene){.argv = {"replica", "line_ahead"},
+                             .env = {"CUTRACE_GRAPH_NODES=on", KERNELS,
+                                     "CUDASIM_GRAPH_EVENT_NS=2000", "CUDASIM_LATENCY_US=20000"}},
+        false);
     ck_assert_uint_ge(nodes_of(&s, "d").timed, 96);
     check_line(&s);
     ct_summary_free(&s);

@@ -159,8 +159,9 @@ CUresult sim_cuGraphKernelNodeGetParams(CUgraphNode n, CUDA_KERNEL_NODE_PARAMS_v
 
 static CUmemorytype type_of(char letter)
 {
-    return letter == 'H' ? CU_MEMORYTYPE_HOST : letter == 'A' ? CU_MEMORYTYPE_ARRAY
-                                                              : CU_MEMORYTYPE_DEVICE;
+    return letter == 'H'   ? CU_MEMORYTYPE_HOST
+           : letter == 'A' ? CU_MEMORYTYPE_ARRAY
+                           : CU_MEMORYTYPE_DEVICE;
 }
 
 /* One that was captured has parameters as well; which array it is they do not say here. */

@@ -165,10 +165,8 @@ static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
 /* What of a node says what it is. */
 static struct ct_file_node content_of(const struct ct_file_node *node)
 {
-    return (struct ct_file_node){.name = node->name,
-                                 .count = node->count,
-                                 .kind = node->kind,
-                                 .detail = node->detail};
+    return (struct ct_file_node){
+        .name = node->name, .count = node->count, .kind = node->kind, .detail = node->detail};
 }
 
 /*

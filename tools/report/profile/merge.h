@@ -164,7 +164,8 @@ static inline const char *ct_merge_name(const struct ct_merged *m, uint32_t name
 
 struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i);
 
-/* Kernels, copies and sets in a graph's content, and the i-th of them, without times; with those of a row. */
+/* Kernels, copies and sets in a graph's content, and the i-th of them, without times; with those of
+ * a row. */
 size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content);
 struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content, size_t i);
 struct ct_file_node ct_merge_node(const struct ct_merged *m, const struct ct_merged_row *row,

@@ -74,8 +74,7 @@ static bool put_inside(struct ct_sink *sink, const struct ct_input *in, const st
     bool any = false;
     for (size_t i = 0; i < gpu->count; i++) {
         const struct ct_line *graph = &gpu->lines[i];
-        size_t count =
-            ct_view_has_nodes(graph) ? ct_merge_content_count(in->m, graph->content) : 0;
+        size_t count = ct_view_has_nodes(graph) ? ct_merge_content_count(in->m, graph->content) : 0;
         for (size_t k = 0; k < count; k++) {
             struct ct_file_node node = ct_merge_node(in->m, graph->row, k);
             if (node.kind == CT_ROW_KERNEL)
