@@ -4,15 +4,22 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "record/kernel.h"
+#include "record/note.h"
 #include "record/way.h"
 
 static const struct ct_graph_work none;
+
+static struct ct_graph_work untold(void)
+{
+    ct_note(CT_NOTE_WARNING, "Nodes of graphs that are not counted: nobody says what they do");
+    return none;
+}
 
 /* A kernel without a name cannot be told from others. */
 static struct ct_graph_work kernel(CUfunction f)
 {
     const char *name = ct_kernel_name(f);
-    return name ? (struct ct_graph_work){.kind = CT_ROW_KERNEL, .name = name} : none;
+    return name ? (struct ct_graph_work){.kind = CT_ROW_KERNEL, .name = name} : untold();
 }
 
 /* A copy without rows or layers is one of a line: the driver takes no node that copies nothing. */
@@ -43,7 +50,7 @@ static struct ct_graph_work kernel_of(CUgraphNode node)
     CUDA_KERNEL_NODE_PARAMS p = {0};
     if (!CT_HAS(cuGraphKernelNodeGetParams_v2) ||
         CT_REAL(cuGraphKernelNodeGetParams_v2)(node, &p) != CUDA_SUCCESS)
-        return none;
+        return untold();
     return kernel(p.func ? p.func : (CUfunction)p.kern);
 }
 
@@ -53,7 +60,7 @@ static struct ct_graph_work copy_of(CUgraphNode node)
     __builtin_memset(&p, 0, sizeof(p));
     if (!CT_HAS(cuGraphMemcpyNodeGetParams) ||
         CT_REAL(cuGraphMemcpyNodeGetParams)(node, &p) != CUDA_SUCCESS)
-        return none;
+        return untold();
     return copy(&p);
 }
 
@@ -62,7 +69,7 @@ static struct ct_graph_work set_of(CUgraphNode node)
     CUDA_MEMSET_NODE_PARAMS p = {0};
     if (!CT_HAS(cuGraphMemsetNodeGetParams) ||
         CT_REAL(cuGraphMemsetNodeGetParams)(node, &p) != CUDA_SUCCESS)
-        return none;
+        return untold();
     return set(p.elementSize, p.width, p.height);
 }
 

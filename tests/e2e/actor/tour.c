@@ -214,6 +214,8 @@ static CUgraph capture(int launches)
     CUgraph g = NULL;
     TELL(cuStreamBeginCapture(t.s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     launch(t.f, t.s, launches);
+    RUN(SET, cuMemsetD8Async(t.p, 7, 8, t.s));
+    RUN(COPY, cuMemcpyDtoDAsync(t.p + 8, t.p, 8, t.s));
     TELL(cuStreamEndCapture(t.s, &g));
     printf("captured: %zu nodes\n", nodes_of(g));
     return g;
@@ -250,6 +252,9 @@ static void launch_in_two(CUgraphExec exec)
     TELL(cuStreamSynchronize(CU_STREAM_PER_THREAD));
 }
 
+/* Of the first ones cutrace makes its own when they are instantiated, of those behind later. */
+#define AT_ONCE 4
+
 static void graphs(void)
 {
     CUgraphExec exec = NULL;
@@ -257,6 +262,10 @@ static void graphs(void)
     CUgraphNode child;
     CUgraph inner = capture(3), g = capture(4);
     TELL(cuGraphAddChildGraphNode(&child, g, NULL, 0, inner));
+    for (int i = 0; i < AT_ONCE; i++) {
+        TELL(cuGraphInstantiate(&exec, g, 0));
+        TELL(cuGraphExecDestroy(exec));
+    }
     TELL(cuGraphInstantiate(&exec, g, 0));
     set_node(exec, g);
     for (int i = 0; i < 3; i++)
