@@ -16,8 +16,6 @@
 #include "record/row.h"
 #include "record/wanted.h"
 
-static CT_READ_MOSTLY atomic_bool recording;
-
 /* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
 #define WAKE_EVERY (CT_THREAD_OPS / 4)
 
@@ -25,45 +23,6 @@ static CT_READ_MOSTLY atomic_bool recording;
 
 #define MEASURE_EVERY 17
 #define ROOM_NS 2000 /* a bracket that takes the host less has not waited for room in the queue */
-#define SWITCHES 64  /* remembered: more than there can be while a bracket is on its way */
-
-static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
-static _Atomic uint32_t switches;
-
-void ct_recording_set(bool on)
-{
-    uint64_t now = ct_ticks();
-    if (!atomic_exchange_explicit(&recording, on, memory_order_relaxed) && on) {
-        uint32_t n = atomic_load_explicit(&switches, memory_order_relaxed);
-        atomic_store_explicit(&switched_on[n % SWITCHES], now, memory_order_relaxed);
-        atomic_store_explicit(&switches, n + 1, memory_order_release);
-    }
-    ct_pass_renew();
-    ct_streams_break();
-}
-
-bool ct_recording(void)
-{
-    return atomic_load_explicit(&recording, memory_order_relaxed);
-}
-
-uint32_t ct_recording_period(uint64_t ticks)
-{
-    uint32_t n = atomic_load_explicit(&switches, memory_order_acquire), later = 0;
-    while (later < ct_min(n, SWITCHES) &&
-           atomic_load_explicit(&switched_on[(n - 1 - later) % SWITCHES], memory_order_relaxed) >
-               ticks)
-        later++;
-    return n - later;
-}
-
-uint64_t ct_recording_off_operations(void)
-{
-    uint64_t n = 0;
-    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
-        n += atomic_load_explicit(&t->off_operations, memory_order_relaxed);
-    return n;
-}
 
 static const struct ct_choice not_chosen = {.cell = CT_CELL_NONE, .weight = 1};
 

@@ -11,6 +11,7 @@
 #include "cuda/api.h"
 #include "record/context.h"
 #include "record/op.h"
+#include "record/recording.h"
 #include "record/sample.h"
 #include "record/stream.h"
 #include "record/thread.h"
@@ -61,16 +62,6 @@ struct ct_bracket {
     uint32_t pass_generation;
     int saved_errno;
 };
-
-/* Recording can be switched off and on by the program; operations meanwhile are only counted. */
-void ct_recording_set(bool on);
-bool ct_recording(void);
-uint64_t ct_recording_off_operations(void);
-/*
- * How often it had been switched on by a moment in ticks, of a bracket that is on its way: between
- * operations of two periods there may have been any that were not recorded.
- */
-uint32_t ct_recording_period(uint64_t ticks);
 
 /* Whether the host's time around the real call is wanted. */
 bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_thread *t);

@@ -20,7 +20,7 @@
 #define HOPPER                                                                                     \
     .source = CT_CALIBRATION_TABLE, .registers_ns = 80, .late_kib_ns = 50, .busy_kib_ns = 140,     \
     .hop_ns = 4200, .uncertainty_ns = 200, .idle_uncertainty_ns = 300
-#define HOPPER_NODE .gap_ns = 275, .doubt_ns = 400, .beside_ns = 700
+#define HOPPER_NODE .gap_ns = 120, .doubt_ns = 400, .beside_ns = 700
 /* on most, */
 #define HOPPER_NEAR                                                                                \
     .record_ns = 1280, .bias_copy_ns = 1250, .bias_wait_ns = 5600, .beside_ns = 900,               \

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/recording.h"
+
+#include "base/clock.h"
+#include "record/pass.h"
+#include "record/stream.h"
+#include "record/thread.h"
+
+#define SWITCHES 64 /* remembered: more than there can be while a bracket is on its way */
+
+static CT_READ_MOSTLY atomic_bool recording;
+
+static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
+static _Atomic uint32_t switches;
+
+void ct_recording_set(bool on)
+{
+    uint64_t now = ct_ticks();
+    if (!atomic_exchange_explicit(&recording, on, memory_order_relaxed) && on) {
+        uint32_t n = atomic_load_explicit(&switches, memory_order_relaxed);
+        atomic_store_explicit(&switched_on[n % SWITCHES], now, memory_order_relaxed);
+        atomic_store_explicit(&switches, n + 1, memory_order_release);
+    }
+    ct_pass_renew();
+    ct_streams_break();
+}
+
+bool ct_recording(void)
+{
+    return atomic_load_explicit(&recording, memory_order_relaxed);
+}
+
+uint32_t ct_recording_period(uint64_t ticks)
+{
+    uint32_t n = atomic_load_explicit(&switches, memory_order_acquire), later = 0;
+    while (later < ct_min(n, SWITCHES) &&
+           atomic_load_explicit(&switched_on[(n - 1 - later) % SWITCHES], memory_order_relaxed) >
+               ticks)
+        later++;
+    return n - later;
+}
+
+uint64_t ct_recording_off_operations(void)
+{
+    uint64_t n = 0;
+    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
+        n += atomic_load_explicit(&t->off_operations, memory_order_relaxed);
+    return n;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether operations are recorded at the moment. Any thread. */
+#ifndef CT_RECORDING_H
+#define CT_RECORDING_H
+
+#include "base/base.h"
+
+/* Recording can be switched off and on by the program; operations meanwhile are only counted. */
+void ct_recording_set(bool on);
+bool ct_recording(void);
+uint64_t ct_recording_off_operations(void);
+/*
+ * How often it had been switched on by a moment in ticks, of a bracket that is on its way: between
+ * operations of two periods there may have been any that were not recorded.
+ */
+uint32_t ct_recording_period(uint64_t ticks);
+
+#endif
