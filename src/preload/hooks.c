@@ -15,6 +15,7 @@
 #include "record/program_event.h"
 #include "record/replica.h"
 #include "record/stream.h"
+#include "record/waited.h"
 #include "record/witness.h"
 
 void ct_hook_driver_ready(const struct ct_hook *h)
@@ -272,15 +273,20 @@ void ct_hook_host_waited(const struct ct_hook *h)
 
 void ct_hook_stream_waited(const struct ct_hook *h, CUstream s)
 {
-    if (!ct_hook_failed(h))
-        ct_witness_waited(h->thread, s ? s : h->null_stream, NULL);
+    CUstream stream = s ? s : h->null_stream;
+    if (!ct_hook_failed(h)) {
+        ct_waited_for_stream(h->thread, stream);
+        ct_witness_waited(h->thread, stream, NULL);
+    }
     ct_hook_host_waited(h);
 }
 
 void ct_hook_context_waited(const struct ct_hook *h, CUcontext c)
 {
-    if (!ct_hook_failed(h))
+    if (!ct_hook_failed(h)) {
+        ct_waited_for_context(h->thread, c);
         ct_witness_waited(h->thread, NULL, c);
+    }
     ct_hook_host_waited(h);
 }
 

@@ -15,6 +15,7 @@
 #define QUIET_NS 500000000u
 
 CT_READ_MOSTLY uint32_t ct_connections_count = USUAL;
+CT_READ_MOSTLY atomic_bool ct_connections_were_short;
 
 static _Atomic(struct ct_stream *) at_work;
 
@@ -44,6 +45,7 @@ static CT_COLD void add(struct ct_context *c, struct ct_stream *s)
 {
     if (atomic_exchange_explicit(&s->work.is_known, true, memory_order_acq_rel))
         return;
+    atomic_store_explicit(&ct_connections_were_short, true, memory_order_relaxed);
     s->work.context = ct_context_index(c);
     s->work.quiet_since_ticks = ct_ticks();
     atomic_fetch_add_explicit(&c->connections.at_work, 1, memory_order_relaxed);

@@ -36,6 +36,8 @@ struct ct_stream_work {
 };
 
 extern uint32_t ct_connections_count;
+/* Whether streams of any context have ever had to share. */
+extern atomic_bool ct_connections_were_short;
 
 /* setting: the value of CUDA_DEVICE_MAX_CONNECTIONS, or NULL. */
 void ct_connections_init(const char *setting);

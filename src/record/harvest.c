@@ -166,7 +166,7 @@ static void insert(struct ct_stream *s, struct ct_pending *p)
     s->last_inserted = p;
 }
 
-static void collect_one(const struct ct_op *op)
+static void collect_one(const struct ct_thread *t, const struct ct_op *op)
 {
     struct ct_stream *s = ct_stream(op->stream);
     struct ct_pending *p = take_pending();
@@ -178,6 +178,7 @@ static void collect_one(const struct ct_op *op)
     polled += op->flags & CT_OP_POLLED ? 1 : 0;
     p->op = *op;
     p->asked_ticks = 0;
+    p->thread = t;
     insert(s, p);
     activate(s);
 }
@@ -187,7 +188,7 @@ bool ct_harvest_collect(struct ct_thread *t)
     uint32_t first;
     uint32_t n = ct_ring_waiting(&t->op_ring, CT_THREAD_OPS, &first);
     for (uint32_t i = 0; i < n; i++)
-        collect_one(&t->ops[(first + i) % CT_THREAD_OPS]);
+        collect_one(t, &t->ops[(first + i) % CT_THREAD_OPS]);
     ct_ring_consume(&t->op_ring, n);
     return n != 0;
 }

@@ -266,6 +266,7 @@ static void settle_until(struct ct_line *l, uint64_t until_ns)
             settle(m, &places[i], met_intake(l, clock, places[i].cut_ns));
             m->is_placed = true;
             l->stream->placed_ns = ct_max(l->stream->placed_ns, places[i].cut_ns);
+            l->stream->was_shared = true;
         }
         if (!m->is_placed || m->stop_ns > until_ns)
             l->held[kept++] = *m;

@@ -89,10 +89,13 @@ static inline bool ct_op_has_start_record(const struct ct_op *op)
     return !(op->flags & (CT_OP_SHARED_START | CT_OP_TOLD_START));
 }
 
+struct ct_thread;
+
 /* The operations of a stream that wait for their events to be read, in order. */
 struct ct_pending {
     struct ct_pending *next;
     struct ct_op op;
+    const struct ct_thread *thread; /* that submitted it */
     uint64_t asked_ticks; /* when it was last seen not to be complete; 0: never */
 };
 

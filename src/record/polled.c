@@ -4,6 +4,9 @@
 #include "record/context.h"
 #include "record/lead.h"
 #include "record/row.h"
+#include "record/thread.h"
+
+#define NARROW_PART 4 /* of a duration: what it may be wrong by, and is good enough */
 
 /* Where a record that was told then would be stamped on an idle stream. */
 static uint64_t place(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t otherwise_ns)
@@ -12,12 +15,10 @@ static uint64_t place(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t
     return ticks && ct_gpu_clock_roughly(clock, ticks, &ns) ? ns : otherwise_ns;
 }
 
-/* Where the one before ended, or when the GPU was told of it. */
+/* Where the one before ended. */
 static enum ct_loss follow(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns)
 {
     const struct ct_op *op = &m->op;
-    const struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
-    *doubt_ns = 0;
     if (s->polled_sequence + 1 == op->sequence) {
         m->start_ns = s->polled_stop_ns;
         *doubt_ns = s->polled_doubt_ns;
@@ -26,20 +27,27 @@ static enum ct_loss follow(const struct ct_stream *s, struct ct_measured *m, uin
     } else {
         return CT_LOSS_NO_START;
     }
-    m->start_ns = ct_max(m->start_ns, place(clock, op->call_ticks, 0));
     return CT_LOSS_COUNT;
 }
 
+static enum ct_loss read_start(struct ct_measured *m)
+{
+    const struct ct_op *op = &m->op;
+    struct ct_context *c = ct_context(op->context);
+    if (!ct_gpu_clock_read(c, op->start_event, &m->start_ns))
+        return CT_LOSS_EVENT_ERROR;
+    ct_gpu_clock_follow(&c->clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
+    return CT_LOSS_COUNT;
+}
+
+/* No operation begins before its call, by which a thread may have lost its processor. */
 enum ct_loss ct_polled_start(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns)
 {
-    struct ct_context *c = ct_context(m->op.context);
-    if (m->op.flags & CT_OP_SHARED_START)
-        return follow(s, m, doubt_ns);
+    const struct ct_gpu_clock *clock = &ct_context(m->op.context)->clock;
     *doubt_ns = 0;
-    if (!ct_gpu_clock_read(c, m->op.start_event, &m->start_ns))
-        return CT_LOSS_EVENT_ERROR;
-    ct_gpu_clock_follow(&c->clock, ct_told_ticks(m->op.open_ticks, m->op.call_ticks), m->start_ns);
-    return CT_LOSS_COUNT;
+    enum ct_loss loss = m->op.flags & CT_OP_SHARED_START ? follow(s, m, doubt_ns) : read_start(m);
+    m->start_ns = ct_max(m->start_ns, place(clock, m->op.call_ticks, 0));
+    return loss;
 }
 
 /* UINT64_MAX: there is none, or it has not been stamped yet. */
@@ -68,11 +76,25 @@ static uint64_t less(uint64_t ns, uint64_t by_ns)
     return ns > by_ns ? ns - by_ns : 0;
 }
 
-/* Copies are often far shorter than the time between two questions: others of the row tell more. */
+/* When a call had come back that waited for it; 0: none has. */
+static uint64_t over_ticks(const struct ct_pending *p)
+{
+    uint64_t ticks = ct_waited_ticks(p->thread, &p->op);
+    if (p->op.flags & CT_OP_WAITED_FOR)
+        ticks = ct_min(ticks, p->op.done_ticks);
+    return ticks == UINT64_MAX ? 0 : ticks;
+}
+
+/*
+ * Where the bounds are far apart, as of what is shorter than the time between two questions, others
+ * of the row tell more: those that are known well, or the lowest upper bounds.
+ */
 static void settle(struct ct_estimate *e, const struct ct_measured *m)
 {
-    if (m->times.work == CT_CLASS_KERNEL)
-        e->doubt_ns = ct_max(e->high_ns - e->time_ns, e->time_ns - e->low_ns);
+    uint64_t doubt_ns = ct_max(e->high_ns - e->time_ns, e->time_ns - e->low_ns);
+    e->was_held = true;
+    if (doubt_ns <= e->time_ns / NARROW_PART)
+        e->doubt_ns = doubt_ns;
     else
         ct_estimate_settle(e, &ct_row(m->op.row)->prior);
 }
@@ -89,8 +111,7 @@ enum ct_loss ct_polled_end(struct ct_measured *m, const struct ct_pending *p, ui
     uint64_t next_ns = next_start_ns(c, p);
     if (high_ns == UINT64_MAX && next_ns == UINT64_MAX)
         return CT_LOSS_NO_START;
-    if (m->op.flags & CT_OP_WAITED_FOR)
-        high_ns = ct_min(high_ns, place(&c->clock, m->op.done_ticks, UINT64_MAX));
+    high_ns = ct_min(high_ns, place(&c->clock, over_ticks(p), UINT64_MAX));
     low_ns = ct_max(low_ns, m->start_ns + before_ns);
     high_ns = ct_max(ct_min(high_ns, next_ns), low_ns);
     m->stop_ns = high_ns == next_ns ? next_ns : low_ns + (high_ns - low_ns) / 2;

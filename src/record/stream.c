@@ -125,6 +125,7 @@ static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32
     atomic_store_explicit(&s->clock_until, 0, memory_order_relaxed);
     atomic_store_explicit(&s->has_gate, false, memory_order_relaxed);
     s->alone_stop_ns = s->latest_stop_ns = s->placed_ns = 0;
+    s->was_shared = false;
     s->polled_sequence = 0;
     s->last_engine = CT_ENGINE_NONE; /* the drain thread is through with the entry */
     atomic_store_explicit(&s->last_row, CT_ROW_NONE, memory_order_relaxed);

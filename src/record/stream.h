@@ -98,6 +98,7 @@ struct ct_stream {
     uint64_t last_stop_ns;
     uint64_t latest_stop_ns;  /* that of another thread may have a lower number */
     uint64_t placed_ns;       /* the end of all that has been placed (line.h) */
+    bool was_shared;          /* something has been: threads share the stream */
     uint64_t alone_stop_ns;   /* of the last bracket that no other thread came into; 0: none */
     uint32_t alone_context;
     uint64_t newest_opened;   /* ordinal of the latest bracket dealt with, */

@@ -21,6 +21,7 @@
 #include "record/range.h"
 #include "record/sample.h"
 #include "record/tally.h"
+#include "record/waited.h"
 
 #define CT_THREAD_OPS 2048
 #define CT_THREAD_SAMPLES 4096
@@ -63,6 +64,7 @@ struct ct_thread {
     struct ct_stream *last_stream; /* NULL or the one found last */
     struct ct_batches batches;     /* of NCCL's operations */
     struct ct_event_cache events[CT_CONTEXTS];
+    struct ct_waited waited;
 
     struct ct_tallies tallies;
     struct ct_ring op_ring;

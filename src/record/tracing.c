@@ -178,19 +178,19 @@ static uint64_t on_host(const struct ct_tracing *l, const struct ct_measured *m,
 }
 
 /*
- * One ends where its end record says, whatever it is moved for: who waited for it has come back
- * by then. Between other threads' operations each that is moved on would move the next.
+ * In a stream that threads share an operation ends where its end record says, whatever it is moved
+ * for: who waited for it has come back by then, and each that is moved on would move the next.
  */
 static uint64_t latest_end_ns(const struct ct_measured *m, uint64_t end_ns)
 {
     bool is_bounded = m->is_placed || m->op.flags & CT_OP_MARKS;
-    return end_ns + (is_bounded ? 0 : MOVED_NS);
+    return ct_stream(m->op.stream)->was_shared ? end_ns + (is_bounded ? 0 : MOVED_NS) : UINT64_MAX;
 }
 
 /*
  * On the host's clock. An operation does not begin before it was submitted, nor before the one
  * before it on its stream has ended: what the clocks say is moved for that, which they are not sure
- * of to a microsecond.
+ * of to a microsecond. An end that was asked for is not known so well that it moves others.
  */
 static void place(struct ct_tracing *l, const struct ct_measured *m, uint64_t time_ns,
                   struct ct_trace_op *op)
@@ -202,8 +202,8 @@ static void place(struct ct_tracing *l, const struct ct_measured *m, uint64_t ti
     uint64_t submitted_ns = since_zero(l, m->op.call_ticks);
     op->start_ns =
         ct_max(ct_max(*before_ns, submitted_ns), end_ns > time_ns ? end_ns - time_ns : 0);
-    op->end_ns = ct_min(op->start_ns + time_ns, latest_end_ns(m, end_ns));
-    op->end_ns = *before_ns = ct_max(op->start_ns, op->end_ns);
+    op->end_ns = ct_max(op->start_ns, ct_min(op->start_ns + time_ns, latest_end_ns(m, end_ns)));
+    *before_ns = m->op.flags & CT_OP_POLLED ? op->start_ns : op->end_ns;
     op->flags |= guessed ? CT_TRACE_OP_UNTIED : 0;
 }
 
