@@ -49,6 +49,7 @@ static void check_finished(const char *path, struct ct_summary *s)
     ck_assert_uint_eq(s->process->flags, CT_PROCESS_FINISHED);
 }
 
+#ifndef __SANITIZE_THREAD__
 /* The sums of a kernel over all profiles in the directory, each of which is whole. */
 static struct stage_sum sum_of_all(const char *kernel)
 {
@@ -68,6 +69,7 @@ static struct stage_sum sum_of_all(const char *kernel)
         closedir(d);
     return all;
 }
+#endif
 
 /* ---- the last operations ---- */
 
