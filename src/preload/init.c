@@ -23,11 +23,13 @@
 #include "preload/metrics.h"
 #include "preload/nccl.h"
 #include "preload/options.h"
+#include "preload/origin.h"
 #include "preload/profile.h"
 #include "preload/run.h"
 #include "preload/runtime.h"
 #include "preload/self.h"
 #include "preload/show.h"
+#include "preload/tool.h"
 #include "preload/trace_file.h"
 #include "record/allocation.h"
 #include "record/api_count.h"
@@ -127,6 +129,7 @@ __attribute__((constructor)) static void load(void)
         return;
     ct_log_start();
     ct_proc_loaded();
+    ct_origin_remember();
 }
 
 static bool prepare(void)
@@ -364,6 +367,7 @@ void ct_cuda_started(void)
         CT_REAL(cuDriverGetVersion)(&version);
     started_in = getpid();
     ct_profile_start((uint32_t)version);
+    ct_tool_find();
     ct_run_tell(CT_RUN_STARTED, "", "");
     ct_trace_file_start();
     ct_metrics_start();

@@ -4,6 +4,7 @@
 
 #include "format/trace_read.h"
 #include "report/complain.h"
+#include "report/host.h"
 #include "report/options.h"
 #include "report/output.h"
 #include "report/profile/files.h"
@@ -105,6 +106,8 @@ int main(int argc, char **argv)
     struct ct_options o;
     switch (ct_options_parse(&o, argc, argv)) {
     case CT_OPTIONS_RUN:
+        if (o.live)
+            ct_host_watch();
         return report(&o);
     case CT_OPTIONS_DONE:
         return ct_output_finish(stdout, "standard output") ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -196,6 +196,22 @@ static void by_return(void)
 {
 }
 
+/* Files, sockets and blocked signals that are nobody else's. */
+static void by_return_with_much(void)
+{
+    static const int far[] = {250, 700};
+    sigset_t blocked;
+    int ends[2];
+    if (pipe(ends) || !freopen("held", "w+", stdin))
+        exit(3);
+    for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++)
+        dup2(ends[1], far[i]);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
+}
+
 /* before: launches made before the way out is taken */
 static const struct way {
     const char *name;
@@ -203,6 +219,7 @@ static const struct way {
     void (*take)(void);
 } ways[] = {
     {"return", 100, by_return},
+    {"return-with-much", 100, by_return_with_much},
     {"thread", 0, by_thread},
     {"pthread_exit", 100, by_pthread_exit},
     {"_exit", 100, by__exit},

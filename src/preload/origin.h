@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Who and where the process was when this library was loaded. */
+#ifndef CT_ORIGIN_H
+#define CT_ORIGIN_H
+
+#include "base/base.h"
+
+/* To be called when the library is loaded; later calls are of no account. */
+void ct_origin_remember(void);
+
+/*
+ * Whether the process still has the root directory, the user and the group that it was loaded with:
+ * if not, a path may lead to something else, which somebody else has put there.
+ */
+bool ct_origin_is_same(void);
+
+#endif
