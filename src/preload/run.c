@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "base/text.h"
 
 #define RECORD_BYTES 8400 /* two paths and a little */
+#define MOST_BYTES (64 << 20) /* of a list: more is no launcher's, and would take long */
 
 /* Whatever the variable names: nothing is added to what is no launcher's list. */
 static bool is_list(int fd)
@@ -70,33 +70,42 @@ void ct_run_tell(enum ct_run_kind kind, const char *wanted, const char *path)
     errno = saved_errno;
 }
 
-/* Among the texts in these bytes. */
-static bool has_text(const char *p, const char *end, const char *text)
+/* Where a search in a list's texts stands. */
+struct search {
+    const char *wanted;
+    size_t same; /* bytes of this text so far; DIFFERENT: it is another one */
+};
+
+#define DIFFERENT SIZE_MAX
+
+/* Whether the wanted text ends among these bytes, which go on where those before ended. */
+static bool has_text(struct search *s, const char *p, size_t bytes)
 {
-    size_t len = ct_strlen(text);
-    while (p < end) {
-        const char *next = p;
-        while (next < end && *next)
-            next++;
-        if ((size_t)(next - p) == len && ct_same_text(text, p, len))
+    for (size_t i = 0; i < bytes; i++) {
+        bool same = s->same != DIFFERENT && s->wanted[s->same] == p[i];
+        if (same && !p[i])
             return true;
-        p = next + 1;
+        if (!p[i])
+            s->same = 0;
+        else
+            s->same = same ? s->same + 1 : DIFFERENT;
     }
     return false;
 }
 
+/* Read, not mapped: whoever makes the file shorter would end the program. */
 bool ct_run_has(const char *path)
 {
+    char piece[4096];
+    struct search s = {.wanted = path};
     int saved_errno = errno, fd = open_list();
-    struct stat st;
     bool has = false;
-    if (fd >= 0 && !fstat(fd, &st)) {
-        size_t bytes = (size_t)st.st_size;
-        const char *list = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-        if (list != MAP_FAILED) {
-            has = has_text(list, list + bytes, path);
-            munmap((void *)(uintptr_t)list, bytes);
-        }
+    ssize_t n = 0;
+    for (off_t at = 0; fd >= 0 && !has && at < MOST_BYTES; at += n) {
+        n = pread(fd, piece, sizeof(piece), at);
+        if (n <= 0)
+            break;
+        has = has_text(&s, piece, (size_t)n);
     }
     if (fd >= 0)
         close(fd);

@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/trust.h"
+#include "say.h"
 
 #define SEPARATORS " :\t\n"
 
@@ -23,6 +27,18 @@ static const char *own_directory(void)
     return path;
 }
 
+/* Who could exchange the launcher may put other files beside it; nobody else. */
+static bool is_trusted(const char *path)
+{
+    struct stat own;
+    int fd = stat("/proc/self/exe", &own) ? -1 : ct_trust_open(path, own.st_uid);
+    if (fd < 0)
+        say("%s is not used, as others than its owner and root could exchange it", path);
+    else
+        close(fd);
+    return fd >= 0;
+}
+
 /* What is installed may have been moved: the way from one directory to the other stays. */
 static const char *find(const char *const *places, const char *name, int mode)
 {
@@ -30,7 +46,7 @@ static const char *find(const char *const *places, const char *name, int mode)
     for (; *places; places++) {
         const char *from = **places == '/' ? "" : own_directory();
         if (snprintf(path, sizeof(path), "%s%s/%s", from, *places, name) < PATH_MAX &&
-            access(path, mode) == 0)
+            access(path, mode) == 0 && is_trusted(path))
             return realpath(path, NULL);
     }
     return NULL;

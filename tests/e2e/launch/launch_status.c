@@ -287,6 +287,24 @@ START_TEST(part_is_missing)
 }
 END_TEST
 
+/* Where everybody may write, a library of another user's could lie by now. */
+START_TEST(part_that_others_may_exchange)
+{
+    static const char *const open_up[] = {"chmod 777 open/.libs", "chmod 1777 open/.libs",
+                                          "chmod 666 open/.libs/libcutrace.so",
+                                          "chown 65534 open/.libs/libcutrace.so"};
+    if (_i == 3 && geteuid())
+        return; /* only root can give files away */
+    copy_launcher("open", true, true);
+    ck_assert_int_eq(system(open_up[_i]), 0);
+    struct stage_run r =
+        LAUNCH(.program = "open/cutrace", .argv = {"-o", "x.bin", rig_actor(), "small", "20"});
+    ck_assert_msg(strstr(r.err, "libcutrace.so is not used, as others than its owner"), "%s", r.err);
+    ck_assert(stage_exit(&r) == FAILED || r.status == 0); /* one is installed */
+    stage_drop(&r);
+}
+END_TEST
+
 /* The three files in one directory are a copy that works. */
 START_TEST(parts_in_one_directory)
 {
@@ -353,6 +371,7 @@ int main(void)
     tcase_add_test(t, answers);
     tcase_add_test(t, messages_are_safe);
     tcase_add_loop_test(t, part_is_missing, 0, 2);
+    tcase_add_loop_test(t, part_that_others_may_exchange, 0, 4);
     tcase_add_test(t, parts_in_one_directory);
     tcase_add_test(t, path_with_separators);
     tcase_add_test(t, report_that_is_killed);
