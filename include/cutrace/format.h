@@ -51,7 +51,8 @@ struct ct_file_header {
     uint16_t major;
     uint16_t minor;
     struct ct_file_commit commit[2];
-    uint8_t reserved[CT_FILE_HEADER_BYTES - 16 - 2 * 32];
+    uint64_t start_unix_ns; /* as in ct_file_process; 0: not said, as of a merged file */
+    uint8_t reserved[CT_FILE_HEADER_BYTES - 24 - 2 * 32];
 };
 
 /* A payload starts with this and `sections` entries of struct ct_file_section. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "base/parent.h"
 #include "base/text.h"
 #include "cutrace/format.h"
+#include "cutrace/trace.h"
 #include "format/crc32.h"
 
 static bool write_all(int fd, const void *data, size_t bytes, uint64_t offset)
@@ -38,18 +38,65 @@ static bool is_ours_or_empty(int fd, uint64_t size, const char *magic)
            !__builtin_memcmp(found, magic, sizeof(found));
 }
 
-bool ct_file_begin(struct ct_file *f)
+bool ct_file_begin(struct ct_file *f, uint64_t start_unix_ns)
 {
     struct ct_file_header h = {
         .magic = CT_FILE_MAGIC,
         .endian = CT_FILE_ENDIAN,
         .major = CT_FILE_MAJOR,
         .minor = CT_FILE_MINOR,
+        .start_unix_ns = start_unix_ns,
     };
     f->sequence = 0;
     f->committed_offset = CT_FILE_HEADER_BYTES;
     f->committed_bytes = 0;
     return write_all(f->fd.number, &h, sizeof(h), 0);
+}
+
+/* When the process began that wrote a profile or a trace; 0: it does not say. */
+static uint64_t start_of(int fd)
+{
+    union {
+        char magic[CT_FILE_MAGIC_BYTES];
+        struct ct_trace_header trace;
+        char bytes[offsetof(struct ct_file_header, reserved)];
+    } h = {0};
+    struct ct_file_header profile;
+    if (pread(fd, &h, sizeof(h), 0) < (ssize_t)sizeof(h))
+        return 0;
+    if (!__builtin_memcmp(h.magic, CT_TRACE_MAGIC, sizeof(h.magic)))
+        return h.trace.start_unix_ns;
+    __builtin_memcpy(&profile, h.bytes, sizeof(h.bytes));
+    return __builtin_memcmp(h.magic, CT_FILE_MAGIC, sizeof(h.magic)) ? 0 : profile.start_unix_ns;
+}
+
+/* ---- who writes ---- */
+
+/*
+ * Of a description, as flock()'s: but to have this one takes the right to write, and to ask for it
+ * disturbs nobody.
+ */
+static int lock(int fd, int command, short type, struct flock *l)
+{
+    *l = (struct flock){.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(fd, command, l);
+}
+
+bool ct_file_is_written(int fd)
+{
+    struct flock l;
+    return !lock(fd, F_OFD_GETLK, F_RDLCK, &l) && l.l_type == F_WRLCK;
+}
+
+enum claim { OURS, WRITTEN, KEPT_BY_READER };
+
+/* Whoever may read a file can keep others from this lock. Where there are no locks, it is ours. */
+static enum claim claim(int fd)
+{
+    struct flock l;
+    if (!lock(fd, F_OFD_SETLK, F_WRLCK, &l) || (errno != EAGAIN && errno != EACCES))
+        return OURS;
+    return ct_file_is_written(fd) ? WRITTEN : KEPT_BY_READER;
 }
 
 static void remember(struct ct_file *f, const char *path)
@@ -115,22 +162,62 @@ static enum ct_file_error open_path(struct ct_file *f, const char *path, bool fo
     return error;
 }
 
+/* The next one of the name is without the reader's lock. False: errno says why. */
+static bool remove_file(const char *path, const struct stat *st)
+{
+    const char *name;
+    struct stat now;
+    int directory = ct_parent_open(path, &name);
+    bool good = directory >= 0 && !fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) &&
+                now.st_dev == st->st_dev && now.st_ino == st->st_ino &&
+                !unlinkat(directory, name, 0);
+    int saved_errno = errno;
+    if (directory >= 0)
+        close(directory);
+    errno = saved_errno;
+    return good;
+}
+
+/* Opened, and nobody else's. *by_reader: a lock of somebody who does not write is on it. */
+static enum ct_file_error look(struct ct_file *f, const char *path, struct stat *st,
+                               const char *magic, bool force, ct_file_is_kept *is_kept,
+                               bool *by_reader)
+{
+    enum ct_file_error error = open_path(f, path, force);
+    if (error)
+        return error;
+    enum claim c = claim(f->fd.number);
+    if (c == WRITTEN)
+        return CT_FILE_BUSY;
+    *by_reader = c == KEPT_BY_READER;
+    if (fstat(f->fd.number, st)) /* who held the lock before may have written since */
+        return CT_FILE_ERROR;
+    if (st->st_size && is_kept && is_kept(path, st, start_of(f->fd.number)))
+        return CT_FILE_BUSY;
+    if (!force && !is_ours_or_empty(f->fd.number, (uint64_t)st->st_size, magic))
+        return CT_FILE_FOREIGN;
+    return CT_FILE_OK;
+}
+
 enum ct_file_error ct_file_claim(struct ct_file *f, const char *path, const char *magic, bool force,
                                  ct_file_is_kept *is_kept)
 {
-    struct stat st;
+    struct stat st, before;
+    bool by_reader = false;
     f->in_memory = false;
-    enum ct_file_error error = open_path(f, path, force);
+    enum ct_file_error error = look(f, path, &before, magic, force, is_kept, &by_reader);
+    if (!error && by_reader) {
+        ct_fd_close(&f->fd);
+        if (before.st_uid != geteuid() || !remove_file(path, &before))
+            return CT_FILE_BUSY;
+        error = look(f, path, &st, magic, force, is_kept, &by_reader);
+        if (!error && by_reader)
+            error = CT_FILE_BUSY;
+        if (!error && !st.st_size) /* as private as it was */
+            fchmod(f->fd.number, before.st_mode & 0777);
+    }
     if (error)
         return fail(f, error);
-    if (flock(f->fd.number, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return fail(f, CT_FILE_BUSY);
-    if (fstat(f->fd.number, &st)) /* who held the lock before may have written since */
-        return fail(f, CT_FILE_ERROR);
-    if (st.st_size && is_kept && is_kept(path, &st))
-        return fail(f, CT_FILE_BUSY);
-    if (!force && !is_ours_or_empty(f->fd.number, (uint64_t)st.st_size, magic))
-        return fail(f, CT_FILE_FOREIGN);
     if (ftruncate(f->fd.number, 0))
         return fail(f, CT_FILE_ERROR);
     remember(f, path);
@@ -140,7 +227,7 @@ enum ct_file_error ct_file_claim(struct ct_file *f, const char *path, const char
 enum ct_file_error ct_file_open(struct ct_file *f, const char *path, bool force)
 {
     enum ct_file_error error = ct_file_claim(f, path, CT_FILE_MAGIC, force, NULL);
-    return error || ct_file_begin(f) ? error : fail(f, CT_FILE_ERROR);
+    return error || ct_file_begin(f, 0) ? error : fail(f, CT_FILE_ERROR);
 }
 
 const char *ct_file_reason(enum ct_file_error error, int number)
@@ -176,7 +263,7 @@ bool ct_file_open_memory(struct ct_file *f)
 {
     f->in_memory = true;
     f->path[0] = '\0';
-    if (ct_fd_keep(&f->fd, memfd_create("cutrace", MFD_CLOEXEC)) && ct_file_begin(f))
+    if (ct_fd_keep(&f->fd, memfd_create("cutrace", MFD_CLOEXEC)) && ct_file_begin(f, 0))
         return true;
     fail(f, CT_FILE_ERROR);
     return false;

@@ -27,21 +27,27 @@ enum ct_file_error {
     CT_FILE_ERROR,    /* errno says why */
 };
 
-/* Asked of a file that is not empty, once it is locked: whether it is kept, and counts as busy. */
-typedef bool ct_file_is_kept(const char *path, const struct stat *st);
+/*
+ * Asked of a file that is not empty, once it is locked: whether it is kept, and counts as busy. The
+ * time is when the process began that wrote it, by the clock of its host; 0: the file does not say.
+ */
+typedef bool ct_file_is_kept(const char *path, const struct stat *st, uint64_t start_unix_ns);
 
 /*
  * Creates or takes over the file, and empties it: never through a symbolic link in its name or one
  * that a stranger planted on the way, never one that another process is writing or that `is_kept`
  * (may be NULL), never what is no regular file; one that does not begin with `magic` or has other
- * names only with `force`. The file is locked (flock) while it is open, which is how other processes
- * tell.
+ * names only with `force`. The file is locked for writing (F_OFD_SETLK) while it is open, which is
+ * how other processes tell. Where somebody who may only read has put a lock on it, it is made anew.
  */
 enum ct_file_error ct_file_claim(struct ct_file *f, const char *path, const char *magic, bool force,
                                  ct_file_is_kept *is_kept);
 
-/* Writes the header of a profile; there is no commit yet. */
-bool ct_file_begin(struct ct_file *f);
+/* Whether a living process writes to a file of ours. */
+bool ct_file_is_written(int fd);
+
+/* Writes the header of a profile; there is no commit yet. When the process began, or 0. */
+bool ct_file_begin(struct ct_file *f, uint64_t start_unix_ns);
 
 /* Both. */
 enum ct_file_error ct_file_open(struct ct_file *f, const char *path, bool force);

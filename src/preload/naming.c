@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/proc.h"
@@ -131,20 +132,24 @@ static void add_name(struct ct_text *t, const char *path, bool by_rank, unsigned
     ct_text_add(t, path + dot);
 }
 
+#define TICK_NS 10000000u /* of the clock that says when a process began */
+
 /*
- * A file written since the run began is of the same run: of a parent, a child or a sibling that has
- * ended, or of this process before it called exec. The run begins with the first process that was
- * started with us. The margin is one tick of the clock that says when that was. A launcher knows
- * for sure.
+ * Of the same run is a file of a process that began in it: a parent, a child or a sibling that has
+ * ended, or this process before it called exec. The run begins with the first process that was
+ * started with us, to within a tick. In that tick, and of a file that does not say when its process
+ * began, it counts when the file was written, by the clock of whoever keeps it: not in the future.
+ * A launcher knows for sure.
  */
-static bool is_of_run(const char *path, const struct stat *st)
+static bool is_of_run(const char *path, const struct stat *st, uint64_t began_ns)
 {
     if (ct_run_has(path))
         return true;
-    uint64_t start_ns = ct_proc_family_start_unix_ns("libcutrace.so");
+    uint64_t run_ns = ct_proc_family_start_unix_ns("libcutrace.so");
     uint64_t written_ns =
         (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
-    return written_ns > start_ns + 10000000u;
+    bool written_since = written_ns > run_ns + TICK_NS && written_ns < ct_clock_unix_ns() + TICK_NS;
+    return began_ns > run_ns + TICK_NS || ((!began_ns || began_ns > run_ns) && written_since);
 }
 
 enum ct_file_error ct_naming_open(struct ct_file *f, char path[CT_NAMING_BYTES], const char *wanted,

@@ -85,7 +85,7 @@ static void open_file(void)
     char path[CT_NAMING_BYTES];
     opened = true;
     enum ct_file_error error = ct_naming_open(&file, path, wanted, by_rank, CT_FILE_MAGIC);
-    if (!error && ct_file_begin(&file)) {
+    if (!error && ct_file_begin(&file, process.start_unix_ns)) {
         ct_run_tell(CT_RUN_SUMMARY, wanted, path);
         return;
     }

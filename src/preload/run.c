@@ -10,7 +10,7 @@
 #include "base/hush.h"
 #include "base/text.h"
 
-#define RECORD_BYTES 8400 /* two paths and a little */
+#define RECORD_BYTES 8400     /* two paths and a little */
 #define MOST_BYTES (64 << 20) /* of a list: more is no launcher's, and would take long */
 
 /* Whatever the variable names: nothing is added to what is no launcher's list. */

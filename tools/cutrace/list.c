@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 
 #include "base/hush.h"
 #include "cutrace/run.h"
+#include "format/write.h"
 #include "own.h"
 
 #define CLOSE_TRIES 50 /* of 10 ms */
@@ -60,7 +60,7 @@ static char *read_all(const char **first, const char **end)
 static bool is_open(const char *path)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool busy = file >= 0 && flock(file, LOCK_SH | LOCK_NB) != 0;
+    bool busy = file >= 0 && ct_file_is_written(file);
     if (file >= 0)
         close(file);
     return busy;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cutrace/run.h"
 #include "record/journal.h"
 #include "stage.h"
 
@@ -298,17 +299,102 @@ START_TEST(pattern_of_the_pid)
 }
 END_TEST
 
+/* Of the description, as the profile's is. */
+static bool lock(int fd, short type)
+{
+    struct flock l = {.l_type = type, .l_whence = SEEK_SET};
+    return !fcntl(fd, F_OFD_SETLK, &l);
+}
+
 /* The file of the run is being written: this one would get a name with its pid. */
 START_TEST(added_pid)
 {
     write_file("victim", POEM);
     write_file("summary.bin", "");
-    int fd = open("summary.bin", O_RDONLY | O_CLOEXEC);
-    ck_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    int fd = open("summary.bin", O_RDWR | O_CLOEXEC);
+    ck_assert(fd >= 0 && lock(fd, F_WRLCK));
     struct stage_run r = play_planted("summary.$$.bin", "CUTRACE_FORCE=1");
     ck_assert_msg(stage_said(&r) == 1 && strstr(r.err, "it is a symbolic link"), "%s", r.err);
     check_text("summary.bin", "");
     close(fd);
+    stage_drop(&r);
+}
+END_TEST
+
+/* Who may read the profile of the last run cannot keep this run from its name, nor see more of it.
+ */
+START_TEST(reader_with_a_lock)
+{
+    stage_drop(&(struct stage_run[]){PLAY(.argv = {"small", "10"})}[0]);
+    ck_assert_int_eq(chmod("summary.bin", 0640), 0);
+    int fd = open("summary.bin", O_RDONLY | O_CLOEXEC);
+    ck_assert(fd >= 0 && (_i ? lock(fd, F_RDLCK) : flock(fd, LOCK_EX) == 0));
+    struct stage_run r = PLAY(.argv = {"small", "10"});
+    ck_assert_uint_eq(stage_said(&r), 0);
+    ck_assert_uint_eq(stage_profiles(), 1);
+    check_small("summary.bin");
+    ck_assert_uint_eq(mode_of("summary.bin"), 0640);
+    close(fd);
+    stage_drop(&r);
+}
+END_TEST
+
+/* The clock of whoever keeps the files: two runs, and two processes of one run. */
+START_TEST(file_of_another_clock)
+{
+    static const char *const touch[] = {"touch -d '+1 hour' summary.bin",
+                                        "touch -d '-1 hour' summary.bin"};
+    char script[3000];
+    stage_drop(&(struct stage_run[]){PLAY(.argv = {"small", "10"})}[0]);
+    ck_assert_int_eq(system(touch[_i]), 0);
+    struct stage_run r = PLAY(.argv = {"small", "10"});
+    ck_assert_uint_eq(stage_profiles(), 1);
+    stage_drop(&r);
+    const char *actor = stage_path_of("tests/e2e/actor/actor");
+    snprintf(script, sizeof(script), "%s small 10; %s; %s small 10", actor, touch[_i], actor);
+    r = PLAY(.program = "/bin/sh", .argv = {"-c", script});
+    ck_assert_uint_eq(stage_profiles(), 2);
+    check_small("summary.bin");
+    stage_drop(&r);
+}
+END_TEST
+
+/* Made shorter and longer all the time while processes look for a name in it. */
+START_TEST(launchers_list_that_shrinks)
+{
+    static char list[1100] = "CUTRACE_RUN=";
+    char script[3000];
+    write_file("list", CT_RUN_MAGIC);
+    ck_assert_ptr_nonnull(realpath("list", list + 12));
+    stage_drop(&(struct stage_run[]){PLAY(.argv = {"small", "10"})}[0]);
+    snprintf(script, sizeof(script),
+             "(while [ -e list ]; do truncate -s 60M list; sleep .01; truncate -s 64 list; done) & "
+             "for i in 1 2 3 4 5 6; do %s small 10 >/dev/null || echo status $?; done; rm list",
+             stage_path_of("tests/e2e/actor/actor"));
+    struct stage_run r = PLAY(.program = "/bin/sh", .argv = {"-c", script}, .env = {list});
+    ck_assert_str_eq(r.out, "");
+    stage_drop(&r);
+}
+END_TEST
+
+/* The name is behind as many others as there are in several pieces. */
+START_TEST(launchers_list_that_is_long)
+{
+    static char list[1100] = "CUTRACE_RUN=";
+    char path[1100];
+    stage_drop(&(struct stage_run[]){PLAY(.argv = {"small", "10"})}[0]);
+    ck_assert_ptr_nonnull(realpath("summary.bin", path));
+    write_file("list", CT_RUN_MAGIC);
+    FILE *f = fopen("list", "a");
+    ck_assert_ptr_nonnull(f);
+    for (int i = 0; i < 200; i++)
+        fprintf(f, "F %d%c%s.wanted%c%s.%d%c", i, 0, path, 0, path, i, 0);
+    if (_i)
+        fprintf(f, "F 1%c%s.wanted%c%s%c", 0, path, 0, path, 0);
+    fclose(f);
+    ck_assert_ptr_nonnull(realpath("list", list + 12));
+    struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {list});
+    ck_assert_uint_eq(stage_profiles(), 1 + (unsigned)_i);
     stage_drop(&r);
 }
 END_TEST
@@ -440,6 +526,10 @@ int main(void)
     tcase_add_test(t, strangers_files_are_kept);
     tcase_add_test(t, pattern_of_the_pid);
     tcase_add_test(t, added_pid);
+    tcase_add_loop_test(t, reader_with_a_lock, 0, 2);
+    tcase_add_loop_test(t, file_of_another_clock, 0, 2);
+    tcase_add_test(t, launchers_list_that_shrinks);
+    tcase_add_loop_test(t, launchers_list_that_is_long, 0, 2);
     tcase_add_test(t, journals);
     tcase_add_test(t, journal_of_kernels);
     tcase_add_test(t, swapped_for_a_link);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +50,7 @@ static bool may_replace(const char *path)
         return refuse(path, "cannot be opened: ", strerror(errno));
     if (!is_profile_or_empty(fd))
         good = refuse(path, "is there and no profile: it stays as it is", "");
-    else if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+    else if (ct_file_is_written(fd))
         good = refuse(path, "is being written by another process", "");
     close(fd);
     return good;
@@ -75,7 +74,7 @@ static bool write_unnamed(const char *path, const void *payload, size_t bytes)
 {
     struct ct_file f = {.fd = CT_FD_NONE, .in_memory = true};
     const char *part = ct_partial_begin(path);
-    bool good = ct_fd_keep(&f.fd, ct_unnamed_open(path)) && ct_file_begin(&f) &&
+    bool good = ct_fd_keep(&f.fd, ct_unnamed_open(path)) && ct_file_begin(&f, 0) &&
                 ct_file_commit(&f, payload, bytes) && !fsync(f.fd.number) &&
                 ct_unnamed_link(f.fd.number, part);
     if (good)
