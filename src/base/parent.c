@@ -9,6 +9,7 @@
 #include "base/text.h"
 
 #define DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
+#define TRIES 10
 
 bool ct_parent_is_planted(const struct stat *directory, const struct stat *entry)
 {
@@ -57,5 +58,37 @@ int ct_parent_open(const char *path, const char **name)
             fd = step(fd, part);
         *name = p + 1;
     }
+    return fd;
+}
+
+/* What is not there yet is created by this call, or not at all. */
+static int open_in(int directory, const char *name, int flags, mode_t mode)
+{
+    struct stat above, entry;
+    if (!*name) {
+        errno = EISDIR;
+        return -1;
+    }
+    if (fstatat(directory, name, &entry, AT_SYMLINK_NOFOLLOW))
+        return openat(directory, name, flags | (flags & O_CREAT ? O_EXCL : 0) | O_NOFOLLOW, mode);
+    if (!fstat(directory, &above) && ct_parent_is_planted(&above, &entry)) {
+        errno = S_ISLNK(entry.st_mode) ? ELOOP : EACCES;
+        return -1;
+    }
+    return openat(directory, name, flags | (S_ISLNK(entry.st_mode) ? 0 : O_NOFOLLOW), mode);
+}
+
+int ct_parent_open_file(const char *path, int flags, mode_t mode)
+{
+    const char *name;
+    int directory = ct_parent_open(path, &name);
+    if (directory < 0)
+        return -1;
+    int fd = open_in(directory, name, flags | O_CLOEXEC, mode);
+    for (int i = 0; i < TRIES && fd < 0 && errno == EEXIST && !(flags & O_EXCL); i++)
+        fd = open_in(directory, name, flags | O_CLOEXEC, mode); /* somebody made it meanwhile */
+    int saved_errno = errno;
+    close(directory);
+    errno = saved_errno;
     return fd;
 }

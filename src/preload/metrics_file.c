@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h> /* renameat() */
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "base/parent.h"
 #include "base/text.h"
 #include "format/write.h"
 #include "preload/naming.h"
@@ -34,12 +36,26 @@ static void complain(void)
     complained = true;
 }
 
+/* To be read, and by no link that a stranger planted. */
 static int open_directory(void)
 {
-    return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char path[sizeof(directory) + 2];
+    struct ct_text t = ct_text_in(path, sizeof(path));
+    ct_text_add(&t, directory);
+    ct_text_add(&t, "/.");
+    return ct_parent_open_file(path, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* cutrace-HOST-PID.prom, and .cutrace-HOST-PID.part, which no collector reads. */
+static uint64_t secret(void)
+{
+    uint64_t random = 0;
+    return getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random) ? random : 0;
+}
+
+/*
+ * cutrace-HOST-PID.prom, and .cutrace-HOST-NUMBER-PID.part, which no collector reads, and which
+ * nobody can guess and put something there.
+ */
 static void make_names(void)
 {
     struct ct_text n = ct_text_in(name, sizeof(name)), p = ct_text_in(part, sizeof(part));
@@ -47,9 +63,12 @@ static void make_names(void)
     for (const char *h = ct_naming_host(); *h && n.len < 200; h++)
         ct_text_add_char(&n, *h == '/' ? '_' : *h);
     ct_text_add(&n, "-");
-    ct_text_add_u64(&n, (uint64_t)getpid());
     ct_text_add(&p, ".");
     ct_text_add(&p, name);
+    ct_text_add_u64(&p, secret());
+    ct_text_add(&p, "-");
+    ct_text_add_u64(&n, (uint64_t)getpid());
+    ct_text_add_u64(&p, (uint64_t)getpid());
     ct_text_add(&n, ".prom");
     ct_text_add(&p, ".part");
 }

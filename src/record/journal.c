@@ -16,18 +16,6 @@ static struct ct_fd file = CT_FD_NONE;
 static struct ct_journal_entry *entries;
 static unsigned count;
 
-/* Nothing in it says whose it is: one that is there is not ours. */
-static int create(const char *path)
-{
-    const char *name;
-    int directory = ct_parent_open(path, &name);
-    if (directory < 0)
-        return -1;
-    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    close(directory);
-    return fd;
-}
-
 bool ct_journal_open(const char *path)
 {
     char name[4096];
@@ -36,7 +24,9 @@ bool ct_journal_open(const char *path)
     ct_text_add(&t, ".");
     ct_text_add_u64(&t, (uint64_t)getpid());
     entries = ct_map(sizeof(*entries) * ROOM);
-    return entries && ct_fd_keep(&file, create(name));
+    /* Nothing in it says whose it is: one that is there is not ours. */
+    return entries &&
+           ct_fd_keep(&file, ct_parent_open_file(name, O_WRONLY | O_CREAT | O_EXCL, 0666));
 }
 
 bool ct_journal_is_open(void)

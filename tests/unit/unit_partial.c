@@ -2,13 +2,16 @@
 /* A file that gets its name when it is whole, and is not there when that does not happen. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/parent.h"
 #include "build_file.h"
 #include "case_main.h"
 #include "report/options.h"
@@ -83,8 +86,12 @@ END_TEST
 
 static bool part_is_there(pid_t of)
 {
-    snprintf(part, sizeof(part), "%s.%ld.part", PATH, (long)of);
-    return !access(part, F_OK);
+    char pattern[64];
+    glob_t found;
+    snprintf(pattern, sizeof(pattern), "%s.%ld.*.part", PATH, (long)of);
+    bool there = !glob(pattern, 0, NULL, &found);
+    globfree(&found);
+    return there;
 }
 
 /* A child's, which gets a signal before it keeps the file: how it ended. */
@@ -119,6 +126,42 @@ START_TEST(an_ignored_signal_stays_so)
     signal(SIGHUP, SIG_IGN);
     ck_assert_int_eq(interrupt(SIGHUP), 0);
     check_content("new");
+}
+END_TEST
+
+START_TEST(its_name_cannot_be_guessed)
+{
+    char first[64];
+    begin();
+    snprintf(first, sizeof(first), "%s", part);
+    ct_partial_drop();
+    begin();
+    ck_assert_str_ne(first, part);
+    ct_partial_drop();
+}
+END_TEST
+
+#define STRANGER 12345 /* a user who is nobody here */
+
+/* In a directory for all: what another user put there, and what this one did. */
+START_TEST(what_a_stranger_planted)
+{
+    struct stat st;
+    if (geteuid())
+        return; /* only root can give files away */
+    ck_assert(!system("rm -rf all; mkdir -m 1777 all; echo old >all/file; echo old >all/mine; "
+                      "ln -s ../secret all/link; ln -s ../reached all/mylink"));
+    ck_assert(!lchown("all/file", STRANGER, STRANGER) && !lchown("all/link", STRANGER, STRANGER));
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+    ck_assert(ct_parent_open_file("all/file", flags, 0666) == -1 && errno == EACCES);
+    ck_assert(ct_parent_open_file("all/link", flags, 0666) == -1 && errno == ELOOP);
+    ck_assert(stat("secret", &st) == -1 && !stat("all/file", &st) && st.st_size == 4);
+    ck_assert_int_ge(ct_parent_open_file("all/mine", flags, 0666), 0);
+    ck_assert_int_ge(ct_parent_open_file("all/mylink", flags, 0666), 0);
+    ck_assert_int_ge(ct_parent_open_file("all/new", flags, 0666), 0);
+    ck_assert(!stat("reached", &st) && !stat("all/new", &st) && !stat("all/mine", &st));
+    ck_assert_int_eq(st.st_size, 0);
+    ck_assert(!system("rm -rf all reached"));
 }
 END_TEST
 
@@ -263,6 +306,8 @@ int main(void)
     tcase_add_loop_test(tests, a_signal_removes_it_and_ends_the_program, 0, 3);
     tcase_add_test(tests, an_ignored_signal_stays_so);
     tcase_add_test(tests, handlers_are_given_back);
+    tcase_add_test(tests, its_name_cannot_be_guessed);
+    tcase_add_test(tests, what_a_stranger_planted);
     tcase_add_test(tests, a_merge_that_is_killed_leaves_nothing);
     tcase_add_test(tests, a_merge_that_cannot_name_it);
     tcase_add_test(tests, its_mode_is_what_the_mask_leaves);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parent.h"
 #include "ctl.h"
 #include "environment.h"
 #include "finish.h"
@@ -138,8 +139,8 @@ static void open_log(const char *pattern, pid_t pid)
     char path[4096];
     if (!pattern || !pattern_expand(path, sizeof(path), pattern, pid))
         return;
-    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
-    int fd = own_move_up(open(path, flags | (role_speaks() ? O_TRUNC : 0), 0666));
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY;
+    int fd = own_move_up(ct_parent_open_file(path, flags | (role_speaks() ? O_TRUNC : 0), 0666));
     if (fd < 0)
         say("%s: cannot be written: %s", path, strerror(errno));
     else

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parent.h"
 #include "format/read.h"
 #include "format/trace_read.h"
 #include "report/behind.h"
@@ -21,9 +22,9 @@ static int open_for_writing(const char *path)
 {
     struct stat st;
     bool regular = stat(path, &st) || S_ISREG(st.st_mode);
-    int fd = regular ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    int fd = regular ? ct_parent_open_file(path, O_RDWR | O_CREAT, 0666) : -1;
     if (!regular || (fd < 0 && errno == EACCES))
-        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+        fd = ct_parent_open_file(path, O_WRONLY | O_CREAT | O_NOCTTY, 0666);
     return fd;
 }
 

@@ -2,8 +2,11 @@
 #include "report/partial.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -24,8 +27,10 @@ static void interrupted(int number)
 const char *ct_partial_begin(const char *path)
 {
     struct sigaction action = {.sa_handler = interrupted, .sa_flags = SA_NODEFER};
-    ct_string_printf(&part, "%s.%ld.part", path, (long)getpid());
-    unlink(part.data);
+    uint64_t secret;
+    if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+        secret = (uint64_t)time(NULL);
+    ct_string_printf(&part, "%s.%ld.%016" PRIx64 ".part", path, (long)getpid(), secret);
     for (size_t i = 0; i < ct_countof(ending); i++)
         if (!sigaction(ending[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
             sigaction(ending[i], &action, NULL);

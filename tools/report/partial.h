@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 /*
- * What the file is to be called meanwhile, "PATH.PID.part": nothing has that name now. SIGHUP,
- * SIGINT and SIGTERM remove it and end the program, unless they were ignored. One at a time.
+ * What the file is to be called meanwhile, "PATH.PID.<16 digits>.part", which nobody can guess and
+ * has put something there. SIGHUP, SIGINT and SIGTERM remove it and end the program, unless they
+ * were ignored. One at a time.
  */
 const char *ct_partial_begin(const char *path);
 

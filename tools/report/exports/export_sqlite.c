@@ -2,12 +2,14 @@
 #include "report/exports/export_sqlite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parent.h"
 #include "config.h"
 #include "report/complain.h"
 #include "report/partial.h"
@@ -29,6 +31,16 @@ static bool open_tables(struct ct_sqlite *s)
     return true;
 }
 
+/* Closes it. SQLite opens a file by its name alone, and a link of that name as well. */
+static bool is_still(const char *path, int made)
+{
+    struct stat st, now;
+    bool same = !fstat(made, &st) && !lstat(path, &now) && st.st_dev == now.st_dev &&
+                st.st_ino == now.st_ino;
+    close(made);
+    return same;
+}
+
 /* A database that only we have open, and that is thrown away when it is not finished. */
 static bool open_database(struct ct_sqlite *s, const char *path)
 {
@@ -40,9 +52,9 @@ static bool open_database(struct ct_sqlite *s, const char *path)
         CT_SQLITE_STATEMENTS(X)
 #undef X
     };
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (sqlite3_open_v2(path, &s->db, flags, NULL) ||
-        sqlite3_exec(s->db, settings, NULL, NULL, NULL) ||
+    int made = ct_parent_open_file(path, O_RDWR | O_CREAT | O_EXCL, 0666);
+    if (made < 0 || sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE, NULL) ||
+        !is_still(path, made) || sqlite3_exec(s->db, settings, NULL, NULL, NULL) ||
         sqlite3_exec(s->db, ct_sqlite_schema, NULL, NULL, NULL))
         return false;
     for (int i = 0; i < CT_SQLITE_STATEMENT_COUNT; i++)
