@@ -173,6 +173,8 @@ static int read_newest(struct ct_summary *s, int fd, const struct ct_file_header
     s->minor = h->minor;
     s->fell_back = other->sequence && !is_committed(other);
     int rc = read_payload(s, fd, newest, size_bytes, error);
+    if (!rc && s->fell_back)
+        ct_read_fail(error, 0, "is damaged: one of its two commit records is wrong");
     if (rc && is_committed(other) && !read_payload(s, fd, other, size_bytes, &ignored)) {
         s->fell_back = true;
         rc = 0;

@@ -56,7 +56,7 @@ struct ct_summary {
 #undef X
     uint16_t minor;
     uint64_t sequence; /* of the payload that was taken */
-    bool fell_back;    /* the newest payload was damaged, this is the one before */
+    bool fell_back;    /* the newest payload is damaged or not there, this is the one before */
 
     void *payload; /* buffer, kept from file to file */
     size_t payload_size;
@@ -70,7 +70,7 @@ struct ct_read_error {
 
 /*
  * Reads `path` into *s, which is all zero at first and may be used again for the next file.
- * 0, or -errno with error->text; *s is then empty.
+ * 0, or -errno with error->text; *s is then empty. With s->fell_back error->text says why.
  */
 int ct_summary_read(struct ct_summary *s, const char *path, struct ct_read_error *error);
 /* The same of an open file, whatever its offset; it stays open. */

@@ -125,12 +125,16 @@ static int read_data(struct reader *r, struct segment *s, const struct ct_trace_
                         s->offset);
 }
 
+static bool is_records(const struct ct_trace_block *h)
+{
+    return h->type == CT_TRACE_OPERATIONS || h->type == CT_TRACE_CALLS ||
+           h->type == CT_TRACE_RANGES;
+}
+
 static bool is_wanted(const struct reader *r, const struct ct_trace_block *h)
 {
-    bool is_records =
-        h->type == CT_TRACE_OPERATIONS || h->type == CT_TRACE_CALLS || h->type == CT_TRACE_RANGES;
     bool is_within = h->first_ns <= r->t.until_ns && h->last_ns >= r->t.since_ns;
-    return !is_records || is_within || (h->type == CT_TRACE_RANGES && r->t.all_ranges);
+    return !is_records(h) || is_within || (h->type == CT_TRACE_RANGES && r->t.all_ranges);
 }
 
 /* ---- what blocks hold ---- */
@@ -203,6 +207,7 @@ static int next_block(struct reader *r, struct ct_read_error *error)
         if (rc > 0) {
             s->offset += whole_bytes(&h);
             s->number++;
+            r->t.has_records |= is_records(&h);
             r->t.read_bytes += whole_bytes(&h);
             rc = wanted ? take_block(r, &h, error) : 0;
             return rc ? rc : 1;
@@ -461,7 +466,7 @@ const char *ct_trace_ending(const struct ct_trace_reader *t)
     if (t->truncated)
         return "ends in the midst of a block: what came last is missing";
     if (!t->losses.finished)
-        return "ends early: the process was killed, or still runs";
+        return "ends early: what came last is missing, as of a process that was killed or runs";
     return NULL;
 }
 

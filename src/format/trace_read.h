@@ -53,6 +53,7 @@ struct ct_trace_reader {
     CT_TRACE_TABLES(X)
 #undef X
     struct ct_trace_losses losses; /* `finished` 0 at the end: killed, cut, or still running */
+    bool has_records;              /* so far a block of them was there, wanted or not */
     bool truncated;                /* at the end: there is a part of one more block */
     uint64_t file_bytes;
     uint64_t read_bytes; /* so far */

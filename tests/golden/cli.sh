@@ -56,6 +56,9 @@ payload=$((($(wc -c <basic.bin) - 4096) / 2)) # the two are equal, the newest is
 cp basic.bin corrupt && overwrite corrupt 4200 'xxxxxxxx'
 "$report" corrupt >out 2>err || fail "the older data are not taken"
 grep -q 'Warning: The newest data of 1 file are damaged' out || fail "old data are not named"
+for output in kernels losses --csv "--format json" "kernels --format csv"; do # each says so
+    status 0 "corrupt: is damaged: the checksum of its data is wrong; what came last is missing" "$report" $output corrupt
+done
 overwrite corrupt $((4200 + payload)) 'xxxxxxxx'
 status 1 "corrupt: is damaged: the checksum of its data is wrong" "$report" corrupt
 cp basic.bin locked && chmod 000 locked
@@ -235,9 +238,17 @@ status 2 "'.s' is no value of --until" "$report" trace --until .s basic.trace
 status 2 "--since is later than --until" "$report" trace --since 1s --until 1ms basic.trace
 status 1 "basic.trace: is a trace, which the report would overwrite" "$report" -o basic.trace \
     trace basic.trace
+# Cut in the midst of a block, and between two; a trace that has no record left is no empty one.
 head -c 200 basic.trace >short.trace
-status 0 "" "$report" trace short.trace
+status 1 "short.trace: has nothing to show: the file ends before its first record" "$report" trace short.trace
 grep -q "Warning: short.trace: ends in the midst of a block" out || fail "short.trace: $(cat out)"
+head -c 64 basic.trace >header.trace
+for output in "trace" "trace --csv" "--format chrome" "kernels"; do
+    status 1 "header.trace: has nothing to show" "$report" $output header.trace
+done
+head -c $(($(wc -c <basic.trace) - 8)) basic.trace >most.trace
+status 0 "" "$report" trace most.trace
+grep -q "Warning: most.trace: ends in the midst of a block" out || fail "most.trace: $(cat out)"
 # Open at once are all in the second reading only, as if the others had gone since the first.
 for csv in "" --csv; do
     (ulimit -n 8; exec "$report" $csv trace $(printf 'basic.trace %.0s' 1 2 3 4 5 6 7 8 9)) >out 2>err
@@ -291,8 +302,8 @@ head -c 60 basic.trace >no.trace
 status 1 "no.trace: is truncated" "$report" kernels --per stream no.trace
 cp basic.trace crc.trace && overwrite crc.trace 30 'xx'
 status 1 "crc.trace: is damaged: its header is" "$report" kernels --per stream crc.trace
-status 0 "" "$report" kernels --per stream short.trace
-grep -q "^short.trace: ends in the midst of a block" out || fail "kernels of short.trace: $(cat out)"
+status 0 "" "$report" kernels --per stream most.trace
+grep -q "^most.trace: ends in the midst of a block" out || fail "kernels of most.trace: $(cat out)"
 "$make_trace" idle idle.trace || exit 99
 status 0 "" "$report" cuda_kern_exec_sum idle.trace
 # The function's name alone, in traces as in profiles.

@@ -93,7 +93,8 @@ same one other "profiles that could not be opened at first are missing"
 # That older data were taken is in the file, and in what is said of it.
 cp a.bin damaged.bin && printf xxxxxxxx | dd of=damaged.bin bs=1 seek=4200 conv=notrunc 2>/dev/null
 "$report" info --format json damaged.bin | grep -q '"fell_back": 1' || fail "JSON does not name damaged data"
-status 0 "" "$report" merge damaged.bin b.bin -o good.bin
+status 0 "damaged.bin: is damaged: the checksum of its data is wrong; what came last is missing, taken is the state before, 1.235 s after the start" \
+    "$report" merge damaged.bin b.bin -o good.bin
 status 0 "" "$report" good.bin
 grep -q 'Warning: The newest data of a file that was merged were damaged' out || fail "damaged data: $(cat out)"
 [ -z "$(find . -name '*.part')" ] || fail "left behind: $(find . -name '*.part')"

@@ -487,6 +487,39 @@ START_TEST(directories)
 }
 END_TEST
 
+/* The newest state is behind the one before, and a byte of it is missing. */
+static void write_cut(const char *path, bool has_rows)
+{
+    struct ct_build b;
+    size_t bytes;
+    ct_build_start(&b);
+    ct_build_process(&b, 1, "./app");
+    struct ct_file_row row =
+        ct_build_row(CT_ROW_KERNEL, 0, ct_build_device(&b, 0, "GPU"), ct_build_text(&b, "kernel"));
+    ct_build_time(&row, 1000);
+    if (has_rows)
+        ct_build_add(&b, CT_SECTION_ROWS, &row);
+    char *image = ct_build_image(&b, &bytes);
+    struct ct_file_commit *c = ((struct ct_file_header *)image)->commit, newest = c[0];
+    c[0].offset = c[1].offset;
+    c[1].offset = newest.offset;
+    ct_build_seal(image);
+    ck_assert(ct_build_write(path, image, bytes - 1));
+    free(image);
+    ct_build_free(&b);
+}
+
+/* It is taken as it was before; only if nothing is left of it that is a failure. */
+START_TEST(a_file_that_was_cut)
+{
+    write_cut(names[0], _i);
+    ck_assert_int_eq(ct_files_merge(&merged, files, 1, 1), _i);
+    ck_assert_uint_eq(merged.process_count, 1);
+    ck_assert_uint_eq(merged.fell_back, 1);
+    ck_assert_uint_eq(merged.row_keys.count, (unsigned)_i);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("ranks");
@@ -502,5 +535,6 @@ int main(void)
     tcase_add_test(tests, bad_files_are_named_and_left_out);
     tcase_add_test(tests, what_no_report_would_read_is_not_written);
     tcase_add_test(tests, directories);
+    tcase_add_loop_test(tests, a_file_that_was_cut, 0, 2);
     return ct_case_main("ranks", tests);
 }

@@ -17,6 +17,9 @@
 struct failure {
     const char *path;
     struct ct_read_error error;
+    bool fell_back; /* an older state of it was taken */
+    bool is_empty;  /* which has nothing in it */
+    uint64_t after_ns;
 };
 
 /* What all threads share; the lock guards all but the files and the progress. */
@@ -42,19 +45,42 @@ struct hand {
     size_t failed;
 };
 
+static void note_state(struct failure *f, const struct ct_summary *s)
+{
+    f->fell_back = s->fell_back;
+    f->is_empty = !s->rows_count;
+    f->after_ns = s->process->duration_ns;
+}
+
 static void read_chunk(struct crew *crew, struct hand *h, struct ct_merged *m, size_t chunk)
 {
     size_t end = (chunk + 1) * CT_FILES_CHUNK;
     h->failed = 0;
     for (size_t i = chunk * CT_FILES_CHUNK; i < end && i < crew->count; i++) {
         struct failure *f = &h->failures[h->failed];
-        f->path = crew->files[i];
-        if (ct_summary_read(&h->summary, f->path, &f->error))
-            h->failed++;
-        else
+        *f = (struct failure){.path = crew->files[i]};
+        bool good = !ct_summary_read(&h->summary, f->path, &f->error);
+        if (good)
+            note_state(f, &h->summary);
+        h->failed += !good || f->fell_back;
+        if (good)
             ct_merge_add(m, &h->summary);
         ct_progress_add(&crew->progress, 1);
     }
+}
+
+/* Of a state that has nothing in it, no table is left. */
+static void complain_of(const struct failure *f)
+{
+    struct ct_string text = {0};
+    ct_string_put(&text, f->error.text);
+    if (f->fell_back)
+        ct_string_printf(&text,
+                         "; what came last is missing, taken is the state before, %.3f s after the "
+                         "start%s",
+                         (double)f->after_ns / 1e9, f->is_empty ? ", which has no operations" : "");
+    ct_complain(f->path, text.data);
+    ct_string_free(&text);
 }
 
 static void complain(struct crew *crew, const struct hand *h)
@@ -62,9 +88,10 @@ static void complain(struct crew *crew, const struct hand *h)
     if (!h->failed)
         return;
     ct_progress_hide(&crew->progress);
-    for (size_t i = 0; i < h->failed; i++)
-        ct_complain(h->failures[i].path, h->failures[i].error.text);
-    crew->failed = true;
+    for (size_t i = 0; i < h->failed; i++) {
+        complain_of(&h->failures[i]);
+        crew->failed |= !h->failures[i].fell_back || h->failures[i].is_empty;
+    }
 }
 
 /* What was made of a chunk is a summary like any other. */

@@ -175,6 +175,15 @@ static void finish_starts(struct ct_timeline_part *p)
     p->first_ns = least_ns;
 }
 
+/* Of a file that was cut there may be nothing to show, which is no empty timeline. */
+static void check_rest(struct ct_timeline *tl, const struct ct_timeline_file *f)
+{
+    if (!f->ending || f->t->has_records || tl->failed)
+        return;
+    ct_complain(f->path, "has nothing to show: the file ends before its first record");
+    tl->failed = true;
+}
+
 static void scan(struct ct_timeline *tl, struct ct_timeline_file *f)
 {
     struct ct_timeline_part *p = f->part;
@@ -194,6 +203,7 @@ static void scan(struct ct_timeline *tl, struct ct_timeline_file *f)
     tl->facts.lanes += f->t->streams.count + f->t->threads.count;
     f->losses = f->t->losses;
     f->ending = ct_trace_ending(f->t);
+    check_rest(tl, f);
     ct_timeline_close_file(f);
 }
 
