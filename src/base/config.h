@@ -22,6 +22,7 @@ struct ct_config_address {
 struct ct_config {
     const char *output; /* pattern of the profile's name */
     bool print;
+    bool print_asked; /* not only the standard; see base/spare.h */
     bool start;          /* record from the start on */
     const char *capture; /* record while such a range is open: RANGE@DOMAIN; NULL: none */
     uint32_t sample;     /* time one operation in this many */
@@ -41,6 +42,7 @@ struct ct_config {
     const char *report;  /* path or name of the report tool */
     bool unified; /* watch managed memory */
     bool control; /* answer `cutrace ctl` */
+    bool control_asked;
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets;        /* path of the journal; NULL: none */

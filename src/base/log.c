@@ -34,7 +34,7 @@ static void say(const char *line, size_t bytes)
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
     struct ct_hush h;
     int cancel = ct_cancel_disable();
-    if (ct_log_is_heard() && poll(&p, 1, 0) == 1) {
+    if (ct_log_is_heard() && poll(&p, 1, 0) == 1 && !(p.revents & POLLERR)) {
         ct_hush_begin(&h);
         if (write(STDERR_FILENO, line, bytes) < 0) {
             /* nobody to tell */

@@ -8,15 +8,16 @@
 #include "base/base.h"
 
 /*
- * Opens the directory of the last name in a path, with O_PATH. Symbolic links on the way are followed
- * but for those that a stranger planted. -1: errno says why. *name is the last name, in the path.
+ * Opens the directory of the last name in a path, with O_PATH. Symbolic links on the way are
+ * followed but for those that a stranger planted. -1: errno says why. *name is the last name, in
+ * the path.
  */
 int ct_parent_open(const char *path, const char **name);
 
 /*
- * Opens what a path names, or creates it, with flags and mode as of open(2). As of a directory on the
- * way, so of the name itself: what a stranger planted there is neither followed nor opened. -1: errno
- * says why; ELOOP is a planted link, EACCES a planted file.
+ * Opens what a path names, or creates it, with flags and mode as of open(2). As of a directory on
+ * the way, so of the name itself: what a stranger planted there is neither followed nor opened. -1:
+ * errno says why; ELOOP is a planted link, EACCES a planted file.
  */
 int ct_parent_open_file(const char *path, int flags, mode_t mode);
 

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/spare.h"
 #include "base/text.h"
 
 #define MANY_DESCRIPTORS 512
@@ -53,10 +54,8 @@ static const char *find(const char *text, const char *key)
     return NULL;
 }
 
-bool ct_proc_read(struct ct_proc *p)
+static bool parse(const char *text, struct ct_proc *p)
 {
-    char text[4096];
-    read_status(text, sizeof(text));
     const char *state = find(text, "State:"), *threads = find(text, "Threads:");
     const char *filters = find(text, "Seccomp_filters:");
     filters = filters ? filters : find(text, "Seccomp:");
@@ -66,6 +65,32 @@ bool ct_proc_read(struct ct_proc *p)
         .filters = filters ? (uint32_t)number(filters) : 0,
     };
     return state && threads;
+}
+
+bool ct_proc_read(struct ct_proc *p)
+{
+    char text[4096];
+    read_status(text, sizeof(text));
+    return parse(text, p);
+}
+
+/* ---- filters ---- */
+
+void ct_proc_look_for_filters(void)
+{
+    char text[4096];
+    struct ct_proc own, first;
+    if (!ct_proc_read(&own) || !own.filters)
+        return;
+    ct_fd_take_text(open("/proc/1/status", O_RDONLY | O_CLOEXEC), text, sizeof(text));
+    bool from_container = parse(text, &first) && first.filters >= own.filters;
+    atomic_store(&ct_spare_is_on, !from_container);
+}
+
+bool ct_proc_may_start_thread(void)
+{
+    struct ct_proc p;
+    return !ct_spare() || (ct_proc_read(&p) && p.threads > 1);
 }
 
 /* Where descriptors are few, the program may need each of them. */
@@ -92,6 +117,17 @@ bool ct_proc_is_confined(void)
 {
     struct ct_proc p;
     return ct_proc_read(&p) && p.filters > filters_before;
+}
+
+void ct_proc_directory(char *path, size_t size)
+{
+    if (!ct_spare()) {
+        if (!getcwd(path, size) || *path != '/')
+            *path = '\0';
+        return;
+    }
+    ssize_t n = readlink("/proc/self/cwd", path, size);
+    path[n > 0 && (size_t)n < size ? n : 0] = '\0';
 }
 
 /* ---- other processes ---- */
@@ -146,6 +182,11 @@ uint64_t ct_proc_parent(uint64_t pid)
     return describe(pid, &p) ? p.parent : 0;
 }
 
+uint64_t ct_proc_own_parent(void)
+{
+    return ct_spare() ? ct_proc_parent((uint64_t)getpid()) : (uint64_t)getppid();
+}
+
 /* Whether an entry of the list, which is cut into them, is the library. */
 static bool lists(char *list, const char *library)
 {
@@ -175,7 +216,7 @@ static bool has_preloaded(uint64_t pid, const char *library, char *text, size_t 
 bool ct_proc_parent_has_preloaded(const char *library)
 {
     char *text = ct_map(ENVIRONMENT_BYTES);
-    bool has = text && has_preloaded((uint64_t)getppid(), library, text, ENVIRONMENT_BYTES);
+    bool has = text && has_preloaded(ct_proc_own_parent(), library, text, ENVIRONMENT_BYTES);
     ct_unmap(text, ENVIRONMENT_BYTES);
     return has;
 }

@@ -24,8 +24,21 @@ bool ct_proc_is_held(void);
 /* In the child of a fork: it is the parent's. */
 void ct_proc_forget(void);
 
+/*
+ * Whether this process has more filters than process 1, which a service manager has given it, and
+ * which end it as a rule: then the library is spare (base/spare.h). Those that process 1 has as
+ * well are a container's, and let calls fail. To be called before anything else is done.
+ */
+void ct_proc_look_for_filters(void);
+
+/* Whether the program has threads, so that one more needs no call that it has not made itself. */
+bool ct_proc_may_start_thread(void);
+
 /* Whether filters have come since: what the program has no need of may end it now. */
 bool ct_proc_is_confined(void);
+
+/* The working directory; empty: it is not known, or cannot be reached from the root directory. */
+void ct_proc_directory(char *path, size_t size);
 
 /* To be called when the library is loaded; later calls are of no account. */
 void ct_proc_loaded(void);
@@ -41,6 +54,7 @@ uint64_t ct_proc_family_start_unix_ns(const char *library);
 
 /* 0: there is no such process. */
 uint64_t ct_proc_parent(uint64_t pid);
+uint64_t ct_proc_own_parent(void);
 
 /* Whether the parent has been started with it, as above. */
 bool ct_proc_parent_has_preloaded(const char *library);

@@ -8,16 +8,25 @@
 #include <unistd.h>
 
 #include "base/parent.h"
+#include "base/spare.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "cutrace/trace.h"
 #include "format/crc32.h"
 
+/* Nobody else uses the description's offset. */
+static ssize_t write_at(int fd, const void *data, size_t bytes, off_t offset)
+{
+    if (!ct_spare())
+        return pwrite(fd, data, bytes, offset);
+    return lseek(fd, offset, SEEK_SET) < 0 ? -1 : write(fd, data, bytes);
+}
+
 static bool write_all(int fd, const void *data, size_t bytes, uint64_t offset)
 {
     const char *p = data;
     while (bytes) {
-        ssize_t n = pwrite(fd, p, bytes, (off_t)offset);
+        ssize_t n = write_at(fd, p, bytes, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -88,15 +97,17 @@ bool ct_file_is_written(int fd)
     return !lock(fd, F_OFD_GETLK, F_RDLCK, &l) && l.l_type == F_WRLCK;
 }
 
-enum claim { OURS, WRITTEN, KEPT_BY_READER };
+enum claim { OURS, WRITTEN, READERS, UNKNOWN }; /* whose the lock is */
 
 /* Whoever may read a file can keep others from this lock. Where there are no locks, it is ours. */
 static enum claim claim(int fd)
 {
     struct flock l;
+    if (ct_spare())
+        return UNKNOWN;
     if (!lock(fd, F_OFD_SETLK, F_WRLCK, &l) || (errno != EAGAIN && errno != EACCES))
         return OURS;
-    return ct_file_is_written(fd) ? WRITTEN : KEPT_BY_READER;
+    return ct_file_is_written(fd) ? WRITTEN : READERS;
 }
 
 static void remember(struct ct_file *f, const char *path)
@@ -178,18 +189,17 @@ static bool remove_file(const char *path, const struct stat *st)
     return good;
 }
 
-/* Opened, and nobody else's. *by_reader: a lock of somebody who does not write is on it. */
+/* Opened, and not kept. */
 static enum ct_file_error look(struct ct_file *f, const char *path, struct stat *st,
                                const char *magic, bool force, ct_file_is_kept *is_kept,
-                               bool *by_reader)
+                               enum claim *whose)
 {
     enum ct_file_error error = open_path(f, path, force);
     if (error)
         return error;
-    enum claim c = claim(f->fd.number);
-    if (c == WRITTEN)
+    *whose = claim(f->fd.number);
+    if (*whose == WRITTEN)
         return CT_FILE_BUSY;
-    *by_reader = c == KEPT_BY_READER;
     if (fstat(f->fd.number, st)) /* who held the lock before may have written since */
         return CT_FILE_ERROR;
     if (st->st_size && is_kept && is_kept(path, st, start_of(f->fd.number)))
@@ -199,26 +209,36 @@ static enum ct_file_error look(struct ct_file *f, const char *path, struct stat 
     return CT_FILE_OK;
 }
 
+/* As private as the one before. Whoever may write to that without our knowing notices that it went.
+ */
+static enum ct_file_error replace(struct ct_file *f, const char *path, const struct stat *before,
+                                  const char *magic, bool force, ct_file_is_kept *is_kept)
+{
+    struct stat st;
+    enum claim whose;
+    ct_fd_close(&f->fd);
+    if (before->st_uid != ct_spare_user() || !remove_file(path, before))
+        return CT_FILE_BUSY;
+    enum ct_file_error error = look(f, path, &st, magic, force, is_kept, &whose);
+    if (!error && whose == READERS)
+        return CT_FILE_BUSY;
+    if (!error && !st.st_size && (st.st_mode ^ before->st_mode) & 0777)
+        fchmod(f->fd.number, before->st_mode & 0777);
+    return error;
+}
+
 enum ct_file_error ct_file_claim(struct ct_file *f, const char *path, const char *magic, bool force,
                                  ct_file_is_kept *is_kept)
 {
-    struct stat st, before;
-    bool by_reader = false;
+    struct stat st = {0};
+    enum claim whose;
     f->in_memory = false;
-    enum ct_file_error error = look(f, path, &before, magic, force, is_kept, &by_reader);
-    if (!error && by_reader) {
-        ct_fd_close(&f->fd);
-        if (before.st_uid != geteuid() || !remove_file(path, &before))
-            return CT_FILE_BUSY;
-        error = look(f, path, &st, magic, force, is_kept, &by_reader);
-        if (!error && by_reader)
-            error = CT_FILE_BUSY;
-        if (!error && !st.st_size) /* as private as it was */
-            fchmod(f->fd.number, before.st_mode & 0777);
-    }
+    enum ct_file_error error = look(f, path, &st, magic, force, is_kept, &whose);
+    if (!error && (whose == READERS || (whose == UNKNOWN && st.st_size)))
+        error = replace(f, path, &st, magic, force, is_kept);
     if (error)
         return fail(f, error);
-    if (ftruncate(f->fd.number, 0))
+    if (whose != UNKNOWN && ftruncate(f->fd.number, 0))
         return fail(f, CT_FILE_ERROR);
     remember(f, path);
     return CT_FILE_OK;

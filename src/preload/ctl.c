@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/spare.h"
 #include "base/text.h"
 #include "cutrace/ctl.h"
 #include "preload/profile.h"
@@ -70,7 +71,7 @@ static bool listen_at(int fd)
 /* Where descriptors are few, the program may need each of them. */
 void ct_ctl_open(void)
 {
-    if (!ct_config.control || !ct_proc_is_held())
+    if (!ct_config.control || (ct_spare() && !ct_config.control_asked) || !ct_proc_is_held())
         return;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || !ct_fd_keep(&listening, fd) || !listen_at(listening.number)) {

@@ -16,6 +16,7 @@
 #include "base/intern.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/spare.h"
 #include "base/text.h"
 #include "cuda/api.h"
 #include "cutrace/format.h"
@@ -195,6 +196,7 @@ static bool arm(bool handles_forks)
         atomic_store(&ct_state, CT_OFF);
         return false;
     }
+    ct_proc_look_for_filters();
     load(); /* another library's constructor may have come here before ours ran */
     bool ok = ct_options_read();
     if (ok && is_left_alone()) {
@@ -367,7 +369,8 @@ void ct_cuda_started(void)
         CT_REAL(cuDriverGetVersion)(&version);
     started_in = getpid();
     ct_profile_start((uint32_t)version);
-    ct_tool_find();
+    if (!ct_spare() || ct_config.print_asked)
+        ct_tool_find();
     ct_run_tell(CT_RUN_STARTED, "", "");
     ct_trace_file_start();
     ct_metrics_start();
@@ -378,7 +381,12 @@ void ct_cuda_started(void)
     if (ct_drain_start(take, write_files, tend))
         ct_ctl_open();
     else
-        ct_log(1, "no drain thread could be started; the profile is written at exit", NULL, NULL);
+        ct_log(1,
+               ct_spare()
+                   ? "with a filter of system calls no thread is started where the program has "
+                     "none; the profile is written at exit"
+                   : "no drain thread could be started; the profile is written at exit",
+               NULL, NULL);
     atomic_store(&is_running, true);
     ct_cancel_restore(cancel);
     errno = saved_errno;

@@ -2,6 +2,7 @@
 #include "preload/naming.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/spare.h"
 #include "base/text.h"
 #include "preload/run.h"
 
@@ -18,12 +20,21 @@
 static char directory[2048]; /* working one when CUDA started; the program may change it */
 static char host[256];
 
+static void read_host(void)
+{
+    int fd = open("/proc/sys/kernel/hostname", O_RDONLY | O_CLOEXEC);
+    size_t n = ct_fd_take_text(fd, host, sizeof(host));
+    if (n && host[n - 1] == '\n')
+        host[n - 1] = '\0';
+}
+
 void ct_naming_start(void)
 {
-    if (gethostname(host, sizeof(host) - 1))
+    if (ct_spare())
+        read_host();
+    else if (gethostname(host, sizeof(host) - 1))
         host[0] = '\0';
-    if (!getcwd(directory, sizeof(directory)) || directory[0] != '/')
-        directory[0] = '\0';
+    ct_proc_directory(directory, sizeof(directory));
 }
 
 const char *ct_naming_host(void)

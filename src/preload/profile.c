@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/proc.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "format/write.h"
@@ -67,7 +68,7 @@ void ct_profile_start(uint32_t driver_version)
         .start_unix_ns = ct_clock_unix_ns(),
         .start_ns = ct_clock_monotonic_ns(),
         .pid = (uint32_t)getpid(),
-        .parent_pid = (uint32_t)getppid(),
+        .parent_pid = (uint32_t)ct_proc_own_parent(),
         .driver_version = driver_version,
         .rank = ct_config.rank,
     };

@@ -7,6 +7,7 @@
 
 #include "base/copies.h"
 #include "base/elf.h"
+#include "base/proc.h"
 #include "base/text.h"
 
 #define EARLY 101 /* the other constructors ask for the path */
@@ -21,10 +22,10 @@ __attribute__((constructor(EARLY))) static void find_path(void)
     if (!ct_object_of(path, &o) || !o.name || !*o.name)
         return;
     if (*o.name != '/') {
-        if (!getcwd(path, PATH_MAX) || *path != '/') {
-            *path = '\0';
+        ct_proc_look_for_filters();
+        ct_proc_directory(path, PATH_MAX);
+        if (!*path)
             return;
-        }
         t.len = ct_strlen(path);
         ct_text_add_char(&t, '/');
     }

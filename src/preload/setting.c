@@ -29,6 +29,7 @@ static bool set_OUTPUT(const char *s)
 
 static bool set_PRINT(const char *s)
 {
+    ct_config.print_asked = s != ct_settings[CT_SETTING_PRINT].standard;
     return read_on_off(s, &ct_config.print);
 }
 
@@ -148,6 +149,7 @@ static bool set_UNIFIED(const char *s)
 
 static bool set_CONTROL(const char *s)
 {
+    ct_config.control_asked = s != ct_settings[CT_SETTING_CONTROL].standard;
     return read_on_off(s, &ct_config.control);
 }
 

@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/spare.h"
 #include "base/text.h"
 #include "cutrace/host.h"
 #include "preload/child.h"
@@ -64,6 +65,10 @@ static void say_where_all_are(const char *path)
 static const char *print(const char *path)
 {
     const char *why;
+    if (ct_spare() && !ct_config.print_asked)
+        return "no table, as the process was started with a filter of system calls "
+               "(CUTRACE_PRINT=on "
+               "prints it)";
     if (ct_proc_is_confined())
         return "no table, as the program may not start others (seccomp)";
     const char *program = ct_tool_path(&why);

@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/mem.h"
+#include "base/spare.h"
 #include "record/bracket.h"
 #include "record/drain.h"
 #include "record/note.h"
@@ -48,7 +49,8 @@ CT_COLD void ct_call_log_start(struct ct_thread *t)
     log->name[0] = '\0';
     log->defined_in = log->namings = 0;
     log->given_name = NULL;
-    prctl(PR_GET_NAME, log->name);
+    if (!ct_spare())
+        prctl(PR_GET_NAME, log->name);
     take_numbers(t, log);
     atomic_store_explicit(&t->log, log, memory_order_release);
 }

@@ -16,6 +16,7 @@
 #include "base/hush.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/spare.h"
 #include "base/spin.h"
 #include "record/api_stats.h"
 #include "record/ask.h"
@@ -299,8 +300,10 @@ static void loop(void)
 static void *run(void *unused)
 {
     (void)unused;
-    prctl(PR_SET_NAME, "cutrace");
-    prctl(PR_SET_TIMERSLACK, 1000);
+    if (!ct_spare()) {
+        prctl(PR_SET_NAME, "cutrace");
+        prctl(PR_SET_TIMERSLACK, 1000);
+    }
     ct_is_drain_thread = true;
     loop();
     finish();
@@ -324,9 +327,9 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*ten
     take_figures = take;
     write_figures = write;
     tend_others = tend;
-    if (pthread_attr_init(&attr))
-        return false;
     ct_proc_hold();
+    if (!ct_proc_may_start_thread() || pthread_attr_init(&attr))
+        return false;
     pthread_attr_setstacksize(&attr, stack_bytes());
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     atomic_store(&phase, RUNNING);
