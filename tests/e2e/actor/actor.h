@@ -89,6 +89,7 @@ typedef int actor_fn(int argc, char **argv);
     X("storm", storm)                                                                              \
     X("list-fds", list_fds)                                                                        \
     X("process", process)                                                                          \
+    X("as-filtered", as_filtered)                                                                  \
     X("as-nobody", as_nobody)                                                                      \
     X("scarce", scarce)                                                                            \
     X("waits", waits)                                                                              \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "stage.h"
@@ -324,6 +325,55 @@ START_TEST(sandbox)
     }
 }
 END_TEST
+
+/* Calls that the library would make, and that end the process. */
+static const long deadly[] = {
+    SYS_socket,          SYS_fcntl,        SYS_flock,          SYS_ftruncate, SYS_clone,
+    SYS_clone3,          SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_pwrite64,  SYS_prctl,
+    SYS_uname,           SYS_getcwd,       SYS_rt_sigpending,  SYS_geteuid,   SYS_getppid,
+    SYS_rt_sigtimedwait, SYS_wait4,        SYS_memfd_create,   SYS_getrandom, SYS_getresuid,
+};
+
+/* Twice, as the second one finds the profile of the first. */
+START_TEST(filter_from_before_the_start)
+{
+    char number[24];
+    const char *actor = stage_path_of("tests/e2e/actor/actor");
+    snprintf(number, sizeof(number), "%ld", deadly[_i]);
+    struct stage_scene scene = {.argv = {"as-filtered", number, actor, "small", "10"},
+                                .bare = true};
+    struct stage_run bare = stage_play(&scene);
+    for (int i = 0; stage_exit(&bare) == 0 && i < 2; i++) {
+        struct stage_run r = PLAY(.program = "/bin/sh",
+                                  .argv = {"-c", "unset CUTRACE_PRINT; exec \"$0\" \"$@\"", actor,
+                                           "as-filtered", number, actor, "small", "10"});
+        ck_assert_msg(r.status == 0, "call %ld: %x %s", deadly[_i], (unsigned)r.status, r.err);
+        ck_assert_str_eq(r.out, bare.out);
+        ck_assert_msg(strstr(r.err, "no table, as the process was started with a filter"), "%s",
+                      r.err);
+        ck_assert_uint_eq(stage_profiles(), 1);
+        struct ct_summary s;
+        stage_profile(&s, "summary.bin");
+        CHECK_TIMED(stage_kernel(&s, "alpha"), 10);
+        ck_assert_uint_eq(s.process->flags, CT_PROCESS_FINISHED);
+        ct_summary_free(&s);
+        stage_drop(&r);
+    }
+    stage_drop(&bare);
+}
+END_TEST
+
+/* Nothing is deadly here, and the table is asked for. */
+START_TEST(filter_and_what_is_asked_for)
+{
+    const char *actor = stage_path_of("tests/e2e/actor/actor");
+    struct stage_run r =
+        PLAY(.argv = {"as-filtered", "100000", actor, "small", "10"}, .env = {"CUTRACE_PRINT=on"});
+    if (stage_exit(&r) != SKIPPED)
+        ck_assert_msg(r.status == 0 && has_table(&r), "%s", r.err);
+    stage_drop(&r);
+}
+END_TEST
 #endif
 
 int main(void)
@@ -345,6 +395,8 @@ int main(void)
     tcase_add_test(t, output_that_becomes_read_only);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tcase_add_loop_test(t, sandbox, 0, sizeof(sandboxes) / sizeof(sandboxes[0]));
+    tcase_add_loop_test(t, filter_from_before_the_start, 0, sizeof(deadly) / sizeof(deadly[0]));
+    tcase_add_test(t, filter_and_what_is_asked_for);
 #endif
     return stage_main("life_scarce", t);
 }
