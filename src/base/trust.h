@@ -11,7 +11,8 @@
  * Opens what an absolute path leads to, with O_PATH and O_CLOEXEC. -1: it is not there, or somebody
  * else than root, this user, the user `also` and the owner of the root directory could have put it
  * there or could exchange it: each directory, link and the file itself belongs to one of them, and
- * nobody else may write there. In a directory where everybody may make entries of his own (such as
+ * nobody else may write there; a group of the owner's own number is taken for the owner. In a
+ * directory where everybody may make entries of his own (such as
  * /tmp) a directory of one of them is trusted, but no file and no link, which may be a second name
  * that a stranger gave it.
  */

@@ -263,15 +263,30 @@ static bool wait_alone(struct job *j, int process)
     return ended;
 }
 
-static bool wait_with_parent(struct job *j, pid_t pid)
+/* False: it has not ended in its time, as in an exec from a file server that does not answer. */
+static bool wait_for_parent(struct job *j, pid_t pid, int64_t end_ns, int *process)
 {
-    int process = -1;
     while (!waitpid(pid, NULL, __WCLONE | WNOHANG)) {
+        if (now_ns() > end_ns)
+            return false;
         if (atomic_load(&j->leave) == ASKS)
-            process = take_over(j);
+            *process = take_over(j);
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
-    if (atomic_load(&j->end) == LEFT)
+    return true;
+}
+
+/* *gone: nobody uses the job's memory any more. */
+static bool wait_with_parent(struct job *j, pid_t pid, bool *gone)
+{
+    int process = -1;
+    int64_t end_ns = now_ns() + LONGEST_NS + 2 * KILLED_NS;
+    *gone = wait_for_parent(j, pid, end_ns, &process);
+    if (!*gone) {
+        kill(pid, SIGKILL);
+        *gone = wait_for_parent(j, pid, end_ns + KILLED_NS, &process);
+    }
+    if (*gone && atomic_load(&j->end) == LEFT)
         return wait_alone(j, process);
     if (process >= 0)
         close(process);
@@ -297,7 +312,8 @@ bool ct_child_run(const struct ct_child *child)
         return false;
     *j = (struct job){.child = *child, .stack = room + 2 * STACK_BYTES, .host = getpid()};
     pid_t pid = start(j, room + 3 * STACK_BYTES);
-    bool ok = pid > 0 && wait_with_parent(j, pid);
-    ct_unmap(room, 3 * STACK_BYTES);
+    bool gone = true, ok = pid > 0 && wait_with_parent(j, pid, &gone);
+    if (gone)
+        ct_unmap(room, 3 * STACK_BYTES);
     return ok;
 }

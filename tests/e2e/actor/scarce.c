@@ -354,11 +354,15 @@ static void install(struct sock_filter *code, size_t count)
         exit(77);
 }
 
-/* as-filtered NUMBER PROGRAM...: as a service manager would, who ends it at that call */
+/*
+ * as-filtered NUMBER PROGRAM...: as a service manager would, who ends it at that call; below 0 it
+ * is refused, as in a container
+ */
 int actor_as_filtered(int argc, char **argv)
 {
-    struct sock_filter code[] = {
-        NUMBER, ON((uint32_t)actor_number(argc, argv, 1, 0), SECCOMP_RET_KILL_PROCESS), ALLOW};
+    long number = actor_number(argc, argv, 1, 0);
+    uint32_t action = number < 0 ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS;
+    struct sock_filter code[] = {NUMBER, ON((uint32_t)labs(number), action), ALLOW};
     install(code, sizeof(code) / sizeof(code[0]));
     execv(actor_word(argc, argv, 2, ""), argv + 2);
     return 3;

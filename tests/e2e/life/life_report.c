@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "stage.h"
@@ -57,6 +58,23 @@ START_TEST(inherits_three_descriptors_and_no_mask)
     stage_drop(&r);
 }
 END_TEST
+
+#ifdef SYS_close_range
+/* Before Linux 5.9, and in containers of before. */
+START_TEST(closes_one_by_one)
+{
+    char number[24];
+    snprintf(number, sizeof(number), "-%d", SYS_close_range);
+    write_report("ls /proc/self/fd >&2");
+    struct stage_run r =
+        PLAY(.argv = {"as-filtered", number, stage_path_of("tests/e2e/actor/actor"), "end",
+                      "return-with-much"},
+             .env = BY_REPORT);
+    ck_assert_msg(strstr(r.err, "0\n1\n2\n3\n") && !strstr(r.err, "\n4\n"), "%s", r.err);
+    stage_drop(&r);
+}
+END_TEST
+#endif
 
 /* The profile is in memory: that one descriptor more. */
 START_TEST(inherits_the_profile)
@@ -189,6 +207,9 @@ int main(void)
 {
     TCase *t = tcase_create("the report's process");
     tcase_add_test(t, inherits_three_descriptors_and_no_mask);
+#if defined(SYS_close_range) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    tcase_add_test(t, closes_one_by_one);
+#endif
     tcase_add_test(t, inherits_the_profile);
     tcase_add_test(t, is_ended_after_ten_seconds);
     tcase_add_test(t, ends_with_the_program);
