@@ -145,7 +145,7 @@ CT_BARE static int64_t now_ns(void)
 
 /* Both come blocked, to be waited for: one when the program has ended, one if it says that it
  * looks. */
-CT_BARE static void listen(struct job *j, int64_t longest_ns)
+CT_BARE static void hear(struct job *j, int64_t longest_ns)
 {
     uint64_t signals = (uint64_t)1 << (SIGCHLD - 1) | (uint64_t)1 << (CT_HOST_WATCHED - 1);
     struct timespec t = {.tv_sec = longest_ns / 1000000000, .tv_nsec = longest_ns % 1000000000};
@@ -169,7 +169,7 @@ CT_BARE static enum end wait_for(struct job *j)
         int64_t left_ns = j->end_ns - now_ns();
         if (left_ns <= 0)
             return RUNS;
-        listen(j, leave == ASKS && left_ns > NAP_NS ? NAP_NS : left_ns);
+        hear(j, leave == ASKS && left_ns > NAP_NS ? NAP_NS : left_ns);
     }
 }
 
