@@ -9,12 +9,14 @@
 #include "base/text.h"
 
 #define MOST_LINKS 40
+#define NOBODY ((gid_t)-1)
 #define UNMAPPED 65534 /* in a user namespace: anybody from outside, though not just one */
 
 struct walk {
     int at;         /* with O_PATH; -1: it has ended */
     bool is_shared; /* everybody may make entries there */
     uid_t known[4];
+    gid_t group;         /* NOBODY: none */
     char left[PATH_MAX]; /* of the path */
 };
 
@@ -27,10 +29,28 @@ static bool is_known(const struct walk *w, uid_t user)
 }
 
 /* A group of the owner's own number is the owner's alone, by custom; but not root's. */
-static bool may_others_write(const struct stat *st)
+static bool may_others_write(const struct walk *w, const struct stat *st)
 {
     bool group_is_owner = st->st_gid == (gid_t)st->st_uid && st->st_uid;
-    return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !group_is_owner);
+    bool group_is_known = group_is_owner || st->st_gid == w->group;
+    return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !group_is_known);
+}
+
+/* Who could exchange it; nothing is known of what is not there. */
+static void learn(struct walk *w, const char *like)
+{
+    char directory[PATH_MAX];
+    struct stat st;
+    struct ct_text t = ct_text_in(directory, sizeof(directory));
+    w->group = NOBODY;
+    if (!like || stat(like, &st))
+        return;
+    w->known[2] = st.st_uid;
+    ct_text_add(&t, like);
+    while (t.len && directory[t.len - 1] != '/')
+        directory[--t.len] = '\0';
+    if (t.len && !stat(directory, &st) && st.st_mode & S_IWGRP && !(st.st_mode & S_ISVTX))
+        w->group = st.st_gid;
 }
 
 static bool is_safe(const struct walk *w, const struct stat *st)
@@ -41,7 +61,7 @@ static bool is_safe(const struct walk *w, const struct stat *st)
         return false;
     if (S_ISLNK(st->st_mode))
         return true;
-    return !may_others_write(st) || (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX);
+    return !may_others_write(w, st) || (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX);
 }
 
 static bool go_to(struct walk *w, int fd)
@@ -58,8 +78,10 @@ static bool go_to_root(struct walk *w)
     if (!go_to(w, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) || fstat(w->at, &st))
         return false;
     w->known[3] = st.st_uid;
-    w->is_shared = may_others_write(&st);
-    return is_safe(&(struct walk){.known = {st.st_uid}}, &st);
+    w->is_shared = false;
+    bool safe = is_safe(w, &st);
+    w->is_shared = may_others_write(w, &st);
+    return safe;
 }
 
 /* Puts where the link leads before what is left of the path. Closes `link`. */
@@ -109,17 +131,18 @@ static bool step(struct walk *w, const char *name, unsigned *links)
     }
     if (S_ISLNK(st.st_mode))
         return ++*links < MOST_LINKS ? follow(w, fd) : (close(fd), false);
-    w->is_shared = may_others_write(&st);
+    w->is_shared = may_others_write(w, &st);
     return go_to(w, fd);
 }
 
-int ct_trust_open(const char *path, uid_t also)
+int ct_trust_open(const char *path, const char *like)
 {
-    struct walk w = {.at = -1, .known = {0, geteuid(), also}};
+    struct walk w = {.at = -1, .known = {0, geteuid()}};
     char name[PATH_MAX];
     unsigned links = 0;
     struct ct_text t = ct_text_in(w.left, sizeof(w.left));
     ct_text_add(&t, path);
+    learn(&w, like);
     bool good = *path == '/' && !ct_text_full(&t) && go_to_root(&w);
     while (good && (take_name(&w, name), *name))
         good = step(&w, name, &links);

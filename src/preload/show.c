@@ -67,8 +67,7 @@ static const char *print(const char *path)
     const char *why;
     if (ct_spare() && !ct_config.print_asked)
         return "no table, as the process was started with a filter of system calls "
-               "(CUTRACE_PRINT=on "
-               "prints it)";
+               "(CUTRACE_PRINT=on prints it)";
     if (ct_proc_is_confined())
         return "no table, as the program may not start others (seccomp)";
     const char *program = ct_tool_path(&why);

@@ -31,13 +31,10 @@ static bool take(void)
 /* Who could have exchanged this library is no stranger: it runs here. */
 static bool take_trusted(void)
 {
-    struct stat self;
-    const char *name = ct_self_path();
-    uid_t installer = name && !stat(name, &self) ? self.st_uid : geteuid();
     struct stat st;
     if (*path != '/' || !take())
         return false;
-    int fd = ct_trust_open(path, installer);
+    int fd = ct_trust_open(path, ct_self_path());
     bool good =
         fd >= 0 && !fstat(fd, &st) && st.st_dev == found.st_dev && st.st_ino == found.st_ino;
     if (fd >= 0)

@@ -184,6 +184,9 @@ static const struct {
     {"mkdir -p i/bin && cp report i/bin/cutrace-report && chown 65534 i/bin", false},
     {"mkdir -p i/bin && cp report i/bin/cutrace-report && chown 65534 i", false},
     {"mkdir -p i/bin && cp report i/bin/cutrace-report && chmod 1777 i", true},
+    {"mkdir -p i/bin && cp report i/bin/cutrace-report && chgrp 65534 i i/bin i/lib && "
+     "chmod 775 i i/bin i/lib",
+     true},
     {"mkdir other && cp report other && ln -s ../other/report i/cutrace-report", true},
     {"mkdir other && cp report other && ln -s ../other/report i/cutrace-report && "
      "chown 65534 other",
