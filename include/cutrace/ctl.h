@@ -8,8 +8,13 @@
  * up and goes with the process: CT_CTL_NAME and 16 random hexadecimal digits, which nobody can have
  * taken before. The client finds the name by the sockets that the process has open (/proc/PID/fd)
  * and those of its network namespace (/proc/PID/net/unix), and asks the kernel whether it is that
- * process that listens there; the process asks it whose client it is. Only its own user and root
- * are answered.
+ * process that listens there.
+ *
+ * Who may ask is who may look into the process: a request carries its key, which is a part of the
+ * name of a memory file that the process holds (CT_CTL_KEY_NAME and the key). The kernel shows that
+ * name, a link in /proc/PID/fd, to the process's own user and to root with its capabilities, through
+ * all namespaces, and to nobody else. Numbers of users and processes would say less: each is seen
+ * through the reader's own namespaces, where the root of any container may be 0.
  *
  * Numbers are the machine's: both are on it. A structure that grows is another version.
  */
@@ -20,6 +25,8 @@
 
 #define CT_CTL_NAME "cutrace-ctl-1-"
 #define CT_CTL_MAGIC 0x6c746331u
+#define CT_CTL_KEY_NAME "cutrace-key-1-"
+#define CT_CTL_KEY_DIGITS 32 /* hexadecimal */
 #define CT_CTL_PATH_BYTES 4096
 
 enum ct_ctl_command {
@@ -32,6 +39,7 @@ enum ct_ctl_command {
 struct ct_ctl_request {
     uint32_t magic;
     uint32_t command; /* enum ct_ctl_command */
+    char key[CT_CTL_KEY_DIGITS];
 };
 
 enum {
@@ -46,7 +54,7 @@ enum {
  */
 struct ct_ctl_answer {
     uint32_t magic;
-    uint32_t error; /* 0 or an errno: EACCES, EINVAL: no such command */
+    uint32_t error; /* 0 or an errno: EACCES: not with this key, EINVAL: no such command */
     uint32_t flags;
     uint32_t reserved;
     uint64_t age_ns;         /* since CUDA was initialised */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -26,6 +27,7 @@
 #define PATIENCE_NS 5000000000u /* for a request */
 #define VISITORS 4
 #define QUEUE 8
+#define NAME_DIGITS 16
 
 struct visitor {
     struct ct_fd fd;
@@ -35,29 +37,44 @@ struct visitor {
 };
 
 static atomic_bool is_open;
-static struct ct_fd listening = CT_FD_NONE;
-static uid_t owner;
+static struct ct_fd listening = CT_FD_NONE, key_file = CT_FD_NONE;
+static char key[CT_CTL_KEY_DIGITS];
 static uint64_t opened_ns, looked_ns;
 static struct visitor visitors[VISITORS];
 
 /* ---- the socket ---- */
 
-/* False: there is no randomness yet; a name that others can guess could be taken. */
-static bool make_name(struct sockaddr_un *name, socklen_t *size)
+/* False: there is no randomness yet; what others can guess could be taken. */
+static bool add_random(struct ct_text *t, size_t digit_count)
 {
     static const char digits[] = "0123456789abcdef";
-    uint8_t random[8];
-    struct ct_text t = ct_text_in(name->sun_path + 1, sizeof(name->sun_path) - 1);
-    if (getrandom(random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+    uint8_t random[CT_CTL_KEY_DIGITS];
+    if (getrandom(random, digit_count, GRND_NONBLOCK) != (ssize_t)digit_count)
         return false;
+    for (size_t i = 0; i < digit_count; i++)
+        ct_text_add_char(t, digits[random[i] & 15]);
+    return true;
+}
+
+static bool make_name(struct sockaddr_un *name, socklen_t *size)
+{
+    struct ct_text t = ct_text_in(name->sun_path + 1, sizeof(name->sun_path) - 1);
     *name = (struct sockaddr_un){.sun_family = AF_UNIX}; /* the NUL in front: no file */
     ct_text_add(&t, CT_CTL_NAME);
-    for (unsigned i = 0; i < sizeof(random); i++) {
-        ct_text_add_char(&t, digits[random[i] >> 4]);
-        ct_text_add_char(&t, digits[random[i] & 15]);
-    }
+    bool made = add_random(&t, NAME_DIGITS);
     *size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + t.len);
-    return true;
+    return made;
+}
+
+static bool make_key(void)
+{
+    char name[sizeof(CT_CTL_KEY_NAME) + CT_CTL_KEY_DIGITS];
+    struct ct_text t = ct_text_in(name, sizeof(name));
+    ct_text_add(&t, CT_CTL_KEY_NAME);
+    if (!add_random(&t, CT_CTL_KEY_DIGITS))
+        return false;
+    __builtin_memcpy(key, name + sizeof(CT_CTL_KEY_NAME) - 1, sizeof(key));
+    return ct_fd_keep(&key_file, memfd_create(name, MFD_CLOEXEC));
 }
 
 static bool listen_at(int fd)
@@ -74,12 +91,12 @@ void ct_ctl_open(void)
     if (!ct_config.control || (ct_spare() && !ct_config.control_asked) || !ct_proc_is_held())
         return;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || !ct_fd_keep(&listening, fd) || !listen_at(listening.number)) {
+    if (fd < 0 || !ct_fd_keep(&listening, fd) || !listen_at(listening.number) || !make_key()) {
         ct_fd_close(&listening);
+        ct_fd_close(&key_file);
         ct_log(2, "`cutrace ctl` will not be answered", NULL, NULL);
         return;
     }
-    owner = geteuid();
     opened_ns = looked_ns = ct_clock_monotonic_ns();
     for (unsigned i = 0; i < VISITORS; i++)
         visitors[i].fd.number = -1;
@@ -91,21 +108,12 @@ void ct_ctl_close(void)
     if (!atomic_exchange(&is_open, false))
         return;
     ct_fd_close(&listening);
+    ct_fd_close(&key_file);
     for (unsigned i = 0; i < VISITORS; i++)
         ct_fd_close(&visitors[i].fd);
 }
 
 /* ---- visitors ---- */
-
-/* A process that has become another user's is root's alone to ask. */
-static bool is_permitted(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-        return false;
-    return peer.uid == 0 || (peer.uid == owner && owner == geteuid());
-}
 
 /* One that cannot write to it, though it is the same user's; -1: there is none. */
 static int open_profile(void)
@@ -160,12 +168,25 @@ static void answer(struct visitor *v, uint32_t error)
     ct_fd_close(&v->fd);
 }
 
-static void obey(struct visitor *v, uint32_t command)
+/* All of it is looked at, so that the time tells nothing. */
+static bool has_key(const struct ct_ctl_request *r)
 {
-    switch (command) {
+    unsigned differs = 0;
+    for (unsigned i = 0; i < CT_CTL_KEY_DIGITS; i++)
+        differs |= (unsigned)(r->key[i] ^ key[i]);
+    return !differs;
+}
+
+static void obey(struct visitor *v, const struct ct_ctl_request *r)
+{
+    if (r->command <= CT_CTL_FLUSH && !has_key(r)) {
+        answer(v, EACCES);
+        return;
+    }
+    switch (r->command) {
     case CT_CTL_START:
     case CT_CTL_STOP:
-        ct_drain_record(command == CT_CTL_START);
+        ct_drain_record(r->command == CT_CTL_START);
         answer(v, 0);
         break;
     case CT_CTL_FLUSH:
@@ -173,21 +194,23 @@ static void obey(struct visitor *v, uint32_t command)
         v->waits = true;
         break;
     default:
-        answer(v, command == CT_CTL_STATUS ? 0 : EINVAL);
+        answer(v, r->command == CT_CTL_STATUS ? 0 : EINVAL);
     }
 }
 
 /* Descriptors that come with a request are closed by the kernel, as there is no room for them. */
 static void hear(struct visitor *v, uint64_t now_ns)
 {
-    struct ct_ctl_request r;
+    struct ct_ctl_request r = {0};
     ssize_t n = recv(v->fd.number, &r, sizeof(r), MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0 && errno == EAGAIN && now_ns - v->came_ns < PATIENCE_NS)
         return;
-    if (n != sizeof(r) || r.magic != CT_CTL_MAGIC)
+    if (n < 0 || r.magic != CT_CTL_MAGIC)
         ct_fd_close(&v->fd);
+    else if (n != sizeof(r)) /* of another version */
+        answer(v, EINVAL);
     else
-        obey(v, r.command);
+        obey(v, &r);
 }
 
 static void deal(struct visitor *v, uint64_t now_ns)
@@ -200,15 +223,32 @@ static void deal(struct visitor *v, uint64_t now_ns)
         answer(v, 0);
 }
 
-static void receive(struct visitor *v, uint64_t now_ns)
+/* Who says nothing is in nobody's way: a newcomer takes the place of the one that came first. */
+static struct visitor *find_place(void)
 {
-    int fd = accept4(listening.number, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 || !ct_fd_keep(&v->fd, fd))
-        return;
+    struct visitor *place = NULL;
+    for (unsigned i = 0; i < VISITORS; i++) {
+        struct visitor *v = &visitors[i];
+        if (v->fd.number < 0)
+            return v;
+        if (!v->waits && (!place || v->came_ns < place->came_ns))
+            place = v;
+    }
+    return place;
+}
+
+static bool receive(uint64_t now_ns)
+{
+    struct visitor *v = find_place();
+    int fd = v ? accept4(listening.number, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+    if (fd < 0)
+        return false;
+    ct_fd_close(&v->fd);
+    if (!ct_fd_keep(&v->fd, fd))
+        return false;
     v->came_ns = now_ns;
     v->waits = false;
-    if (!is_permitted(v->fd.number)) /* strangers do not keep others out by saying nothing */
-        answer(v, EACCES);
+    return true;
 }
 
 /*
@@ -217,7 +257,8 @@ static void receive(struct visitor *v, uint64_t now_ns)
  */
 static bool may_go_on(void)
 {
-    return ct_fd_is_ours(&listening) && ct_proc_is_held() && !ct_proc_is_confined();
+    return ct_fd_is_ours(&listening) && ct_fd_is_ours(&key_file) && ct_proc_is_held() &&
+           !ct_proc_is_confined();
 }
 
 static bool is_anybody_here(void)
@@ -240,11 +281,11 @@ void ct_ctl_look(void)
         ct_ctl_close();
         return;
     }
-    for (unsigned i = 0; i < VISITORS; i++) {
-        if (visitors[i].fd.number < 0)
-            receive(&visitors[i], now_ns);
-        if (visitors[i].fd.number >= 0)
-            deal(&visitors[i], now_ns);
-    }
+    unsigned came = 0;
+    do {
+        for (unsigned i = 0; i < VISITORS; i++)
+            if (visitors[i].fd.number >= 0)
+                deal(&visitors[i], now_ns);
+    } while (came++ < QUEUE && receive(now_ns));
     somebody = is_anybody_here();
 }

@@ -34,19 +34,34 @@ static bool has_ended(pid_t pid)
     return kill(pid, 0) && errno == ESRCH;
 }
 
-/* Whether one of its descriptors is that socket. */
-static bool has_socket(DIR *descriptors, uint64_t inode)
+/*
+ * Looks for a descriptor whose target begins so, and sets what is behind that. False: there is none;
+ * errno is EACCES if they may not be read.
+ */
+static bool find_descriptor(DIR *descriptors, const char *start, char rest[LINK_NAME_BYTES])
 {
-    char wanted[64], target[64];
-    snprintf(wanted, sizeof(wanted), "socket:[%" PRIu64 "]", inode);
+    char target[128];
+    size_t len = strlen(start);
+    int error = 0;
     rewinddir(descriptors);
     for (struct dirent *e; (e = readdir(descriptors));) {
         ssize_t n = readlinkat(dirfd(descriptors), e->d_name, target, sizeof(target) - 1);
+        error = n < 0 && errno == EACCES ? EACCES : error;
         target[n > 0 ? n : 0] = '\0';
-        if (!strcmp(target, wanted))
+        if (!strncmp(target, start, len)) {
+            snprintf(rest, LINK_NAME_BYTES, "%s", target + len);
             return true;
+        }
     }
+    errno = error;
     return false;
+}
+
+static bool has_socket(DIR *descriptors, uint64_t inode)
+{
+    char wanted[64], rest[LINK_NAME_BYTES];
+    snprintf(wanted, sizeof(wanted), "socket:[%" PRIu64 "]", inode);
+    return find_descriptor(descriptors, wanted, rest);
 }
 
 /* A line of proc/PID/net/unix: "...: count protocol flags type state inode @name" */
@@ -69,6 +84,16 @@ static bool find_name(struct link *l, DIR *descriptors)
     return found;
 }
 
+static bool find_key(struct link *l, DIR *descriptors)
+{
+    char key[LINK_NAME_BYTES];
+    if (!find_descriptor(descriptors, "/memfd:" CT_CTL_KEY_NAME, key) ||
+        strspn(key, "0123456789abcdef") != CT_CTL_KEY_DIGITS)
+        return false;
+    memcpy(l->key, key, sizeof(l->key));
+    return true;
+}
+
 /* Whether the file that a line of maps ends with is the library, also one replaced since. */
 static bool names_library(const char *line)
 {
@@ -88,6 +113,33 @@ static bool has_library(pid_t pid)
     if (f)
         fclose(f);
     return found;
+}
+
+/* Its effective user, as seen from here; -1: it is not known. */
+static uid_t user_of(pid_t pid)
+{
+    char line[256];
+    unsigned user = (unsigned)-1;
+    FILE *f = open_of(pid, "status");
+    while (f && fgets(line, sizeof(line), f) && sscanf(line, "Uid: %*u %u", &user) != 1)
+        ;
+    if (f)
+        fclose(f);
+    return user;
+}
+
+static void say_closed(pid_t pid)
+{
+    if (user_of(pid) == geteuid())
+        say("process %d is this user's, but its descriptors cannot be read, as of one that is not "
+            "dumpable or may do more: root may ask",
+            (int)pid);
+    else if (geteuid() == 0)
+        say("the descriptors of process %d cannot be read: for another user's, root needs "
+            "CAP_SYS_PTRACE",
+            (int)pid);
+    else
+        say("process %d is another user's: its own user and root may ask", (int)pid);
 }
 
 static void say_why_not(pid_t pid)
@@ -127,16 +179,19 @@ bool link_find(struct link *l, pid_t pid)
     *l = (struct link){.pid = pid};
     snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
     DIR *descriptors = opendir(path);
-    if (!descriptors && errno == EACCES) {
-        say("process %d is another user's: its own user and root may ask", (int)pid);
-        return false;
-    }
+    bool has_key = descriptors && find_key(l, descriptors);
+    bool closed = !has_key && errno == EACCES;
     bool found = descriptors && find_name(l, descriptors);
     if (descriptors)
         closedir(descriptors);
-    if (!found)
+    if (closed)
+        say_closed(pid);
+    else if (!found)
         say_why_not(pid);
-    return found && enter_network_of(pid);
+    else if (!has_key)
+        say("process %d has no key to its socket: its libcutrace.so is of another version",
+            (int)pid);
+    return found && has_key && enter_network_of(pid);
 }
 
 /* ---- asking ---- */
@@ -202,6 +257,7 @@ static enum link_result converse(const struct link *l, int fd, enum ct_ctl_comma
                                  struct ct_ctl_answer *answer, int *profile)
 {
     struct ct_ctl_request r = {.magic = CT_CTL_MAGIC, .command = command};
+    memcpy(r.key, l->key, sizeof(r.key));
     if (!is_that_process(fd, l->pid))
         return fail(l, "is not the one that listens where it should");
     send(fd, &r, sizeof(r), MSG_NOSIGNAL); /* a refusal comes without being asked */
@@ -215,7 +271,7 @@ static enum link_result converse(const struct link *l, int fd, enum ct_ctl_comma
     answer->path[sizeof(answer->path) - 1] = '\0';
     if (!answer->error)
         return LINK_ANSWERED;
-    return fail(l, answer->error == EACCES ? "answers its own user and root alone"
+    return fail(l, answer->error == EACCES ? "does not take the key that was read from it"
                                            : "does not know this command: it has another version");
 }
 

@@ -13,6 +13,7 @@
 struct link {
     pid_t pid;
     char name[LINK_NAME_BYTES]; /* of its socket, without the NUL in front */
+    char key[CT_CTL_KEY_DIGITS];
 };
 
 enum link_result {

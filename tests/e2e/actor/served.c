@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define BATCH 16
@@ -57,7 +58,8 @@ static void make_child(void)
 /*
  * served: reads lines, and answers each. "alpha N", "beta N": launches N kernels of that name and
  * waits for them; "graph alpha N", "graph beta N": N times a graph of one of them; "close": closes
- * all descriptors; "fork": leaves a child behind.
+ * all descriptors; "fork": leaves a child behind; "undumpable": is one from
+ * then on.
  */
 int actor_served(int argc, char **argv)
 {
@@ -83,6 +85,8 @@ int actor_served(int argc, char **argv)
             close_all();
         else if (!strcmp(line, "fork\n"))
             make_child();
+        else if (!strcmp(line, "undumpable\n"))
+            prctl(PR_SET_DUMPABLE, 0);
         printf("done\n");
     }
     return 0;

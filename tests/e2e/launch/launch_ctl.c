@@ -4,16 +4,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <poll.h>
 #include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cutrace/ctl.h"
@@ -30,7 +36,8 @@ static struct {
     int to;         /* what it is told */
 } served;
 
-static void serve_with(const char *variable)
+/* In namespaces of its own (CLONE_NEWUSER ...), if any. */
+static void serve_in(int namespaces, const char *variable)
 {
     int to[2], from[2];
     const char *line;
@@ -49,7 +56,8 @@ static void serve_with(const char *variable)
             putenv((char *)(uintptr_t)variable);
         dup2(to[0], 0);
         dup2(from[1], 1);
-        execl(rig_actor(), "actor", "served", (char *)NULL);
+        if (!namespaces || unshare(namespaces) == 0)
+            execl(rig_actor(), "actor", "served", (char *)NULL);
         _exit(127);
     }
     close(to[0]);
@@ -59,6 +67,11 @@ static void serve_with(const char *variable)
     line = rig_line(&served.rig);
     ck_assert_msg(!strncmp(line, "ready ", 6), "%s", line);
     snprintf(served.number, sizeof(served.number), "%d", (int)served.pid);
+}
+
+static void serve_with(const char *variable)
+{
+    serve_in(0, variable);
 }
 
 static void serve(void)
@@ -489,25 +502,105 @@ START_TEST(nonsense)
 }
 END_TEST
 
-/* As another user: the library's answer, which a client of ours would not even come to. */
-START_TEST(another_user)
+static int become_another_user(void)
+{
+    return setgid(65534) || setuid(65534);
+}
+
+/* For good, also by exec. */
+static int lose_capabilities(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {0};
+    return prctl(PR_SET_SECUREBITS, SECBIT_NOROOT) || syscall(SYS_capset, &head, none);
+}
+
+/* User 0 in it, and outside, too, with all capabilities there. */
+static int enter_user_namespace(void)
+{
+    return lose_capabilities() || unshare(CLONE_NEWUSER);
+}
+
+static int (*const strangers[])(void) = {become_another_user, lose_capabilities,
+                                         enter_user_namespace};
+
+/* The library's answer, which a client of ours would not even come to. */
+static void expect_no_answer(int (*become_stranger)(void))
 {
     struct sockaddr_un a;
     int status;
-    if (getuid())
-        return;
-    serve();
     socklen_t size = find_socket(&a);
     pid_t pid = fork();
     if (!pid) {
         struct ct_ctl_request r = {.magic = CT_CTL_MAGIC, .command = CT_CTL_STOP};
         struct ct_ctl_answer answer;
-        _exit(setgid(65534) || setuid(65534) ||
-              ask(&a, size, &r, sizeof(r), &answer) != sizeof(answer) || answer.error != EACCES);
+        _exit(become_stranger() || ask(&a, size, &r, sizeof(r), &answer) != sizeof(answer) ||
+              answer.error != EACCES);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
     expect_status("recording: on");
+}
+
+START_TEST(stranger)
+{
+    if (getuid())
+        return;
+    serve();
+    expect_no_answer(strangers[_i]);
+    ck_assert_int_eq(dismiss(), 0);
+}
+END_TEST
+
+/* There its own user has no number, as have all others: root of the machine may ask all the same. */
+START_TEST(in_a_user_namespace)
+{
+    if (getuid())
+        return;
+    serve_in(CLONE_NEWUSER, NULL);
+    tell("alpha 3\n");
+    expect_done("flush");
+    expect_no_answer(become_another_user);
+    ck_assert_int_eq(dismiss(), 0);
+}
+END_TEST
+
+/* More than there are places, and each of them before whoever has something to say. */
+START_TEST(silent_crowd)
+{
+    struct sockaddr_un a;
+    int silent[8];
+    serve();
+    socklen_t size = find_socket(&a);
+    for (unsigned i = 0; i < 8; i++)
+        silent[i] = call(&a, size);
+    time_t before = time(NULL); /* each keeps its place for five seconds */
+    expect_status("recording: on");
+    ck_assert_int_le(time(NULL) - before, 4);
+    for (unsigned i = 0; i < 8; i++)
+        close(silent[i]);
+    ck_assert_int_eq(dismiss(), 0);
+}
+END_TEST
+
+/* The client says what it has seen: not that it would be another user's. */
+START_TEST(refusals_are_true)
+{
+    if (getuid())
+        return;
+    serve();
+    tell("undumpable\n");
+    pid_t pid = fork();
+    int status;
+    if (!pid) {
+        if (lose_capabilities())
+            _exit(1);
+        expect_refusal(served.number, "flush", "is this user's, but its descriptors cannot be read");
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    expect_done("flush");
     ck_assert_int_eq(dismiss(), 0);
 }
 END_TEST
@@ -530,6 +623,9 @@ int main(void)
     tcase_add_test(t, descriptors_closed);
     tcase_add_test(t, child_outlives_parent);
     tcase_add_test(t, nonsense);
-    tcase_add_test(t, another_user);
+    tcase_add_loop_test(t, stranger, 0, sizeof(strangers) / sizeof(strangers[0]));
+    tcase_add_test(t, in_a_user_namespace);
+    tcase_add_test(t, silent_crowd);
+    tcase_add_test(t, refusals_are_true);
     return stage_main("ctl", t);
 }
