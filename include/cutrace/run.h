@@ -19,6 +19,8 @@ enum ct_run_kind {
     CT_RUN_STARTED = 'S', /* CUDA has started; both names are empty */
     CT_RUN_SUMMARY = 'F', /* the profile is in that file */
     CT_RUN_TRACE = 'T',   /* the timeline is in that file */
+    CT_RUN_REFUSED = 'R', /* cuInit failed; WANTED is what it returned, in decimal */
+    CT_RUN_PASSED = 'P',  /* a launcher within the run has dealt with that file, a profile */
 };
 
 #endif

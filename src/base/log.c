@@ -49,6 +49,11 @@ void ct_log_set_level(unsigned level)
     log_level = level;
 }
 
+bool ct_log_says(unsigned level)
+{
+    return level <= log_level;
+}
+
 void ct_log_set_rank(uint32_t rank)
 {
     own_rank = rank;

@@ -11,6 +11,7 @@
 
 /* 0: nothing, 1: warnings, 2: also what the library does. */
 void ct_log_set_level(unsigned level);
+bool ct_log_says(unsigned level);
 /* Lines begin with it from now on: the ranks of a job share a stderr. */
 void ct_log_set_rank(uint32_t rank);
 /*

@@ -20,7 +20,9 @@
 
 void ct_hook_driver_ready(const struct ct_hook *h)
 {
-    if (!ct_hook_failed(h))
+    if (ct_hook_failed(h))
+        ct_cuda_refused((unsigned)h->result);
+    else
         ct_cuda_started();
 }
 

@@ -392,6 +392,17 @@ void ct_cuda_started(void)
     errno = saved_errno;
 }
 
+void ct_cuda_refused(unsigned result)
+{
+    static atomic_bool told; /* some ask again and again */
+    char code[24];
+    struct ct_text t = ct_text_in(code, sizeof(code));
+    if (atomic_exchange(&told, true))
+        return;
+    ct_text_add_u64(&t, result);
+    ct_run_tell(CT_RUN_REFUSED, code, "");
+}
+
 /* Whether somebody has started CUDA: loading the library alone, as dependencies do, is no use. */
 static bool is_driver_in_use(const struct ct_object *o, void *unused)
 {

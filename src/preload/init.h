@@ -35,6 +35,8 @@ void ct_give_up_recording(void);
  * to run before the driver's own.
  */
 void ct_cuda_started(void);
+/* By any thread, when cuInit has failed with that result: whoever waits is told once. */
+void ct_cuda_refused(unsigned result);
 
 /*
  * The process is about to end without exit handlers: within 100 ms, whatever the GPU does, all that

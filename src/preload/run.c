@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/hush.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #define RECORD_BYTES 8400     /* two paths and a little */
@@ -40,16 +41,17 @@ static int open_list(void)
     return -1;
 }
 
-static void append(const char *data, size_t bytes)
+static bool append(const char *data, size_t bytes)
 {
     struct ct_hush h;
     int fd = open_list();
     if (fd < 0)
-        return;
+        return false;
     ct_hush_begin(&h);
-    ssize_t unused __attribute__((unused)) = write(fd, data, bytes);
+    bool ok = write(fd, data, bytes) == (ssize_t)bytes;
     ct_hush_end(&h);
     close(fd);
+    return ok;
 }
 
 void ct_run_tell(enum ct_run_kind kind, const char *wanted, const char *path)
@@ -65,8 +67,9 @@ void ct_run_tell(enum ct_run_kind kind, const char *wanted, const char *path)
     ct_text_add_char(&t, '\0');
     add_text(&t, wanted);
     add_text(&t, path);
-    if (!ct_text_full(&t))
-        append(record, t.len);
+    bool told = !ct_text_full(&t) && append(record, t.len);
+    if (!told && kind != CT_RUN_REFUSED && ct_log_says(1))
+        ct_config.print = true;
     errno = saved_errno;
 }
 

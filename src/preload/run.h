@@ -6,7 +6,10 @@
 #include "base/base.h"
 #include "cutrace/run.h"
 
-/* errno is kept. */
+/*
+ * Where that cannot be, as in another PID namespace, the process prints its table itself. errno is
+ * kept.
+ */
 void ct_run_tell(enum ct_run_kind kind, const char *wanted, const char *path);
 
 /* Whether a process of the run has told of that name. errno is kept. */

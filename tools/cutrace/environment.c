@@ -111,6 +111,11 @@ static void set_output(void)
     make_absolute(OPTION_OUTPUT, name && *name ? name : option_rows[OPTION_OUTPUT].standard);
 }
 
+const char *environment_output(void)
+{
+    return value_of("CUTRACE_OUTPUT");
+}
+
 /* To print one there has to be one: beside the profile, unless another place is asked for. */
 static void set_trace(const struct options *o)
 {
@@ -136,7 +141,8 @@ char **environment_make(const struct options *o, const char *library, const char
     memcpy(made, environ, inherited * sizeof(*made));
     count = inherited;
     set_preload(library);
-    set("CUTRACE_PRINT", role_speaks() ? "off" : "on"); /* a line, where another has the table */
+    /* A line where another has the table; the table where we will not know of any. */
+    set("CUTRACE_PRINT", list && role_speaks() ? "off" : "on");
     set("CUTRACE_RUN", list ? list : "none");
     if (options_has(o, OPTION_QUIET))
         set("CUTRACE_LOG", "0");

@@ -5,6 +5,8 @@
 
 #include "options.h"
 
+/* Where profiles are to go, as the pattern that processes are given; NULL before it is made. */
+const char *environment_output(void);
 /* list: for CUTRACE_RUN. */
 char **environment_make(const struct options *o, const char *library, const char *list);
 

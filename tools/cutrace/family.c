@@ -56,15 +56,17 @@ static bool keep_line(pid_t pid)
     return ours;
 }
 
-static void take(pid_t pid)
+static void take(pid_t pid, const char *wanted, const char *path)
 {
+    (void)wanted;
+    (void)path;
     keep_line(pid);
 }
 
 void family_gather(pid_t program)
 {
     eldest = program;
-    list_each_started(take);
+    list_each(CT_RUN_STARTED, take);
 }
 
 void family_signal(int signal)

@@ -12,6 +12,7 @@
 #include "list.h"
 #include "role.h"
 #include "say.h"
+#include "unheard.h"
 
 #define RANKS_SHOWN "8"
 #define FILES_NAMED 8 /* in the line that says how to look at them again */
@@ -159,7 +160,9 @@ static void say_who_left_none(const struct list *l, pid_t pid)
     if (!l->known || role_is_left_out())
         return;
     if (!l->started && role_speaks())
-        say_of(pid, "No process has started CUDA: there is no profile");
+        unheard_say(pid);
+    else if (l->started && !l->profiles && unheard_say_files(pid))
+        return; /* they could tell no more when they had a name */
     else if (l->started == 1 && !l->profiles)
         say_of(pid, "The process that started CUDA left no profile that can be found");
     else if (l->profiles < l->started)
@@ -210,5 +213,8 @@ void finish(const struct options *o, const char *report, pid_t pid)
     const char **paths = calloc(l.count + 1, sizeof(*paths));
     if (paths)
         tell(o, report, &l, pid, paths);
+    for (size_t i = 0; i < l.count; i++) /* those that were merged are none any more */
+        if (!l.files[i].trace && !access(l.files[i].path, F_OK))
+            list_pass_on(l.files[i].path);
     free(paths);
 }

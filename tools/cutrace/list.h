@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "cutrace/run.h"
+
 struct list_file {
     pid_t pid;
     const char *wanted; /* the name that was asked for */
@@ -27,8 +29,11 @@ struct list {
 const char *list_make(void);
 /* Whether CUDA has started in any process. */
 bool list_has_started(void);
-/* The processes in which it has, as far as they are known by now; who executes another, twice. */
-void list_each_started(void (*take)(pid_t pid));
+/* All that was told by now; who executes another program tells twice. */
+void list_each(enum ct_run_kind kind,
+               void (*take)(pid_t pid, const char *wanted, const char *path));
+/* Tells the launcher in whose run this one is, if there is one, of a profile. */
+void list_pass_on(const char *path);
 /* Reads it, once. Waits a little for those that are about to close their files. */
 void list_read(struct list *l);
 

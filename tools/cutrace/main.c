@@ -24,6 +24,7 @@
 #include "program.h"
 #include "role.h"
 #include "say.h"
+#include "unheard.h"
 
 #define FAILED 125
 #define NOT_EXECUTABLE 126
@@ -196,6 +197,7 @@ static int run(const struct options *o)
                     .has_started = list_has_started};
     if (!list)
         say("what processes write cannot be found out: %s", strerror(errno));
+    unheard_start(environment_output());
     int error = job_start(&j);
     if (error)
         cannot_run(o->command[0], error);

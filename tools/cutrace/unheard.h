@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is said where no process told that it has started CUDA. It may have without being able to
+ * tell: in another PID or user namespace, or as another user, the list is out of its reach.
+ */
+#ifndef UNHEARD_H
+#define UNHEARD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Before the program starts. output: the pattern of its profiles' names. */
+void unheard_start(const char *output);
+/* Names the profiles that were written since all the same; else that there are none, and why. */
+void unheard_say(pid_t program);
+/* Names those alone; false: there are none. */
+bool unheard_say_files(pid_t program);
+
+#endif
