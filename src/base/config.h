@@ -16,7 +16,8 @@ enum ct_calibrate {
 struct ct_config_address {
     bool wanted;
     uint16_t port; /* 0: any that is free */
-    uint8_t ip[4];
+    bool is_ipv6;
+    uint8_t ip[16]; /* the first four of IPv4 */
 };
 
 struct ct_config {
@@ -37,6 +38,7 @@ struct ct_config {
     bool without_gpu;    /* time nothing on the GPU */
     bool without_api;    /* list no API calls */
     bool without_memory; /* count no allocations */
+    bool arguments;      /* of the command line, too, in what is written */
     bool alone;          /* leave descendants alone */
     const char *run;     /* the launcher's list (cutrace/run.h); NULL: there is no launcher */
     const char *report;  /* path or name of the report tool */

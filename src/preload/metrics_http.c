@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/metrics_http.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -11,6 +12,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "preload/http_host.h"
+#include "preload/naming.h"
 #include "preload/profile.h"
 #include "record/drain.h"
 #include "record/metrics.h"
@@ -51,14 +54,34 @@ static uint16_t port; /* the one it has got, if it did */
 
 /* ---- listening ---- */
 
+union address {
+    struct sockaddr any;
+    struct sockaddr_in ipv4;
+    struct sockaddr_in6 ipv6;
+};
+
+static socklen_t make_address(union address *a, uint16_t number)
+{
+    const struct ct_config_address *wanted = &ct_config.metrics;
+    *a = (union address){0};
+    if (wanted->is_ipv6) {
+        a->ipv6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(number)};
+        __builtin_memcpy(&a->ipv6.sin6_addr, wanted->ip, sizeof(a->ipv6.sin6_addr));
+        return sizeof(a->ipv6);
+    }
+    a->ipv4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(number)};
+    __builtin_memcpy(&a->ipv4.sin_addr, wanted->ip, sizeof(a->ipv4.sin_addr));
+    return sizeof(a->ipv4);
+}
+
 /* A socket that has a number keeps it, also where another process listens there first. */
 static int listen_at(uint16_t number)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(number)};
-    __builtin_memcpy(&a.sin_addr, ct_config.metrics.ip, sizeof(a.sin_addr));
-    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    union address a;
+    socklen_t bytes = make_address(&a, number);
+    int on = 1, fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0 || (!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
-                   !bind(fd, (const struct sockaddr *)&a, sizeof(a)) && !listen(fd, CLIENTS)))
+                   !bind(fd, &a.any, bytes) && !listen(fd, CLIENTS)))
         return fd;
     int saved_errno = errno;
     close(fd);
@@ -68,16 +91,17 @@ static int listen_at(uint16_t number)
 
 static void say_where(int fd)
 {
-    struct sockaddr_in a = {0};
+    const struct ct_config_address *wanted = &ct_config.metrics;
+    union address a = {0};
     socklen_t bytes = sizeof(a);
-    char text[64];
+    char text[80], ip[INET6_ADDRSTRLEN] = "";
     struct ct_text t = ct_text_in(text, sizeof(text));
-    getsockname(fd, (struct sockaddr *)&a, &bytes);
-    for (unsigned i = 0; i < 4; i++) {
-        ct_text_add_u64(&t, ct_config.metrics.ip[i]);
-        ct_text_add(&t, i < 3 ? "." : ":");
-    }
-    port = ntohs(a.sin_port);
+    getsockname(fd, &a.any, &bytes);
+    inet_ntop(wanted->is_ipv6 ? AF_INET6 : AF_INET, wanted->ip, ip, sizeof(ip));
+    ct_text_add(&t, wanted->is_ipv6 ? "[" : "");
+    ct_text_add(&t, ip);
+    ct_text_add(&t, wanted->is_ipv6 ? "]:" : ":");
+    port = ntohs(wanted->is_ipv6 ? a.ipv6.sin6_port : a.ipv4.sin_port);
     ct_text_add_u64(&t, port);
     ct_text_add(&t, "/metrics");
     ct_log(2, "metrics are at http://", text, NULL);
@@ -100,6 +124,7 @@ static const char *reason(int number)
     return number == EADDRINUSE      ? ": other processes have all 64 ports from there on"
            : number == EACCES        ? ": permission denied"
            : number == EADDRNOTAVAIL ? ": no address of this machine"
+           : number == EAFNOSUPPORT  ? ": this machine has no such addresses"
            : number == EMFILE        ? ": too many open files"
                                      : ": the network does not answer";
 }
@@ -212,6 +237,8 @@ static void answer(struct client *c)
     const char *request = c->request;
     if (!ct_starts_with(request, "GET "))
         refuse(c, "405 Method Not Allowed");
+    else if (!ct_http_is_for_us(request, ct_naming_host()))
+        refuse(c, "421 Misdirected Request");
     else if (ct_starts_with(request + 4, "/metrics ") || ct_starts_with(request + 4, "/metrics?"))
         answer_with_metrics(c);
     else

@@ -19,14 +19,17 @@ static void read_level(void)
     ct_log_set_level(ct_config.log_level);
 }
 
-static void complain(const char *name, const char *value, const char *standard)
+static void complain(const struct ct_setting *o, const char *value)
 {
-    char start[64], end[64];
+    char start[64], end[160];
     struct ct_text s = ct_text_in(start, sizeof(start)), e = ct_text_in(end, sizeof(end));
-    ct_text_add(&s, name);
+    ct_text_add(&s, o->name);
     ct_text_add(&s, "='");
     ct_text_add(&e, "' is not possible, using ");
-    ct_text_add(&e, standard);
+    ct_text_add(&e, o->standard);
+    ct_text_add(&e, " (");
+    ct_text_add(&e, o->form);
+    ct_text_add(&e, ")");
     ct_log(1, start, value, end);
 }
 
@@ -58,7 +61,7 @@ bool ct_options_read(void)
             continue;
         o->set(o->standard);
         if (s && speaks)
-            complain(o->name, s, o->standard);
+            complain(o, s);
     }
     ct_log_set_level(ct_config.log_level);
     return ok;

@@ -34,13 +34,16 @@ static struct ct_buffer payload;
 static struct ct_process_info process;
 
 static char command[COMMAND_BYTES];
+static char program[1024];
 static char memory_path[64];
 
 static void read_command(void)
 {
     size_t n =
         ct_fd_take_text(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), command, sizeof(command));
-    for (size_t i = 0; i + 1 < n; i++)
+    struct ct_text t = ct_text_in(program, sizeof(program));
+    ct_text_add(&t, command);
+    for (size_t i = 0; i + 1 < n && ct_config.arguments; i++)
         if (!command[i])
             command[i] = ' ';
 }
@@ -64,6 +67,7 @@ void ct_profile_start(uint32_t driver_version)
     read_command();
     process = (struct ct_process_info){
         .command = command,
+        .program = program,
         .host = ct_naming_host(),
         .start_unix_ns = ct_clock_unix_ns(),
         .start_ns = ct_clock_monotonic_ns(),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/setting.h"
 
+#include <arpa/inet.h>
+
 #include "base/config.h"
 #include "base/text.h"
 #include "format/trace_write.h"
@@ -128,6 +130,11 @@ static bool set_ACTIVITIES(const char *s)
     return !ct_config.without_gpu || !ct_config.without_api || !ct_config.without_memory;
 }
 
+static bool set_ARGUMENTS(const char *s)
+{
+    return read_on_off(s, &ct_config.arguments);
+}
+
 static bool set_CHILDREN(const char *s)
 {
     bool on, ok = read_on_off(s, &on);
@@ -218,33 +225,24 @@ static bool set_TRACE_SIZE(const char *s)
     return ct_config.trace_bytes >= CT_TRACE_LEAST_BYTES;
 }
 
-/* "127.0.0.1", "0.0.0.0:", "9400": the text up to `end`, of which all is taken. */
-static bool read_number_until(const char **s, char end, uint64_t highest, uint64_t *value)
-{
-    char digits[8];
-    struct ct_text t = ct_text_in(digits, sizeof(digits));
-    while (**s >= '0' && **s <= '9')
-        ct_text_add_char(&t, *(*s)++);
-    bool ended = end ? *(*s)++ == end : !**s || **s == ',';
-    return ended && ct_parse_u64(digits, value) && *value <= highest;
-}
-
-/* PORT on the loopback, or ADDRESS:PORT. */
+/* PORT on the loopback, or ADDRESS:PORT, of IPv6 in brackets; up to the next destination. */
 static bool read_address(const char **s, struct ct_config_address *a)
 {
-    static const char *const loopback = "127.0.0.1:";
-    const char *colon = *s, *ip = loopback;
+    char text[64], *port = NULL, *ip = text;
+    struct ct_text t = ct_text_in(text, sizeof(text));
     uint64_t n;
-    while (*colon && *colon != ',' && *colon != ':')
-        colon++;
-    if (*colon == ':')
-        ip = *s, *s = colon + 1;
-    for (unsigned i = 0; i < 4; i++) {
-        if (!read_number_until(&ip, i < 3 ? '.' : ':', 255, &n))
-            return false;
-        a->ip[i] = (uint8_t)n;
-    }
-    if (!read_number_until(s, '\0', UINT16_MAX, &n))
+    while (**s && **s != ',')
+        ct_text_add_char(&t, *(*s)++);
+    for (size_t i = 0; i < t.len; i++)
+        port = text[i] == ':' ? &text[i] : port;
+    a->is_ipv6 = port && *text == '[' && port[-1] == ']';
+    if (a->is_ipv6)
+        ip++, port[-1] = '\0';
+    if (port)
+        *port++ = '\0';
+    const char *wanted = !port || ct_streq(ip, "localhost") ? "127.0.0.1" : ip;
+    if (ct_text_full(&t) || !ct_parse_u64(port ? port : text, &n) || n > UINT16_MAX ||
+        inet_pton(a->is_ipv6 ? AF_INET6 : AF_INET, wanted, a->ip) != 1)
         return false;
     a->port = (uint16_t)n;
     return a->wanted = true;
@@ -295,12 +293,12 @@ static bool set_BRACKETS(const char *s)
 }
 
 const struct ct_setting ct_settings[CT_SETTINGS] = {
-#define LIBRARY(id, variable, standard) {variable, standard, set_##id},
-#define LAUNCHER(id, variable, standard)
-#define REPORT(id, variable, standard)
-#define CTL(id, variable, standard)
+#define LIBRARY(id, variable, argument, standard) {variable, argument, standard, set_##id},
+#define LAUNCHER(id, variable, argument, standard)
+#define REPORT(id, variable, argument, standard)
+#define CTL(id, variable, argument, standard)
 #define CT_OPTION(who, id, variable, option, letter, argument, standard, help)                     \
-    who(id, variable, standard)
+    who(id, variable, argument, standard)
 #include "preload/options.def"
 #undef LIBRARY
 #undef LAUNCHER

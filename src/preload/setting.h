@@ -24,6 +24,7 @@ enum {
 
 struct ct_setting {
     const char *name;
+    const char *form; /* of the values that there are, for whoever gave another one */
     const char *standard;
     bool (*set)(const char *s); /* false: no such value */
 };

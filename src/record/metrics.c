@@ -286,7 +286,7 @@ static void put_process(struct text *t, enum ct_metrics_form form, const struct 
     ct_text_add(&l, ",host=\"");
     add_escaped(&l, p->host, 256);
     ct_text_add(&l, "\",command=\"");
-    add_escaped(&l, p->command, NAME_BYTES);
+    add_escaped(&l, p->program, NAME_BYTES);
     ct_text_add(&l, "\"} 1\n");
     put_family(t, form, "cutrace_process", "_info", form == CT_METRICS_CLASSIC ? "gauge" : "info",
                "The process that is profiled.");

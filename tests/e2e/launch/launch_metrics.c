@@ -113,6 +113,11 @@ static const char *const wrong[] = {
     "9400",
     "none,none",
     "openmetrics:127.0.0.1:9400x",
+    "openmetrics:::1:9400",
+    "openmetrics:[::1]",
+    "openmetrics:[::1:9400",
+    "openmetrics:[127.0.0.1]:9400",
+    "openmetrics:example.org:9400",
     "",
 };
 
@@ -123,7 +128,7 @@ START_TEST(wrong_values)
     struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {variable});
     ck_assert_int_eq(r.status, 0);
     ck_assert_msg(stage_said(&r) == 1, "%s", r.err);
-    ck_assert_ptr_nonnull(strstr(r.err, "' is not possible, using none"));
+    ck_assert_ptr_nonnull(strstr(r.err, "' is not possible, using none (textfile:DIR,openmetrics:"));
     stage_drop(&r);
 }
 END_TEST
@@ -131,6 +136,7 @@ END_TEST
 /* ---- the server ---- */
 
 static uint16_t port;
+static int family = AF_INET;
 
 /* As it says itself, in the file that the rig has given it. */
 static struct rig start_server(const char *destinations)
@@ -141,9 +147,10 @@ static struct rig start_server(const char *destinations)
     port = 0;
     for (unsigned i = 0; i < TRIES && !port; i++, rig_pause(1)) {
         char *said = stage_exists("err") ? stage_read("err") : strdup("");
-        const char *at = strstr(said, "metrics are at http://127.0.0.1:");
-        if (at && strstr(at, "/metrics\n"))
-            port = (uint16_t)atoi(at + strlen("metrics are at http://127.0.0.1:"));
+        const char *at = strstr(said, "metrics are at http://"), *end = NULL;
+        end = at ? strstr(at, "/metrics\n") : NULL;
+        for (const char *p = at; end && p < end; p++)
+            port = *p == ':' ? (uint16_t)atoi(p + 1) : port;
         free(said);
     }
     ck_assert_uint_ne(port, 0);
@@ -160,11 +167,14 @@ static void stop_server(struct rig *r)
 static int dial(void)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 a6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     struct timeval patience = {.tv_sec = 30};
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int fd = socket(family, SOCK_STREAM, 0);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    if (!connect(fd, (struct sockaddr *)&a, sizeof(a)))
+    if (family == AF_INET ? !connect(fd, (struct sockaddr *)&a, sizeof(a))
+                          : !connect(fd, (struct sockaddr *)&a6, sizeof(a6)))
         return fd;
     close(fd);
     return -1;
@@ -211,6 +221,65 @@ START_TEST(served)
     ck_assert_ptr_nonnull(strstr(ask("POST /metrics HTTP/1.1\r\n\r\n"), "405 Method"));
     touch("more");
     await("200");
+    stop_server(&r);
+}
+END_TEST
+
+static const struct {
+    const char *destination;
+    int family;
+} places[] = {
+    {"openmetrics:[::1]:0", AF_INET6},
+    {"openmetrics:[::]:0", AF_INET6},
+    {"openmetrics:localhost:0", AF_INET},
+    {"openmetrics:0.0.0.0:0", AF_INET},
+};
+
+START_TEST(served_at)
+{
+    int probe = socket(places[_i].family, SOCK_STREAM, 0);
+    if (probe < 0)
+        return; /* a machine without IPv6 */
+    close(probe);
+    family = places[_i].family;
+    struct rig r = start_server(places[_i].destination);
+    await("100");
+    stop_server(&r);
+}
+END_TEST
+
+/* Of a page that has its name resolved to this machine there is more than one kind of Host. */
+static const char *const foreign[] = {
+    "Host: evil.example",        "host:evil.example:9400",  "HOST: 127.0.0.1.evil.example",
+    "Host: localhost.evil.org",  "Host: [::1].evil.org",    "Host: [::1",
+    "Host: 127.0.0.1:9400x",     "Host: 127.1",             "Host:",
+    "Host: 127.0.0.1\r\nHost: x", "Host: evil.example:x\r", "A: b\r\nHost:\tevil.example",
+};
+static const char *const own[] = {
+    "Host: 127.0.0.1", "Host: 10.1.2.3:9400", "host: LocalHost:9400", "Host: [::1]:9400",
+    "Host:[fe80::1] ", "A: b",
+};
+
+START_TEST(hosts)
+{
+    char request[400], name[200], command[300];
+    struct rig r = start_server("openmetrics:0");
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\n%s\r\n\r\n", foreign[i]);
+        const char *text = ask(request);
+        ck_assert_msg(!strncmp(text, "HTTP/1.1 421 ", 13) && !strstr(text, "cutrace_"), "%s: %.99s",
+                      foreign[i], text);
+    }
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\n%s\r\n\r\n", own[i]);
+        ck_assert_msg(!strncmp(ask(request), "HTTP/1.1 200 ", 13), "%s", own[i]);
+    }
+    ck_assert_int_eq(gethostname(name, sizeof(name)), 0);
+    snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: %s:1\r\n\r\n", name);
+    const char *text = ask(request);
+    ck_assert_msg(!strncmp(text, "HTTP/1.1 200 ", 13), "%s", name);
+    snprintf(command, sizeof(command), "command=\"%s\"}", rig_actor()); /* without "serve" */
+    ck_assert_ptr_nonnull(strstr(text, command));
     stop_server(&r);
 }
 END_TEST
@@ -282,6 +351,8 @@ int main(void)
     tcase_add_test(t, no_directory);
     tcase_add_loop_test(t, wrong_values, 0, sizeof(wrong) / sizeof(wrong[0]));
     tcase_add_test(t, served);
+    tcase_add_loop_test(t, served_at, 0, sizeof(places) / sizeof(places[0]));
+    tcase_add_test(t, hosts);
     tcase_add_test(t, hostile_clients);
     tcase_add_test(t, descriptors_closed);
     tcase_add_test(t, port_in_use);

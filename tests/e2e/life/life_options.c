@@ -30,6 +30,22 @@ static void check_small(const char *path)
     ct_summary_free(&s);
 }
 
+/* In what the profile says, and nowhere in its bytes. */
+START_TEST(without_arguments)
+{
+    static const char *const variables[] = {"CUTRACE_ARGUMENTS=on", "CUTRACE_ARGUMENTS=off"};
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"small", "10", "--password=secret"}, .env = {variables[_i]});
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    const char *command = ct_summary_text(&s, s.process->command);
+    ck_assert_msg((strstr(command, " small 10 --password=secret") != NULL) == !_i, "%s", command);
+    ck_assert_msg(strstr(command, "/actor") != NULL, "%s", command);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 /* Said once, and the standard value holds: the profile is as without the variable. */
 static const char *const wrong[] = {
     "CUTRACE_PRINT=maybe",
@@ -368,6 +384,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("options");
+    tcase_add_loop_test(t, without_arguments, 0, 2);
     tcase_add_loop_test(t, wrong_value, 0, sizeof(wrong) / sizeof(wrong[0]));
     tcase_add_loop_test(t, right_value, 0, sizeof(right) / sizeof(right[0]));
     tcase_add_test(t, start_off);
