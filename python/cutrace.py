@@ -136,9 +136,11 @@ def _each():
 
 def stats(name=None):
     """The Kernel of that name over all devices, None if there is none so far; without a name a
-    list of all kernels, each device's apart, most time first. flush() makes them complete."""
+    list of all kernels, each device's apart, most time first. What is complete on the GPU by now is
+    in them: it is flushed before, for which a second is waited at most."""
     if not available:
         return [] if name is None else None
+    _call("flush", 1000)  # whatever it returns: the figures are there without a file, too
     if name is None:
         return sorted(_each(), key=lambda k: -k.estimated_ns)
     k = _Kernel()

@@ -129,9 +129,10 @@ static void add(struct question *q, struct ct_row *r)
     q->estimated_ns += (double)r->time.total_ns + r->projection.total_ns;
 }
 
-static bool is_asked_for(const struct question *q, const struct ct_row *r)
+/* A row may be there before its first launch is counted in it, or for captured ones alone. */
+static bool is_asked_for(const struct question *q, struct ct_row *r)
 {
-    return r->kind == CT_ROW_KERNEL && (!q->name || ct_streq(r->name, q->name));
+    return r->kind == CT_ROW_KERNEL && (!q->name || ct_streq(r->name, q->name)) && calls_of(r);
 }
 
 static void answer(void *arg)

@@ -15,17 +15,20 @@
 
 static atomic_bool over;
 
-/* What comes later is never less. */
+/* What comes later is never less, and nothing is listed that was not launched. */
 static void *ask(void *wrong)
 {
     struct cutrace_kernel k = {0}, next;
     uint64_t timed = 0;
     while (!atomic_load(&over)) {
         uint32_t cursor = 0;
+        int known_before = cutrace_kernel("asked", &k);
+        atomic_fetch_add((atomic_int *)wrong, !known_before && !k.calls);
         int flushed = cutrace_flush(60000), known = cutrace_kernel("asked", &k);
+        bool empty = !known && !k.calls; /* a row that nothing is known of yet */
         while (cutrace_next_kernel(&cursor, &next) == 0)
-            ;
-        if (flushed || (known && known != ENOENT) || k.timed < timed || k.timed > k.calls)
+            empty |= !next.calls;
+        if (empty || flushed || (known && known != ENOENT) || k.timed < timed || k.timed > k.calls)
             atomic_fetch_add((atomic_int *)wrong, 1);
         timed = k.timed;
     }

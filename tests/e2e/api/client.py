@@ -60,7 +60,11 @@ if is_there:
     cutrace.resume()
     launch(module, "inside", 3)
     cutrace.pause()
-    cutrace.flush()
-    assert cutrace.stats("inside").calls == 15
+    assert cutrace.stats("inside").calls == 15  # at once
+    for i in range(20):
+        cutrace.resume()
+        launch(module, "inside", 1)
+        assert cutrace.stats("inside").calls == 16 + i
+    cutrace.pause()
 else:
     assert cutrace.stats() == [] and cutrace.stats("inside") is None
