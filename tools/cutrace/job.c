@@ -146,6 +146,24 @@ static bool look_at_program(struct job *j)
     return true;
 }
 
+/*
+ * Children that others left to the launcher: where it is process 1 of a container, or took the place
+ * of a program that had some.
+ */
+static void reap_orphans(const struct job *j)
+{
+    for (siginfo_t info;;) {
+        info.si_pid = 0;
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid ||
+            info.si_pid == j->pid)
+            return;
+        if (witness_is(info.si_pid))
+            witness_end();
+        else
+            waitpid(info.si_pid, NULL, WNOHANG);
+    }
+}
+
 /* ---- the timeout ---- */
 
 double job_now_s(void)
@@ -209,7 +227,9 @@ void job_wait(struct job *j)
         int signal = next_signal(j, &info);
         if (signal == SIGCHLD && !look_at_program(j))
             break;
-        if (signal > 0 && signal != SIGCHLD)
+        if (signal == SIGCHLD)
+            reap_orphans(j);
+        else if (signal > 0)
             pass_on(j, signal, &info);
     }
     if (j->timed_out)

@@ -155,6 +155,33 @@ static enum options_result take(struct options *o, int id, const char *value)
     return OPTIONS_DONE;
 }
 
+/*
+ * nsys has `-f true`: taken as that where the program comes behind, which would have to be called
+ * true or false otherwise. Moves *at past it.
+ */
+static void take_switch(struct options *o, int id, char **argv, int *at)
+{
+    const char *word = argv[*at];
+    if (id != OPTION_OVERWRITE || !word || !argv[*at + 1])
+        return;
+    bool off = !strcmp(word, "false");
+    if (!off && strcmp(word, "true"))
+        return;
+    o->value[id] = off ? NULL : "";
+    ++*at;
+}
+
+/* False: it is no value of it. */
+static bool take_switch_value(struct options *o, const char *argument)
+{
+    const char *value = strchr(argument, '=');
+    if (row_of(optopt) != OPTION_OVERWRITE || !value ||
+        (strcmp(value, "=true") && strcmp(value, "=false")))
+        return false;
+    o->value[OPTION_OVERWRITE] = strcmp(value, "=true") ? NULL : "";
+    return true;
+}
+
 /* Of several names the beginning. */
 static bool is_ambiguous(const struct getopt_tables *t, const char *argument)
 {
@@ -239,9 +266,12 @@ static enum options_result parse(struct options *o, int argc, char **argv)
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1;) {
         int id = row_of(code);
+        if (code == '?' && optopt >= FIRST_CODE && take_switch_value(o, argv[optind - 1]))
+            continue;
         enum options_result result = id < 0 ? refuse(&t, code, argv) : take(o, id, optarg);
         if (result != OPTIONS_RUN)
             return result;
+        take_switch(o, id, argv, &optind);
     }
     o->command = argv + optind;
     return OPTIONS_RUN;

@@ -10,7 +10,7 @@
 #include "base/trust.h"
 #include "say.h"
 
-#define SEPARATORS " :\t\n"
+#define SPECIAL " :\t\n$" /* separators of LD_PRELOAD, and what begins $LIB, $ORIGIN and the like */
 
 static char link_directory[PATH_MAX], link_path[PATH_MAX];
 
@@ -68,9 +68,9 @@ const char *place_report(void)
 const char *place_preloadable(const char *library)
 {
     const char *tmp = getenv("TMPDIR");
-    if (!strpbrk(library, SEPARATORS))
+    if (!strpbrk(library, SPECIAL))
         return library;
-    if (!tmp || *tmp != '/' || strpbrk(tmp, SEPARATORS))
+    if (!tmp || *tmp != '/' || strpbrk(tmp, SPECIAL))
         tmp = "/tmp";
     snprintf(link_directory, sizeof(link_directory), "%s/cutrace-XXXXXX", tmp);
     if (!mkdtemp(link_directory)) {

@@ -2,8 +2,10 @@
 /* The live table on a terminal. */
 #include <locale.h>
 #include <ncurses.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "say.h"
 #include "top.h"
 
 #define HEAD (TOP_LINES + 2) /* and an empty line, and the heading */
@@ -138,7 +140,12 @@ enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_
     if (result != LINK_ANSWERED)
         return result;
     setlocale(LC_CTYPE, "");
-    initscr();
+    if (!newterm(NULL, stdout, stdin)) {
+        const char *name = getenv("TERM");
+        say("there is no description of the terminal '%s': use -b, or TERM=xterm-256color",
+            name ? name : "");
+        return LINK_FAILED;
+    }
     cbreak();
     noecho();
     curs_set(0);

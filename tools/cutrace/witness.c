@@ -55,6 +55,11 @@ void witness_start(void)
     testimony = own_move_up(ends[0]);
 }
 
+bool witness_is(pid_t process)
+{
+    return process == pid;
+}
+
 void witness_end(void)
 {
     if (pid <= 0)

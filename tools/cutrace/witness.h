@@ -9,10 +9,12 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* With all signals blocked. Without a witness everything counts as sent to the launcher alone. */
 void witness_start(void);
 void witness_end(void);
+bool witness_is(pid_t process);
 
 /* Of a signal that the launcher has just taken: whether the group has got it. */
 bool witness_saw(int signal);

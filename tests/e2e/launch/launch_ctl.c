@@ -317,6 +317,22 @@ static void type(const char *keys)
     ck_assert_int_eq(write(screen.terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
+static void open_screen(const struct winsize *size, const char *term)
+{
+    screen.pid = forkpty(&screen.terminal, NULL, NULL, size);
+    ck_assert_int_ge(screen.pid, 0);
+    if (screen.pid)
+        return;
+    char runtime[4096];
+    stage_sanitizer(runtime, sizeof(runtime));
+    runtime[strcspn(runtime, ":")] = '\0';
+    setenv("LD_PRELOAD", runtime, 1);
+    setenv("TERM", term, 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    execl(rig_launcher(), "cutrace", "ctl", "-d", "3600", served.number, "top", (char *)NULL);
+    _exit(127);
+}
+
 static const unsigned short widths[] = {110, 80, 40};
 
 /* The key after another draws all anew, which a terminal is not sent otherwise. */
@@ -327,18 +343,7 @@ START_TEST(top_on_a_terminal)
     serve();
     tell("alpha 40\n");
     tell("beta 8\n");
-    screen.pid = forkpty(&screen.terminal, NULL, NULL, &size);
-    ck_assert_int_ge(screen.pid, 0);
-    if (!screen.pid) {
-        char runtime[4096];
-        stage_sanitizer(runtime, sizeof(runtime));
-        runtime[strcspn(runtime, ":")] = '\0';
-        setenv("LD_PRELOAD", runtime, 1);
-        setenv("TERM", "vt100", 1);
-        setenv("LC_ALL", "C.UTF-8", 1);
-        execl(rig_launcher(), "cutrace", "ctl", "-d", "3600", served.number, "top", (char *)NULL);
-        _exit(127);
-    }
+    open_screen(&size, "vt100");
     expect("alpha");
     type("n\f");
     expect("by name");
@@ -351,6 +356,20 @@ START_TEST(top_on_a_terminal)
         ;
     ck_assert_int_eq(waitpid(screen.pid, &status, 0), screen.pid);
     ck_assert_int_eq(status, 0);
+    close(screen.terminal);
+    ck_assert_int_eq(dismiss(), 0);
+}
+END_TEST
+
+START_TEST(top_on_an_unknown_terminal)
+{
+    struct winsize size = {.ws_row = 20, .ws_col = 80};
+    serve();
+    open_screen(&size, "xterm-of-nobody");
+    expect("cutrace: there is no description of the terminal 'xterm-of-nobody': use -b");
+    int status;
+    ck_assert_int_eq(waitpid(screen.pid, &status, 0), screen.pid);
+    ck_assert_int_eq(WEXITSTATUS(status), 1);
     close(screen.terminal);
     ck_assert_int_eq(dismiss(), 0);
 }
@@ -617,6 +636,7 @@ int main(void)
     tcase_add_test(t, top_until_the_process_ends);
 #if CT_WITH_NCURSES
     tcase_add_loop_test(t, top_on_a_terminal, 0, sizeof(widths) / sizeof(widths[0]));
+    tcase_add_test(t, top_on_an_unknown_terminal);
 #endif
     tcase_add_test(t, nobody_to_ask);
     tcase_add_test(t, switched_off);

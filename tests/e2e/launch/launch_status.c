@@ -231,6 +231,33 @@ START_TEST(abbreviations)
 }
 END_TEST
 
+/* As nsys has it; the program of that name is run where there is no other. */
+START_TEST(force_overwrite)
+{
+    static const char *const forms[][2] = {
+        {"-f", "true"}, {"--force-overwrite", "true"}, {"--force-overwrite=true", "-q"}};
+    for (unsigned i = 0; i < 3; i++) {
+        write_program("x.bin", "text");
+        struct stage_run r = LAUNCH(.argv = {forms[i][0], forms[i][1], "-o", "x.bin", "-q",
+                                             rig_actor(), "small", "20"});
+        ck_assert_msg(r.status == 0 && strstr(r.out, "small: 20"), "%s", r.err);
+        stage_drop(&r);
+        ck_assert_int_eq(unlink("x.bin"), 0);
+    }
+    write_program("x.bin", "text");
+    struct stage_run r = LAUNCH(.argv = {"-f", "false", "-o", "x.bin", rig_inner(), "exit", "7"});
+    ck_assert_int_eq(stage_exit(&r), FAILED);
+    ck_assert_msg(strstr(r.err, "is there already") != NULL, "%s", r.err);
+    stage_drop(&r);
+    r = LAUNCH(.argv = {"-f", "false"});
+    ck_assert_int_eq(stage_exit(&r), 1);
+    stage_drop(&r);
+    r = LAUNCH(.argv = {"--force-overwrite=maybe", rig_inner(), "exit", "7"});
+    ck_assert_int_eq(stage_exit(&r), FAILED);
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(answers)
 {
     struct stage_run r = LAUNCH(.argv = {"--help"});
@@ -321,19 +348,23 @@ START_TEST(parts_in_one_directory)
 }
 END_TEST
 
-/* LD_PRELOAD cannot have such a path; a link can stand for it. */
-START_TEST(path_with_separators)
+/* LD_PRELOAD cannot have such a path, or the loader another one for it; a link can stand for it. */
+static const char *const places[] = {"a b:c", "a$LIB", "${ORIGIN}x"};
+
+START_TEST(path_that_means_another)
 {
+    char program[100];
+    snprintf(program, sizeof(program), "%s/cutrace", places[_i]);
     struct ct_summary s;
     static char tmp[1100];
     ck_assert(mkdir("tmp", 0777) == 0 && realpath("tmp", tmp + 7));
     memcpy(tmp, "TMPDIR=", 7);
-    copy_launcher("a b:c", true, true);
+    copy_launcher(places[_i], true, true);
     write_program("headless", "#!/nonexistent/interpreter\n");
-    struct stage_run r = LAUNCH(.program = "a b:c/cutrace", .argv = {"./headless"}, .env = {tmp});
+    struct stage_run r = LAUNCH(.program = program, .argv = {"./headless"}, .env = {tmp});
     ck_assert_int_eq(stage_exit(&r), 127);
     stage_drop(&r);
-    r = LAUNCH(.program = "a b:c/cutrace",
+    r = LAUNCH(.program = program,
                .argv = {"-o", "x.bin", "--", rig_actor(), "small", "20"}, .env = {tmp});
     ck_assert_msg(r.status == 0, "%s", r.err);
     stage_profile(&s, "x.bin");
@@ -368,12 +399,13 @@ int main(void)
     tcase_add_loop_test(t, wrong_command_line, 0, sizeof(wrong) / sizeof(wrong[0]));
     tcase_add_loop_test(t, refused_option, 0, sizeof(never) / sizeof(never[0]));
     tcase_add_test(t, abbreviations);
+    tcase_add_test(t, force_overwrite);
     tcase_add_test(t, answers);
     tcase_add_test(t, messages_are_safe);
     tcase_add_loop_test(t, part_is_missing, 0, 2);
     tcase_add_loop_test(t, part_that_others_may_exchange, 0, 4);
     tcase_add_test(t, parts_in_one_directory);
-    tcase_add_test(t, path_with_separators);
+    tcase_add_loop_test(t, path_that_means_another, 0, sizeof(places) / sizeof(places[0]));
     tcase_add_test(t, report_that_is_killed);
     return stage_main("launch_status", t);
 }

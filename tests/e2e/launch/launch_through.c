@@ -181,6 +181,24 @@ START_TEST(children_ignored)
 }
 END_TEST
 
+/* Whoever is the parent of what has ended sees to it: here in the place of a shell. */
+START_TEST(orphans_are_reaped)
+{
+    static const char script[] = "sleep .1 & echo $!; exec \"$0\" -q sleep 1.5";
+    struct rig r = rig_start(
+        (const char *const[]){"/bin/sh", "-c", script, rig_launcher(), NULL});
+    pid_t orphan = atoi(rig_line(&r));
+    ck_assert_int_gt(orphan, 0);
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d", (int)orphan);
+    unsigned waited_ms = 0;
+    for (; stage_exists(path) && waited_ms < 1200; waited_ms += 20)
+        rig_pause(20);
+    ck_assert_msg(!stage_exists(path), "%d is a zombie", (int)orphan);
+    rig_wait(&r);
+}
+END_TEST
+
 int main(void)
 {
     if (CT_CHECKS_THREADS)
@@ -195,5 +213,6 @@ int main(void)
     tcase_add_test(t, output_ends_with_the_programs);
     tcase_add_test(t, inherited_signals);
     tcase_add_test(t, children_ignored);
+    tcase_add_test(t, orphans_are_reaped);
     return stage_main("launch_through", t);
 }
