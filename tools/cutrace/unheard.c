@@ -178,5 +178,8 @@ void unheard_say(pid_t program)
     list_each(CT_RUN_REFUSED, take_refusal);
     if (!*why)
         look_for_driver();
-    say_of(program, "No process has started CUDA: there is no profile%s", why);
+    if (*why)
+        say_of(program, "No process has started CUDA: there is no profile%s", why);
+    else
+        say_of(program, "No process has told that it started CUDA: there is no profile");
 }

@@ -120,7 +120,7 @@ START_TEST(older_profiles)
     struct stage_run r = LAUNCH(.argv = {rig_actor(), "small", "10"});
     stage_drop(&r);
     r = LAUNCH(.argv = {"sh", "-c", "touch summary.bin"});
-    expect(&r, NONE ": there is no profile");
+    expect(&r, "No process has told that it started CUDA: there is no profile");
     expect_no(&r, "could not be heard");
     stage_drop(&r);
 }
