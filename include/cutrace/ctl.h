@@ -12,9 +12,9 @@
  *
  * Who may ask is who may look into the process: a request carries its key, which is a part of the
  * name of a memory file that the process holds (CT_CTL_KEY_NAME and the key). The kernel shows that
- * name, a link in /proc/PID/fd, to the process's own user and to root with its capabilities, through
- * all namespaces, and to nobody else. Numbers of users and processes would say less: each is seen
- * through the reader's own namespaces, where the root of any container may be 0.
+ * name, a link in /proc/PID/fd, to the process's own user and to root with its capabilities,
+ * through all namespaces, and to nobody else. Numbers of users and processes would say less: each
+ * is seen through the reader's own namespaces, where the root of any container may be 0.
  *
  * Numbers are the machine's: both are on it. A structure that grows is another version.
  */

@@ -113,7 +113,8 @@ static inline int cutrace_flush(unsigned timeout_ms)
 /*
  * The statistics so far of the kernel of that name, over all devices. Launches come into them
  * within some milliseconds after the kernel's end; cutrace_flush() has them come now. ENOENT: there
- * is none in them that was launched while recording. ETIMEDOUT: the thread that has the figures hangs in the driver.
+ * is none in them that was launched while recording. ETIMEDOUT: the thread that has the figures
+ * hangs in the driver.
  */
 static inline int cutrace_kernel(const char *name, struct cutrace_kernel *k)
 {

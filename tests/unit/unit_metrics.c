@@ -10,8 +10,11 @@
 #include "record/row.h"
 #include "record/sample.h"
 
-static const struct ct_process_info process = {
-    .command = "./app --password=x", .program = "./app \"a\\b\"\n", .host = "node\t1", .pid = 42, .rank = {4, 8}};
+static const struct ct_process_info process = {.command = "./app --password=x",
+                                               .program = "./app \"a\\b\"\n",
+                                               .host = "node\t1",
+                                               .pid = 42,
+                                               .rank = {4, 8}};
 static struct ct_buffer text;
 
 static void set_up(void)

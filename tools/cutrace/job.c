@@ -147,8 +147,8 @@ static bool look_at_program(struct job *j)
 }
 
 /*
- * Children that others left to the launcher: where it is process 1 of a container, or took the place
- * of a program that had some.
+ * Children that others left to the launcher: where it is process 1 of a container, or took the
+ * place of a program that had some.
  */
 static void reap_orphans(const struct job *j)
 {

@@ -35,8 +35,8 @@ static bool has_ended(pid_t pid)
 }
 
 /*
- * Looks for a descriptor whose target begins so, and sets what is behind that. False: there is none;
- * errno is EACCES if they may not be read.
+ * Looks for a descriptor whose target begins so, and sets what is behind that. False: there is
+ * none; errno is EACCES if they may not be read.
  */
 static bool find_descriptor(DIR *descriptors, const char *start, char rest[LINK_NAME_BYTES])
 {

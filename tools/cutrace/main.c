@@ -61,7 +61,8 @@ static const char *need_library(void)
     }
     library = place_preloadable(library);
     if (!library) {
-        say("the path of libcutrace.so holds blanks, colons or $, and no link to it could be made: %s",
+        say("the path of libcutrace.so holds blanks, colons or $, and no link to it could be made: "
+            "%s",
             strerror(errno));
         exit(FAILED);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said where no process told that it has started CUDA. It may have without being able to
+ * Speaks where no process told that it has started CUDA. It may have without being able to
  * tell: in another PID or user namespace, or as another user, the list is out of its reach.
  */
 #ifndef UNHEARD_H

@@ -15,7 +15,7 @@
 
 static atomic_bool over;
 
-/* What comes later is never less, and nothing is listed that was not launched. */
+/* Later figures are never less, and nothing is listed that was not launched. */
 static void *ask(void *wrong)
 {
     struct cutrace_kernel k = {0}, next;

@@ -282,7 +282,8 @@ START_TEST(nobody_to_ask)
     served_expect_refusal("1x", "status", "'1x' is no process's number");
     served_expect_refusal("-1", "status", "invalid option");
     served_expect_refusal("0", "status", "'0' is no process's number");
-    served_expect_refusal(own, "dance", "'dance' is no command of cutrace ctl (try cutrace ctl --help)");
+    served_expect_refusal(own, "dance",
+                          "'dance' is no command of cutrace ctl (try cutrace ctl --help)");
     struct stage_run r = LAUNCH(.argv = {"ctl", own});
     ck_assert_int_eq(stage_exit(&r), 1);
     stage_drop(&r);

@@ -128,7 +128,8 @@ START_TEST(wrong_values)
     struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {variable});
     ck_assert_int_eq(r.status, 0);
     ck_assert_msg(stage_said(&r) == 1, "%s", r.err);
-    ck_assert_ptr_nonnull(strstr(r.err, "' is not possible, using none (textfile:DIR,openmetrics:"));
+    ck_assert_ptr_nonnull(
+        strstr(r.err, "' is not possible, using none (textfile:DIR,openmetrics:"));
     stage_drop(&r);
 }
 END_TEST
@@ -248,16 +249,24 @@ START_TEST(served_at)
 }
 END_TEST
 
-/* Of a page that has its name resolved to this machine there is more than one kind of Host. */
+/* A page that has its name resolved to this machine can write that in many ways. */
 static const char *const foreign[] = {
-    "Host: evil.example",        "host:evil.example:9400",  "HOST: 127.0.0.1.evil.example",
-    "Host: localhost.evil.org",  "Host: [::1].evil.org",    "Host: [::1",
-    "Host: 127.0.0.1:9400x",     "Host: 127.1",             "Host:",
-    "Host: 127.0.0.1\r\nHost: x", "Host: evil.example:x\r", "A: b\r\nHost:\tevil.example",
+    "Host: evil.example",
+    "host:evil.example:9400",
+    "HOST: 127.0.0.1.evil.example",
+    "Host: localhost.evil.org",
+    "Host: [::1].evil.org",
+    "Host: [::1",
+    "Host: 127.0.0.1:9400x",
+    "Host: 127.1",
+    "Host:",
+    "Host: 127.0.0.1\r\nHost: x",
+    "Host: evil.example:x\r",
+    "A: b\r\nHost:\tevil.example",
 };
 static const char *const own[] = {
-    "Host: 127.0.0.1", "Host: 10.1.2.3:9400", "host: LocalHost:9400", "Host: [::1]:9400",
-    "Host:[fe80::1] ", "A: b",
+    "Host: 127.0.0.1",  "Host: 10.1.2.3:9400", "host: LocalHost:9400",
+    "Host: [::1]:9400", "Host:[fe80::1] ",     "A: b",
 };
 
 START_TEST(hosts)

@@ -364,8 +364,8 @@ START_TEST(path_that_means_another)
     struct stage_run r = LAUNCH(.program = program, .argv = {"./headless"}, .env = {tmp});
     ck_assert_int_eq(stage_exit(&r), 127);
     stage_drop(&r);
-    r = LAUNCH(.program = program,
-               .argv = {"-o", "x.bin", "--", rig_actor(), "small", "20"}, .env = {tmp});
+    r = LAUNCH(.program = program, .argv = {"-o", "x.bin", "--", rig_actor(), "small", "20"},
+               .env = {tmp});
     ck_assert_msg(r.status == 0, "%s", r.err);
     stage_profile(&s, "x.bin");
     CHECK_TIMED(stage_kernel(&s, "alpha"), 20);

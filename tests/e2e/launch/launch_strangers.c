@@ -147,7 +147,8 @@ START_TEST(stranger)
 }
 END_TEST
 
-/* There its own user has no number, as have all others: root of the machine may ask all the same. */
+/* There its own user has no number, as have all others: root of the machine may ask all the same.
+ */
 START_TEST(in_a_user_namespace)
 {
     if (getuid())
@@ -190,7 +191,8 @@ START_TEST(refusals_are_true)
     if (!pid) {
         if (lose_capabilities())
             _exit(1);
-        served_expect_refusal(served.number, "flush", "is this user's, but its descriptors cannot be read");
+        served_expect_refusal(served.number, "flush",
+                              "is this user's, but its descriptors cannot be read");
         _exit(0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);

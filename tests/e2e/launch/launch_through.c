@@ -185,8 +185,7 @@ END_TEST
 START_TEST(orphans_are_reaped)
 {
     static const char script[] = "sleep .1 & echo $!; exec \"$0\" -q sleep 1.5";
-    struct rig r = rig_start(
-        (const char *const[]){"/bin/sh", "-c", script, rig_launcher(), NULL});
+    struct rig r = rig_start((const char *const[]){"/bin/sh", "-c", script, rig_launcher(), NULL});
     pid_t orphan = atoi(rig_line(&r));
     ck_assert_int_gt(orphan, 0);
     char path[64];

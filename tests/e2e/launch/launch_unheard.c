@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the launcher says where no process could tell it, and why none has started CUDA. */
+/* The launcher where no process could tell it anything, and where none has started CUDA. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,8 +97,8 @@ END_TEST
 
 START_TEST(refused)
 {
-    struct stage_run r = LAUNCH(.argv = {rig_actor(), "small", "10"},
-                                .env = {"CUDASIM_FAIL=cuInit:1-9:100"});
+    struct stage_run r =
+        LAUNCH(.argv = {rig_actor(), "small", "10"}, .env = {"CUDASIM_FAIL=cuInit:1-9:100"});
     expect(&r, NONE ": there is no profile (cuInit returned 100, CUDA_ERROR_NO_DEVICE in process ");
     stage_drop(&r);
 }
@@ -114,7 +114,7 @@ START_TEST(no_driver)
 }
 END_TEST
 
-/* What other runs leave in the directory is not this one's. */
+/* Profiles of other runs in the directory are not this one's. */
 START_TEST(older_profiles)
 {
     struct stage_run r = LAUNCH(.argv = {rig_actor(), "small", "10"});
