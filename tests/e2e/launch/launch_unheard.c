@@ -55,7 +55,7 @@ static struct stage_run run_out_of_reach(const char *const *way, const char *opt
 
 START_TEST(out_of_reach)
 {
-    if (getuid() || !others_can_read())
+    if (getuid() || (!strcmp(ways[_i][0], "setpriv") && !others_can_read()))
         return;
     struct stage_run r = run_out_of_reach(ways[_i], "-f");
     ck_assert_msg(stage_exit(&r) == 0, "%s", r.err);
