@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "record/context.h"
+#include "record/graph_memory.h"
 #include "record/note.h"
 #include "record/pass.h"
 #include "record/row.h"
@@ -31,7 +32,8 @@ static struct graphs *all;
 bool ct_graphs_init(void)
 {
     struct graphs *g = ct_map(sizeof(*g));
-    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->changed, 15))
+    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->changed, 15) ||
+        !ct_graph_memories_init())
         return false;
     all = g;
     return true;
@@ -40,6 +42,7 @@ bool ct_graphs_init(void)
 void ct_graphs_forget(void)
 {
     all = NULL;
+    ct_graph_memories_forget();
 }
 
 uint32_t ct_graphs_count(void)
@@ -149,6 +152,31 @@ bool ct_graph_nodes_of(CUgraph graph, struct ct_graph_nodes *n)
     if (n->node)
         ct_graph_nodes_free(n);
     return false;
+}
+
+static void find_memory(CUgraph graph, unsigned depth);
+
+static void find_memory_of(CUgraphNode node, unsigned depth)
+{
+    CUgraphNodeType type;
+    if (CT_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS)
+        return;
+    CUgraph child = type == CU_GRAPH_NODE_TYPE_GRAPH ? ct_graph_child(node) : NULL;
+    if (child)
+        find_memory(child, depth + 1);
+    else if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        ct_graph_memory_add(node);
+}
+
+/* Before copies are looked at: these may be of memory that any other node allocates. */
+static void find_memory(CUgraph graph, unsigned depth)
+{
+    struct ct_graph_nodes n;
+    if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(graph, &n))
+        return;
+    for (size_t i = 0; i < n.count; i++)
+        find_memory_of(n.node[i], depth);
+    ct_graph_nodes_free(&n);
 }
 
 static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth);
@@ -281,8 +309,10 @@ static struct ct_graph *read_graph(CUgraph graph)
     if (!CT_HAS(cuGraphGetNodes) || !CT_HAS(cuGraphNodeGetType) || !ct_relaxed_enter(&mode))
         return NULL;
     struct ct_graph *g = ct_map(sizeof(*g));
-    if (g)
+    if (g) {
+        find_memory(graph, 0);
         add_nodes(g, graph, 0);
+    }
     ct_relaxed_leave(mode);
     return g;
 }
@@ -452,8 +482,10 @@ void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
     if (!begin_change(&c, exec))
         return;
     CUgraph original = ct_graph_child(node);
-    if (original)
+    if (original) {
+        find_memory(child, 0);
         give_all(&c, original, child, 0);
+    }
     end_change(&c);
 }
 

@@ -3,6 +3,7 @@
 
 #include "record/bracket.h"
 #include "record/context.h"
+#include "record/graph_memory.h"
 
 /* What a copy's direction is about. Values order the names in `directions`. */
 enum place { HOST, DEVICE, ARRAY };
@@ -62,6 +63,15 @@ static struct answer look(CUdeviceptr p)
     return ct_recording() ? look_always(p) : (struct answer){CT_MEMORY_UNKNOWN, 0};
 }
 
+/* The driver does not know a graph's own memory before the graph was launched. */
+static struct answer look_in_graphs(CUdeviceptr p)
+{
+    struct answer a = look_always(p);
+    if (a.memory == CT_MEMORY_PAGEABLE && ct_graph_memory_find(p, &a.device))
+        a.memory = CT_MEMORY_DEVICE;
+    return a;
+}
+
 enum ct_memory ct_memory_at(CUdeviceptr p)
 {
     return look(p).memory;
@@ -115,7 +125,7 @@ struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to)
 
 struct ct_way ct_way_of_node(struct ct_end from, struct ct_end to)
 {
-    return way_of_ends(&from, &to, look_always);
+    return way_of_ends(&from, &to, look_in_graphs);
 }
 
 /* Of formats that have channels of one size. */
