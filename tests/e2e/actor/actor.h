@@ -42,6 +42,7 @@ typedef int actor_fn(int argc, char **argv);
     X("graph-changes", graph_changes)                                                              \
     X("graph-sizes", graph_sizes)                                                                  \
     X("graph-loop", graph_loop)                                                                    \
+    X("graph-memory", graph_memory)                                                                \
     X("replica", replica)                                                                          \
     X("inside", inside)                                                                            \
     X("devices", devices)                                                                          \

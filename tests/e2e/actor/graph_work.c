@@ -361,3 +361,21 @@ int actor_graph_loop(int argc, char **argv)
     }
     return finish();
 }
+
+/* A copy from memory that the graph itself allocates, of which the driver knows nothing yet */
+int actor_graph_memory(int argc, char **argv)
+{
+    CUdeviceptr own;
+    CUgraph g;
+    CUgraphExec exec;
+    (void)argc, (void)argv;
+    begin();
+    MUST(cuStreamBeginCapture(x.s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    MUST(cuMemAllocAsync(&own, 4096, x.s));
+    MUST(cuMemcpyAsync(x.device, own, 4096, x.s));
+    MUST(cuMemFreeAsync(own, x.s));
+    MUST(cuStreamEndCapture(x.s, &g));
+    MUST(cuGraphInstantiate(&exec, g, 0));
+    launch(exec, 7);
+    return finish();
+}

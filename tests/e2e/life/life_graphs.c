@@ -300,7 +300,8 @@ static void check_all_work(const struct ct_summary *s, const char *out)
 static const char *const ways[] = {"CUTRACE_SAMPLE=1", "CUTRACE_SAMPLE=1000000",
                                    "CUTRACE_GRAPH_NODES=1"};
 #define WAYS (int)(sizeof(ways) / sizeof(ways[0]))
-static const char *const parts[] = {"graph-kinds", "graph-changes", "graph-sizes", "graph-loop"};
+static const char *const parts[] = {"graph-kinds", "graph-changes", "graph-sizes", "graph-loop",
+                                    "graph-memory"};
 #define PARTS (int)(sizeof(parts) / sizeof(parts[0]))
 
 START_TEST(copies_and_sets_within_graphs)

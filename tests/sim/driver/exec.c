@@ -170,6 +170,13 @@ CUgraph sim_graph_of_exec(CUgraphExec e)
     return g;
 }
 
+static void show_memory(CUgraphExec e)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (e->nodes[i].work.kind == SIM_WORK_EMPTY && e->nodes[i].work.bytes)
+            sim_memory_hide(e->nodes[i].work.memory, false);
+}
+
 CUresult sim_cuGraphLaunch(CUgraphExec e, CUstream handle)
 {
     CUstream s;
@@ -193,6 +200,7 @@ CUresult sim_cuGraphLaunch(CUgraphExec e, CUstream handle)
     if (r == CUDA_SUCCESS) {
         e->last_launch = sim_mark_of(s);
         e->last_end_ns = w.end_ns;
+        show_memory(e);
     }
     return r;
 }

@@ -157,9 +157,11 @@ CUresult sim_cuGraphKernelNodeGetParams(CUgraphNode n, CUDA_KERNEL_NODE_PARAMS_v
     return r;
 }
 
-static CUmemorytype type_of(char letter)
+static CUmemorytype type_of(char letter, const void *p)
 {
-    return letter == 'H'   ? CU_MEMORYTYPE_HOST
+    const struct sim_block *b = sim_block_of((uintptr_t)p);
+    return b && b->hidden ? CU_MEMORYTYPE_UNIFIED
+           : letter == 'H'   ? CU_MEMORYTYPE_HOST
            : letter == 'A' ? CU_MEMORYTYPE_ARRAY
                            : CU_MEMORYTYPE_DEVICE;
 }
@@ -168,11 +170,11 @@ static CUmemorytype type_of(char letter)
 static CUDA_MEMCPY3D copy_of(const struct sim_work *w)
 {
     const struct sim_rect *r = &w->copy.rect;
-    return (CUDA_MEMCPY3D){.srcMemoryType = type_of(w->name[0]),
+    return (CUDA_MEMCPY3D){.srcMemoryType = type_of(w->name[0], r->from),
                            .srcHost = r->from,
                            .srcDevice = (CUdeviceptr)(uintptr_t)r->from,
                            .srcPitch = r->from_pitch,
-                           .dstMemoryType = type_of(w->name[3]),
+                           .dstMemoryType = type_of(w->name[3], r->to),
                            .dstHost = r->to,
                            .dstDevice = (CUdeviceptr)(uintptr_t)r->to,
                            .dstPitch = r->to_pitch,
@@ -202,6 +204,18 @@ CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode n, CUDA_MEMSET_NODE_PARAMS *
     if (r == CUDA_SUCCESS)
         *p = n->set.width ? n->set : set_of(&n->work);
     return r;
+}
+
+CUresult sim_cuGraphMemAllocNodeGetParams(CUgraphNode n, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+    CUresult r = sim_node_has_type(n, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+    const struct sim_block *b = r == CUDA_SUCCESS ? sim_block_of(n->work.memory) : NULL;
+    if (r != CUDA_SUCCESS)
+        return r;
+    *p = (CUDA_MEM_ALLOC_NODE_PARAMS){.bytesize = n->work.bytes, .dptr = n->work.memory};
+    p->poolProps.location = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                            .id = b ? b->context->device : 0};
+    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphHostNodeGetParams(CUgraphNode n, CUDA_HOST_NODE_PARAMS *p)

@@ -30,6 +30,13 @@ const struct sim_block *sim_block_of(uintptr_t p)
     return i && p - blocks[i - 1].start < blocks[i - 1].bytes ? &blocks[i - 1] : NULL;
 }
 
+void sim_memory_hide(uintptr_t p, bool hidden)
+{
+    size_t i = position(p);
+    if (i && blocks[i - 1].start == p)
+        blocks[i - 1].hidden = hidden;
+}
+
 static void add(struct sim_block b)
 {
     size_t i = position(b.start);
@@ -257,7 +264,7 @@ CUresult sim_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdevicep
 CUresult sim_cuPointerGetAttribute(void *out, CUpointer_attribute which, CUdeviceptr p)
 {
     const struct sim_block *b = sim_block_of((uintptr_t)p);
-    if (!out || !b)
+    if (!out || !b || b->hidden)
         return CUDA_ERROR_INVALID_VALUE;
     switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -307,12 +314,13 @@ CUresult sim_cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream handle)
     CUstream s;
     CUresult r = sim_stream_of(handle, &s);
     void *p = NULL;
-    if (r == CUDA_SUCCESS && s->capture) { /* the graph's memory has its address for good */
-        struct sim_work none = {.kind = SIM_WORK_EMPTY};
-        r = sim_capture_add(s, &none, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
-    }
     if (r == CUDA_SUCCESS)
         r = sim_memory_new(bytes, SIM_DEVICE, 0, &p);
+    if (r == CUDA_SUCCESS && s->capture) { /* the graph's memory has its address for good */
+        struct sim_work w = {.bytes = bytes, .memory = (CUdeviceptr)(uintptr_t)p};
+        sim_memory_hide((uintptr_t)p, true);
+        r = sim_capture_add(s, &w, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+    }
     if (r == CUDA_SUCCESS)
         *out = (CUdeviceptr)(uintptr_t)p;
     return r;

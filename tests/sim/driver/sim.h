@@ -380,6 +380,7 @@ struct sim_block {
     size_t bytes;
     enum sim_place place;
     bool ours; /* else registered */
+    bool hidden; /* a graph's, not launched yet: the driver tells nothing of it */
     unsigned flags;
     uint64_t id;
     CUcontext context;
@@ -388,6 +389,7 @@ struct sim_block {
 CUresult sim_memory_new(size_t bytes, enum sim_place place, unsigned flags, void **out);
 CUresult sim_memory_free(uintptr_t p, enum sim_place place);
 const struct sim_block *sim_block_of(uintptr_t p);
+void sim_memory_hide(uintptr_t p, bool hidden);
 void sim_memory_of_context_gone(CUcontext c);
 uint64_t sim_memory_used(int device);
 
