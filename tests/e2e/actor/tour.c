@@ -255,6 +255,24 @@ static void launch_in_two(CUgraphExec exec)
 /* Of the first ones cutrace makes its own when they are instantiated, of those behind later. */
 #define AT_ONCE 4
 
+/* A graph that allocates what it copies from. */
+static void memory_of_a_graph(void)
+{
+    CUgraph g = NULL;
+    CUgraphExec exec = NULL;
+    CUdeviceptr own = 0;
+    TELL(cuStreamBeginCapture(t.s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    TELL(cuMemAllocAsync(&own, 64, t.s));
+    RUN(COPY, cuMemcpyAsync(t.p, own, 8, t.s));
+    TELL(cuMemFreeAsync(own, t.s));
+    TELL(cuStreamEndCapture(t.s, &g));
+    TELL(cuGraphInstantiate(&exec, g, 0));
+    RUN(GRAPH, cuGraphLaunch(exec, t.s));
+    TELL(cuStreamSynchronize(t.s));
+    TELL(cuGraphExecDestroy(exec));
+    TELL(cuGraphDestroy(g));
+}
+
 static void graphs(void)
 {
     CUgraphExec exec = NULL;
@@ -288,6 +306,7 @@ static void graphs(void)
     TELL(cuGraphExecDestroy(exec));
     actor_sleep_ms(LOOK_MS);
     TELL(cuGraphDestroy(g));
+    memory_of_a_graph();
     tell_thread("graphs");
 }
 
