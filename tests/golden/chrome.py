@@ -13,7 +13,7 @@ NEEDED = {
     's': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'id': int},
     'f': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'id': int, 'bp': str},
     'B': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'args': dict},
-    'E': {'ts': float, 'pid': int, 'tid': int},
+    'E': {'ts': float, 'pid': int, 'tid': int, 'name': str},
     'i': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 's': str},
     'M': {'name': str, 'pid': int, 'args': dict},
 }

@@ -266,7 +266,7 @@ START_TEST(pageable_copies)
     struct program p = good();
     p.in.from = CT_MEMORY_PAGEABLE;
     p.in.bytes /= 2;
-    expect(&p, "pageable_copies ", "200.00ms for 1.8626GB at 9.3132GB/s");
+    expect(&p, "pageable_copies ", "200.00ms for 1.8626GB at 10.000GB/s");
     p.in.total_ns = 90 * MS;
     p.in.bytes = (uint64_t)900 * MS;
     nothing(&p);

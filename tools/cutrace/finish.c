@@ -177,6 +177,13 @@ static void say_files(pid_t pid, const char *const *paths, size_t count)
         say_of(pid, "Generated result file: %s", paths[i]);
 }
 
+/* A file of rows ends with a row: what is left to say goes where the terminal is. */
+static void say_beside_rows(const struct options *o)
+{
+    if (options_has(o, OPTION_CSV) && options_has(o, OPTION_LOG_FILE))
+        say_to(STDERR_FILENO);
+}
+
 /* The traces, if they are wanted and there are some; else the profiles. */
 static void tell(const struct options *o, const char *report, const struct list *l, pid_t pid,
                  const char **profiles)
@@ -195,6 +202,7 @@ static void tell(const struct options *o, const char *report, const struct list 
         return;
     }
     print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
+    say_beside_rows(o);
     if (!traced && !options_has(o, OPTION_CSV) && gather_has_ranks(l))
         print_ranks(report, profiles, count);
     say_files(pid, profiles, traced ? count : 0);

@@ -43,7 +43,10 @@ static void print_row(const struct option_row *r)
     else if (r->standard)
         snprintf(tail, sizeof(tail), "(default: %s)", r->standard);
     print_name(r);
-    print_words(tail, print_words(r->help, COLUMN - 1));
+    int at = print_words(r->help, COLUMN - 1);
+    if (r == &option_rows[OPTION_CHILDREN]) /* the variable has no such form */
+        at = print_words("; without a value: a table for each process", at);
+    print_words(tail, at);
     putchar('\n');
 }
 

@@ -315,7 +315,7 @@ void top_row(struct ct_string *out, const struct top *t, const struct top_row *r
 static void print(const struct top *t)
 {
     struct ct_string out = {0};
-    int width = ct_terminal_columns();
+    int width = ct_terminal_columns(STDOUT_FILENO);
     for (int i = 0; i < TOP_LINES; i++) {
         top_line(&out, t, i);
         ct_string_put(&out, "\n");

@@ -50,14 +50,14 @@ static FILE *open_log(const char *path)
 bool ct_output_open(struct ct_output *out, const struct ct_options *o)
 {
     bool elsewhere = o->log_file || o->live;
-    out->width = elsewhere ? 0 : ct_terminal_columns();
+    out->width = o->log_file ? 0 : ct_terminal_columns(o->live ? STDERR_FILENO : STDOUT_FILENO);
     out->color = ct_terminal_color((enum ct_color)o->color, elsewhere);
     if (o->log_file)
         return (out->f = open_log(o->log_file));
     out->f = stdout;
     if (!o->live)
         ct_pager_start(out->width && !o->no_pager);
-    if (!out->width) /* in one piece: other programs may write to the same stderr */
+    if (o->live || !out->width) /* in one piece: other programs may write to the same stderr */
         out->f = ct_behind_open(o->live ? STDERR_FILENO : STDOUT_FILENO);
     if (!out->f)
         ct_complain("standard output", strerror(errno));

@@ -64,14 +64,14 @@ void ct_terminal_shorten(struct ct_string *out, const char *text, int width)
     }
 }
 
-int ct_terminal_columns(void)
+int ct_terminal_columns(int fd)
 {
     struct winsize size = {0};
     const char *columns = getenv("COLUMNS");
-    if (!isatty(STDOUT_FILENO))
+    if (!isatty(fd))
         return 0;
     int width = columns ? atoi(columns) : 0;
-    if (width <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+    if (width <= 0 && !ioctl(fd, TIOCGWINSZ, &size))
         width = size.ws_col;
     if (width <= 0)
         width = 80;

@@ -18,8 +18,8 @@ int ct_terminal_width(const char *text);
 /* The text in that many columns: what is left out of its middle becomes "…". */
 void ct_terminal_shorten(struct ct_string *out, const char *text, int width);
 
-/* Columns of standard output; 0: it is no terminal. */
-int ct_terminal_columns(void);
+/* Columns of what is behind a descriptor; 0: it is no terminal. */
+int ct_terminal_columns(int fd);
 
 /* Whether to colour what goes to standard output, or elsewhere when `elsewhere`. */
 bool ct_terminal_color(enum ct_color color, bool elsewhere);

@@ -160,6 +160,16 @@ void ct_units_throughput(char *text, uint64_t bytes, uint64_t ns)
         strcpy(text, "-");
 }
 
+/* As data sheets and nccl-tests have it. */
+void ct_units_bandwidth(char *text, double rate)
+{
+    static const char *const per_second[] = {"B/s", "KB/s", "MB/s", "GB/s"};
+    int i = 0;
+    for (; i < CT_BYTE_UNIT_GB && rate >= 1000; i++)
+        rate /= 1000;
+    fit(text, rate, per_second[i], RATE_FIELD);
+}
+
 void ct_units_rate_cell(char *text, double rate, enum ct_byte_unit unit)
 {
     fit(text, in_unit(rate, unit), "", RATE_FIELD);

@@ -55,4 +55,7 @@ void ct_units_throughput(char *text, uint64_t bytes, uint64_t ns);
 void ct_units_rate_cell(char *text, double rate, enum ct_byte_unit unit);
 char *ct_units_rate_csv(char *text, double rate, enum ct_byte_unit unit);
 
+/* Bytes per second in powers of 1000, which nvprof has not: "63.757GB/s". */
+void ct_units_bandwidth(char *text, double rate);
+
 #endif

@@ -290,6 +290,8 @@ static void put_range(struct chrome *c, const struct ct_event *e)
         size_t count = ct_open_ranges_end(&c->open, e, over);
         for (size_t i = 0; i < count; i++) {
             begin_at(c, 'E', e, over[i].lane);
+            ct_string_put(&c->text, ",\"name\":");
+            ct_string_put(&c->text, ct_event_label(&c->names, e->file, over[i].label));
             ct_string_put(&c->text, "}");
         }
     }

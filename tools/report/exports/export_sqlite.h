@@ -46,7 +46,7 @@ enum ct_sqlite_table {
 #define CT_SQLITE_STATEMENTS(X)                                                                    \
     X(STRING, "INSERT INTO StringIds VALUES (?, ?)")                                               \
     X(RANGE, "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, domainId, category, color,"    \
-             " text) VALUES (?, ?, ?, ?, ?, ?, ?)")                                                \
+             " text, textId) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                                \
     X(RANGE_END, "UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?")
 
 enum ct_sqlite_statement {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX_EVENTS: a row where a range begins, which gets its end when that comes. */
+/* NVTX_EVENTS: a row where a range begins, which gets its end when that comes. A trace does
+ * not tell registered strings from others: each text is there in both of nsys's ways. */
 #include "report/exports/export_sqlite.h"
 #include "report/names.h"
 
@@ -29,6 +30,7 @@ static void put(struct ct_sqlite *s, const struct ct_event *e, enum type type, i
     bind(row, 5, category);
     bind(row, 6, color);
     sqlite3_bind_text(row, 7, safe.data, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(row, 8, ct_sqlite_string(s, safe.data));
     ct_sqlite_check(s, sqlite3_step(row) == SQLITE_DONE);
     sqlite3_reset(row);
     ct_string_free(&safe);

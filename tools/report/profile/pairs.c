@@ -225,6 +225,12 @@ static int direction(const struct ct_pair *pair, bool *mostly)
     return 0;
 }
 
+double ct_pair_p(const struct ct_pair *pair)
+{
+    bool mostly;
+    return direction(pair, &mostly) && mostly ? pair->ranks.p : pair->mean_p;
+}
+
 const char *ct_pair_verdict(const struct ct_pair *pair)
 {
     static const char *const texts[2][3][3] = {

@@ -44,6 +44,9 @@ static inline double ct_pair_change_ns(const struct ct_pair *pair)
     return pair->after.total_ns - pair->before.total_ns;
 }
 
+/* Probability by chance that the verdict rests on; NAN: cannot be told. */
+double ct_pair_p(const struct ct_pair *pair);
+
 /* "new", "vanished", "slower, more calls"; NULL: nothing that is significant. */
 const char *ct_pair_verdict(const struct ct_pair *pair);
 

@@ -69,10 +69,15 @@ static struct number size_text(double bytes)
     return n;
 }
 
+static double rate(const struct ct_advice_copies *c)
+{
+    return c->ns > 0 ? c->bytes / c->ns : 0;
+}
+
 static struct number rate_text(const struct ct_advice_copies *c)
 {
     struct number n;
-    ct_units_throughput(n.text, ct_view_whole_ns(c->bytes), ct_view_whole_ns(c->ns));
+    ct_units_bandwidth(n.text, rate(c) * 1e9);
     return n;
 }
 
@@ -89,6 +94,12 @@ static double share(const struct finder *x, double ns)
 static double percent(const struct finder *x, double ns)
 {
     return 100 * share(x, ns);
+}
+
+/* Such parts of the device's busy time add up to all of it, and what ran beside the rest. */
+static double busy_percent(const struct finder *x, double ns)
+{
+    return x->f.sum.busy_ns ? 100 * ns / (double)x->f.sum.busy_ns : 0;
 }
 
 __attribute__((format(printf, 5, 6))) static void say(struct finder *x, const char *key, double ns,
@@ -167,11 +178,6 @@ static void find_small_kernels(struct finder *x)
 
 /* ---- copies ---- */
 
-static double rate(const struct ct_advice_copies *c)
-{
-    return c->ns > 0 ? c->bytes / c->ns : 0;
-}
-
 static void find_pageable(struct finder *x)
 {
     const struct ct_advice_copies *c = &x->f.pageable;
@@ -182,7 +188,7 @@ static void find_pageable(struct finder *x)
         "copies from or to pageable memory took %.1f%% of the GPU's busy time, %s for %s at %s; "
         "pinned "
         "memory (cudaHostAlloc, cudaHostRegister) is faster, and without it %s",
-        percent(x, c->busy_ns), time_text(c->busy_ns).text, size_text(c->bytes).text,
+        busy_percent(x, c->busy_ns), time_text(c->busy_ns).text, size_text(c->bytes).text,
         rate_text(c).text,
         x->f.has_async_copies ? "cudaMemcpyAsync waits like cudaMemcpy"
                               : "copies cannot run beside kernels");
@@ -199,8 +205,8 @@ static void find_no_overlap(struct finder *x)
     say(x, "no_overlap", more_ns, x->f.all.count,
         "copies took %.1f%% of the GPU's busy time and kernels %.1f%%, but beside each other only "
         "%.1f%%; in several streams, from pinned memory, up to %s of it could be saved",
-        percent(x, (double)a->copy_ns), percent(x, (double)a->compute_ns),
-        percent(x, (double)a->both_ns), time_text(more_ns).text);
+        busy_percent(x, (double)a->copy_ns), busy_percent(x, (double)a->compute_ns),
+        busy_percent(x, (double)a->both_ns), time_text(more_ns).text);
 }
 
 static void find_small_copies(struct finder *x)
@@ -212,7 +218,7 @@ static void find_small_copies(struct finder *x)
         "%.0f copies of %s on average took %.1f%% of the GPU's busy time at %s; what is copied "
         "together "
         "could be one copy",
-        c->count, size_text(c->bytes / c->count).text, percent(x, c->busy_ns), rate_text(c).text);
+        c->count, size_text(c->bytes / c->count).text, busy_percent(x, c->busy_ns), rate_text(c).text);
 }
 
 static void find_mapped(struct finder *x)
@@ -226,7 +232,7 @@ static void find_mapped(struct finder *x)
         "the "
         "address of host memory for kernels was asked for: what they read there more than once, "
         "over the bus each time, is faster when copied first",
-        percent(x, (double)f->sum.compute_ns), f->mapped_calls);
+        busy_percent(x, (double)f->sum.compute_ns), f->mapped_calls);
 }
 
 static void find_pinning(struct finder *x)

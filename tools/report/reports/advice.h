@@ -16,7 +16,7 @@
 struct ct_advice_line {
     const char *key; /* "launch_bound" and so on: what it is about */
     char *text;      /* a sentence without a full stop; names in it are safe to show */
-    double percent;  /* of the GPU's busy time that it is about; 0: of none */
+    double percent;  /* as ct_headline's, of what it is about; 0: of none */
     uint64_t ns;     /* the same */
     uint64_t count;  /* gaps, copies, launches or calls that it is about */
 };

@@ -45,6 +45,7 @@ enum {
     TYPE,
     CHANGE,
     PERCENT,
+    VERDICT,
     P,
     BEFORE,
     AFTER,
@@ -57,7 +58,7 @@ enum {
     MEAN_P,
     LONGER,
     RANKS_P,
-    VERDICT,
+    TOTAL_P,
     NAME,
     COLUMNS
 };
@@ -66,6 +67,7 @@ static const struct ct_column columns[COLUMNS] = {
     [TYPE] = {"type", "Type", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(1)},
     [CHANGE] = {"change_ns", "Change", CT_CELL_CHANGE_NS, CT_FOLD_SUM, 0},
     [PERCENT] = {"change_percent", "Change(%)", CT_CELL_PERCENT, CT_FOLD_NONE, 2},
+    [VERDICT] = {"verdict", "Verdict", CT_CELL_TEXT, CT_FOLD_NONE, 0},
     [P] = {"p_value", "p", CT_CELL_NUMBER, CT_FOLD_NONE, 4},
     [BEFORE] = {"old_total_ns", "Old time", CT_CELL_TIME_NS, CT_FOLD_SUM, 0},
     [AFTER] = {"new_total_ns", "New time", CT_CELL_TIME_NS, CT_FOLD_SUM, 0},
@@ -79,7 +81,7 @@ static const struct ct_column columns[COLUMNS] = {
     [MEAN_P] = {"avg_p_value", "p of avg", CT_CELL_NUMBER, CT_FOLD_NONE, 4 | CT_OPTIONAL(4)},
     [LONGER] = {"longer_percent", "Longer", CT_CELL_PERCENT, CT_FOLD_NONE, 1 | CT_OPTIONAL(5)},
     [RANKS_P] = {"ranks_p_value", "p of ranks", CT_CELL_NUMBER, CT_FOLD_NONE, 4 | CT_OPTIONAL(6)},
-    [VERDICT] = {"verdict", "Verdict", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    [TOTAL_P] = {"total_p_value", "p of time", CT_CELL_NUMBER, CT_FOLD_NONE, 4 | CT_OPTIONAL(7)},
     [NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 
@@ -158,7 +160,7 @@ static void put_pair(struct ct_sink *sink, const struct ct_pair *pair)
             [TYPE] = ct_cell_text(types[pair->gpu]),
             [CHANGE] = ct_cell_number(change),
             [PERCENT] = percent_cell(change, b->calls > 0 ? a->total_ns : 0),
-            [P] = ct_cell_number(pair->total_p),
+            [P] = ct_cell_number(ct_pair_p(pair)),
             [BEFORE] = when(a_timed, ct_cell_whole(a->total_ns)),
             [AFTER] = when(b_timed, ct_cell_whole(b->total_ns)),
             [BEFORE_CALLS] = when(in_a, ct_cell_whole(a->calls)),
@@ -170,6 +172,7 @@ static void put_pair(struct ct_sink *sink, const struct ct_pair *pair)
             [MEAN_P] = ct_cell_number(pair->mean_p),
             [LONGER] = when(!isnan(pair->ranks.p), ct_cell_number(100 * pair->ranks.superiority)),
             [RANKS_P] = ct_cell_number(pair->ranks.p),
+            [TOTAL_P] = ct_cell_number(pair->total_p),
             [VERDICT] = when(verdict, ct_cell_text(verdict)),
             [NAME] = ct_cell_text(pair->name.data),
         });

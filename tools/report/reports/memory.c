@@ -120,6 +120,9 @@ static void put_memories(const struct ct_input *in, struct ct_sink *sink)
             put_memory(sink, in->m, &sorted[i]);
     if (in->m->process_count > 1)
         ct_sink_note(sink, "Peak is the highest of one process");
+    if (!count)
+        ct_sink_note(sink, "No allocation was seen: calls that a program linked with libcuda.so.1 "
+                           "makes to it directly cannot be");
     ct_sink_end(sink);
     free(sorted);
 }

@@ -158,12 +158,23 @@ static const struct ct_column stream_columns[STREAM_COLUMNS] = {
 
 static const struct ct_relation streams = {"streams", "Streams", stream_columns, STREAM_COLUMNS};
 
+/* A device and its streams are busy in parts of one time, the device's; 0: it is not known. */
+static uint64_t device_time_ns(const struct ct_input *in, uint32_t device)
+{
+    const struct ct_merged_activity *a = &in->m->activity;
+    for (uint32_t i = 0; i < a->device_keys.count; i++)
+        if (a->devices[i].device == device)
+            return ct_activity_time_ns(&a->devices[i]);
+    return 0;
+}
+
 /* Without a timed operation there is nothing to say of its time. */
-static void put_times(struct ct_cell *cells, const struct ct_file_stream *s)
+static void put_times(struct ct_cell *cells, const struct ct_file_stream *s, uint64_t time_ns)
 {
     uint64_t span_ns = s->last_ns - s->first_ns;
     cells[STREAM_TIMED] = ct_cell_count(s->timed);
-    cells[STREAM_BUSY_PERCENT] = ct_cell_number(percent(s->busy_ns, span_ns));
+    if (time_ns)
+        cells[STREAM_BUSY_PERCENT] = ct_cell_number(percent(s->busy_ns, time_ns));
     cells[STREAM_BUSY] = ct_cell_count(s->busy_ns);
     cells[STREAM_BESIDE] = ct_cell_count(s->beside_ns);
     cells[STREAM_IDLE] = ct_cell_count(span_ns > s->busy_ns ? span_ns - s->busy_ns : 0);
@@ -188,7 +199,7 @@ static void put_stream(const struct ct_input *in, struct ct_sink *sink,
         [STREAM_NAME] = ct_cell_given(&name, in->m, s->name),
     };
     if (s->timed)
-        put_times(cells, s);
+        put_times(cells, s, device_time_ns(in, s->device));
     ct_sink_row(sink, cells);
     ct_string_free(&name);
     ct_string_free(&context);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
+
 #include "report/sinks/nvprof.h"
 #include "report/terminal.h"
 
@@ -6,15 +8,34 @@
  * Type, Time(%), Time, Calls, Avg, Min, Max; the name is only shortened on a terminal. The mark of
  * an uncertain average takes a blank before its column, so that everything else stays where it is.
  */
-#define CELLS "%16s  %7s  %8s  %8s %9s  %8s  %8s"
-#define CELLS_WIDTH 75
-#define LEAST_NAME 24 /* columns; terminals that have less for it wrap it */
+#define CELLS "%16s  %7s  %8s  %8s %9s"
+#define CELLS_WIDTH 55
+#define EXTREMES "  %8s  %8s"
+#define EXTREMES_WIDTH 20
+#define LEAST_NAME 23 /* columns; a terminal that has less for it is spared Min and Max */
 
-static void print_units(FILE *out, const enum ct_unit *units)
+/* What is left for names; INT_MAX: all that they need. */
+static int room_of(const struct ct_nvprof *n, bool *extremes)
 {
-    fprintf(out, CELLS "\n", "", "%", ct_unit_name(units[CT_SUMMARY_TIME]), "",
-            ct_unit_name(units[CT_SUMMARY_AVG]), ct_unit_name(units[CT_SUMMARY_MIN]),
-            ct_unit_name(units[CT_SUMMARY_MAX]));
+    int room = n->width ? n->width - CELLS_WIDTH - 2 : INT_MAX;
+    *extremes = room >= LEAST_NAME + EXTREMES_WIDTH;
+    return !n->width ? room : *extremes ? room - EXTREMES_WIDTH : room > 4 ? room : 4;
+}
+
+static void print_extremes(const struct ct_nvprof *n, const char *min, const char *max)
+{
+    bool extremes;
+    room_of(n, &extremes);
+    if (extremes)
+        fprintf(n->out, EXTREMES, min, max);
+}
+
+static void print_units(const struct ct_nvprof *n, const enum ct_unit *units)
+{
+    fprintf(n->out, CELLS, "", "%", ct_unit_name(units[CT_SUMMARY_TIME]), "",
+            ct_unit_name(units[CT_SUMMARY_AVG]));
+    print_extremes(n, ct_unit_name(units[CT_SUMMARY_MIN]), ct_unit_name(units[CT_SUMMARY_MAX]));
+    fputc('\n', n->out);
 }
 
 static void spell_time(char *text, const struct ct_cell *cell, const enum ct_unit *unit)
@@ -37,11 +58,10 @@ static void print_name(const struct ct_nvprof *n, const struct ct_cell *cells)
                          (unsigned long long)cells[CT_SUMMARY_NAMES].count);
         name = group.data;
     }
-    int room = n->width - CELLS_WIDTH - 2;
-    if (room < LEAST_NAME)
-        room += n->width;
+    bool extremes;
+    int room = room_of(n, &extremes);
     if (n->width)
-        ct_terminal_shorten(&shown, name, room > LEAST_NAME ? room : LEAST_NAME);
+        ct_terminal_shorten(&shown, name, room);
     fprintf(n->out, "  %s%4s%s\n", n->color ? CT_TERMINAL_NAME : "", shown.data ? shown.data : name,
             n->color ? CT_TERMINAL_PLAIN : "");
     ct_string_free(&shown);
@@ -62,8 +82,8 @@ static void print_line(const struct ct_nvprof *n, const char *type, const struct
                  units ? "" : "%");
     snprintf(average, sizeof(average), "%s%s", ct_cell_sign(&cells[CT_SUMMARY_AVG]),
              times[CT_SUMMARY_AVG]);
-    fprintf(n->out, CELLS, type, percent, times[CT_SUMMARY_TIME], calls, average,
-            times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
+    fprintf(n->out, CELLS, type, percent, times[CT_SUMMARY_TIME], calls, average);
+    print_extremes(n, times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
     print_name(n, cells);
 }
 
@@ -85,10 +105,12 @@ void ct_nvprof_text(const struct ct_nvprof *n)
     if (!n->gpu_count && !n->range_count)
         ct_nvprof_none(n, "kernels");
     if (n->rows.count) {
-        fprintf(n->out, "%s" CELLS "  %4s%s\n", n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)",
-                "Time", "Calls", "Avg", "Min", "Max", "Name", n->color ? CT_TERMINAL_PLAIN : "");
+        fprintf(n->out, "%s" CELLS, n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)", "Time",
+                "Calls", "Avg");
+        print_extremes(n, "Min", "Max");
+        fprintf(n->out, "  %4s%s\n", "Name", n->color ? CT_TERMINAL_PLAIN : "");
         if (units)
-            print_units(n->out, units);
+            print_units(n, units);
     }
     print_section(n, CT_SUMMARY_RANGE, 0, n->range_count, units);
     if (!n->gpu_count && n->range_count)

@@ -80,7 +80,7 @@ static void spell_number(const struct table *t, char *text, size_t i, const stru
         spell_time(t, text + 1, i, ct_view_whole_ns(fabs(cell->number)));
         break;
     case CT_CELL_RATE:
-        ct_units_throughput(text, cell->count, 1000000000);
+        ct_units_bandwidth(text, (double)cell->count);
         break;
     case CT_CELL_PERCENT:
         snprintf(text, CT_UNITS_BYTES, "%.*f%%", ct_column_decimals(column), cell->number);
