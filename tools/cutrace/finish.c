@@ -60,6 +60,13 @@ static void add_options(struct arguments *a, const struct options *o)
             add_option(a, o, (enum option_id)i);
 }
 
+/* Rows in a file have no text behind them. */
+static int where_text_goes(const struct options *o)
+{
+    bool rows = options_has(o, OPTION_CSV) && options_has(o, OPTION_LOG_FILE);
+    return rows ? STDERR_FILENO : say_where();
+}
+
 static void print_table(const struct options *o, const char *report, const char *const *paths,
                         size_t count)
 {
@@ -71,7 +78,7 @@ static void print_table(const struct options *o, const char *report, const char 
     add(&a, "--");
     for (size_t i = 0; i < count; i++)
         add(&a, paths[i]);
-    int status = job_tool(report, a.word, say_where()); /* of its own failures it speaks itself */
+    int status = job_tool(report, a.word, say_where(), where_text_goes(o)); /* of its own failures it speaks itself */
     if (status < 0 || status >= 127)
         say("the table could not be printed: %s failed", report);
     free(a.word);
@@ -89,7 +96,7 @@ static void print_ranks(const char *report, const char *const *paths, size_t cou
     add(&a, "--");
     for (size_t i = 0; i < count; i++)
         add(&a, paths[i]);
-    job_tool(report, a.word, say_where());
+    job_tool(report, a.word, say_where(), say_where());
     free(a.word);
 }
 
@@ -180,8 +187,7 @@ static void say_files(pid_t pid, const char *const *paths, size_t count)
 /* A file of rows ends with a row: what is left to say goes where the terminal is. */
 static void say_beside_rows(const struct options *o)
 {
-    if (options_has(o, OPTION_CSV) && options_has(o, OPTION_LOG_FILE))
-        say_to(STDERR_FILENO);
+    say_to(where_text_goes(o));
 }
 
 /* The traces, if they are wanted and there are some; else the profiles. */

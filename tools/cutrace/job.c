@@ -254,14 +254,14 @@ _Noreturn void job_end_as(int status)
     _exit(WEXITSTATUS(status));
 }
 
-int job_tool(const char *path, char **argv, int fd)
+int job_tool(const char *path, char **argv, int out, int err)
 {
     int status;
     pid_t pid = fork();
     if (!pid) {
         sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
-        dup2(fd, STDOUT_FILENO);
-        dup2(fd, STDERR_FILENO);
+        dup2(out, STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
         execv(path, argv);
         _exit(127);
     }

@@ -30,7 +30,7 @@ double job_now_s(void);
 /* Ends as the program did: by its status, or by its signal, without a core of its own. */
 _Noreturn void job_end_as(int status);
 
-/* Runs a tool to its end, its standard output and error being `fd`; its exit status. */
-int job_tool(const char *path, char **argv, int fd);
+/* Runs a tool to its end, with its standard output and error; its exit status. */
+int job_tool(const char *path, char **argv, int out, int err);
 
 #endif

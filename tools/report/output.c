@@ -50,7 +50,9 @@ static FILE *open_log(const char *path)
 bool ct_output_open(struct ct_output *out, const struct ct_options *o)
 {
     bool elsewhere = o->log_file || o->live;
-    out->width = o->log_file ? 0 : ct_terminal_columns(o->live ? STDERR_FILENO : STDOUT_FILENO);
+    /* The launcher's rows have a place of their own; the library has the program's stderr alone. */
+    int fd = o->live && !o->csv ? STDERR_FILENO : STDOUT_FILENO;
+    out->width = o->log_file ? 0 : ct_terminal_columns(fd);
     out->color = ct_terminal_color((enum ct_color)o->color, elsewhere);
     if (o->log_file)
         return (out->f = open_log(o->log_file));
@@ -58,10 +60,22 @@ bool ct_output_open(struct ct_output *out, const struct ct_options *o)
     if (!o->live)
         ct_pager_start(out->width && !o->no_pager);
     if (o->live || !out->width) /* in one piece: other programs may write to the same stderr */
-        out->f = ct_behind_open(o->live ? STDERR_FILENO : STDOUT_FILENO);
+        out->f = ct_behind_open(fd);
     if (!out->f)
         ct_complain("standard output", strerror(errno));
     return out->f;
+}
+
+static bool is_one_file(int a, int b)
+{
+    struct stat x, y;
+    return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+FILE *ct_output_below(const struct ct_options *o, FILE *out)
+{
+    bool own = o->log_file || (o->live && !is_one_file(STDOUT_FILENO, STDERR_FILENO));
+    return o->csv && own ? stderr : out;
 }
 
 bool ct_output_finish(FILE *f, const char *name)

@@ -22,4 +22,7 @@ bool ct_output_close(struct ct_output *out, const struct ct_options *o);
 /* Closes one of the standard streams, as the above. */
 bool ct_output_finish(FILE *f, const char *name);
 
+/* Where text below the rows of nvprof's CSV goes: rows that have a file of their own end it. */
+FILE *ct_output_below(const struct ct_options *o, FILE *out);
+
 #endif

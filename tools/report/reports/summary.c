@@ -6,6 +6,7 @@
 
 #include "report/live.h"
 #include "report/names.h"
+#include "report/output.h"
 #include "report/profile/view.h"
 #include "report/reports/advice.h"
 #include "report/reports/details.h"
@@ -37,13 +38,13 @@ static void begin_text(struct report *r)
         ct_memory_fail();
 }
 
-static void end_text(struct report *r)
+static void end_text(struct report *r, FILE *out)
 {
     if (!r->o->csv)
         return;
     if (fclose(r->text))
         ct_memory_fail();
-    ct_csv_text(r->out, r->lines);
+    ct_csv_text(out, r->lines);
     free(r->lines);
 }
 
@@ -121,7 +122,7 @@ static void print_heading(struct report *r)
     if (r->o->live && r->m->process_count)
         print_processes(r);
     fprintf(r->text, "%sProfiling result:\n", r->prefix);
-    end_text(r);
+    end_text(r, r->out);
 }
 
 /* Of one device or of all, whose view it is. */
@@ -145,7 +146,7 @@ static void print_device(struct report *r, uint32_t device)
     if (gpu.count) {
         begin_text(r);
         fprintf(r->text, "\n%sDevice \"%s (%u)\"\n", r->prefix, name.data, d->ordinal);
-        end_text(r);
+        end_text(r, r->out);
         print_table(r, device, &gpu);
     }
     ct_string_free(&name);
@@ -203,7 +204,7 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
         ct_details_print(out, r.prefix, in);
     for (int i = 0; o->live && i < o->file_count; i++)
         print_file(&r, o->files[i]);
-    end_text(&r);
+    end_text(&r, ct_output_below(o, out));
     ct_view_free(&gpu);
     return r.status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/sinks/nvprof.h"
 
+#include "report/output.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +57,7 @@ struct ct_sink *ct_sink_nvprof(FILE *out, const struct ct_look *look)
 {
     const struct ct_options *o = look->in->o;
     struct ct_nvprof n = {.out = out,
+                          .below = ct_output_below(o, out),
                           .prefix = look->prefix,
                           .unit = (enum ct_unit)o->unit,
                           .width = look->in->width,

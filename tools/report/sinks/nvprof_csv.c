@@ -43,16 +43,16 @@ static void print_line(FILE *out, const struct ct_cell *cells, const enum ct_uni
 /* The numbers stay numbers: names tell which averages have a sign before them in the table. */
 static void print_signed(const struct ct_nvprof *n, const char *sign, const char *text)
 {
-    fprintf(n->out, "%s%s:", n->prefix, text);
+    fprintf(n->below, "%s%s:", n->prefix, text);
     for (size_t i = 0; i < n->rows.count; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
         if (strcmp(ct_cell_sign(&cells[CT_SUMMARY_AVG]), sign) != 0)
             continue;
-        putc(',', n->out);
-        print_name(n->out, cells[CT_SUMMARY_NAME].text);
+        putc(',', n->below);
+        print_name(n->below, cells[CT_SUMMARY_NAME].text);
     }
-    putc('\n', n->out);
+    putc('\n', n->below);
 }
 
 /* A line of names, then one of units: every number of a column is in the same. */
@@ -85,5 +85,5 @@ void ct_nvprof_csv(const struct ct_nvprof *n)
         print_signed(n, "~", "Avg is less than twice what it may be wrong by");
     if (n->bounds)
         print_signed(n, "<", "Avg is so much at most as it rests on upper bounds");
-    fputs(n->notes.data, n->out);
+    fputs(n->notes.data, n->below);
 }

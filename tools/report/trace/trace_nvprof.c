@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/output.h"
 #include "report/trace/trace_nvprof.h"
 
 #include <string.h>
@@ -70,7 +71,7 @@ static void print_heading(struct ct_trace_print *p, const struct ct_options *o)
     }
     ct_string_printf(&lines, "%sProfiling result:\n", p->prefix);
     if (o->csv)
-        ct_csv_text(p->out, lines.data);
+        ct_csv_text(ct_output_below(o, p->out), lines.data);
     else
         fputs(lines.data, p->out);
     ct_string_free(&lines);
@@ -95,8 +96,9 @@ static void print_trace(struct ct_trace_print *p, const struct ct_options *o)
 }
 
 /* What is missing is said below, in nvprof's manner. */
-static void print_notes(struct ct_trace_print *p, bool csv)
+static void print_notes(struct ct_trace_print *p, const struct ct_options *o)
 {
+    bool csv = o->csv;
     struct ct_string lines = {0};
     char begin[sizeof(p->prefix) + sizeof("Warning: ")];
     strcat(strcpy(begin, p->prefix), "Warning: ");
@@ -105,7 +107,7 @@ static void print_notes(struct ct_trace_print *p, bool csv)
         ct_string_put(&p->text, "\n");
     ct_string_write(&p->text, p->out);
     if (lines.len && csv)
-        ct_csv_text(p->out, lines.data);
+        ct_csv_text(ct_output_below(o, p->out), lines.data);
     else if (lines.len)
         fputs(lines.data, p->out);
     ct_string_free(&lines);
@@ -126,7 +128,7 @@ int ct_report_trace_nvprof(const struct ct_input *in, FILE *out)
     if (p.tl.file_count) {
         print_heading(&p, o);
         print_trace(&p, o);
-        print_notes(&p, o->csv);
+        print_notes(&p, o);
     }
     int status = p.tl.failed;
     ct_event_names_free(&p.names);
