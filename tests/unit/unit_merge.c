@@ -575,7 +575,7 @@ START_TEST(details_show_the_rest)
     ct_build_add(&b, CT_SECTION_STREAMS, &stream);
     merge(&b);
     struct ct_options o = {.details = true};
-    expect_line(o, "  1.9531MB  0.9766MB  1000.0GB/s  0    [CUDA memcpy HtoD]\n");
+    expect_line(o, "  1.9531MB  0.9766MB  1024.0GB/s  0    [CUDA memcpy HtoD]\n");
     expect_line(o, "      42  (7 8 9)    (32 2 1)      32256   512B    37  k\n");
     expect_line(o, "       2  other      other             -      -    37  k\n");
     expect_line(o, "         1  stream queue deep    0  [CUDA memcpy HtoD]\n");
