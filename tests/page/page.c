@@ -278,7 +278,7 @@ START_TEST(nccl_has_a_section)
     SAYS(SECTIONS, "summary kernels timeline streams copies nccl calls trust");
     SAYS("document.querySelector('nav a[href=\"#nccl\"]').textContent", "NCCL");
     SAYS(CELLS("nccl", "0"),
-         "AllReduce float|8|16.000MB|120|10.000ms|100.00us|156.25GB/s|273.44GB/s");
+         "AllReduce float|8|16.000MB|120|10.000ms|100.00us|167.77GB/s|293.60GB/s");
     SAYS(CELLS("nccl", "4"), "Reduce|-|-|0|-|-|-|-");
     ck_assert(ct_browser_click(browser, "#nccl th[data-key=bus] button"));
     ck_assert(ct_browser_click(browser, "#nccl th[data-key=ranks] button"));
@@ -318,7 +318,7 @@ START_TEST(managed_memory_has_a_section)
     open_page("tests/golden/make_profile", "um");
     SAYS(SECTIONS, "summary kernels timeline streams copies managed calls trust");
     SAYS(CELLS("managed", "0"), "Gpu page fault groups|1|24|-|2.0000us|2.0000us|-");
-    SAYS(CELLS("managed", "1"), "Host To Device|3|-|384.00KB|1.5000us|500ns|244.14GB/s");
+    SAYS(CELLS("managed", "1"), "Host To Device|3|-|384.00KB|1.5000us|500ns|262.14GB/s");
     SAYS(CELLS("managed", "3"), "CPU page faults|1|-|-|-|-|-");
     ck_assert(ct_browser_click(browser, "#managed tr.row:nth-child(2) .opener"));
     SAYS(COMES("#managed tr.detail dl", "1"), "1");

@@ -20,15 +20,15 @@ const units = (() => {
     return unit === 'ns' ? `${Math.round(ns)}ns` : fit(ns * factor, unit, 8);
   };
 
-  const fitBytes = (bytes, per, width) => {
+  const fitBytes = (bytes, per, width, step) => {
     let i = 0;
     for (; i + 1 < SIZES.length && bytes >= 1000; i++)
-      bytes /= 1024;
+      bytes /= step;
     return fit(bytes, SIZES[i] + per, width);
   };
 
-  const size = (bytes) => (bytes < 1000 ? `${bytes}B` : fitBytes(bytes, '', 8));
-  const rate = (bytesPerSecond) => fitBytes(bytesPerSecond, '/s', 10);
+  const size = (bytes) => (bytes < 1000 ? `${bytes}B` : fitBytes(bytes, '', 8, 1024));
+  const rate = (bytesPerSecond) => fitBytes(bytesPerSecond, '/s', 10, 1000);
   const throughput = (bytes, ns) => (ns ? rate(bytes * 1e9 / ns) : '-');
   const count = (n) => n.toLocaleString('en-US');
   const percent = (x) => `${x.toFixed(2)}%`;
