@@ -64,7 +64,7 @@ static void add_options(struct arguments *a, const struct options *o)
 static int where_text_goes(const struct options *o)
 {
     bool rows = options_has(o, OPTION_CSV) && options_has(o, OPTION_LOG_FILE);
-    return rows ? STDERR_FILENO : say_where();
+    return rows ? say_where_else() : say_where();
 }
 
 static void print_table(const struct options *o, const char *report, const char *const *paths,
@@ -187,7 +187,8 @@ static void say_files(pid_t pid, const char *const *paths, size_t count)
 /* A file of rows ends with a row: what is left to say goes where the terminal is. */
 static void say_beside_rows(const struct options *o)
 {
-    say_to(where_text_goes(o));
+    if (where_text_goes(o) != say_where())
+        say_to(where_text_goes(o));
 }
 
 /* The traces, if they are wanted and there are some; else the profiles. */

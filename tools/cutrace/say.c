@@ -28,6 +28,11 @@ int say_where(void)
     return target;
 }
 
+int say_where_else(void)
+{
+    return last_resort < 0 ? target : last_resort;
+}
+
 /* What does not fit is left out, and that is visible. */
 static size_t make_safe(char *to, size_t size, const char *from)
 {

@@ -12,6 +12,9 @@ void say_to(int fd);
 /* A duplicate of what lines go to, for a child's standard error; -1: nowhere. */
 int say_where(void);
 
+/* Where that was before there was a log. */
+int say_where_else(void);
+
 /*
  * "cutrace: " and what the format says. Bytes of arguments that a terminal would obey are shown as
  * numbers, line ends included: one call is one line.

@@ -338,11 +338,10 @@ START_TEST(log_file)
                                          rig_actor(), "small", "10"},
                                 .env = {"WHERE=there"});
     ck_assert_int_eq(r.status, 0);
-    ck_assert_str_eq(r.err, "");
+    ck_assert_ptr_nonnull(strstr(r.err, "cutrace-report summary.bin"));
     snprintf(name, sizeof(name), "log-%s-there-%%", host);
-    char *log = stage_read(name);
-    ck_assert_msg(strstr(log, "\"Type\",\"Time(%)\"") && strstr(log, "cutrace-report summary.bin"),
-                  "%s", log);
+    char *log = stage_read(name), *heading = strstr(log, "\"Type\",\"Time(%)\"");
+    ck_assert_msg(heading && !strstr(heading, "\n=="), "%s", log);
     free(log);
     stage_drop(&r);
 }
