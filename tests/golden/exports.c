@@ -470,6 +470,10 @@ static const struct {
     {"ranges" WINDOW,
      "SELECT start, end, text FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60) ORDER BY start",
      "0|14500|step\n4700|14600|transfer\n5000|NULL|checkpoint\n"},
+    {"ranges",
+     "SELECT COUNT(*), COUNT(s.value = n.text) FROM NVTX_EVENTS n"
+     " JOIN StringIds s ON n.textId = s.id",
+     "8|8\n"},
     {"none", "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL", "0\n"},
 };
 

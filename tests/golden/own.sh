@@ -75,6 +75,7 @@ same families families.shapes.csv shapes --group --format csv
 same families families.losses.csv losses --group --format csv
 same families families.kern_sum.csv cuda_gpu_kern_sum --group --format csv
 same allocated allocated.memory.txt memory
+same basic basic.memory.txt memory
 same allocated allocated.memory.csv memory --format csv
 same allocated allocated.memory.per-gpu.txt memory --per gpu
 same allocated allocated.info.txt info

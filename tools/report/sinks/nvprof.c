@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/sinks/nvprof.h"
 
-#include "report/output.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/output.h"
 
 struct sink {
     struct ct_sink sink;
