@@ -87,7 +87,7 @@ START_TEST(totals_are_true)
     struct totals t = {0};
     struct stage_run r;
     snprintf(count, sizeof(count), "%d", threads[(size_t)_i / KINDS]);
-    STAGE_UNTIL((t = read_totals(), is_good(&t)), r,
+    STAGE_UNTIL((t = read_totals(), STAGE_IS_SLOW || is_good(&t)), r,
                 PLAY(.argv = {"shared", count, kind},
                      .env = {"CUDASIM_HOST_CLOCK=1", "CUDASIM_TRUTH=truth"}));
     ck_assert_msg(r.status == 0, "%.900s", r.err);
@@ -95,8 +95,8 @@ START_TEST(totals_are_true)
     printf("# %s threads, %s: %.4f of %.3f ms, a row off by %.4f, %" PRIu64 " of %" PRIu64
            " bounds\n",
            count, kind, t.ours_ns / t.truth_ns, t.truth_ns / 1e6, t.worst, t.marked, t.operations);
-    ck_assert_msg(t.ours_ns <= t.busy_ns, "%.0f ns of %.0f", t.ours_ns, t.busy_ns);
-    ck_assert(is_good(&t));
+    ck_assert_msg(STAGE_IS_SLOW || t.ours_ns <= t.busy_ns, "%.0f ns of %.0f", t.ours_ns, t.busy_ns);
+    ck_assert(STAGE_IS_SLOW || is_good(&t));
 }
 END_TEST
 
@@ -172,12 +172,12 @@ START_TEST(no_operation_outlasts_its_wait)
     unsigned n = 0;
     struct stage_run r;
     snprintf(count, sizeof(count), "%d", threads[_i]);
-    STAGE_UNTIL(!(n = misplaced(threads[_i])), r,
+    STAGE_UNTIL(!(n = misplaced(threads[_i])) || STAGE_IS_SLOW, r,
                 PLAY(.argv = {"shared", count, "long"},
                      .env = {"CUDASIM_HOST_CLOCK=1", "CUTRACE_TRACE=1"}));
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     stage_drop(&r);
-    ck_assert_uint_eq(n, 0);
+    ck_assert(STAGE_IS_SLOW || !n);
 }
 END_TEST
 
