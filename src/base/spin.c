@@ -78,7 +78,7 @@ static bool take(struct ct_spin *s, bool from_anybody)
  * The holder may need this processor. A yield would not give it to one of a lower priority. The
  * nap by its number: the C library's is a point where threads are cancelled.
  */
-static void rest(unsigned tries)
+void ct_spin_pause(unsigned tries)
 {
     if (tries % TRIES_BEFORE_YIELD)
         return;
@@ -97,7 +97,7 @@ void ct_spin_wait(struct ct_spin *s)
     for (unsigned tries = 1;; tries++) {
         if (take(s, tries % TRIES_BEFORE_YIELD == 0 && is_patience_over(&start_ns)))
             break;
-        rest(tries);
+        ct_spin_pause(tries);
     }
 }
 
@@ -106,7 +106,7 @@ bool ct_spin_lock_until(struct ct_spin *s, uint64_t end_ns)
     for (unsigned tries = 1; !take(s, false); tries++) {
         if (tries % TRIES_BEFORE_YIELD == 0 && ct_clock_monotonic_ns() >= end_ns)
             return false;
-        rest(tries);
+        ct_spin_pause(tries);
     }
     return true;
 }

@@ -42,6 +42,9 @@ static inline bool ct_spin_try(struct ct_spin *s)
     return true;
 }
 
+/* Between tries: spins, and from some hundred on sleeps for 50 us. Keeps errno. */
+void ct_spin_pause(unsigned tries);
+
 CT_COLD void ct_spin_wait(struct ct_spin *s);
 
 static inline void ct_spin_lock(struct ct_spin *s)

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/copies.h"
 #include "base/mem.h"
+#include "base/spin.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "preload/init.h"
@@ -108,8 +109,8 @@ static void publish(struct driver *d)
     static atomic_bool taken;
     if (atomic_exchange(&taken, true)) {
         ct_unmap(d, sizeof(*d));
-        while (!get_known())
-            ;
+        for (unsigned tries = 1; !get_known(); tries++)
+            ct_spin_pause(tries);
         return;
     }
     __builtin_memcpy(ct_driver_real, d->real, sizeof(ct_driver_real));

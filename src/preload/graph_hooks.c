@@ -32,6 +32,7 @@ void ct_hook_graph_changed(const struct ct_hook *h, CUgraphExec exec)
 void ct_hook_graph_exec_gone(const struct ct_hook *h, CUgraphExec exec)
 {
     (void)h;
+    ct_graph_gone(exec);
     ct_replica_gone(exec);
 }
 

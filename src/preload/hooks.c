@@ -260,6 +260,12 @@ void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags)
         ct_program_event_made(*e, flags);
 }
 
+void ct_hook_event_gone(const struct ct_hook *h, CUevent e)
+{
+    (void)h;
+    ct_program_event_gone(e);
+}
+
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s)
 {
     struct ct_stream *known = known_stream(h, s);

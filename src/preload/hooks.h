@@ -42,6 +42,7 @@ void ct_hook_work_not_read(const struct ct_hook *h, const char *name, CUstream s
 void ct_hook_streams_break(const struct ct_hook *h);
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
 void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags);
+void ct_hook_event_gone(const struct ct_hook *h, CUevent e);
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s);
 void ct_hook_host_waited(const struct ct_hook *h);
 void ct_hook_stream_waited(const struct ct_hook *h, CUstream s);

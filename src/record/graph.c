@@ -3,10 +3,10 @@
 
 #include <stdatomic.h>
 
+#include "base/directory.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "record/context.h"
@@ -22,18 +22,26 @@ struct graphs {
     uint64_t key[CT_GRAPHS]; /* close together, as all are looked through; under the lock */
     _Atomic uint32_t count;
     struct ct_spin lock;                         /* for adding */
+    _Atomic uint32_t updates;                    /* instantiations and updates, of all */
     _Atomic uint32_t row[CT_GRAPHS][CT_DEVICES]; /* + 1; 0: not known yet */
-    struct ct_table index;   /* executable graph -> updates of it << 32 | topology */
-    struct ct_table changed; /* executable graph and node -> what was done to it, and when */
+    struct ct_directory index;   /* executable graph -> its last update << 32 | topology */
+    struct ct_directory changed; /* executable graph and node -> what was done to it, and when */
 };
 
 static struct graphs *all;
 
+/* Where there is no more room, single nodes are taken for what the graph has there. */
+static bool forget_changes(uint64_t value)
+{
+    (void)value;
+    return false;
+}
+
 bool ct_graphs_init(void)
 {
     struct graphs *g = ct_map(sizeof(*g));
-    if (!g || !ct_table_init(&g->index, 15) || !ct_table_init(&g->changed, 15) ||
-        !ct_graph_memories_init())
+    if (!g || !ct_directory_init(&g->index, NULL) ||
+        !ct_directory_init(&g->changed, forget_changes) || !ct_graph_memories_init())
         return false;
     all = g;
     return true;
@@ -282,8 +290,8 @@ static void keep_index(CUgraphExec exec, uint64_t updates, uint32_t index)
 {
     uint64_t before;
     bool is_same =
-        ct_table_find(&all->index, (uintptr_t)exec, &before) && (uint32_t)before == index;
-    ct_table_put(&all->index, (uintptr_t)exec, updates << 32 | index);
+        ct_directory_find(&all->index, (uintptr_t)exec, &before) && (uint32_t)before == index;
+    ct_directory_put(&all->index, (uintptr_t)exec, updates << 32 | index);
     if (!is_same)
         ct_pass_renew();
 }
@@ -320,18 +328,23 @@ static struct ct_graph *read_graph(CUgraph graph)
 /* The handle may have been another graph's: it is not taken for that one any longer. */
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
 {
-    uint64_t before = 0;
     if (!all || !exec)
         return;
     struct ct_graph *g = read_graph(graph);
-    ct_table_find(&all->index, (uintptr_t)exec, &before);
-    uint64_t updates = (before >> 32) + 1;
+    uint32_t updates = atomic_fetch_add_explicit(&all->updates, 1, memory_order_relaxed) + 1;
     if (g) {
         assign(exec, updates, g);
     } else {
         ct_note(CT_NOTE_WARNING, "Graphs in which nothing is counted: they cannot be read");
         keep_index(exec, updates, UNKNOWN);
     }
+}
+
+void ct_graph_gone(CUgraphExec exec)
+{
+    uint64_t value;
+    if (all && exec && ct_directory_find(&all->index, (uintptr_t)exec, &value))
+        ct_directory_remove(&all->index, (uintptr_t)exec, value);
 }
 
 /* ---- changes of executable graphs ---- */
@@ -348,7 +361,7 @@ struct change {
 static bool begin_change(struct change *c, CUgraphExec exec)
 {
     uint64_t value;
-    if (!all || !ct_table_find(&all->index, (uintptr_t)exec, &value) ||
+    if (!all || !ct_directory_find(&all->index, (uintptr_t)exec, &value) ||
         (uint32_t)value == UNKNOWN || !ct_relaxed_enter(&c->mode))
         return false;
     c->exec = exec;
@@ -388,12 +401,12 @@ static uint64_t key_of(const struct change *c, CUgraphNode node, unsigned what)
 
 static void keep(const struct change *c, CUgraphNode node, unsigned what, uint64_t value)
 {
-    ct_table_put(&all->changed, key_of(c, node, what), value);
+    ct_directory_put(&all->changed, key_of(c, node, what), value);
 }
 
 static bool find(const struct change *c, CUgraphNode node, unsigned what, uint64_t *value)
 {
-    return ct_table_find(&all->changed, key_of(c, node, what), value);
+    return ct_directory_find(&all->changed, key_of(c, node, what), value);
 }
 
 static uint64_t switched(const struct change *c, bool on)
@@ -509,7 +522,7 @@ void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device)
 {
     uint64_t index;
-    if (!exec || !ct_table_find(&all->index, (uintptr_t)exec, &index) || (uint32_t)index == UNKNOWN)
+    if (!exec || !ct_directory_find(&all->index, (uintptr_t)exec, &index) || (uint32_t)index == UNKNOWN)
         return ct_row_get(CT_ROW_GRAPH, 0, device, "");
     _Atomic uint32_t *known = &all->row[(uint32_t)index][device];
     uint32_t row = atomic_load_explicit(known, memory_order_acquire);

@@ -45,6 +45,8 @@ const struct ct_graph *ct_graph(uint32_t index);
  * changes nothing in it.
  */
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph);
+/* It is about to be destroyed. */
+void ct_graph_gone(CUgraphExec exec);
 
 /* The program has given a node of an executable graph other parameters. */
 void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *p);

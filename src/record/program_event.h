@@ -22,5 +22,7 @@ void ct_program_event_made(CUevent event, unsigned flags);
 bool ct_program_event_recorded(CUevent event, bool behind_gate);
 /* Where it was recorded last: what waits for it waits for that gate. */
 bool ct_program_event_is_behind_gate(CUevent event);
+/* The program has destroyed it; what waits for it was told to before. */
+void ct_program_event_gone(CUevent event);
 
 #endif

@@ -2,9 +2,9 @@
 #include "record/stream.h"
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/mem.h"
 #include "base/spin.h"
-#include "base/table.h"
 #include "record/capture.h"
 #include "record/pass.h"
 #include "record/row.h"
@@ -33,7 +33,7 @@ struct streams {
     uint64_t ids;
     struct ct_spin lock; /* for adding, and for these: */
     struct queue gone_listed, gone_others;
-    struct ct_table index;
+    struct ct_directory index; /* of those that live */
 };
 
 static CT_READ_MOSTLY struct streams *all;
@@ -43,7 +43,7 @@ CT_READ_MOSTLY _Atomic bool ct_unseen_work;
 bool ct_streams_init(void)
 {
     struct streams *s = ct_map(sizeof(*s));
-    if (!s || !ct_table_init(&s->index, 17))
+    if (!s || !ct_directory_init(&s->index, NULL))
         return false;
     all = s;
     ct_streams = s->stream;
@@ -162,7 +162,7 @@ static uint64_t key_of(CUstream handle, CUcontext context)
 static struct ct_stream *lookup(uint64_t key)
 {
     uint64_t index;
-    if (!ct_table_find(&all->index, key, &index))
+    if (!ct_directory_find(&all->index, key, &index))
         return NULL;
     struct ct_stream *s = &all->stream[index];
     return atomic_load_explicit(&s->gone, memory_order_acquire) ? NULL : s;
@@ -201,7 +201,7 @@ static struct ct_stream *add_keyed(CUstream handle, struct ct_context *c, uint32
     ct_spin_lock(&all->lock);
     struct ct_stream *s = special == CT_STREAM_LEGACY ? find_legacy(c) : ct_stream_find(handle);
     if (!s && (s = add_locked(handle, ct_context_index(c), special)))
-        ct_table_put(&all->index, key_of(handle, c->handle), ct_stream_index(s));
+        ct_directory_put(&all->index, key_of(handle, c->handle), ct_stream_index(s));
     ct_spin_unlock(&all->lock);
     return s;
 }
@@ -331,8 +331,10 @@ void ct_stream_gone(uint32_t index)
         return;
     atomic_fetch_sub_explicit(&ct_context(all->stream[index].context)->connections.streams, 1,
                               memory_order_relaxed);
+    struct ct_stream *s = &all->stream[index];
     ct_spin_lock(&all->lock);
-    put_gone_locked(&all->stream[index]);
+    ct_directory_remove(&all->index, key_of(s->handle, ct_context(s->context)->handle), index);
+    put_gone_locked(s);
     ct_spin_unlock(&all->lock);
     ct_pass_renew();
 }

@@ -6,7 +6,7 @@
 #include "litmus.h"
 #include "subjects.h"
 
-static const struct model *const subjects[] = {subject_ring,    subject_table,   subject_events,
+static const struct model *const subjects[] = {subject_ring,    subject_table,   subject_directory,   subject_events,
                                                subject_tally,   subject_rows,    subject_threads,
                                                subject_streams, subject_captures};
 
