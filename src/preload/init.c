@@ -16,6 +16,7 @@
 #include "base/intern.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/schedule.h"
 #include "base/spare.h"
 #include "base/text.h"
 #include "cuda/api.h"
@@ -130,6 +131,7 @@ __attribute__((constructor)) static void load(void)
         return;
     ct_log_start();
     ct_proc_loaded();
+    ct_schedule_loaded();
     ct_origin_remember();
 }
 

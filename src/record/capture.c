@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/capture.h"
 
-#include <sched.h>
-
 #include "base/clock.h"
+#include "base/spin.h"
 #include "record/pass.h"
 
 /* A question that hangs in the driver is not waited for: then the program would hang as well. */
@@ -19,8 +18,9 @@ static void let_askers_finish(void)
     if (!atomic_load(&asking))
         return;
     uint64_t since = ct_ticks();
-    while (atomic_load(&asking) && ct_ticks_to_ns(ct_ticks() - since) < WAIT_NS_MOST)
-        sched_yield();
+    for (unsigned tries = 1;
+         atomic_load(&asking) && ct_ticks_to_ns(ct_ticks() - since) < WAIT_NS_MOST; tries++)
+        ct_spin_pause(tries);
 }
 
 static void begin_occasion(void)

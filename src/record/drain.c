@@ -16,6 +16,7 @@
 #include "base/hush.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/schedule.h"
 #include "base/spare.h"
 #include "base/spin.h"
 #include "record/api_stats.h"
@@ -305,6 +306,7 @@ static void *run(void *unused)
         prctl(PR_SET_TIMERSLACK, 1000);
     }
     ct_is_drain_thread = true;
+    ct_schedule_everywhere();
     loop();
     finish();
     set_phase(STOPPED);
@@ -332,6 +334,7 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*ten
         return false;
     pthread_attr_setstacksize(&attr, stack_bytes());
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    ct_schedule_ordinary(&attr);
     atomic_store(&phase, RUNNING);
     sigfillset(&everything); /* inherited: no signal of the program is ever handled on it */
     pthread_sigmask(SIG_SETMASK, &everything, &before);

@@ -2,12 +2,12 @@
 #include "record/witness.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/sort.h"
+#include "base/spin.h"
 #include "cutrace/format.h"
 #include "record/bracket.h"
 #include "record/capture.h"
@@ -277,9 +277,10 @@ void ct_witness_end_group(void)
     if (ct_likely(atomic_load(&due_ticks) != UINT64_MAX))
         return;
     uint64_t since = ct_ticks();
-    while (atomic_load(&due_ticks) == UINT64_MAX &&
-           ct_ticks_to_ns(ct_ticks() - since) < END_NS_MOST)
-        sched_yield();
+    for (unsigned tries = 1; atomic_load(&due_ticks) == UINT64_MAX &&
+                             ct_ticks_to_ns(ct_ticks() - since) < END_NS_MOST;
+         tries++)
+        ct_spin_pause(tries);
 }
 
 /* ---- in the drain thread ---- */

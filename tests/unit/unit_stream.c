@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
+#include "record/program_event.h"
 #include "record/stream.h"
 #include "record/thread.h"
 
@@ -49,6 +50,34 @@ START_TEST(entries_go_round)
     ck_assert_uint_eq(ct_streams_count(), CT_STREAMS_LISTED + 1);
     for (uint32_t i = 0; i < 100; i++)
         ck_assert_ptr_eq(ct_stream_find(handle(i)), ct_stream(i));
+}
+END_TEST
+
+/* However many handles come and go. */
+START_TEST(streams_that_live_are_found)
+{
+    create(0, 100);
+    for (uint64_t n = 100; n < 300000; n++) {
+        create(n, 1);
+        ct_stream_destroyed(handle(n));
+    }
+    for (uint32_t i = 0; i < 100; i++)
+        ck_assert_ptr_eq(ct_stream_find(handle(i)), ct_stream(i));
+    ck_assert_uint_eq(ct_streams_count(), CT_STREAMS_LISTED + 1);
+}
+END_TEST
+
+/* A gate is known however many events there are, and without room for more still. */
+START_TEST(events_behind_a_gate_are_known)
+{
+    ck_assert(ct_program_events_init());
+    ct_program_event_recorded((CUevent)handle(0), true);
+    for (uint64_t i = 1; i < 1500000; i++)
+        ct_program_event_made((CUevent)handle(i), CU_EVENT_DISABLE_TIMING);
+    ck_assert(ct_program_event_is_behind_gate((CUevent)handle(0)));
+    ck_assert(!ct_program_event_is_behind_gate((CUevent)handle(7)));
+    ct_program_event_gone((CUevent)handle(0));
+    ck_assert(!ct_program_event_is_behind_gate((CUevent)handle(0)));
 }
 END_TEST
 
@@ -206,6 +235,8 @@ int main(void)
     TCase *t = tcase_create("stream");
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_test(t, entries_go_round);
+    tcase_add_test(t, streams_that_live_are_found);
+    tcase_add_test(t, events_behind_a_gate_are_known);
     tcase_add_test(t, names_go_with_their_streams);
     tcase_add_test(t, a_default_stream_is_its_context_s);
     tcase_add_test(t, to_name_one_that_captures_is_to_ask_nothing);
