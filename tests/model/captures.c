@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread that asks a stream something while another one begins a capture of it. */
-#include <sched.h>
+#include "base/spin.h"
 
 #include "engine.h"
 
 /* What waits would only look again: what it sees then, it may as well see at once. */
-#define sched_yield() model_give_up()
+#define ct_spin_pause(tries) ((void)(tries), model_give_up())
 #include "record/capture.c"
-#undef sched_yield
+#undef ct_spin_pause
 
 #include "subjects.h"
 
