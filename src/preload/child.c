@@ -27,6 +27,10 @@
 #include "base/raw.h"
 #include "cutrace/host.h"
 
+/* The C library's own name: under the other one a host, or ThreadSanitizer, may have put a function
+ * that is for processes with a memory of their own. */
+int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
+
 #define STACK_BYTES (64 * 1024)
 #define LONGEST_NS (INT64_C(1000000000) * CT_HOST_LONGEST_S) /* stderr may have no reader */
 #define NAP_NS 1000000
@@ -192,7 +196,7 @@ CT_BARE static int be_parent(void *arg)
     j->parent = (pid_t)CT_RAW(getpid, 0, 0, 0, 0, 0);
     j->end_ns = now_ns() + LONGEST_NS;
     /* The C library's touches nothing of a thread's, unless it fails. */
-    j->program = clone(be_program, j->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, j);
+    j->program = __clone(be_program, j->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, j);
     enum end end = j->program > 0 ? wait_for(j) : ENDED;
     if (end == RUNS) {
         CT_RAW(kill, j->program, SIGKILL, 0, 0, 0);
@@ -299,7 +303,7 @@ static pid_t start(struct job *j, char *stack)
     sigset_t everything, before;
     sigfillset(&everything);
     pthread_sigmask(SIG_SETMASK, &everything, &before);
-    pid_t pid = clone(be_parent, stack, CLONE_VM, j);
+    pid_t pid = __clone(be_parent, stack, CLONE_VM, j);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pid;
 }

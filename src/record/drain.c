@@ -169,6 +169,8 @@ struct round {
     bool changed;
     bool calibrating;
     bool refused; /* the driver answers nothing any more, as after an error of a kernel */
+    bool waits;   /* for work on the GPU that was recorded */
+    bool polls;   /* for the end of some of it */
 };
 
 static struct round run_round(bool passed, bool all)
@@ -189,6 +191,8 @@ static struct round run_round(bool passed, bool all)
     }
     ct_contexts_flush();
     ct_control_run();
+    r.waits = ct_harvest_pending() || ct_replicas_are_running();
+    r.polls = ct_harvest_polls();
     unlock_round();
     r.changed |= r.harvested != 0;
     return r;
@@ -204,8 +208,7 @@ static bool is_over(uint32_t p, const struct round *r)
 {
     if (p != STOPPING)
         return false;
-    return r->refused || (!ct_harvest_pending() && !ct_replicas_are_running()) ||
-           ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
+    return r->refused || !r->waits || ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
 }
 
 /*
@@ -292,7 +295,7 @@ static void loop(void)
         nap_ns = soon ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
         if (r.harvested)
             ended_ns = now_ns;
-        if (ct_harvest_polls())
+        if (r.polls)
             nap_ns = poll_ns(now_ns - ended_ns, now_ns - begun_ns);
         nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
     }

@@ -205,10 +205,13 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("strangers");
+    int kinds = sizeof(strangers) / sizeof(strangers[0]);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, nonsense);
-    tcase_add_loop_test(t, stranger, 0, sizeof(strangers) / sizeof(strangers[0]));
-    tcase_add_test(t, in_a_user_namespace);
+    /* ThreadSanitizer's own thread keeps a process out of a user namespace. */
+    tcase_add_loop_test(t, stranger, 0, CT_CHECKS_THREADS ? kinds - 1 : kinds);
+    if (!CT_CHECKS_THREADS)
+        tcase_add_test(t, in_a_user_namespace);
     tcase_add_test(t, silent_crowd);
     tcase_add_test(t, refusals_are_true);
     return stage_main("strangers", t);
