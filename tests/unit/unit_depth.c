@@ -192,12 +192,32 @@ START_TEST(a_queue_that_moves_again_is_timed_again)
 }
 END_TEST
 
+/* Two gates: the first one is open when something between them is through, the last one is not. */
+START_TEST(a_gate_is_open_when_something_behind_it_is_through)
+{
+    static const uint64_t gates[] = {3, 6};
+    struct ct_stream *s = ct_stream(0);
+    for (uint64_t through = 0; through <= 7; through++) {
+        *s = (struct ct_stream){.handle = NULL};
+        for (unsigned i = 1; i <= 7; i++) {
+            launch(s, false);
+            if (i == gates[0] || i == gates[1])
+                ct_depth_gate(s);
+        }
+        run(s, through, true);
+        ck_assert(ct_depth_is_gated(s) == (through <= gates[1]));
+        ck_assert_uint_eq(s->first_gate.before, gates[through > gates[0]]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("depth");
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_loop_test(t, a_gate_leaves_the_program_its_queue, 0, 4);
     tcase_add_loop_test(t, a_known_gate_leaves_the_program_its_queue, 0, 2);
+    tcase_add_test(t, a_gate_is_open_when_something_behind_it_is_through);
     tcase_add_loop_test(t, a_slow_device_is_no_gate, 0, 2);
     tcase_add_loop_test(t, gates_that_are_open_are_none, 0, 2);
     tcase_add_test(t, a_queue_that_moves_again_is_timed_again);

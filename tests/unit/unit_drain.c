@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of contexts while the drain thread is held up, and of brackets it cannot read. */
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@
 
 /* ---- the driver ---- */
 
-static char contexts[2], stream[1], event[1];
+static char contexts[3], stream[1], event[1];
 static atomic_bool is_stuck, may_go = true;
 static _Thread_local bool hangs;
 
@@ -29,6 +30,7 @@ static CUresult fake_current(CUcontext *out)
 static CUresult fake_exchange(CUstreamCaptureMode *mode)
 {
     (void)mode;
+    errno = EINVAL;
     atomic_store(&is_stuck, hangs);
     while (hangs && !atomic_load(&may_go))
         usleep(100);
@@ -38,6 +40,7 @@ static CUresult fake_exchange(CUstreamCaptureMode *mode)
 static CUresult fake_query(CUevent e)
 {
     (void)e;
+    errno = EAGAIN; /* as a driver may that asks its kernel module */
     return CUDA_SUCCESS;
 }
 
@@ -99,6 +102,39 @@ START_TEST(no_context_stays_paused)
 }
 END_TEST
 
+static void take_nothing(bool finished)
+{
+    (void)finished;
+}
+
+static void write_nothing(void) {}
+
+/* The drain thread waits for the round that does not end; when it has ended all is flushed. */
+START_TEST(a_flush_that_times_out_says_so)
+{
+    ck_assert_int_eq(ct_drain_flush(0), ENODATA);
+    pthread_t round = begin_hanging(ct_context_get((CUcontext)&contexts[1]));
+    ck_assert(ct_drain_start(take_nothing, write_nothing, write_nothing));
+    ck_assert_int_eq(ct_drain_flush(0), ETIMEDOUT);
+    ck_assert_int_eq(ct_drain_flush(20000000), ETIMEDOUT);
+    stop_hanging(round);
+    ck_assert_int_eq(ct_drain_flush(60000000000), 0);
+}
+END_TEST
+
+/* The program sees the errno that it had before its call, whatever the driver is asked meanwhile. */
+START_TEST(a_context_goes_without_touching_errno)
+{
+    struct ct_context *c = ct_context_get((CUcontext)&contexts[0]);
+    errno = ENOTTY;
+    if (_i)
+        ct_drain_context_pause(c);
+    else
+        ct_drain_context_gone(c);
+    ck_assert_int_eq(errno, ENOTTY);
+}
+END_TEST
+
 /* Until the round is over the drain thread may use what it has found in the entry. */
 START_TEST(an_entry_is_used_again_when_it_is_forgotten)
 {
@@ -108,7 +144,10 @@ START_TEST(an_entry_is_used_again_when_it_is_forgotten)
     ck_assert_ptr_ne(ct_context_get((CUcontext)&contexts[0]), c);
     stop_hanging(round);
     ct_drain_once();
-    ck_assert_ptr_eq(ct_context_get((CUcontext)&contexts[1]), c);
+    atomic_fetch_add(&c->users, 1); /* a calibration in it goes on */
+    ck_assert_ptr_ne(ct_context_get((CUcontext)&contexts[1]), c);
+    atomic_fetch_sub(&c->users, 1);
+    ck_assert_ptr_eq(ct_context_get((CUcontext)&contexts[2]), c);
 }
 END_TEST
 
@@ -153,6 +192,8 @@ int main(void)
     TCase *t = tcase_create("drain");
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_loop_test(t, no_context_stays_paused, 0, 2);
+    tcase_add_test(t, a_flush_that_times_out_says_so);
+    tcase_add_loop_test(t, a_context_goes_without_touching_errno, 0, 2);
     tcase_add_test(t, an_entry_is_used_again_when_it_is_forgotten);
     tcase_add_loop_test(t, a_start_that_was_lost_has_its_reason, 0, 2);
     return ct_case_main("unit_drain", t);
