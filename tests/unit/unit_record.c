@@ -153,6 +153,14 @@ static void launch(int function, CUresult result)
     launch_by(ct_thread_self(), function, result);
 }
 
+/* As the profile has them for that stream, those that got no duration included. */
+static uint64_t operations_of_stream(void)
+{
+    const struct ct_stream *s = ct_stream_find(launch_of(0).stream);
+    ck_assert_ptr_nonnull(s);
+    return s->untimed + s->settled;
+}
+
 static uint64_t lost(const struct ct_row *r)
 {
     uint64_t n = 0;
@@ -318,6 +326,11 @@ START_TEST(a_call_s_time_is_the_program_s)
 }
 END_TEST
 
+static bool has_bytes(unsigned i)
+{
+    return i / CT_LOSS_COUNT % 2 == 0;
+}
+
 START_TEST(tallies_lose_nothing)
 {
     char name[32];
@@ -329,14 +342,14 @@ START_TEST(tallies_lose_nothing)
     }
     for (unsigned round = 1; round <= 3; round++) {
         for (unsigned i = 0; i < 3 * CT_TALLIES; i++)
-            ct_tally_lose(t, row[i], i % CT_LOSS_COUNT, 2, i % CT_LOSS_COUNT ? 8 : 0);
+            ct_tally_lose(t, row[i], i % CT_LOSS_COUNT, 2, has_bytes(i) ? 8 : 0);
         ck_assert(ct_tallies_collect(t));
         ck_assert(!ct_tallies_collect(t));
         for (unsigned i = 0; i < 3 * CT_TALLIES; i++) {
             const struct ct_row *r = ct_row(row[i]);
-            bool has_bytes = i % CT_LOSS_COUNT && i % CT_LOSS_COUNT != CT_LOSS_CAPTURED;
+            bool ran = i % CT_LOSS_COUNT != CT_LOSS_CAPTURED;
             ck_assert_uint_eq(r->lost[i % CT_LOSS_COUNT], 2 * round);
-            ck_assert_uint_eq(r->bytes, has_bytes ? 8 * round : 0);
+            ck_assert_uint_eq(r->bytes, has_bytes(i) && ran ? 8 * round : 0);
         }
     }
 }
@@ -354,6 +367,10 @@ START_TEST(rows_add_up)
     ck_assert_uint_eq(r->timed, 10);
     ck_assert_uint_eq(r->time.total_ns, 1000);
     ck_assert_uint_eq(r->raw.total_ns, 10000);
+    ck_assert_uint_eq(r->time.min_ns, 100); /* one of the batch */
+    ck_assert_uint_eq(r->time.max_ns, 100);
+    ck_assert_uint_eq(r->raw.min_ns, 1000);
+    ck_assert_uint_eq(r->raw.max_ns, 1000);
     ck_assert_uint_eq(r->doubt_ns, 100);
     ck_assert(r->time.square_ns2 == 10 * 1e4 && r->raw.square_ns2 == 10 * 1e6);
     ck_assert_uint_eq(ct_buckets_count(r->time.buckets, ct_hist_bucket(100)), 10);
@@ -496,6 +513,7 @@ START_TEST(what_is_not_timed_has_a_reason)
     ck_assert_uint_eq(r->lost[CT_LOSS_EVENT_ERROR], 1);
     ck_assert_uint_eq(r->lost[CT_LOSS_SAMPLED], 1);
     ck_assert_uint_eq(r->timed + lost(r), 5);
+    ck_assert_uint_eq(operations_of_stream(), 4); /* without the captured one, which did not run */
     ck_assert_uint_le(r->errors, 2);
 }
 END_TEST
@@ -519,6 +537,52 @@ START_TEST(a_stream_that_is_drawn_into_a_capture)
     drain();
     ck_assert_uint_eq(r->lost[CT_LOSS_UNSAFE], 1);
     ck_assert_uint_eq(r->timed, 0);
+}
+END_TEST
+
+static CUevent captured_event, late_event;
+
+static CUresult fake_query_of_captured(CUevent e)
+{
+    return e == captured_event ? CUDA_ERROR_CAPTURED_EVENT
+           : e == late_event   ? CUDA_ERROR_NOT_READY
+                               : fake_query(e);
+}
+
+static CUresult fake_elapsed_of_captured(float *ms, CUevent from, CUevent to)
+{
+    CUresult r = fake_query_of_captured(from);
+    return r == CUDA_SUCCESS && (r = fake_query_of_captured(to)) == CUDA_SUCCESS
+               ? fake_elapsed(ms, from, to)
+               : r;
+}
+
+/* The others of its stream are timed, but for one that begins with it: they are in no capture. */
+START_TEST(a_captured_event_is_lost_alone)
+{
+    const struct ct_work w = launch_of(0);
+    struct ct_bracket b;
+    complete = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        ct_bracket_open(&b, &w, ct_thread_self());
+        ct_bracket_close(&b, &w, CUDA_SUCCESS, ct_ticks(), ct_ticks());
+        late_event = ct_event(ct_context(b.stream->context), b.stop_event);
+        if (i == 2 * (unsigned)_i)
+            captured_event = late_event;
+    }
+    FAKE(cuEventQuery, fake_query_of_captured);
+    FAKE(cuEventElapsedTime, fake_elapsed_of_captured);
+    complete = UINT32_MAX / 2;
+    for (unsigned i = 0; i < 5; i++)
+        drain();
+    late_event = NULL;
+    drain();
+    const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
+    ck_assert_uint_eq(r->lost[CT_LOSS_UNSAFE], 1);
+    ck_assert_uint_eq(lost(r), 1 + r->lost[CT_LOSS_NO_START]);
+    ck_assert_uint_le(lost(r), 2);
+    ck_assert_uint_eq(r->timed + lost(r), 5);
+    ck_assert_uint_eq(operations_of_stream(), 5);
 }
 END_TEST
 
@@ -591,6 +655,7 @@ START_TEST(a_standing_queue_is_left_room)
     launch(0, CUDA_SUCCESS);
     drain();
     ck_assert_uint_eq(r->timed + lost(r), 901);
+    ck_assert_uint_eq(operations_of_stream(), 901);
 }
 END_TEST
 
@@ -630,6 +695,7 @@ START_TEST(events_that_could_not_be_made)
     const struct ct_row *r = ct_row(ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel"));
     ck_assert_uint_eq(r->timed, 1);
     ck_assert_uint_eq(lost(r), 1000);
+    ck_assert_uint_eq(operations_of_stream(), 1001);
 }
 END_TEST
 
@@ -972,6 +1038,7 @@ int main(void)
     tcase_add_test(tests, a_start_is_waited_for);
     tcase_add_test(tests, what_is_not_timed_has_a_reason);
     tcase_add_test(tests, a_stream_that_is_drawn_into_a_capture);
+    tcase_add_loop_test(tests, a_captured_event_is_lost_alone, 0, 3);
     tcase_add_loop_test(tests, streams_are_asked_while_a_capture_is_open, 0, 2);
     tcase_add_test(tests, periods_of_recording);
     tcase_add_test(tests, a_standing_queue_is_left_room);
