@@ -279,6 +279,21 @@ START_TEST(pageable_copies)
 }
 END_TEST
 
+/* Two copies at a time: together they keep the device busy for half of the sum of their times. */
+START_TEST(copies_beside_each_other)
+{
+    struct program p = good();
+    p.in.from = CT_MEMORY_PAGEABLE;
+    p.in.bytes /= 2;
+    p.activity.copy_ns = p.activity.both_ns = 150 * MS;
+    expect(&p, "pageable_copies ", "% of the GPU's busy time, 100.00ms for 1.8626GB at 9.3132GB/s");
+    p.in.total_ns = 80 * MS;
+    p.in.bytes = (uint64_t)800 * MS;
+    p.activity.copy_ns = p.activity.both_ns = 90 * MS;
+    nothing(&p);
+}
+END_TEST
+
 START_TEST(no_overlap)
 {
     struct program p = good();
@@ -377,7 +392,8 @@ static void add_ranks(uint64_t most_launches)
 START_TEST(imbalance)
 {
     add_ranks(2000);
-    expect_merged("imbalance ", "more than the mean of 4 ranks");
+    expect_merged("imbalance ", "rank 2 had 2.00000s of work for its GPU, 47% more than the mean of 4 "
+                                "ranks, 1.36250s: the others wait");
     add_ranks(1200);
     expect_merged("", NULL);
     add_ranks(1000);
@@ -446,6 +462,7 @@ int main(void)
     tcase_add_test(tests, copies_of_graphs_do_not_wait);
     tcase_add_test(tests, small_kernels);
     tcase_add_test(tests, pageable_copies);
+    tcase_add_test(tests, copies_beside_each_other);
     tcase_add_test(tests, no_overlap);
     tcase_add_test(tests, small_copies);
     tcase_add_test(tests, mapped_memory);

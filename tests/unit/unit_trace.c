@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "case_main.h"
+#include "format/crc32.h"
 #include "format/trace_read.h"
 #include "format/trace_tables.h"
 #include "format/trace_write.h"
@@ -371,6 +372,59 @@ START_TEST(bounded)
 }
 END_TEST
 
+/* As long in the file as any other. */
+static void put_equal_call(unsigned i)
+{
+    begin();
+    define_things(1, 1, 1, 1);
+    ct_trace_put_call(writer, &(struct ct_trace_call){.start_ns = 1000000 + i % 100,
+                                                      .end_ns = 1000100,
+                                                      .correlation = 1000 + i,
+                                                      .api = 1,
+                                                      .thread = 1});
+    calls_put++;
+}
+
+/* Puts a header of an earlier round where this one ends, as equal blocks leave it there. */
+static void forge_next_block(uint64_t from, uint64_t to, uint32_t earlier)
+{
+    struct ct_trace_block h;
+    ck_assert_int_eq(pread(file, &h, sizeof(h), (off_t)from), sizeof(h));
+    ck_assert_uint_eq(h.crc, ct_crc32(0, &h, offsetof(struct ct_trace_block, crc)));
+    char data[65536];
+    ck_assert_uint_le(h.stored_bytes, sizeof(data));
+    ck_assert_int_eq(pread(file, data, h.stored_bytes, (off_t)(from + sizeof(h))), h.stored_bytes);
+    h.number -= earlier;
+    h.crc = ct_crc32(0, &h, offsetof(struct ct_trace_block, crc));
+    ck_assert_int_eq(pwrite(file, &h, sizeof(h), (off_t)to), sizeof(h));
+    ck_assert_int_eq(pwrite(file, data, h.stored_bytes, (off_t)(to + sizeof(h))), h.stored_bytes);
+}
+
+/* A whole block behind the last one, which is of another round: nothing of it is read. */
+START_TEST(blocks_of_the_round_before)
+{
+    uint64_t last = 0;
+    start(CT_TRACE_LEAST_BYTES);
+    for (unsigned i = 0; i < 5; i++) {
+        last = writer->offset;
+        put_equal_call(i);
+        ct_trace_seal(writer);
+        save();
+    }
+    forge_next_block(last, writer->offset, 1);
+    struct ct_trace_reader *t;
+    struct ct_trace_record r;
+    unsigned seen = 0;
+    int rc;
+    ck_assert_int_eq(ct_trace_open_at(&t, file, &error), 0);
+    while ((rc = ct_trace_next(t, &r, &error)) > 0)
+        ck_assert_uint_eq(r.call->correlation, 1000 + seen++);
+    ck_assert_int_eq(rc, 0);
+    ck_assert_uint_eq(seen, 5);
+    ct_trace_close(t);
+}
+END_TEST
+
 /* Blocks outside of a time are not even unpacked. */
 START_TEST(skips_by_time)
 {
@@ -464,6 +518,7 @@ int main(void)
     tcase_add_test(tests, cut_anywhere);
     tcase_add_test(tests, wrong_bytes);
     tcase_add_loop_test(tests, bounded, 0, 3);
+    tcase_add_test(tests, blocks_of_the_round_before);
     tcase_add_test(tests, skips_by_time);
     tcase_add_test(tests, full);
     tcase_add_test(tests, numbers_are_spread);
