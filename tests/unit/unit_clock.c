@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "case_main.h"
+#include "record/context.h"
 #include "record/gpu_clock.h"
 
 #define SECOND 1000000000u
@@ -14,7 +16,9 @@ static uint64_t host_ns = SECOND, gpu_ns = SECOND;
 
 static void set_up(void)
 {
+    ct_config.events = 256;
     ct_clock_start();
+    ck_assert(ct_contexts_init() && ct_events_init(&ct_context(0)->events, ct_config.events));
 }
 
 /* Both clocks go on; the GPU's by so many ppm faster. */
@@ -78,6 +82,32 @@ START_TEST(a_step_is_no_rate)
     }
     ck_assert_double_le(off_ns(20000000, 20), 1000);
     ck_assert_double_ge(off_ns(20000000, 20), -1000);
+}
+END_TEST
+
+/*
+ * So long without a measurement that the anchor is lost, and a step meanwhile that is small enough
+ * to pass for a rate: pins from before it make none with those behind.
+ */
+START_TEST(a_lost_anchor_is_in_no_rate)
+{
+    struct ct_context *c = ct_context(0);
+    c->clock = clock_;
+    ct_gpu_clock_give(c, 1, gpu_ns);
+    clock_ = c->clock;
+    pin(2000, 20);
+    double rate = clock_.ns_per_tick;
+    ck_assert(rate > 0);
+    host_ns += 600 * (uint64_t)1000000;
+    gpu_ns += 600 * (uint64_t)1000000 + (_i ? 400000 : -400000);
+    c->clock = clock_;
+    ct_gpu_clock_give(c, 2, gpu_ns);
+    clock_ = c->clock;
+    for (unsigned i = 0; i < 200; i++) {
+        pin(10, 20);
+        ck_assert_double_le(clock_.ns_per_tick, rate * (1 + 5e-5));
+        ck_assert_double_ge(clock_.ns_per_tick, rate * (1 - 5e-5));
+    }
 }
 END_TEST
 
@@ -162,6 +192,7 @@ int main(void)
     tcase_add_loop_test(t, clocks_drift_apart, 0, 5);
     tcase_add_loop_test(t, a_pause_is_in_no_rate, 1, 64);
     tcase_add_loop_test(t, a_step_is_no_rate, 0, 4);
+    tcase_add_loop_test(t, a_lost_anchor_is_in_no_rate, 0, 2);
     tcase_add_test(t, the_host_s_records_are_followed);
     tcase_add_loop_test(t, the_host_s_rate_is_refined, 0, 4);
     tcase_add_test(t, a_moment_stays_where_it_is);
