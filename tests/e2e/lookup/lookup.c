@@ -35,6 +35,34 @@ START_TEST(the_caller_stays_the_caller)
 }
 END_TEST
 
+START_TEST(a_library_can_be_unloaded)
+{
+    struct stage_run run = PLAY(
+        .program = PROBER, .argv = {"unloads", BELOW("plugin.so")}, .env = {"LD_LIBRARY_PATH="});
+    ck_assert_msg(strstr(run.out, "\nunloaded\n") != NULL, "%s", run.out);
+    stage_drop(&run);
+    same("unloads", BELOW("plugin.so"));
+}
+END_TEST
+
+/* The driver's functions are found behind us, whoever is asked first. */
+START_TEST(a_driver_behind_us_is_found)
+{
+    const char *names[] = {"cuInit", "cuLaunchKernel", "cuGetProcAddress", "cuMemcpyHtoD_v2"};
+    char line[64], *preload = variable("LD_PRELOAD", stage_path_of(".libs/libcutrace.so"),
+                                       stage_path_of("tests/sim/lib/libcuda.so.1"));
+    struct stage_run run =
+        PLAY(.program = PROBER, .argv = {"strangers"}, .env = {preload, "CUTRACE_PRINT=off"});
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(line, sizeof(line), "%s: found found\n", names[i]);
+        ck_assert_msg(strstr(run.out, line) != NULL, "%s", run.out);
+    }
+    ck_assert_ptr_nonnull(strstr(run.out, "strangers: 0\n"));
+    stage_drop(&run);
+    free(preload);
+}
+END_TEST
+
 START_TEST(versions_of_dlsym)
 {
     char command[1024];
@@ -236,6 +264,8 @@ int main(void)
 {
     TCase *tests = tcase_create("lookup");
     tcase_add_test(tests, the_caller_stays_the_caller);
+    tcase_add_test(tests, a_library_can_be_unloaded);
+    tcase_add_test(tests, a_driver_behind_us_is_found);
     tcase_add_test(tests, versions_of_dlsym);
     if (!*LOOKUP_SANITIZERS) /* whose runtime must come first */
         tcase_add_loop_test(tests, another_interposer, 0, 2);

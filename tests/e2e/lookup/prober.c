@@ -121,6 +121,16 @@ static int again(const char *path)
     return 0;
 }
 
+/* Nobody keeps what the program has closed, whoever looked something up for it. */
+static int unloads(const char *path)
+{
+    void *l = open_file(path, RTLD_LOCAL);
+    ((void (*)(void))dlsym(l, "plugin_run"))();
+    dlclose(l);
+    puts(dlopen(path, RTLD_NOW | RTLD_NOLOAD) ? "still loaded" : "unloaded");
+    return 0;
+}
+
 static int run_plugin(const char *path, const char *function, int mode)
 {
     void *l = open_file(path, mode);
@@ -145,6 +155,8 @@ int main(int argc, char **argv)
         return strangers();
     if (!strcmp(what, "threads"))
         return threads(file);
+    if (!strcmp(what, "unloads"))
+        return unloads(file);
     if (!strcmp(what, "own"))
         return own_names(file);
     if (!strcmp(what, "again"))
