@@ -178,6 +178,20 @@ START_TEST(timeout_of_descendants)
 }
 END_TEST
 
+/* The program itself does not heed it. */
+START_TEST(timeout_of_one_that_does_not_end)
+{
+    char actor[1100];
+    snprintf(actor, sizeof(actor), "A=%s", rig_actor());
+    struct stage_run r = LAUNCH(
+        .argv = {"-t", "0.2", "sh", "-c", "echo $$ >pid; trap '' TERM; exec $A endless"},
+        .env = {actor});
+    ck_assert_msg(WIFSIGNALED(r.status) && WTERMSIG(r.status) == SIGKILL, "%x", (unsigned)r.status);
+    ck_assert(!lives("pid"));
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- stops ---- */
 
 static const int stops[] = {SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
@@ -278,6 +292,7 @@ int main(void)
     if (!CT_CHECKS_THREADS) { /* shells crash at a fork with its library, without us, too */
         tcase_add_test(t, timeout);
         tcase_add_loop_test(t, timeout_of_descendants, 0, sizeof(endings) / sizeof(endings[0]));
+        tcase_add_test(t, timeout_of_one_that_does_not_end);
     }
     tcase_add_loop_test(t, stops_with_the_program, 0, 4);
     tcase_add_test(t, stops_only_with_the_program);

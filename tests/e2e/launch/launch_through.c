@@ -55,6 +55,19 @@ START_TEST(no_room_for_variables)
 }
 END_TEST
 
+/* Names that begin with one of ours, in front of ours and alone, are the program's own. */
+START_TEST(names_like_ours_are_kept)
+{
+    struct stage_run r = LAUNCH(.argv = {"-q", "-o", "p.bin", "sh", "-c",
+                                         "echo $LD_PRELOAD_X $CUTRACE_OUTPUT_DIR $CUTRACE_OUTPUT; "
+                                         "case $LD_PRELOAD in *libcutrace*) echo ours;; esac"},
+                                .env = {"LD_PRELOAD_X=1", "CUTRACE_OUTPUT_DIR=two"});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_msg(!strncmp(r.out, "1 two ", 6) && strstr(r.out, "p.bin\nours\n"), "%s", r.out);
+    stage_drop(&r);
+}
+END_TEST
+
 static const char *const preloads[] = {"sh -c 'echo $LD_PRELOAD'"};
 
 START_TEST(preload_is_kept)
@@ -205,6 +218,7 @@ int main(void)
     TCase *t = tcase_create("through");
     tcase_add_loop_test(t, arguments, 0, 9);
     tcase_add_test(t, no_room_for_variables);
+    tcase_add_test(t, names_like_ours_are_kept);
     tcase_add_test(t, preload_is_kept);
     tcase_add_loop_test(t, a_part_of_a_path_is_no_library, 0, 3);
     tcase_add_loop_test(t, descriptors, 0, 8);
