@@ -11,8 +11,9 @@ client=$build/tests/e2e/routes/client_found
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
+CUDA_CFLAGS=${CUDA_CFLAGS-}
 export LD_LIBRARY_PATH=$build/tests/sim/lib CUTRACE_PRINT=off
-failed=0
+failed=0 recorded=0 # parts that were to be recorded, and were
 
 fail() {
     echo "FAIL $*"
@@ -42,7 +43,11 @@ same() {
 }
 
 is_seen() {
-    [ -s summary.bin ] || fail "$1: no profile"
+    if [ -s summary.bin ] && "$build/cutrace-report" --format csv summary.bin 2>report.err | grep -q beta; then
+        recorded=$((recorded + 1))
+    else
+        fail "$1: no profile with its kernels: $(cat report.err 2>/dev/null)"
+    fi
 }
 
 library() {
@@ -61,7 +66,8 @@ done
 
 # The sanitizer's library has to be first: as a dependency it is not.
 for sanitizer in address thread; do
-    cc -std=gnu11 -D_GNU_SOURCE -w -fsanitize=$sanitizer ${CUDA_CFLAGS:+"$CUDA_CFLAGS"} -o sanitized \
+    # shellcheck disable=SC2086 # the flags are words
+    cc -std=gnu11 -D_GNU_SOURCE -w -fsanitize=$sanitizer $CUDA_CFLAGS -o sanitized \
         "$srcdir/tests/e2e/routes/client_driver.c" -ldl 2>cc.err ||
         { echo "SKIP -fsanitize=$sanitizer: $(tail -n 1 cc.err)"; continue; }
     runtime=$(ldd ./sanitized | awk '/lib[at]san/ { print $3 }')
@@ -98,4 +104,5 @@ if command -v musl-gcc >/dev/null && musl-gcc -o hello hello.c; then
 else
     echo "SKIP musl-gcc is not here"
 fi
-exit $failed
+[ "$failed" = 0 ] || exit 1
+[ "$recorded" -gt 0 ] || { echo "SKIP: nothing that could be recorded is here"; exit 77; }
