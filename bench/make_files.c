@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_files DIRECTORY FILES KERNELS [RUN]: writes profiles 0.bin, 1.bin, ... as FILES ranks of one
+ * make_files DIRECTORY FILES KERNELS [RUN [JOB]]: writes profiles 0.bin, 1.bin, ... as FILES ranks of one
  * program leave them, eight on a host with a GPU each, for measuring cutrace-report: the same
  * kernels everywhere, each with 4 shapes and histograms of 24 buckets, 60 API functions, and times
  * that differ by up to 3 % from rank to rank; of each 1,000 ranks the 17th takes a quarter longer.
  * In another RUN than 0 each tenth kernel takes a tenth longer, and there is one that RUN 0 has
- * not.
+ * not. The files say that the job has JOB ranks, 0 for nothing; otherwise FILES.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static uint32_t add_buckets(struct ct_build *b, const uint64_t *ns, uint64_t mor
 
 struct rank {
     unsigned number;
-    unsigned ranks;
+    unsigned job; /* ranks that it has */
     unsigned run;
     double slow; /* times are so many times as long */
     uint32_t random;
@@ -94,7 +94,7 @@ static void add_process(struct ct_build *b, const struct rank *rank)
                                 .driver_version = 13000,
                                 .written = 1,
                                 .rank = rank->number + 1,
-                                .ranks = rank->ranks};
+                                .ranks = rank->job};
     snprintf(host, sizeof(host), "node%04u", rank->number / 8);
     p.command = ct_build_text(b, "python train.py --of many ranks");
     p.host = ct_build_text(b, host);
@@ -150,13 +150,14 @@ static unsigned number(int argc, char **argv, int i)
 
 int main(int argc, char **argv)
 {
-    struct rank rank = {.ranks = number(argc, argv, 2), .run = number(argc, argv, 4)};
-    unsigned kernels = number(argc, argv, 3);
-    if (argc > 5 || !rank.ranks || !kernels) {
-        fputs("usage: make_files DIRECTORY FILES KERNELS [RUN]\n", stderr);
+    unsigned files = number(argc, argv, 2), kernels = number(argc, argv, 3);
+    struct rank rank = {.job = argc > 5 ? number(argc, argv, 5) : files,
+                        .run = number(argc, argv, 4)};
+    if (argc > 6 || !files || !kernels) {
+        fputs("usage: make_files DIRECTORY FILES KERNELS [RUN [JOB]]\n", stderr);
         return 2;
     }
-    for (; rank.number < rank.ranks; rank.number++)
+    for (; rank.number < files; rank.number++)
         if (!make(argv[1], &rank, kernels))
             return 1;
     return 0;

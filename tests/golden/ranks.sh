@@ -101,9 +101,15 @@ grep -q 'Warning: The newest data of a file that was merged were damaged' out ||
 
 # ---- ranks ----
 status 0 "" "$report" ranks all.bin
-grep -q 'rank 17 has 1.2. times the mean' out || fail "the slow rank is not named"
+grep -q 'rank 17 has 1.24 times the mean; where all wait for it they lose 24.040ms each, 19.1%$' out ||
+    fail "the slow rank, and the share of its time that the others wait: $(grep Imbalance out)"
 status 0 "" "$report" ranks old/1?.bin old/3[0-8].bin
 grep -q '^21 of 40 ranks are missing: 0-9, 20-29, 39$' out || fail "missing ranks: $(grep missing out)"
+
+# Nobody said how many ranks the job has: there are at least those up to the highest that is known.
+mkdir unsaid && "$make_files" unsaid 6 2 0 0 || exit 99
+status 0 "" "$report" ranks unsaid/2.bin unsaid/5.bin
+grep -q '^4 of 6 ranks are missing: 0-1, 3-4$' out || fail "missing ranks of a job without a size: $(grep missing out)"
 
 "$make_profile" models models.bin || exit 99
 status 0 "" "$report" merge models.bin -o models-merged.bin
