@@ -66,8 +66,8 @@ class Row:
         return abs(self.error) <= self.bound
 
     def verdict(self):
-        if not self.same_counts:
-            return "counts differ"
+        if not self.same_counts:  # a program that does something else each time cannot be compared
+            return "counts differ" if len(set(self.counts)) > 1 else "MISCOUNT"
         return "ok" if self.good() else "MISS"
 
 
@@ -80,6 +80,11 @@ def failures(directory, name, mode):
     stems = [path[:-len(".status")] for path in
              glob.glob("%s/%s.%s.*.status" % (glob.escape(directory), name, mode))]
     return sum(not os.path.exists(stem + ".out") for stem in stems)
+
+
+def ended(directory, name, mode):
+    """Runs that ended well: each leaves a profile that can be read."""
+    return len(glob.glob("%s/%s.%s.*.out" % (glob.escape(directory), name, mode)))
 
 
 def sides(directory, name, mode, suffix, read):
@@ -171,15 +176,16 @@ class Total:
 
 def show_sums(judged, totals, failed):
     missed = [row for row in judged if row.verdict() == "MISS"]
-    other = [row for row in judged if row.verdict() not in ("ok", "MISS")]
+    miscounted = [row for row in judged if row.verdict() == "MISCOUNT"]
+    other = [row for row in judged if row.verdict() == "counts differ"]
     raw_good = sum(abs(row.raw_error) <= row.bound for row in judged)
     print("\naccuracy: %d rows of %d or more launches: %d within the bound, %d missed (%d of them copies or "
-          "sets), %d not comparable; kernel time of %d programs: %d within 2 %%, %d missed; raw brackets "
-          "within the bound: %d rows; runs of cutrace that failed, and rows that it has not timed: %d" % (
+          "sets), %d counted otherwise, %d not comparable; kernel time of %d programs: %d within 2 %%, %d missed; raw brackets "
+          "within the bound: %d rows; runs of cutrace that failed or left no profile, and rows that it has not timed: %d" % (
               len(judged), LEAST_LAUNCHES, len(judged) - len(missed) - len(other), len(missed),
-              sum(row.key[0] != "kernel" for row in missed), len(other), len(totals),
+              sum(row.key[0] != "kernel" for row in missed), len(miscounted), len(other), len(totals),
               sum(t.good() for t in totals), sum(not t.good() for t in totals), raw_good, failed))
-    return bool(missed) or bool(failed) or not all(t.good() for t in totals)
+    return bool(missed or miscounted) or bool(failed) or not all(t.good() for t in totals)
 
 
 def main():
@@ -190,6 +196,7 @@ def main():
         ours = list(sides(directory, program, "cutrace", ".bin", compare.read_cutrace))
         if truths:  # otherwise it is the program that fails
             failed += failures(directory, program, "cutrace")
+            failed += max(0, ended(directory, program, "cutrace") - len(ours))
         rows = rows_of(program, truths, ours)
         if not ours or not rows:
             print("nothing to compare: %s" % program)
@@ -203,8 +210,9 @@ def main():
         if any(row.key[0] == "kernel" for row in rows):
             totals.append(Total(program, rows))
     if not judged:
-        print("accuracy: no row of %d or more launches" % LEAST_LAUNCHES)
-        return 77
+        print("accuracy: no row of %d or more launches; runs of cutrace that failed or left no profile, and "
+              "rows that it has not timed: %d" % (LEAST_LAUNCHES, failed))
+        return 1 if failed else 77
     names = demangled(sorted({row.key[1] for row in judged if row.key[0] == "kernel"}))
     print("== means: 3 % or 0.3 us of CUPTI's; medians of the repeats, +- is half their range")
     show([HEAD] + [cells(row, names) for row in judged])
