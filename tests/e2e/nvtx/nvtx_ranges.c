@@ -193,6 +193,7 @@ START_TEST(names_and_ends)
     stage_profile(&s, "summary.bin");
     ck_assert_uint_eq(range_of(&s, "w\303\244hle \342\202\254 \360\237\230\200").count, 1);
     ck_assert_uint_eq(range_of(&s, "aten::add").count, 10);
+    ck_assert_uint_eq(range_of(&s, "<unnamed>").count, 3); /* pushed, marked, started */
     ck_assert_uint_eq(range_of(&s, "open").count, 0);
     ck_assert_uint_eq(range_of(&s, "open").unclosed, 1);
     ct_summary_free(&s);
