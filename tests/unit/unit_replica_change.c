@@ -25,7 +25,7 @@ static struct {
     unsigned launches, graph_sets, exec_sets, switches, waits;
     CUgraphExec set_in, launched;
     CUgraph looked_in;
-    bool running;
+    bool running, capturing;
     CUresult result; /* of what a change asks for */
 } f;
 
@@ -214,6 +214,13 @@ static CUresult fake_wait(CUstream s, CUevent e, unsigned flags)
     return CUDA_SUCCESS;
 }
 
+static CUresult fake_capturing(CUstream s, CUstreamCaptureStatus *out)
+{
+    (void)s;
+    *out = f.capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
 static CUresult fake_current(CUcontext *out)
 {
     *out = (CUcontext)(void *)&f;
@@ -249,6 +256,7 @@ static void set_up(void)
     FAKE(cuEventQuery, fake_query);
     FAKE(cuEventElapsedTime_v2, fake_elapsed);
     FAKE(cuStreamWaitEvent, fake_wait);
+    FAKE(cuStreamIsCapturing, fake_capturing);
     f.function = EVEN;
     f.result = CUDA_SUCCESS;
     ck_assert(ct_contexts_init() && ct_replicas_init());
@@ -555,6 +563,24 @@ START_TEST(launches_that_go_by)
 }
 END_TEST
 
+/* A launch into a capture of the program's gets no node of ours before it; any other one waits. */
+START_TEST(no_wait_in_a_capture)
+{
+    make();
+    ck_assert(launch_in(0));
+    f.capturing = true;
+    ck_assert(!launch_in(1));
+    ct_replica_unseen_launch(EXEC, HANDLE(CUstream, stream[1]));
+    ck_assert_uint_eq(f.waits, 0);
+    f.capturing = false;
+    ck_assert(!launch_in(1));
+    ck_assert_uint_eq(f.waits, 1);
+    ct_replica_unseen_launch(EXEC, HANDLE(CUstream, stream[1]));
+    ck_assert_uint_eq(f.waits, 2);
+    end_run();
+}
+END_TEST
+
 /* They are launches all the same, of which two are enough for a replica. */
 START_TEST(a_replica_for_launches_that_go_by)
 {
@@ -585,6 +611,7 @@ int main(void)
     tcase_add_test(t, gone_after_an_update);
     tcase_add_test(t, unloaded_after_an_update);
     tcase_add_test(t, launches_that_go_by);
+    tcase_add_test(t, no_wait_in_a_capture);
     tcase_add_test(t, a_replica_for_launches_that_go_by);
     return ct_case_main("unit_replica_change", t);
 }
