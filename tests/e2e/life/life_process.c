@@ -93,7 +93,7 @@ END_TEST
 /* No child sees a descriptor of ours, whatever the profile is written to. */
 static const char *const listings[] = {"fds-forked", "fds-spawned", "fds-exec", "fds-own"};
 static const char *const outputs[] = {"CUTRACE_OUTPUT=summary.bin", "CUTRACE_OUTPUT=/dev/null",
-                                      "CUTRACE_BRACKETS=journal"};
+                                      "CUTRACE_BRACKETS=journal", "CUTRACE_TRACE=1"};
 
 START_TEST(descriptors_of_children)
 {
