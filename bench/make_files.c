@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_files DIRECTORY FILES KERNELS [RUN [JOB]]: writes profiles 0.bin, 1.bin, ... as FILES ranks of one
- * program leave them, eight on a host with a GPU each, for measuring cutrace-report: the same
- * kernels everywhere, each with 4 shapes and histograms of 24 buckets, 60 API functions, and times
- * that differ by up to 3 % from rank to rank; of each 1,000 ranks the 17th takes a quarter longer.
- * In another RUN than 0 each tenth kernel takes a tenth longer, and there is one that RUN 0 has
- * not. The files say that the job has JOB ranks, 0 for nothing; otherwise FILES.
+ * make_files DIRECTORY FILES KERNELS [RUN [JOB]]: writes profiles 0.bin, 1.bin, ... as FILES ranks
+ * of one program leave them, eight on a host with a GPU each, for measuring cutrace-report: the
+ * same kernels everywhere, each with 4 shapes and histograms of 24 buckets, 60 API functions, and
+ * times that differ by up to 3 % from rank to rank; of each 1,000 ranks the 17th takes a quarter
+ * longer. In another RUN than 0 each tenth kernel takes a tenth longer, and there is one that RUN 0
+ * has not. The files say that the job has JOB ranks, 0 for nothing; otherwise FILES.
  */
 #include <stdio.h>
 #include <stdlib.h>

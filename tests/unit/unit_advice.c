@@ -392,8 +392,9 @@ static void add_ranks(uint64_t most_launches)
 START_TEST(imbalance)
 {
     add_ranks(2000);
-    expect_merged("imbalance ", "rank 2 had 2.00000s of work for its GPU, 47% more than the mean of 4 "
-                                "ranks, 1.36250s: the others wait");
+    expect_merged("imbalance ",
+                  "rank 2 had 2.00000s of work for its GPU, 47% more than the mean of 4 "
+                  "ranks, 1.36250s: the others wait");
     add_ranks(1200);
     expect_merged("", NULL);
     add_ranks(1000);

@@ -107,7 +107,9 @@ static void take_nothing(bool finished)
     (void)finished;
 }
 
-static void write_nothing(void) {}
+static void write_nothing(void)
+{
+}
 
 /* The drain thread waits for the round that does not end; when it has ended all is flushed. */
 START_TEST(a_flush_that_times_out_says_so)
@@ -122,7 +124,8 @@ START_TEST(a_flush_that_times_out_says_so)
 }
 END_TEST
 
-/* The program sees the errno that it had before its call, whatever the driver is asked meanwhile. */
+/* The program sees the errno that it had before its call, whatever the driver is asked meanwhile.
+ */
 START_TEST(a_context_goes_without_touching_errno)
 {
     struct ct_context *c = ct_context_get((CUcontext)&contexts[0]);

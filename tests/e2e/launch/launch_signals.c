@@ -183,9 +183,9 @@ START_TEST(timeout_of_one_that_does_not_end)
 {
     char actor[1100];
     snprintf(actor, sizeof(actor), "A=%s", rig_actor());
-    struct stage_run r = LAUNCH(
-        .argv = {"-t", "0.2", "sh", "-c", "echo $$ >pid; trap '' TERM; exec $A endless"},
-        .env = {actor});
+    struct stage_run r =
+        LAUNCH(.argv = {"-t", "0.2", "sh", "-c", "echo $$ >pid; trap '' TERM; exec $A endless"},
+               .env = {actor});
     ck_assert_msg(WIFSIGNALED(r.status) && WTERMSIG(r.status) == SIGKILL, "%x", (unsigned)r.status);
     ck_assert(!lives("pid"));
     stage_drop(&r);

@@ -37,8 +37,8 @@ END_TEST
 
 START_TEST(a_library_can_be_unloaded)
 {
-    struct stage_run run = PLAY(
-        .program = PROBER, .argv = {"unloads", BELOW("plugin.so")}, .env = {"LD_LIBRARY_PATH="});
+    struct stage_run run = PLAY(.program = PROBER, .argv = {"unloads", BELOW("plugin.so")},
+                                .env = {"LD_LIBRARY_PATH="});
     ck_assert_msg(strstr(run.out, "\nunloaded\n") != NULL, "%s", run.out);
     stage_drop(&run);
     same("unloads", BELOW("plugin.so"));

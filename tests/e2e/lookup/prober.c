@@ -47,8 +47,9 @@ static int versions(void)
 /* Names that only look like CUDA's, and CUDA's own where there is no CUDA. */
 static int strangers(void)
 {
-    static const char *const real[] = {"cuInit", "cuLaunchKernel", "cudaMalloc", "cuGetProcAddress",
-                                       "cudaLaunchKernel", "cuMemcpyHtoD_v2", "cudaFree"};
+    static const char *const real[] = {"cuInit",           "cuLaunchKernel",   "cudaMalloc",
+                                       "cuGetProcAddress", "cudaLaunchKernel", "cuMemcpyHtoD_v2",
+                                       "cudaFree"};
     char name[64];
     unsigned found = 0;
     for (unsigned i = 0; i < NAMES; i++) {
