@@ -286,7 +286,8 @@ START_TEST(copies_beside_each_other)
     p.in.from = CT_MEMORY_PAGEABLE;
     p.in.bytes /= 2;
     p.activity.copy_ns = p.activity.both_ns = 150 * MS;
-    expect(&p, "pageable_copies ", "% of the GPU's busy time, 100.00ms for 1.8626GB at 9.3132GB/s");
+    expect(&p, "pageable_copies ",
+           "took 10.5% of the GPU's busy time, 100.00ms for 1.8626GB at 10.000GB/s");
     p.in.total_ns = 80 * MS;
     p.in.bytes = (uint64_t)800 * MS;
     p.activity.copy_ns = p.activity.both_ns = 90 * MS;
