@@ -62,7 +62,7 @@ int ct_parent_open(const char *path, const char **name)
     return fd;
 }
 
-/* What is not there yet is created by this call, or not at all. */
+/* A file that is not there yet is created by this call, or not at all. */
 static int open_in(int directory, const char *name, int flags, mode_t mode)
 {
     struct stat above, entry;

@@ -45,7 +45,7 @@ CT_BARE static inline long ct_raw_call(long number, long a, long b, long c, long
 #error "no system calls for this architecture"
 #endif
 
-/* What the kernel returns: -errno where it fails. */
+/* The kernel's own result: -errno where it fails. */
 #define CT_RAW(name, a, b, c, d, e)                                                                \
     ct_raw_call(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
 

@@ -59,7 +59,7 @@ static bool is_patience_over(uint64_t *start_ns)
     return now_ns - *start_ns >= most_ns;
 }
 
-/* Of several that wait one gets it. */
+/* One of several that wait gets it. */
 static bool take_from(struct ct_spin *s, uintptr_t holder)
 {
     return atomic_compare_exchange_strong_explicit(&s->holder, &holder, ct_spin_holder(),

@@ -22,7 +22,7 @@ size_t ct_strlen(const char *s);
 bool ct_streq(const char *a, const char *b);
 bool ct_starts_with(const char *s, const char *start);
 bool ct_contains(const char *s, const char *part);
-/* What follows the last slash of a path. */
+/* The part of a path behind its last slash. */
 const char *ct_file_name(const char *path);
 /* Whether the file is the library `name` ("libcuda.so"), of whatever version. */
 bool ct_is_library(const char *path, const char *name);

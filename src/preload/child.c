@@ -127,7 +127,7 @@ CT_BARE static void close_others(int kept)
 
 /*
  * No handler of the host's may run in its memory when the program's process unblocks its signals.
- * What is ignored stays so, but for SIGCHLD: that would make the program's status vanish.
+ * Ignored signals stay so, but for SIGCHLD: that would make the program's status vanish.
  */
 CT_BARE static void drop_handlers(void)
 {

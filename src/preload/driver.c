@@ -170,7 +170,7 @@ ct_function ct_driver_function(uint32_t id)
     return (ct_function)(uintptr_t)ct_object_symbol(&o, ct_api_names[id]);
 }
 
-/* What it puts into a stream, a bracket behind it may not begin before. */
+/* A bracket may not begin before work of such a function that is in front of it. */
 static void note_not_wrapped(const char *name)
 {
     if (ct_api_looks_like_capture(name))

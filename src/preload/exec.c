@@ -34,7 +34,7 @@ __attribute__((constructor)) static void prepare(void)
         __atomic_store_n(&real[i], ct_real_dlsym_next(names[i]), __ATOMIC_RELAXED);
 }
 
-/* Of another interposer or the C library; before our constructor the latter's. */
+/* Another interposer's or the C library's; before our constructor the latter's. */
 static void *flush_and_find(enum function f)
 {
     void *p = __atomic_load_n(&real[f], __ATOMIC_RELAXED);

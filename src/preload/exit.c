@@ -24,8 +24,8 @@ static exit_fn *look_behind(const char *name)
 }
 
 /*
- * What quick_exit ends with is the C library's own: we come in as a handler of its, and as the
- * first that was registered, which runs last. Others may launch work.
+ * quick_exit ends with a function of the C library's own: we come in as a handler of its, and as
+ * the first that was registered, which runs last. Others may launch work.
  */
 __attribute__((constructor)) static void prepare(void)
 {

@@ -146,7 +146,7 @@ static void add_name(struct ct_text *t, const char *path, bool by_rank, unsigned
 #define TICK_NS 10000000u /* of the clock that says when a process began */
 
 /*
- * Of the same run is a file of a process that began in it: a parent, a child or a sibling that has
+ * A file is of the same run if its process began in it: a parent, a child or a sibling that has
  * ended, or this process before it called exec. The run begins with the first process that was
  * started with us, to within a tick. In that tick, and of a file that does not say when its process
  * began, it counts when the file was written, by the clock of whoever keeps it: not in the future.

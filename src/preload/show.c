@@ -14,7 +14,7 @@
 #include "preload/tool.h"
 #include "record/row.h"
 
-/* What a terminal program may look at, and who waits for it; nothing of the loader's. */
+/* Variables for a terminal program, and who waits for it; nothing of the loader's. */
 static void keep_environment(const char *envp[CT_CHILD_VARIABLES], const char *host)
 {
     extern char **environ;

@@ -74,7 +74,7 @@ static bool try_path_variable(const char *name)
     return false;
 }
 
-/* What the user names by a path is the user's choice; from where the program is now. */
+/* A path that the user names is the user's choice; from where the program is now. */
 static bool try_given(const char *given)
 {
     struct ct_text t = ct_text_in(path, sizeof(path));

@@ -354,7 +354,7 @@ static bool is_stopped(void)
     return atomic_load(&phase) == STOPPED;
 }
 
-/* What is left is counted, in a thread of the program's, and nothing asked of the driver. */
+/* The rest is counted, in a thread of the program's, and nothing asked of the driver. */
 static void finish_unasked(void)
 {
     collect_threads(true);

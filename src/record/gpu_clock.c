@@ -26,7 +26,7 @@
 #define RATE_NS_LEAST 20000000u
 #define RATE_NS_MOST 400000000u
 
-/* Of two clocks; and how often a tie is moved that follows records of which nobody knows more. */
+/* Two clocks' drift; how often a tie moves that follows records of which nobody knows more. */
 #define DRIFT_MOST 1e-4
 #define TIE_OFF_NS 1000 /* of pins: earlier stamps than that show that it is wrong */
 #define FOLLOW_NS 500000000u

@@ -61,7 +61,7 @@ struct ct_gpu_clock {
     bool old_is_of_few;      /* pins */
     double ns_per_tick;      /* of the GPU's nanoseconds; 0: not measured */
     double rate_span_ns;     /* over which that was measured */
-    struct ct_pin least;     /* since the tie: the stamp that was least late, by the tie; no ticks: none */
+    struct ct_pin least;     /* since the tie: the least late stamp, by the tie; no ticks: none */
     uint64_t host_record_ns; /* see ct_gpu_clock_host_record(); 0: none came yet */
     bool has_origin;
     int64_t origin_ns; /* see ct_gpu_clock_steady() */
@@ -121,9 +121,9 @@ uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns);
 void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle);
 
 /*
- * The same of streams of which nobody knows whether they were idle, for places that need not be
- * known to the microsecond: the tie follows the earliest of these stamps, twice a second. A place is
- * then told by the tie, however old that is. False: there is none.
+ * Likewise with streams of which nobody knows whether they were idle, for places that need not be
+ * known to the microsecond: the tie follows the earliest of these stamps, twice a second. A place
+ * is then told by the tie, however old that is. False: there is none.
  */
 void ct_gpu_clock_follow(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns);
 bool ct_gpu_clock_roughly(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);

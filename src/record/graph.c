@@ -429,8 +429,8 @@ static struct ct_graph_work original(CUgraphNode node)
 }
 
 /*
- * What a node does now: what it was given since the last instantiation or update, else what it does
- * in the graph, which a change of the executable graph does not touch.
+ * A node's work now: that which it was given since the last instantiation or update, else that of
+ * the graph, which a change of the executable graph does not touch.
  */
 static struct ct_graph_work current(const struct change *c, CUgraphNode node)
 {
@@ -502,7 +502,7 @@ void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
     end_change(&c);
 }
 
-/* What is switched off stays a node, and does nothing. */
+/* A node that is switched off stays one, and does nothing. */
 void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
 {
     struct change c;
@@ -522,7 +522,8 @@ void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
 uint32_t ct_graph_row(CUgraphExec exec, uint32_t device)
 {
     uint64_t index;
-    if (!exec || !ct_directory_find(&all->index, (uintptr_t)exec, &index) || (uint32_t)index == UNKNOWN)
+    if (!exec || !ct_directory_find(&all->index, (uintptr_t)exec, &index) ||
+        (uint32_t)index == UNKNOWN)
         return ct_row_get(CT_ROW_GRAPH, 0, device, "");
     _Atomic uint32_t *known = &all->row[(uint32_t)index][device];
     uint32_t row = atomic_load_explicit(known, memory_order_acquire);

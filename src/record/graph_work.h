@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one node of a graph does, as far as it is counted: a kernel, a copy or a set. Nodes that
+ * The work of one node of a graph, as far as it is counted: a kernel, a copy or a set. Nodes that
  * allocate, free, wait, record, write single values, call the host or do nothing are no work.
  */
 #ifndef CT_GRAPH_WORK_H
@@ -18,8 +18,8 @@ struct ct_graph_work {
 };
 
 /*
- * Of a node of a graph, which is only read, and of parameters for a node. With the thread's capture
- * mode relaxed; addresses may be asked about.
+ * The work of a node, which is only read, and of parameters for one. With the thread's capture mode
+ * relaxed; addresses may be asked about.
  */
 struct ct_graph_work ct_graph_work_of(CUgraphNode node, CUgraphNodeType type);
 struct ct_graph_work ct_graph_work_with(const CUgraphNodeParams *p);
@@ -35,7 +35,7 @@ uint64_t ct_graph_work_pack(const struct ct_graph_work *w);
 struct ct_graph_work ct_graph_work_unpack(uint64_t packed);
 
 bool ct_graph_work_is(const struct ct_graph_work *a, const struct ct_graph_work *b);
-/* Of all but the bytes, and of all but a name. */
+/* Hashes of all but the bytes, and of all but a name. */
 uint64_t ct_graph_work_hash(const struct ct_graph_work *w);
 uint64_t ct_graph_work_pack_hash(const struct ct_graph_work *w);
 

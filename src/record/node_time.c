@@ -21,7 +21,7 @@ struct added {
     uint64_t most;
 };
 
-/* Of replicas, all together: kernels that were alone at their time. */
+/* All replicas together: kernels that were alone at their time. */
 struct line {
     uint64_t replicas;
     uint64_t total_ns;
@@ -153,7 +153,7 @@ void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint6
     g->beside += beside;
 }
 
-/* Of the fewer of both. */
+/* The fewer of both decide. */
 static bool is_enough(uint64_t launches, uint64_t replicas, uint64_t kernels)
 {
     uint64_t fewer = ct_min(launches, replicas);

@@ -424,8 +424,7 @@ bool ct_stream_is_idle(const struct ct_stream *s)
     return r == CUDA_SUCCESS;
 }
 
-/* Of the newest bracket: its thread, its sequence, and whether nothing can begin at its stop event.
- */
+/* The newest bracket: its thread, its sequence, and whether nothing can begin at its stop event. */
 #define OWNER_POLLED ((uint64_t)1 << 63)
 
 static uint64_t owner(const struct ct_thread *t, uint64_t sequence)

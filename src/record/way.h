@@ -32,7 +32,7 @@ struct ct_end {
 };
 
 struct ct_way ct_way_of_ends(struct ct_end from, struct ct_end to);
-/* The same of a graph's node, which may be launched when recording is on again. */
+/* Likewise for a graph's node, which may be launched when recording is on again. */
 struct ct_way ct_way_of_node(struct ct_end from, struct ct_end to);
 
 /* Of an element of an array; 1 where the format does not tell. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /*
- * What the file is to be called meanwhile, "PATH.PID.<16 digits>.part", which nobody can guess and
+ * A name for the file meanwhile, "PATH.PID.<16 digits>.part", which nobody can guess and
  * has put something there. SIGHUP, SIGINT and SIGTERM remove it and end the program, unless they
  * were ignored. One at a time.
  */

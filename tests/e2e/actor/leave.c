@@ -45,7 +45,7 @@ static void work_late(void)
     work("late", 10);
 }
 
-/* What stdio holds goes with the process, but by exit(). */
+/* stdio's buffers go with the process, but by exit(). */
 static void alone(void)
 {
     at_quick_exit(work_late);

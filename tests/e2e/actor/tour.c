@@ -252,7 +252,7 @@ static void launch_in_two(CUgraphExec exec)
     TELL(cuStreamSynchronize(CU_STREAM_PER_THREAD));
 }
 
-/* Of the first ones cutrace makes its own when they are instantiated, of those behind later. */
+/* The first ones cutrace copies when they are instantiated, those behind later. */
 #define AT_ONCE 4
 
 /* A graph that allocates what it copies from. */

@@ -299,7 +299,7 @@ START_TEST(pattern_of_the_pid)
 }
 END_TEST
 
-/* Of the description, as the profile's is. */
+/* A lock of the description, as the profile's is. */
 static bool lock(int fd, short type)
 {
     struct flock l = {.l_type = type, .l_whence = SEEK_SET};

@@ -318,7 +318,7 @@ START_TEST(copies_and_sets_within_graphs)
 }
 END_TEST
 
-/* What cannot be told apart by bytes any more is counted without, and that is said. */
+/* Copies that cannot be told apart by bytes any more are counted without, and that is said. */
 START_TEST(more_sizes_than_there_is_room_for)
 {
     struct ct_summary s;

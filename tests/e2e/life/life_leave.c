@@ -24,7 +24,7 @@ static bool leaves_handlers(const char *way)
     return !strcmp(way, "quick_exit");
 }
 
-/* The same with and without cutrace; the run with us, which says nothing, is handed over. */
+/* Plays it with and without cutrace alike; the run with us, which says nothing, is handed over. */
 static struct stage_run play_both(struct stage_scene scene)
 {
     unsigned n = 0;
@@ -269,7 +269,7 @@ static struct stage_run interrupt(const char *way, const char *act, int number, 
     return stage_play(&scene);
 }
 
-/* What was done by then is counted, and of what was under way one more. */
+/* All that was done by then is counted, and one more that was under way. */
 static void check_interrupted(const struct stage_run *r, bool is_reset)
 {
     struct ct_summary s = {0};

@@ -117,7 +117,7 @@ static uint64_t mean_of_graphs(const struct ct_summary *s)
     return total_ns / timed;
 }
 
-/* Of kernels in a line. */
+/* Kernels in a line. */
 static void check_line(const struct ct_summary *s)
 {
     struct node_sum sum = nodes_of(s, "d");
@@ -127,7 +127,7 @@ static void check_line(const struct ct_summary *s)
                   (unsigned long long)all_ns, (unsigned long long)whole_ns);
 }
 
-/* What event nodes take here no table knows, and the graph begins and ends with other nodes. */
+/* No table knows what event nodes take here, and the graph begins and ends with other nodes. */
 START_TEST(no_longer_than_the_graph)
 {
     struct ct_summary s;

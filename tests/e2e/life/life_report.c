@@ -35,7 +35,7 @@ static void write_report(const char *lines)
         "CUTRACE_PRINT=on", "CUTRACE_REPORT=./report"                                              \
     }
 
-/* What waits to be reaped has ended. */
+/* A process that waits to be reaped has ended. */
 static bool runs(const char *pid)
 {
     char path[64], *state;
@@ -147,7 +147,7 @@ static struct stage_run play_stuck(const char *script)
 #define AT_ONCE ".3"
 #endif
 
-/* What is left of it beside the program has none of its memory, and ends at once. */
+/* The report beside the program has none of its memory, and ends at once. */
 START_TEST(lets_go_of_memory)
 {
     struct stage_run r = play_stuck(

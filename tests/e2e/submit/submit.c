@@ -41,7 +41,7 @@ static char *preload(const char *first, const char *second)
 
 /* ---- one by one ---- */
 
-/* Of the newest driver, which has all of them. */
+/* The newest driver's, which has all of them. */
 static struct stage_scene each(int created)
 {
     static char path[1024];

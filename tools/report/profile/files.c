@@ -69,7 +69,7 @@ static void read_chunk(struct crew *crew, struct hand *h, struct ct_merged *m, s
     }
 }
 
-/* Of a state that has nothing in it, no table is left. */
+/* A state that has nothing in it leaves no table. */
 static void complain_of(const struct failure *f)
 {
     struct ct_string text = {0};

@@ -162,7 +162,7 @@ static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
     return kept;
 }
 
-/* What of a node says what it is. */
+/* The part of a node that says what it is. */
 static struct ct_file_node content_of(const struct ct_file_node *node)
 {
     return (struct ct_file_node){

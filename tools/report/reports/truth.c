@@ -273,7 +273,7 @@ static void print_node_times(FILE *out, const struct ct_file_node *node, uint64_
     fprintf(out, "%9s  %9s  ", all, avg);
 }
 
-/* Of all runs. */
+/* All runs' bytes. */
 static void print_node_bytes(FILE *out, const struct ct_file_node *node)
 {
     char size[CT_UNITS_BYTES] = "-";

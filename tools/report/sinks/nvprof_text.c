@@ -14,7 +14,7 @@
 #define EXTREMES_WIDTH 20
 #define LEAST_NAME 23 /* columns; a terminal that has less for it is spared Min and Max */
 
-/* What is left for names; INT_MAX: all that they need. */
+/* The room that is left for names; INT_MAX: all that they need. */
 static int room_of(const struct ct_nvprof *n, bool *extremes)
 {
     int room = n->width ? n->width - CELLS_WIDTH - 2 : INT_MAX;

@@ -175,7 +175,7 @@ static void finish_starts(struct ct_timeline_part *p)
     p->first_ns = least_ns;
 }
 
-/* Of a file that was cut there may be nothing to show, which is no empty timeline. */
+/* A file that was cut may have nothing to show, which is no empty timeline. */
 static void check_rest(struct ct_timeline *tl, const struct ct_timeline_file *f)
 {
     if (!f->ending || f->t->has_records || tl->failed)
