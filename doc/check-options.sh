@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What options.def says is what README.md and the manual pages say.
+# What options.def says is what doc/using.md and the manual pages say.
 srcdir=${srcdir:-.}
 table=$(sed -n 's/^CT_OPTION(LIBRARY, [A-Z_]*, "\([A-Z_]*\)", \([^,]*\), [^,]*, "\[\{0,1\}\([^]"]*\)\]\{0,1\}", "\([^"]*\)", "\(.*\)")$/\1\t\2\t\3\t\4\t\5/p' \
     "$srcdir/src/preload/options.def")
@@ -14,16 +14,16 @@ while IFS='	' read -r name option argument default help; do
     NULL) option= ;;
     *) option="--${option#?}" option=${option%?} ;;
     esac
-    row=$(grep -F "| \`$name=" "$srcdir/README.md" | sed 's/\\|/|/g; s/`//g')
-    [ "$row" = "| $name=$argument | $option | $default | $help |" ] || fail "README.md: $name: $row"
+    row=$(grep -F "| \`$name=" "$srcdir/doc/using.md" | sed 's/\\|/|/g; s/`//g')
+    [ "$row" = "| $name=$argument | $option | $default | $help |" ] || fail "using.md: $name: $row"
     grep -qF ".BR $name =" "$srcdir/doc/libcutrace.7" || fail "libcutrace.7: $name is missing"
     sed 's/\\-/-/g; s/\\(bu//g' "$srcdir/doc/libcutrace.7" | tr '\n' ' ' | grep -qF -- "$help" ||
         fail "libcutrace.7: $name: not '$help'"
 done <<END
 $table
 END
-for name in $(grep -o '`CUTRACE_[A-Z_]*=' "$srcdir/README.md" | tr -d '`='); do
-    printf '%s\n' "$table" | grep -q "^$name	" || fail "README.md: there is no $name"
+for name in $(grep -o '`CUTRACE_[A-Z_]*=' "$srcdir/doc/using.md" | tr -d '`='); do
+    printf '%s\n' "$table" | grep -q "^$name	" || fail "using.md: there is no $name"
 done
 # The launcher's options with their help, and what it refuses, are in its manual page.
 page=$(sed 's/\\-/-/g; s/\\f[IR]//g; s/" *|* *"//g' "$srcdir/doc/cutrace.1" | tr '\n' ' ')
