@@ -18,7 +18,8 @@
 static void keep_environment(const char *envp[CT_CHILD_VARIABLES], const char *host)
 {
     extern char **environ;
-    static const char *const wanted[] = {"PATH=", "HOME=", "TERM=", "LANG=", "LC_ALL=", "COLUMNS="};
+    static const char *const wanted[] = {
+        "PATH=", "HOME=", "TERM=", "LANG=", "LC_ALL=", "COLUMNS=", "NO_COLOR="};
     unsigned n = 0;
     envp[n++] = host;
     for (char **e = environ; e && *e && n < CT_CHILD_VARIABLES - 1; e++)

@@ -60,15 +60,32 @@ done
 on 100 "PAGER= $report trace --format table late.trace"
 grep -q ' 123456789  ' out || fail "a number of a later row is shortened: $(tail -n 4 out)"
 on 110 "PAGER= $report names.bin"
-grep 'at::native' out | grep -q '…' || fail "a name of the summary is not shortened"
+grep -q 'at::native' out && fail "a name of the summary is not shortened"
+on 110 "PAGER= $report -w names.bin"
+grep -q 'vectorized_elementwise_kernel.*std::array' out || fail "a name is shortened with --wide"
+on 110 "PAGER= $report names.bin"
 [ "$(widest)" -le 110 ] || fail "a summary of $(widest) columns on a terminal of 110"
 on 80 "PAGER= $report names.bin"
-grep 'void' out | grep -q '…' || fail "a name of the summary is not shortened on 80 columns"
+grep -q 'void' out && fail "a name of the summary is not shortened on 80 columns"
+sed "/API calls/,\$d" out | sed -n "s/$esc\[[0-9;]*m//g; s/^ .*[^ ]  \([^ ].*\)$/\1/p" | sort | uniq -d | grep -q . && fail "two rows read alike"
 [ "$(widest)" -le 80 ] || fail "a summary of $(widest) columns on a terminal of 80"
 on 100 "PAGER= NO_COLOR=1 $report kernels names.bin"
 grep -q "$esc\[1m" out && fail "NO_COLOR"
 on 100 "PAGER= NO_COLOR=1 $report --color always kernels names.bin"
 grep -q "$esc\[1m" out || fail "--color is stronger than NO_COLOR"
+
+# At the end of a program: coloured, fitted, with a headline and the rows that matter; elsewhere whole.
+on 80 "$report --live names.bin"
+grep -q "$esc\[1m" out || fail "no colours at the end of a program"
+[ "$(widest)" -le 80 ] || fail "$(widest) columns at the end of a program on a terminal of 80"
+grep -q '([0-9]* others)' out || fail "all rows at the end of a program"
+[ "$(wc -l <out)" -le 48 ] || fail "$(wc -l <out) lines at the end of a program"
+on 80 "$report --live full.bin"
+grep -q '([0-9]* others)' out && fail "four rows are too many"
+on 80 "$report --live --top 2 full.bin"
+grep -q '(2 others)' out || fail "--top at the end of a program"
+"$report" --live names.bin 2>out
+grep -q "$esc\|([0-9]* others)" out && fail "a file at the end of a program is not whole"
 
 # The pager: $PAGER, not with --no-pager, not elsewhere; it may be left early, and its absence is
 # no obstacle.

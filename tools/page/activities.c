@@ -140,5 +140,6 @@ json_t *ct_page_activities(const struct ct_merged *m, const struct ct_view *gpu,
     json_t *all = ct_json_array();
     for (size_t i = 0; i < gpu->count; i++)
         ct_json_append(all, activity_of(m, gpu, &gpu->lines[i], o));
+    ct_json_add_short(all, "name", "short");
     return all;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/names.h"
+#include "report/short_names.h"
 
 static json_t *checked(json_t *value)
 {
@@ -76,6 +77,19 @@ void ct_json_append_count(json_t *array, uint64_t value)
 void ct_json_append_text(json_t *array, const char *text)
 {
     ct_json_append(array, json_string(text));
+}
+
+void ct_json_add_short(json_t *array, const char *from, const char *to)
+{
+    size_t count = json_array_size(array), size = 0;
+    const char **names = ct_memory_grow(NULL, &size, count + 1, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = json_string_value(json_object_get(json_array_get(array, i), from));
+    char **short_names = ct_short_names(names, count);
+    for (size_t i = 0; i < count; i++)
+        ct_json_text(json_array_get(array, i), to, short_names[i]);
+    ct_short_names_free(short_names, count);
+    free(names);
 }
 
 /* Only texts have '<' in them: there it may be written as its number. */

@@ -25,6 +25,9 @@ void ct_json_append(json_t *array, json_t *value);
 void ct_json_append_count(json_t *array, uint64_t value);
 void ct_json_append_text(json_t *array, const char *text);
 
+/* Gives each object of an array a short form of its text `from` as `to` (report/short_names.h). */
+void ct_json_add_short(json_t *array, const char *from, const char *to);
+
 /* For the inside of a script element: no text of the profile can end that. Frees the value. */
 void ct_json_print(FILE *out, json_t *value);
 

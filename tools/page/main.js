@@ -18,11 +18,10 @@
     ['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]] });
 
   const prepare = () => {
-    const short = names.shorten(profile.activities.map((a) => a.name));
     let rank = 0;
     profile.activities.forEach((line, i) => {
       const ranked = line.kind === 'kernel' || line.kind === 'graph';
-      Object.assign(line, { index: i, short: short[i], colour: colourOf(line, rank), tip: tipOf(line) });
+      Object.assign(line, { index: i, colour: colourOf(line, rank), tip: tipOf(line) });
       rank += ranked ? 1 : 0;
     });
     profile.calls.forEach((line, i) => Object.assign(line, { index: i, short: line.name, colour: 'call' }));
@@ -53,7 +52,7 @@
 
   prepare();
   const command = profile.processes[0]?.command;
-  document.title = command ? `${names.cut(command, 60)} – cutrace` : 'cutrace';
+  document.title = command ? `${units.cut(command, 60)} – cutrace` : 'cutrace';
   document.querySelector('.theme').append(theme.control());
   document.querySelector('main').append(...sections.map(([, , s]) => s.create(profile)),
     h('footer', {}, `cutrace ${profile.version}. This page is complete in itself: nothing is loaded from anywhere.`));

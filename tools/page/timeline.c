@@ -304,6 +304,7 @@ static void add_facts(struct reading *r, const struct ct_timeline *tl)
     ct_json_count(to, "resolution", r->resolution_ns);
     ct_json_set(to, "files", r->file_list);
     ct_json_set(to, "lanes", r->lane_list);
+    ct_json_add_short(r->what_list, "name", "short");
     ct_json_set(to, "whats", r->what_list);
 }
 

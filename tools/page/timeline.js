@@ -45,15 +45,14 @@ const timeline = (() => {
   /* What is drawn of each row or function of the traces: the same name and colour as elsewhere. */
   const looks = (profile) => {
     const known = new Map(profile.activities.map((a) => [a.name, a]));
-    const short = names.shorten(profile.timeline.whats.map((w) => w.name));
-    return profile.timeline.whats.map((w, i) => {
+    return profile.timeline.whats.map((w) => {
       const line = w.call ? null : known.get(w.name);
       const copy = w.name.startsWith('[CUDA mem') || w.name.startsWith('[CUDA pre');
       if (w.range) /* of NVTX: alpha, red, green, blue */
         return { name: w.name, short: w.name, line: null, low: false,
           colour: w.color ? `#${(w.color & 0xffffff).toString(16).padStart(6, '0')}` : 'call' };
       const call = /Synchronize|WaitEvent/.test(w.name) ? 'wait' : 'call';
-      return { name: w.name, short: line?.short || short[i], line, low: copy,
+      return { name: w.name, short: line?.short || w.short, line, low: copy,
         colour: w.call ? call : line?.colour || (copy ? 'c0' : 'rest') };
     });
   };
@@ -150,7 +149,7 @@ const timeline = (() => {
     const detailsOf = (row, i) => {
       const f = facts(row, i), what = look[state.data[row.i].what[i]];
       return [h('i', { class: 'chip', style: { background: `var(--${what.colour})` } }),
-        h('code', {}, names.cut(f.title, 160)),
+        h('code', {}, units.cut(f.title, 160)),
         ...f.pairs.map(([k, v]) => h('span', {}, h('span', { class: 'faint' }, `${k} `), v))];
     };
     const hint = () => [h('span', { class: 'faint' },

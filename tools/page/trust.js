@@ -12,7 +12,7 @@ const trust = (() => {
       units.time(d.bias), `± ${units.time(d.uncertainty)}`]), 0);
 
   const processes = (profile) => table.grid(['Command', 'PID', 'Host', 'Start', 'Recorded', 'Driver', 'End'],
-    profile.processes.map((p) => [h('code', {}, names.cut(p.command, 90)), String(p.pid), p.host, p.start || '-',
+    profile.processes.map((p) => [h('code', {}, units.cut(p.command, 90)), String(p.pid), p.host, p.start || '-',
       units.time(p.duration), p.driver, p.finished ? 'normal' : 'open']), 0);
 
   const create = (profile) => h('section', { id: 'trust' }, h('h2', {}, 'Losses and accuracy'),

@@ -52,5 +52,9 @@ const units = (() => {
     return `${Number((ns * factor).toPrecision(3))} ${unit}`;
   };
 
-  return { time, brief, size, rate, throughput, count, percent, share, tick };
+  /* Long texts lose their middle. */
+  const cut = (text, most) => (text.length <= most ? text
+    : `${text.slice(0, Math.ceil(most * 0.62))}…${text.slice(text.length - Math.floor(most * 0.38) + 1)}`);
+
+  return { time, cut, brief, size, rate, throughput, count, percent, share, tick };
 })();

@@ -71,7 +71,7 @@ static int print_to_output(struct ct_input *in)
         return print(in, NULL);
     if (!ct_output_open(&out, in->o))
         return EXIT_FAILURE;
-    in->width = out.width;
+    in->width = in->o->wide ? 0 : out.width;
     in->color = out.color;
     int status = print(in, out.f);
     return ct_output_close(&out, in->o) ? status : EXIT_FAILURE;

@@ -34,6 +34,7 @@ struct ct_options {
     bool raw;
     bool live;
     bool no_pager;
+    bool wide;
     bool gpu_trace;     /* of a trace: operations, unless only the next is given */
     bool api_trace;     /* and calls */
     bool force;         /* overwrite a file that is not an export of ours */

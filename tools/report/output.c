@@ -49,11 +49,10 @@ static FILE *open_log(const char *path)
 
 bool ct_output_open(struct ct_output *out, const struct ct_options *o)
 {
-    bool elsewhere = o->log_file || o->live;
     /* The launcher's rows have a place of their own; the library has the program's stderr alone. */
     int fd = o->live && !o->csv ? STDERR_FILENO : STDOUT_FILENO;
     out->width = o->log_file ? 0 : ct_terminal_columns(fd);
-    out->color = ct_terminal_color((enum ct_color)o->color, elsewhere);
+    out->color = ct_terminal_color((enum ct_color)o->color, o->log_file ? -1 : fd);
     if (o->log_file)
         return (out->f = open_log(o->log_file));
     out->f = stdout;

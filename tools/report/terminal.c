@@ -11,6 +11,7 @@
 
 #define DOTS "\u2026"
 #define NARROWEST 20
+#define INDENT 4 /* columns, of a line that goes on */
 
 static size_t bytes_at(const char *p)
 {
@@ -64,6 +65,58 @@ void ct_terminal_shorten(struct ct_string *out, const char *text, int width)
     }
 }
 
+/* Bytes of the text that fit: up to its last blank there, or all that have room if it has none. */
+static size_t fitting(const char *text, int width)
+{
+    size_t at = 0, blank = 0;
+    for (int columns = 0; text[at];) {
+        size_t len = bytes_at(text + at);
+        columns += columns_of(text + at, len);
+        if (columns > width)
+            return blank ? blank : at ? at : len;
+        if (text[at] == ' ')
+            blank = at;
+        at += len;
+    }
+    return at;
+}
+
+static void wrap(FILE *out, const char *line, int width)
+{
+    int indent = 0;
+    do {
+        size_t n = fitting(line, width - indent);
+        fprintf(out, "%*s%.*s\n", indent, "", (int)n, line);
+        line += n + strspn(line + n, " ");
+        indent = INDENT;
+    } while (*line);
+}
+
+static void fit_line(FILE *out, const char *line, int width)
+{
+    struct ct_string shown = {0};
+    if (!strncmp(line, "==", 2)) {
+        wrap(out, line, width);
+        return;
+    }
+    ct_terminal_shorten(&shown, line, width);
+    fprintf(out, "%s\n", shown.data ? shown.data : "");
+    ct_string_free(&shown);
+}
+
+void ct_terminal_fit(FILE *out, const char *text, int width)
+{
+    struct ct_string line = {0};
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        ct_string_clear(&line);
+        ct_string_add(&line, text, len);
+        fit_line(out, line.data, width);
+        text += len + (text[len] == '\n');
+    }
+    ct_string_free(&line);
+}
+
 int ct_terminal_columns(int fd)
 {
     struct winsize size = {0};
@@ -78,10 +131,10 @@ int ct_terminal_columns(int fd)
     return width < NARROWEST ? NARROWEST : width;
 }
 
-bool ct_terminal_color(enum ct_color color, bool elsewhere)
+bool ct_terminal_color(enum ct_color color, int fd)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (color != CT_COLOR_AUTO)
         return color == CT_COLOR_ALWAYS;
-    return !elsewhere && isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
+    return fd >= 0 && isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
 }

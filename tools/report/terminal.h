@@ -4,6 +4,7 @@
 #define CT_REPORT_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "report/memory.h"
 #include "report/options.h"
@@ -18,10 +19,16 @@ int ct_terminal_width(const char *text);
 /* The text in that many columns: what is left out of its middle becomes "…". */
 void ct_terminal_shorten(struct ct_string *out, const char *text, int width);
 
+/*
+ * Lines in that many columns: those that begin with a prefix of "==" are wrapped at blanks, others,
+ * of tables, shortened.
+ */
+void ct_terminal_fit(FILE *out, const char *text, int width);
+
 /* Columns of what is behind a descriptor; 0: it is no terminal. */
 int ct_terminal_columns(int fd);
 
-/* Whether to colour what goes to standard output, or elsewhere when `elsewhere`. */
-bool ct_terminal_color(enum ct_color color, bool elsewhere);
+/* Whether to colour what goes to a descriptor; -1: to a file. */
+bool ct_terminal_color(enum ct_color color, int fd);
 
 #endif

@@ -218,7 +218,8 @@ static void find_small_copies(struct finder *x)
         "%.0f copies of %s on average took %.1f%% of the GPU's busy time at %s; what is copied "
         "together "
         "could be one copy",
-        c->count, size_text(c->bytes / c->count).text, busy_percent(x, c->busy_ns), rate_text(c).text);
+        c->count, size_text(c->bytes / c->count).text, busy_percent(x, c->busy_ns),
+        rate_text(c).text);
 }
 
 static void find_mapped(struct finder *x)
@@ -332,5 +333,8 @@ struct ct_headline ct_headline_of(const struct ct_merged *m)
     h.copy_percent = 100 * (double)f.sum.copy_ns / f.time_ns;
     h.launch_percent = 100 * f.launching.ns / f.time_ns;
     h.is_launch_bound = is_launch_bound(&f);
+    for (unsigned i = 0; i < CT_IDLE_COUNT; i++)
+        if (i != CT_IDLE_OFF && i != CT_IDLE_MEASURING)
+            h.idle_percent[i] = 100 * (double)f.sum.idle_ns[i] / f.time_ns;
     return h;
 }

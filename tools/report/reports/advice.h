@@ -46,6 +46,7 @@ struct ct_headline {
     double copy_percent;
     double launch_percent; /* idle because the host launched too slowly */
     bool is_launch_bound;
+    double idle_percent[CT_IDLE_COUNT]; /* without what that time is without */
 };
 
 struct ct_headline ct_headline_of(const struct ct_merged *m);

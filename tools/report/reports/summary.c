@@ -10,6 +10,7 @@
 #include "report/profile/view.h"
 #include "report/reports/advice.h"
 #include "report/reports/details.h"
+#include "report/reports/headline.h"
 #include "report/reports/nvtx.h"
 #include "report/reports/truth.h"
 #include "report/reports/unified.h"
@@ -17,12 +18,16 @@
 #include "report/sinks/nvprof.h"
 #include "report/sinks/per.h"
 #include "report/sinks/stage.h"
+#include "report/terminal.h"
+
+#define FIRST_ROWS 12 /* of each section at first; with all the lines around them two screens */
 
 struct report {
     FILE *out;
     FILE *text; /* for lines that are not of the table: out, or for CSV what becomes `lines` */
     char *lines;
     size_t lines_bytes;
+    bool is_first; /* what somebody at a terminal sees of a program first: it fits, and is short */
     const struct ct_input *in;
     const struct ct_merged *m; /* its profile and options */
     const struct ct_options *o;
@@ -33,18 +38,21 @@ struct report {
 
 static void begin_text(struct report *r)
 {
-    r->text = r->o->csv ? open_memstream(&r->lines, &r->lines_bytes) : r->out;
+    r->text = r->o->csv || r->is_first ? open_memstream(&r->lines, &r->lines_bytes) : r->out;
     if (!r->text)
         ct_memory_fail();
 }
 
 static void end_text(struct report *r, FILE *out)
 {
-    if (!r->o->csv)
+    if (r->text == r->out)
         return;
     if (fclose(r->text))
         ct_memory_fail();
-    ct_csv_text(out, r->lines);
+    if (r->o->csv)
+        ct_csv_text(out, r->lines);
+    else
+        ct_terminal_fit(out, r->lines, r->in->width);
     free(r->lines);
 }
 
@@ -122,6 +130,8 @@ static void print_heading(struct report *r)
     if (r->o->live && r->m->process_count)
         print_processes(r);
     fprintf(r->text, "%sProfiling result:\n", r->prefix);
+    if (r->is_first)
+        ct_headline_print(r->text, r->prefix, r->m);
     end_text(r, r->out);
 }
 
@@ -178,7 +188,14 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
 {
     const struct ct_merged *m = in->m;
     const struct ct_options *o = in->o;
-    struct report r = {.out = out, .in = in, .m = m, .o = o, .prefix = "======== "};
+    bool is_first = o->live && in->width && !o->csv;
+    struct ct_options short_ones = *o;
+    struct report r = {
+        .out = out, .in = in, .m = m, .o = o, .is_first = is_first, .prefix = "======== "};
+    if (is_first && !o->top) {
+        short_ones.top = FIRST_ROWS;
+        r.o = o = &short_ones;
+    }
     struct ct_view gpu;
     r.view = ct_report_view(o);
     if ((o->live || o->per == CT_PER_PROCESS) && m->process_count)
@@ -194,14 +211,19 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
         ct_nvtx_print(out, r.prefix, in);
     begin_text(&r);
     if (!o->csv)
-        putc('\n', out);
+        putc('\n', r.text);
     ct_truth_print(r.text, r.prefix, m, &gpu, &r.view);
     if (!o->csv)
-        ct_truth_graphs(out, r.prefix, m, &gpu, &r.view);
+        ct_truth_graphs(r.text, r.prefix, m, &gpu, &r.view, o->top);
     if (!o->csv)
-        ct_advice_print(out, r.prefix, m);
-    if (o->details)
+        ct_advice_print(r.text, r.prefix, m);
+    if (o->details) {
+        if (!o->csv)
+            end_text(&r, out);
         ct_details_print(out, r.prefix, in);
+        if (!o->csv)
+            begin_text(&r);
+    }
     for (int i = 0; o->live && i < o->file_count; i++)
         print_file(&r, o->files[i]);
     end_text(&r, ct_output_below(o, out));

@@ -298,12 +298,13 @@ static void find_columns(struct columns *c, const struct ct_merged *m, const str
 }
 
 static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_line *graph,
-                        const struct columns *c, const struct ct_view_options *o)
+                        const struct columns *c, const struct ct_view_options *o, size_t most)
 {
+    size_t count = ct_merge_content_count(m, graph->content), shown = count > most ? most : count;
     struct ct_string name = {0};
     fprintf(out, "%s, launched %llu time%s:\n", graph->name, (unsigned long long)graph->calls,
             plural(graph->calls));
-    for (size_t i = 0; i < ct_merge_content_count(m, graph->content); i++) {
+    for (size_t i = 0; i < shown; i++) {
         struct ct_file_node node = ct_merge_node(m, graph->row, i);
         uint64_t runs = ct_merge_product(node.count, graph->calls);
         ct_string_clear(&name);
@@ -315,24 +316,29 @@ static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_li
             print_node_times(out, &node, runs, o->raw);
         fprintf(out, "%s\n", name.data);
     }
+    if (shown < count)
+        fprintf(out, "%10s  (%zu other%s)\n", "", count - shown, plural(count - shown));
     ct_string_free(&name);
 }
 
 void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
-                     const struct ct_view *gpu, const struct ct_view_options *o)
+                     const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top)
 {
-    bool any = false;
+    size_t most = top ? (size_t)top : SIZE_MAX, graphs = 0;
     struct columns c = {false, false};
     for (size_t i = 0; i < gpu->count; i++) {
         if (!ct_view_has_nodes(&gpu->lines[i]))
             continue;
-        any = true;
+        graphs++;
         find_columns(&c, m, &gpu->lines[i]);
     }
-    if (any)
+    if (graphs)
         fprintf(out, "\n%sKernels in graphs:\n%10s  %10s  %s%sName\n", prefix, "Nodes", "Runs",
                 c.bytes ? "     Size  " : "", c.times ? "     Time        Avg  " : "");
-    for (size_t i = 0; i < gpu->count; i++)
-        if (ct_view_has_nodes(&gpu->lines[i]))
-            print_graph(out, m, &gpu->lines[i], &c, o);
+    size_t shown = 0;
+    for (size_t i = 0; i < gpu->count && shown < most; i++)
+        if (ct_view_has_nodes(&gpu->lines[i]) && ++shown)
+            print_graph(out, m, &gpu->lines[i], &c, o, most);
+    if (shown < graphs)
+        fprintf(out, "(%zu other graph%s)\n", graphs - shown, plural(graphs - shown));
 }

@@ -11,8 +11,11 @@
 void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
                     const struct ct_view *gpu, const struct ct_view_options *o);
 
-/* Per graph of the table the kernels that run in it; nothing when there is none. */
+/*
+ * Per graph of the table the kernels that run in it; nothing when there is none. Of so many graphs,
+ * and so many kernels of each, the others counted; 0: all.
+ */
 void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
-                     const struct ct_view *gpu, const struct ct_view_options *o);
+                     const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
 
+#include "report/short_names.h"
 #include "report/sinks/nvprof.h"
 #include "report/terminal.h"
 
@@ -48,28 +49,22 @@ static void spell_time(char *text, const struct ct_cell *cell, const enum ct_uni
         ct_units_time(text, cell->count, 8);
 }
 
-/* nvprof's names are at least as wide as their heading. */
-static void print_name(const struct ct_nvprof *n, const struct ct_cell *cells)
+static void add_name(struct ct_string *to, const struct ct_cell *cells)
 {
-    const char *name = cells[CT_SUMMARY_NAME].text;
-    struct ct_string shown = {0}, group = {0};
-    if (cells[CT_SUMMARY_NAMES].known && cells[CT_SUMMARY_NAMES].count > 1) {
-        ct_string_printf(&group, "%s [%llu kernels]", name,
-                         (unsigned long long)cells[CT_SUMMARY_NAMES].count);
-        name = group.data;
-    }
-    bool extremes;
-    int room = room_of(n, &extremes);
-    if (n->width)
-        ct_terminal_shorten(&shown, name, room);
-    fprintf(n->out, "  %s%4s%s\n", n->color ? CT_TERMINAL_NAME : "", shown.data ? shown.data : name,
+    ct_string_put(to, cells[CT_SUMMARY_NAME].text);
+    if (cells[CT_SUMMARY_NAMES].known && cells[CT_SUMMARY_NAMES].count > 1)
+        ct_string_printf(to, " [%llu kernels]", (unsigned long long)cells[CT_SUMMARY_NAMES].count);
+}
+
+/* nvprof's names are at least as wide as their heading. */
+static void print_name(const struct ct_nvprof *n, const char *name)
+{
+    fprintf(n->out, "  %s%4s%s\n", n->color ? CT_TERMINAL_NAME : "", name,
             n->color ? CT_TERMINAL_PLAIN : "");
-    ct_string_free(&shown);
-    ct_string_free(&group);
 }
 
 static void print_line(const struct ct_nvprof *n, const char *type, const struct ct_cell *cells,
-                       const enum ct_unit *units)
+                       const char *name, const enum ct_unit *units)
 {
     char percent[CT_UNITS_BYTES] = "-", calls[CT_UNITS_BYTES], average[CT_UNITS_BYTES + 1];
     char times[CT_SUMMARY_COLUMNS][CT_UNITS_BYTES];
@@ -84,17 +79,41 @@ static void print_line(const struct ct_nvprof *n, const char *type, const struct
              times[CT_SUMMARY_AVG]);
     fprintf(n->out, CELLS, type, percent, times[CT_SUMMARY_TIME], calls, average);
     print_extremes(n, times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
-    print_name(n, cells);
+    print_name(n, name);
+}
+
+/* As they are shown: whole, or in the room that a terminal has. */
+static char **names_of(const struct ct_nvprof *n, size_t from, size_t to)
+{
+    bool extremes;
+    size_t none = 0;
+    struct ct_string name = {0};
+    char **names = ct_memory_grow(NULL, &none, to - from + 1, sizeof(*names));
+    for (size_t i = from; i < to; i++) {
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
+        ct_kept_get(&n->rows, i, cells);
+        ct_string_clear(&name);
+        add_name(&name, cells);
+        names[i - from] = ct_memory_copy(name.data, name.len + 1);
+    }
+    ct_string_free(&name);
+    if (!n->width)
+        return names;
+    char **shown = ct_short_names_in((const char *const *)names, to - from, room_of(n, &extremes));
+    ct_short_names_free(names, to - from);
+    return shown;
 }
 
 static void print_section(const struct ct_nvprof *n, const char *type, size_t from, size_t to,
                           const enum ct_unit *units)
 {
+    char **names = names_of(n, from, to);
     for (size_t i = from; i < to; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
-        print_line(n, i == from ? type : "", cells, units);
+        print_line(n, i == from ? type : "", cells, names[i - from], units);
     }
+    ct_short_names_free(names, to - from);
 }
 
 void ct_nvprof_text(const struct ct_nvprof *n)

@@ -11,6 +11,7 @@
 
 #include "report/profile/view.h"
 #include "report/reports.h"
+#include "report/short_names.h"
 #include "report/sinks/kept.h"
 #include "report/terminal.h"
 #include "report/units.h"
@@ -28,6 +29,7 @@ struct table {
     enum ct_unit unit;
     const struct ct_relation *relation;
     struct ct_kept first; /* rows that the widths are made of */
+    char **names;         /* on a terminal the short names of these, if the last column has names */
     bool started;         /* they are printed */
     bool further;         /* another table was before */
     size_t hidden;        /* columns that the terminal has no room for */
@@ -39,12 +41,20 @@ struct table {
     struct ct_string notes;
 };
 
+static void drop_names(struct table *t)
+{
+    if (t->names)
+        ct_short_names_free(t->names, t->first.count);
+    t->names = NULL;
+}
+
 static void begin(struct ct_sink *sink, const struct ct_relation *relation)
 {
     struct table *t = (struct table *)sink;
     t->relation = relation;
     t->started = false;
     t->hidden = 0;
+    drop_names(t);
     ct_kept_begin(&t->first, relation);
     ct_string_clear(&t->notes);
 }
@@ -149,6 +159,32 @@ static void choose_units(struct table *t)
     }
 }
 
+static void get(const struct table *t, size_t i, struct ct_cell *cells)
+{
+    struct ct_cell *name = &cells[t->relation->count - 1];
+    ct_kept_get(&t->first, i, cells);
+    if (t->names && name->known)
+        name->text = t->names[i];
+}
+
+/* width: 0 for as many columns as they need */
+static void shorten_names(struct table *t, int width)
+{
+    size_t none = 0, last = t->relation->count - 1;
+    if (!t->look.in->width || t->relation->columns[last].type != CT_CELL_NAME)
+        return;
+    const char **whole = ct_memory_grow(NULL, &none, t->first.count + 1, sizeof(*whole));
+    for (size_t i = 0; i < t->first.count; i++) {
+        struct ct_cell cells[CT_RELATION_COLUMNS];
+        ct_kept_get(&t->first, i, cells);
+        whole[i] = cells[last].known ? cells[last].text : "";
+    }
+    drop_names(t);
+    t->names = width ? ct_short_names_in(whole, t->first.count, width)
+                     : ct_short_names(whole, t->first.count);
+    free(whole);
+}
+
 static void widen(struct table *t, size_t i, const char *text)
 {
     int width = ct_terminal_width(text);
@@ -167,7 +203,7 @@ static void measure(struct table *t, bool more)
     }
     for (size_t i = 0; i < t->first.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
-        ct_kept_get(&t->first, i, cells);
+        get(t, i, cells);
         for (size_t c = 0; c < t->relation->count; c++) {
             t->shown[c] |= is_value(&t->relation->columns[c], &cells[c]);
             widen(t, c, spell(t, c, &cells[c]));
@@ -274,14 +310,16 @@ static void start(struct table *t, bool more)
     t->started = true;
     if (!t->first.count)
         return;
+    shorten_names(t, 0);
     measure(t, more);
     fit(t);
+    shorten_names(t, t->widths[t->relation->count - 1]);
     fprintf(t->out, "%s%s%s:\n", t->further ? "\n" : "", t->look.prefix, t->relation->title);
     t->further = true;
     print_row(t, NULL);
     for (size_t i = 0; i < t->first.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
-        ct_kept_get(&t->first, i, cells);
+        get(t, i, cells);
         print_row(t, cells);
     }
 }
@@ -320,6 +358,7 @@ static void end(struct ct_sink *sink)
 static void close_table(struct ct_sink *sink)
 {
     struct table *t = (struct table *)sink;
+    drop_names(t);
     ct_kept_free(&t->first);
     ct_string_free(&t->cell);
     ct_string_free(&t->notes);

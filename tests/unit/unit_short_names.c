@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Short names: what they keep, that different ones differ, in however few columns. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case_main.h"
+#include "report/short_names.h"
+#include "report/terminal.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void expect(const char *const *full, const char *const *wanted, size_t count)
+{
+    char **names = ct_short_names(full, count);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_str_eq(names[i], wanted[i]);
+    ct_short_names_free(names, count);
+}
+
+START_TEST(last_component)
+{
+    static const char *const full[] = {
+        "void at::native::reduce_kernel<512, 1>(at::native::R<float>)",
+        "a::(anonymous namespace)::hidden(int)",
+        "<unnamed>::other(void (*)(int))",
+        "saxpy",
+        "[CUDA memcpy HtoD]",
+        "void space::made<(A)1, (b->c)>(int)",
+        "",
+    };
+    static const char *const wanted[] = {"reduce_kernel",      "hidden", "other", "saxpy",
+                                         "[CUDA memcpy HtoD]", "made",   ""};
+    expect(full, wanted, COUNT(full));
+}
+END_TEST
+
+START_TEST(arguments_where_they_differ)
+{
+    static const char *const full[] = {
+        "void n::map<n::Add<float>, 4>(int)",
+        "void n::map<n::Mul<float>, 4>(int)",
+        "void n::fill<n::Mul<float>, 4>(int)",
+    };
+    static const char *const wanted[] = {"map<Add<float>, 4>", "map<Mul<float>, 4>", "fill"};
+    expect(full, wanted, COUNT(full));
+}
+END_TEST
+
+START_TEST(namespaces_and_the_whole)
+{
+    static const char *const full[] = {"x::f(int)", "y::f(int)", "void g(int)", "void g(float)"};
+    static const char *const wanted[] = {"x::f", "y::f", "void g(int)", "void g(float)"};
+    expect(full, wanted, COUNT(full));
+}
+END_TEST
+
+START_TEST(long_ones_where_they_differ)
+{
+    static const char *const full[] = {
+        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas",
+        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x256x64_cublas",
+    };
+    static const char *const wanted[] = {"sm90_xmma\u2026tn_n_tilesize128x128x64_cublas",
+                                         "sm90_xmma\u2026nt_n_tilesize128x256x64_cublas"};
+    expect(full, wanted, COUNT(full));
+}
+END_TEST
+
+/* A kernel of two shapes is two rows, and not two names. */
+START_TEST(twice)
+{
+    static const char *const full[] = {"void a::k<int>(int)", "void a::k<int>(int)", "void b::m()"};
+    static const char *const wanted[] = {"k", "k", "m"};
+    expect(full, wanted, COUNT(full));
+}
+END_TEST
+
+static void make(char *name, size_t bytes, unsigned i)
+{
+    static const char *const operations[] = {"Add", "Mul", "Sub", "\u00c4nd"};
+    snprintf(name, bytes,
+             "void at::native::vectorized_elementwise_kernel<%u, at::native::CUDAFunctor_%s<%s>, "
+             "std::array<char *, (unsigned long)%u>>(int, float)",
+             1 << i % 3, operations[i % 4], i % 5 ? "float" : "c10::BFloat16", i / 7);
+}
+
+/* Loop: the columns. */
+START_TEST(fit_and_differ)
+{
+    static char text[200][256];
+    const char *full[COUNT(text)];
+    for (unsigned i = 0; i < COUNT(text); i++) {
+        make(text[i], sizeof(text[i]), i);
+        full[i] = text[i];
+    }
+    char **names = ct_short_names_in(full, COUNT(text), _i);
+    for (size_t i = 0; i < COUNT(text); i++) {
+        ck_assert_msg(ct_terminal_width(names[i]) <= _i, "%s in %d", names[i], _i);
+        for (size_t j = 0; j < i; j++)
+            ck_assert_msg(!strcmp(full[i], full[j]) == !strcmp(names[i], names[j]), "%s and %s: %s",
+                          full[i], full[j], names[i]);
+    }
+    ct_short_names_free(names, COUNT(text));
+}
+END_TEST
+
+START_TEST(none)
+{
+    ct_short_names_free(ct_short_names(NULL, 0), 0);
+    ct_short_names_free(ct_short_names_in(NULL, 0, 20), 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("short names");
+    tcase_add_test(tests, last_component);
+    tcase_add_test(tests, arguments_where_they_differ);
+    tcase_add_test(tests, namespaces_and_the_whole);
+    tcase_add_test(tests, long_ones_where_they_differ);
+    tcase_add_test(tests, twice);
+    tcase_add_loop_test(tests, fit_and_differ, 12, 100);
+    tcase_add_test(tests, none);
+    return ct_case_main("short names", tests);
+}
