@@ -20,9 +20,12 @@ status 2 "invalid option -- 'x'" "$report" -x basic.bin
 status 2 "requires an argument" "$report" basic.bin -u
 status 2 "'weeks' is no value of --normalized-time-unit" "$report" -u weeks basic.bin
 status 2 "'maybe' is no value of --demangling" "$report" --demangling maybe basic.bin
-status 2 "no file is given" "$report"
+status 2 "no file is given, and there is no summary.bin" "$report"
 status 2 "--csv and --details exclude each other" "$report" --csv --details basic.bin
-status 2 "'kernel' is no report: there are summary, kernels, copies" "$report" kernel basic.bin
+status 2 "'kernel' is no report (did you mean kernels?): there are summary, kernels, copies" "$report" kernel basic.bin
+status 2 "'streems' is no report (did you mean streams?)" "$report" streems
+status 2 "'everything' is no report: there are" "$report" everything basic.bin
+status 1 "nothing: cannot be opened" "$report" nothing
 status 2 "'yaml' is no format: there are table, nvprof, csv" "$report" --format yaml basic.bin
 status 2 "nvprof has no report 'kernels'" "$report" kernels --format nvprof basic.bin
 status 2 "no file is given" "$report" kernels
@@ -35,6 +38,16 @@ status 0 "" "$report" --raw kernels basic.bin
 grep -q '^Kernels:' out || fail "a report behind an option is not taken"
 status 0 "" "$report" summary basic.bin
 "$report" basic.bin | cmp -s - out || fail "the summary is not the default"
+status 0 "" "$report" copies basic.bin
+"$report" basic.bin copies | cmp -s - out || fail "a report behind its file is not taken"
+"$report" copies - <basic.bin | cmp -s - out || fail "standard input is not read"
+cat basic.bin | "$report" copies - | cmp -s - out || fail "a pipe is not read"
+status 2 "-: is given twice" "$report" - - <basic.bin
+cp basic.bin summary.bin
+status 0 "" "$report" copies
+"$report" copies basic.bin | cmp -s - out || fail "summary.bin is not the default"
+status 2 "diff needs OLD and NEW" "$report" diff
+rm summary.bin
 
 status 1 "nothere: cannot be opened: No such file or directory" "$report" nothere
 status 1 ".: is a directory" "$report" .

@@ -12,6 +12,7 @@
 #include "config.h"
 #include "format/trace_read.h"
 #include "report/names.h"
+#include "report/operands.h"
 #include "report/options_table.h"
 #include "report/reports.h"
 
@@ -224,72 +225,12 @@ static void fill_getopt(struct option *longs, char *letters)
     }
 }
 
-/* One line with all names of a table. */
-static enum ct_options_result list(const char *argument, const char *what, const char *const *names,
-                                   size_t count)
-{
-    struct ct_string after = {0};
-    ct_string_printf(&after, "' is no %s: there are", what);
-    for (size_t i = 0; i < count; i++)
-        ct_string_printf(&after, "%s%s", i ? ", " : " ", names[i]);
-    ct_options_complain("'", argument, after.data);
-    ct_string_free(&after);
-    return CT_OPTIONS_WRONG;
-}
-
-static enum ct_options_result list_reports(const char *argument)
-{
-    const char *names[CT_REPORT_COUNT];
-    for (size_t i = 0; i < CT_REPORT_COUNT; i++)
-        names[i] = ct_reports[i].name;
-    return list(argument, "report", names, CT_REPORT_COUNT);
-}
-
 static enum ct_options_result list_formats(const char *argument)
 {
     const char *names[CT_FORMAT_COUNT];
     for (size_t i = 0; i < CT_FORMAT_COUNT; i++)
         names[i] = ct_formats[i].name;
-    return list(argument, "format", names, CT_FORMAT_COUNT);
-}
-
-/* A word that was meant for a report, as there is no such file, but others behind it. */
-static bool like_a_report(const char *argument)
-{
-    return !argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz_-:")] && access(argument, F_OK);
-}
-
-/* nsys's suffixes say how kernels are named. */
-static const struct ct_report *find_report(struct ct_options *o, const char *word)
-{
-    char name[64];
-    size_t len = strcspn(word, ":");
-    if (len >= sizeof(name))
-        return NULL;
-    memcpy(name, word, len);
-    name[len] = 0;
-    const struct ct_report *report = ct_report_find(name);
-    bool base = !strcmp(word + len, ":base"), mangled = !strcmp(word + len, ":mangled");
-    if (!report || (word[len] && !base && !mangled))
-        return NULL;
-    o->base |= base;
-    o->mangled |= mangled;
-    return report;
-}
-
-/* The first operand is a report when it has the name of one, unless it stands behind "--". */
-static enum ct_options_result take_report(struct ct_options *o, bool plain)
-{
-    const struct ct_report *report = o->file_count && !plain ? find_report(o, o->files[0]) : NULL;
-    bool trace = o->gpu_trace || o->api_trace;
-    o->report = report ? report : &ct_reports[trace ? CT_REPORT_TRACE : CT_REPORT_SUMMARY];
-    if (report) {
-        o->files++;
-        o->file_count--;
-    } else if (o->file_count > 1 && !plain && like_a_report(o->files[0])) {
-        return list_reports(o->files[0]);
-    }
-    return CT_OPTIONS_RUN;
+    return ct_operands_refuse(argument, "format", names, CT_FORMAT_COUNT);
 }
 
 static bool chooses_rows(const struct ct_options *o)
@@ -336,7 +277,7 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
     while (optind < argc)
         o->files[o->file_count++] = argv[optind++];
     o->behind = o->file_count - before;
-    return take_report(o, !before);
+    return ct_operands_take(o, !before);
 }
 
 /*

@@ -111,10 +111,10 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
 
 enum ct_options_result ct_options_check(const struct ct_options *o)
 {
-    if (!o->file_count)
-        return ct_options_complain("", "no file is given", "");
     if (check_report(o) != CT_OPTIONS_RUN)
         return CT_OPTIONS_WRONG;
+    if (!o->file_count)
+        return ct_options_complain("", "no file is given, and there is no summary.bin", "");
     if (o->grouped && (o->mangled || o->base))
         return ct_options_complain("",
                                    "--group has names of its own: without it, --demangling off, "

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/operands.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "report/complain.h"
+#include "report/memory.h"
+#include "report/options_table.h"
+#include "report/reports.h"
+
+#define DEFAULT_FILE "summary.bin"
+#define MOST_LETTERS 63 /* of a word that is compared with names */
+#define MOST_WRONG 2    /* of its letters, or a third, for it to be a name that was mistyped */
+
+/* ---- names ---- */
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+    return a < b ? (a < c ? a : c) : (b < c ? b : c);
+}
+
+/* Letters to be put in, left out or exchanged (Levenshtein). */
+static unsigned distance(const char *a, const char *b)
+{
+    size_t len = strlen(b);
+    unsigned row[MOST_LETTERS + 1];
+    if (len > MOST_LETTERS || strlen(a) > MOST_LETTERS)
+        return MOST_LETTERS;
+    for (unsigned j = 0; j <= len; j++)
+        row[j] = j;
+    for (unsigned i = 1; a[i - 1]; i++) {
+        unsigned above_left = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= len; j++) {
+            unsigned above = row[j];
+            row[j] = least(above + 1, row[j - 1] + 1, above_left + (a[i - 1] != b[j - 1]));
+            above_left = above;
+        }
+    }
+    return row[len];
+}
+
+/* NULL: none is near. */
+static const char *nearest(const char *word, const char *const *names, size_t count)
+{
+    const char *best = NULL;
+    size_t third = strlen(word) / 3, wrong = (third < MOST_WRONG ? third : MOST_WRONG) + 1;
+    for (size_t i = 0; i < count; i++) {
+        unsigned d = distance(word, names[i]);
+        if (d < wrong) {
+            wrong = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+enum ct_options_result ct_operands_refuse(const char *argument, const char *kind,
+                                          const char *const *names, size_t count)
+{
+    struct ct_string after = {0};
+    const char *meant = nearest(argument, names, count);
+    ct_string_printf(&after, "' is no %s", kind);
+    if (meant)
+        ct_string_printf(&after, " (did you mean %s?)", meant);
+    ct_string_put(&after, ": there are");
+    for (size_t i = 0; i < count; i++)
+        ct_string_printf(&after, "%s%s", i ? ", " : " ", names[i]);
+    ct_options_complain("'", argument, after.data);
+    ct_string_free(&after);
+    return CT_OPTIONS_WRONG;
+}
+
+/* ---- the report ---- */
+
+static void list_reports(const char *names[CT_REPORT_COUNT])
+{
+    for (size_t i = 0; i < CT_REPORT_COUNT; i++)
+        names[i] = ct_reports[i].name;
+}
+
+/* A word that was meant for a report: there is no such file, but others, or nearly such a report.
+ */
+static bool like_a_report(const struct ct_options *o, const char *word)
+{
+    const char *names[CT_REPORT_COUNT];
+    list_reports(names);
+    return *word != '-' && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz_-:")] && access(word, F_OK) &&
+           (o->file_count > 1 || nearest(word, names, CT_REPORT_COUNT));
+}
+
+/* nsys's suffixes say how kernels are named. */
+static const struct ct_report *find_report(struct ct_options *o, const char *word)
+{
+    char name[MOST_LETTERS + 1];
+    size_t len = strcspn(word, ":");
+    if (len >= sizeof(name))
+        return NULL;
+    memcpy(name, word, len);
+    name[len] = 0;
+    const struct ct_report *report = ct_report_find(name);
+    bool base = !strcmp(word + len, ":base"), mangled = !strcmp(word + len, ":mangled");
+    if (!report || (word[len] && !base && !mangled))
+        return NULL;
+    o->base |= base;
+    o->mangled |= mangled;
+    return report;
+}
+
+/* The first operand that has a report's name, or the last one if there is no such file. */
+static const struct ct_report *take_name(struct ct_options *o)
+{
+    const struct ct_report *report = o->file_count ? find_report(o, o->files[0]) : NULL;
+    if (report) {
+        o->files++;
+        o->file_count--;
+        return report;
+    }
+    const char *last = o->file_count > 1 && !o->behind ? o->files[o->file_count - 1] : NULL;
+    report = last && access(last, F_OK) ? find_report(o, last) : NULL;
+    o->file_count -= report != NULL;
+    return report;
+}
+
+/* ---- files ---- */
+
+static bool reads_one(const struct ct_options *o)
+{
+    return o->report != &ct_reports[CT_REPORT_MERGE] && o->report != &ct_reports[CT_REPORT_DIFF];
+}
+
+static bool copy_input(int to)
+{
+    char room[65536];
+    ssize_t n;
+    while ((n = read(STDIN_FILENO, room, sizeof(room))) > 0 || (n < 0 && errno == EINTR))
+        for (ssize_t done = 0, m; n > 0 && done < n; done += m)
+            if ((m = write(to, room + done, (size_t)(n - done))) <= 0)
+                return false;
+    return n == 0;
+}
+
+/* A pipe cannot be read twice, as profiles and traces are. */
+static enum ct_options_result take_input(char **file)
+{
+    static char path[32];
+    int copy = memfd_create("standard input", MFD_CLOEXEC);
+    if (*path || copy < 0 || !copy_input(copy)) {
+        ct_complain("-", *path ? "is given twice" : strerror(errno));
+        return CT_OPTIONS_WRONG;
+    }
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
+    *file = path;
+    return CT_OPTIONS_RUN;
+}
+
+static enum ct_options_result take_files(struct ct_options *o)
+{
+    static char default_file[] = DEFAULT_FILE, *files[] = {default_file, NULL};
+    if (!o->file_count && reads_one(o) && !access(DEFAULT_FILE, F_OK)) {
+        o->files = files;
+        o->file_count = 1;
+    }
+    for (int i = 0; i < o->file_count - o->behind; i++)
+        if (!strcmp(o->files[i], "-") && take_input(&o->files[i]) != CT_OPTIONS_RUN)
+            return CT_OPTIONS_WRONG;
+    return CT_OPTIONS_RUN;
+}
+
+enum ct_options_result ct_operands_take(struct ct_options *o, bool plain)
+{
+    const struct ct_report *report = plain ? NULL : take_name(o);
+    bool trace = o->gpu_trace || o->api_trace;
+    o->report = report ? report : &ct_reports[trace ? CT_REPORT_TRACE : CT_REPORT_SUMMARY];
+    if (!report && !plain && o->file_count && like_a_report(o, o->files[0])) {
+        const char *names[CT_REPORT_COUNT];
+        list_reports(names);
+        return ct_operands_refuse(o->files[0], "report", names, CT_REPORT_COUNT);
+    }
+    return take_files(o);
+}
