@@ -61,6 +61,7 @@ void help_print(void)
 {
     puts("Usage: cutrace [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
          "  or:  cutrace ctl [OPTION]... PID COMMAND\n"
+         "  or:  cutrace profile|stats|export ARGUMENT..., as nsys takes them\n"
          "Run a program and say where its GPU's time goes, as nvprof did.\n\n"
          "What is recorded:\n");
     print_rows(FOR_LIBRARY);

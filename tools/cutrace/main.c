@@ -17,6 +17,7 @@
 #include "finish.h"
 #include "job.h"
 #include "list.h"
+#include "nsys.h"
 #include "options.h"
 #include "own.h"
 #include "pattern.h"
@@ -217,6 +218,12 @@ int main(int argc, char **argv)
     struct options o;
     if (argc > 1 && !strcmp(argv[1], "ctl"))
         return ctl_main(argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "stats"))
+        return nsys_stats(argc - 1, argv + 1, need_report());
+    if (argc > 1 && !strcmp(argv[1], "export"))
+        return nsys_export(argc - 1, argv + 1, need_report());
+    if (argc > 1 && !strcmp(argv[1], "profile") && !nsys_profile(&argc, &argv))
+        return FAILED;
     switch (options_parse(&o, argc, argv)) {
     case OPTIONS_RUN:
         say_to(own_move_up(dup(STDERR_FILENO)));
