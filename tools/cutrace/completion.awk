@@ -145,7 +145,7 @@ function ctl_bash(    i, all) {
     print "    elif [[ $before =~ ^[0-9]+$ ]]; then"
     print "        mapfile -t COMPREPLY < <(compgen -W '" commands "' -- \"$current\")"
     print "    else"
-    print "        mapfile -t COMPREPLY < <(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$current\")"
+    print "        mapfile -t COMPREPLY < <(compgen -W \"list $(cutrace ctl list 2>/dev/null | sed '1d; s/ .*//')\" -- \"$current\")"
     print "    fi"
     print "}"
     print ""
@@ -185,7 +185,7 @@ function zsh(    i, tail, sign) {
         print "        '(-" ctl_letter[i] " --" ctl[i] ")'{-" ctl_letter[i] (sign == "" ? "" : "+") ",--" \
             ctl[i] sign "}'[" quoted(ctl_help[i]) "]" value(0) "' \\"
     }
-    print "        ':process:_pids' ':command:(" commands ")'"
+    print "        ':process:{compadd list ${${(f)\"$(cutrace ctl list 2>/dev/null)\"}[2,-1]%% *}}' ':command:(" commands ")'"
     print "    return"
     print "fi"
     print "_arguments -s -S \\"

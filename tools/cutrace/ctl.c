@@ -2,6 +2,7 @@
 #include "ctl.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -110,6 +111,44 @@ static int flush(const struct link *l, const struct options *o)
     return failed;
 }
 
+/* ---- all processes ---- */
+
+/* Blanks between its words; of a process of any user's. */
+static void print_command_line(const char *pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+    if (f)
+        fclose(f);
+    while (n && !text[n - 1])
+        n--;
+    for (size_t i = 0; i < n; i++)
+        text[i] = text[i] ? text[i] : ' ';
+    text[n] = '\0';
+    print_shown(text);
+}
+
+static int list(void)
+{
+    DIR *all = opendir("/proc");
+    if (!all) {
+        say("/proc: %s", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    puts("PID      COMMAND");
+    for (struct dirent *e; (e = readdir(all));) {
+        if (!isdigit((unsigned char)*e->d_name) || !link_listens((pid_t)atoi(e->d_name)))
+            continue;
+        printf("%-7s  ", e->d_name);
+        print_command_line(e->d_name);
+        putchar('\n');
+    }
+    closedir(all);
+    return fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 /* ---- the command line ---- */
 
 static const struct command *find_command(const char *name)
@@ -143,6 +182,8 @@ int ctl_main(int argc, char **argv)
     default:
         break;
     }
+    if (o.command[0] && !strcmp(o.command[0], "list") && !o.command[1])
+        return list();
     if (!o.command[0] || !o.command[1] || o.command[2]) {
         say("ctl takes a process's number and a command (try cutrace ctl --help)");
         return EXIT_FAILURE;

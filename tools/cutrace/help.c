@@ -83,7 +83,9 @@ static void print_command(const char *name, const char *help)
 void help_print_ctl(void)
 {
     puts("Usage: cutrace ctl [OPTION]... PID COMMAND\n"
-         "Ask a process that runs with libcutrace.so; only its own user and root may.\n");
+         "  or:  cutrace ctl list\n"
+         "Ask a process that runs with libcutrace.so; only its own user and root may.\n"
+         "list: the processes that can be asked.\n");
 #define CT_OPTION(...)
 #define CT_COMMAND(name, help) print_command(#name, help);
 #include "preload/options.def"

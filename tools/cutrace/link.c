@@ -173,12 +173,27 @@ static bool enter_network_of(pid_t pid)
     return entered;
 }
 
-bool link_find(struct link *l, pid_t pid)
+static DIR *open_descriptors(pid_t pid)
 {
     char path[64];
-    *l = (struct link){.pid = pid};
     snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-    DIR *descriptors = opendir(path);
+    return opendir(path);
+}
+
+bool link_listens(pid_t pid)
+{
+    struct link l = {.pid = pid};
+    DIR *descriptors = open_descriptors(pid);
+    bool listens = descriptors && find_key(&l, descriptors) && find_name(&l, descriptors);
+    if (descriptors)
+        closedir(descriptors);
+    return listens;
+}
+
+bool link_find(struct link *l, pid_t pid)
+{
+    *l = (struct link){.pid = pid};
+    DIR *descriptors = open_descriptors(pid);
     bool has_key = descriptors && find_key(l, descriptors);
     bool closed = !has_key && errno == EACCES;
     bool found = descriptors && find_name(l, descriptors);

@@ -22,6 +22,9 @@ enum link_result {
     LINK_FAILED, /* which has been said */
 };
 
+/* Whether the process can be asked by this user; nothing is said. */
+bool link_listens(pid_t pid);
+
 /* False: there is nobody to ask, and one line has said why. */
 bool link_find(struct link *l, pid_t pid);
 

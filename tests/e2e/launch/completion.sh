@@ -7,6 +7,7 @@ completions=$PWD/tools/cutrace/completion
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 failed=0
+export PATH=$PWD:$PATH
 cd "$dir" && touch 'a file' other && mkdir sub || exit 99
 
 fail() { echo "FAIL: $*"; failed=1; }
@@ -62,7 +63,8 @@ words 'start stop status' ctl -b -n 3 1 st
 words '--batch' ctl --ba
 words 'interval' ctl --sort i
 words 'total' ctl 1 top -s t
-has $$ ctl $$
+words 'list' ctl l
+words '' ctl $$ # does not listen
 
 # Every option of the help can be completed.
 for option in $("$OLDPWD/cutrace" --help | grep -o -- '^ .\{0,5\} --[a-z][a-z-]*' | grep -o -- '--.*'); do

@@ -37,5 +37,6 @@ typed 'cutrace -u m' 'cutrace -u ms '
 typed 'cutrace --csv --demangling=of' 'cutrace --csv --demangling=off '
 typed 'cutrace -o oth' 'cutrace -o other '
 typed 'cutrace ls oth' 'cutrace ls other '
+typed 'cutrace ctl li' 'cutrace ctl list '
 zpty -d shell
 exit $failed

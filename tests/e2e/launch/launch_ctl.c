@@ -37,6 +37,21 @@ START_TEST(start_stop_flush_status)
 }
 END_TEST
 
+START_TEST(processes_that_can_be_asked)
+{
+    char row[64];
+    served_start();
+    struct stage_run r = LAUNCH(.argv = {"ctl", "list"});
+    ck_assert_int_eq(stage_exit(&r), 0);
+    snprintf(row, sizeof(row), "\n%-7s  ", served.number);
+    ck_assert_msg(strstr(r.out, row) && strstr(r.out, " served\n"), "%s", r.out);
+    snprintf(row, sizeof(row), "\n%-7d  ", (int)getpid());
+    ck_assert_msg(!strstr(r.out, row), "%s", r.out);
+    stage_drop(&r);
+    ck_assert_int_eq(served_dismiss(), 0);
+}
+END_TEST
+
 START_TEST(status_says_where_the_profile_is)
 {
     char place[4200] = "profile: ";
@@ -335,6 +350,7 @@ int main(void)
     TCase *t = tcase_create("ctl");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, start_stop_flush_status);
+    tcase_add_test(t, processes_that_can_be_asked);
     tcase_add_test(t, status_says_where_the_profile_is);
     tcase_add_test(t, top_in_a_pipe);
     tcase_add_test(t, top_in_order);
