@@ -67,3 +67,27 @@ uint32_t ct_crc32(uint32_t seed, const void *data, size_t len_bytes)
         c = c >> 8 ^ table[0][(c ^ *p) & 255];
     return ~c;
 }
+
+static uint32_t over_zeros(uint32_t c, size_t len_bytes)
+{
+    static const char zeros[512];
+    for (; len_bytes > sizeof(zeros); len_bytes -= sizeof(zeros))
+        c = ~ct_crc32(~c, zeros, sizeof(zeros));
+    return ~ct_crc32(~c, zeros, len_bytes);
+}
+
+/* Linear as well: from the bits, of which n & (n - 1) has all but the lowest. */
+void ct_crc32_shift(struct ct_crc32_shift *s, size_t len_bytes)
+{
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t *t = s->table[3 - k];
+        t[0] = 0;
+        for (uint32_t n = 1; n < 256; n++)
+            t[n] = n & (n - 1) ? t[n & (n - 1)] ^ t[n & -n] : over_zeros(n << 8 * k, len_bytes);
+    }
+}
+
+uint32_t ct_crc32_join(const struct ct_crc32_shift *s, uint32_t first, uint32_t second)
+{
+    return four_bytes(s->table, first) ^ second;
+}

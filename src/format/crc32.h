@@ -9,4 +9,13 @@
 /* Checksum of the data that gave `seed` with len_bytes more at its end; of nothing it is 0. */
 uint32_t ct_crc32(uint32_t seed, const void *data, size_t len_bytes);
 
+/* What so many bytes more make of the checksum of what is before them, one byte of it at a time. */
+struct ct_crc32_shift {
+    uint32_t table[4][256];
+};
+void ct_crc32_shift(struct ct_crc32_shift *s, size_t len_bytes);
+
+/* Checksum of two parts from theirs; the shift is of the second one's length. */
+uint32_t ct_crc32_join(const struct ct_crc32_shift *s, uint32_t first, uint32_t second);
+
 #endif

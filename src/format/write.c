@@ -57,8 +57,8 @@ bool ct_file_begin(struct ct_file *f, uint64_t start_unix_ns)
         .start_unix_ns = start_unix_ns,
     };
     f->sequence = 0;
-    f->committed_offset = CT_FILE_HEADER_BYTES;
-    f->committed_bytes = 0;
+    f->region[0] = f->region[1] = (struct ct_file_region){0};
+    f->blocks = (struct ct_blocks){0};
     return write_all(f->fd.number, &h, sizeof(h), 0);
 }
 
@@ -290,50 +290,116 @@ bool ct_file_open_memory(struct ct_file *f)
 }
 
 /* Nobody would find what is written to a file that was removed. */
-static bool has_place(const struct ct_file *f)
+static bool has_place(const struct ct_file *f, struct stat *st)
 {
-    struct stat st;
-    if (!ct_fd_look(&f->fd, &st))
+    if (!ct_fd_look(&f->fd, st))
         return false;
     errno = ESTALE;
-    return f->in_memory || st.st_nlink;
+    return f->in_memory || st->st_nlink;
 }
 
 bool ct_file_write(struct ct_file *f, const void *data, size_t bytes, uint64_t offset)
 {
-    return has_place(f) && write_all(f->fd.number, data, bytes, offset);
+    struct stat st;
+    return has_place(f, &st) && write_all(f->fd.number, data, bytes, offset);
 }
 
-/* Between the header and the committed payload if it fits there, else behind that payload. */
-static uint64_t place(const struct ct_file *f, uint64_t bytes)
+/* ---- commits ---- */
+
+static uint64_t end_of(const struct ct_file_region *r)
 {
-    if (!f->committed_bytes || CT_FILE_HEADER_BYTES + bytes <= f->committed_offset)
+    return r->offset + r->bytes;
+}
+
+/*
+ * Where it was, if it is clear of the committed payload there. Otherwise between the header and that
+ * if it fits there, else behind, so that both have room to grow.
+ */
+static uint64_t place(const struct ct_file_region *r, const struct ct_file_region *committed,
+                      uint64_t bytes)
+{
+    if (r->bytes && (r->offset + bytes <= committed->offset || end_of(committed) <= r->offset))
+        return r->offset;
+    if (!committed->bytes || CT_FILE_HEADER_BYTES + bytes <= committed->offset)
         return CT_FILE_HEADER_BYTES;
-    return (f->committed_offset + f->committed_bytes + 7) & ~(uint64_t)7;
+    return (end_of(committed) + committed->bytes / 4 + 7) & ~(uint64_t)7;
+}
+
+/* What it held until now decides what has to be written; until that is done, nothing is known. */
+static bool write_region(struct ct_file *f, struct ct_file_region *r, uint64_t known,
+                         const char *payload)
+{
+    size_t at = 0, n;
+    if (!known)
+        return write_all(f->fd.number, payload, r->bytes, r->offset);
+    for (; ct_blocks_next(&f->blocks, known, &at, &n); at += n)
+        if (!write_all(f->fd.number, payload + at, n, r->offset + at))
+            return false;
+    return true;
+}
+
+/* Somebody has made the file shorter: it may have become longer again, by zeros. */
+static void notice_cut(struct ct_file *f, uint64_t size)
+{
+    if (size < ct_max(end_of(&f->region[0]), end_of(&f->region[1])))
+        f->region[0].sequence = f->region[1].sequence = 0;
+}
+
+/* For the payload: the sequence of the one that the region is known to hold in its place, or 0. */
+static uint64_t prepare(struct ct_file *f, struct ct_file_region *r, size_t bytes)
+{
+    uint64_t offset = place(r, &f->region[f->sequence & 1], bytes);
+    uint64_t known = offset == r->offset ? r->sequence : 0;
+    *r = (struct ct_file_region){.offset = offset, .bytes = bytes};
+    return known;
+}
+
+static bool write_commit(struct ct_file *f, const struct ct_file_region *r, uint64_t sequence,
+                         uint32_t payload_crc)
+{
+    struct ct_file_commit c = {
+        .sequence = sequence,
+        .offset = r->offset,
+        .bytes = r->bytes,
+        .payload_crc = payload_crc,
+    };
+    c.crc = ct_crc32(0, &c, offsetof(struct ct_file_commit, crc));
+    uint64_t slot = offsetof(struct ct_file_header, commit) + (sequence & 1) * sizeof(c);
+    return write_all(f->fd.number, &c, sizeof(c), slot);
+}
+
+static bool commit(struct ct_file *f, const void *payload, size_t bytes, bool whole)
+{
+    struct stat st;
+    uint64_t sequence = f->sequence + 1;
+    struct ct_file_region *r = &f->region[sequence & 1];
+    uint32_t crc;
+    if (!has_place(f, &st))
+        return false;
+    notice_cut(f, (uint64_t)st.st_size);
+    uint64_t known = prepare(f, r, bytes);
+    bool compared = !whole && ct_blocks_take(&f->blocks, sequence, payload, bytes, &crc);
+    if (!compared)
+        crc = ct_crc32(0, payload, bytes);
+    if (!write_region(f, r, compared ? known : 0, payload) || !write_commit(f, r, sequence, crc))
+        return false;
+    r->sequence = compared ? sequence : 0;
+    f->sequence = sequence;
+    return true;
 }
 
 bool ct_file_commit(struct ct_file *f, const void *payload, size_t bytes)
 {
-    if (!has_place(f))
-        return false;
-    struct ct_file_commit c = {
-        .sequence = f->sequence + 1,
-        .offset = place(f, bytes),
-        .bytes = bytes,
-        .payload_crc = ct_crc32(0, payload, bytes),
-    };
-    c.crc = ct_crc32(0, &c, offsetof(struct ct_file_commit, crc));
-    uint64_t slot = offsetof(struct ct_file_header, commit) + (c.sequence & 1) * sizeof(c);
-    if (!write_all(f->fd.number, payload, bytes, c.offset) ||
-        !write_all(f->fd.number, &c, sizeof(c), slot))
-        return false;
-    f->sequence = c.sequence;
-    f->committed_offset = c.offset;
-    f->committed_bytes = c.bytes;
-    return true;
+    return commit(f, payload, bytes, true);
+}
+
+bool ct_file_update(struct ct_file *f, const void *payload, size_t bytes)
+{
+    return commit(f, payload, bytes, false);
 }
 
 void ct_file_close(struct ct_file *f)
 {
+    ct_blocks_drop(&f->blocks);
     ct_fd_close(&f->fd);
 }

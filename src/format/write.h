@@ -7,13 +7,21 @@
 
 #include "base/base.h"
 #include "base/fd.h"
+#include "format/blocks.h"
+
+/* Where a payload is. */
+struct ct_file_region {
+    uint64_t offset;
+    uint64_t bytes;    /* 0: never used */
+    uint64_t sequence; /* of the commit that it holds; 0: not known to be whole */
+};
 
 struct ct_file {
     struct ct_fd fd;
     bool in_memory;    /* no file could be written: the profile lives in an anonymous one */
     uint64_t sequence; /* of the newest commit */
-    uint64_t committed_offset;
-    uint64_t committed_bytes;
+    struct ct_file_region region[2]; /* by sequence & 1 */
+    struct ct_blocks blocks;         /* of the payloads that updates brought */
     char path[4096]; /* absolute when the working directory is known */
 };
 
@@ -59,11 +67,18 @@ const char *ct_file_reason(enum ct_file_error error, int number);
 bool ct_file_open_memory(struct ct_file *f);
 
 /*
- * Makes the payload the newest. False: errno says why, and the payload before is still there. Does
+ * Writes the payload and makes it the newest. False: errno says why, and the payload before is still there. Does
  * nothing when the descriptor has come to mean another file, as the program closed it, and when the
  * file has no name any more.
  */
 bool ct_file_commit(struct ct_file *f, const void *payload, size_t bytes);
+
+/*
+ * As that, but writes only what has changed in the file, as far as is known: in memory of the
+ * payload's size. What others do to the file is mended by the next ct_file_commit(), and where they
+ * have made it shorter by the next two of these.
+ */
+bool ct_file_update(struct ct_file *f, const void *payload, size_t bytes);
 
 /* Of a file that is no profile. False: errno says why; see above. */
 bool ct_file_write(struct ct_file *f, const void *data, size_t bytes, uint64_t offset);

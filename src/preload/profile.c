@@ -25,6 +25,7 @@ static char wanted[CT_NAMING_BYTES];
 static bool by_rank;
 static bool opened;
 static bool taken; /* the payload is whole */
+static bool last;  /* and no other one will follow */
 static bool complained;
 /* Where the profile can be read, and whether it stays there. Asked at exit, also beside a drain
  * thread that hangs. */
@@ -109,9 +110,11 @@ static const char *readable_path(void)
     return memory_path;
 }
 
+/* The last one is written whole, whatever others have done to the file. */
 static bool commit_once(void)
 {
-    if (!ct_file_commit(&file, payload.data, payload.len_bytes))
+    bool (*write)(struct ct_file *, const void *, size_t) = last ? ct_file_commit : ct_file_update;
+    if (!write(&file, payload.data, payload.len_bytes))
         return false;
     if (!atomic_load_explicit(&shown, memory_order_relaxed)) {
         atomic_store_explicit(&kept, !file.in_memory, memory_order_relaxed);
@@ -138,6 +141,7 @@ void ct_profile_take(bool finished)
 {
     int saved_errno = errno;
     taken = ct_snapshot(&payload, &process, finished);
+    last = finished;
     if (finished && !taken)
         ct_log(1, "no memory: the profile lacks what came last", NULL, NULL);
     errno = saved_errno;

@@ -35,7 +35,7 @@ void ct_api_stats_forget(void)
     all = NULL;
 }
 
-const struct ct_api_stats *ct_api_stats(uint32_t api)
+struct ct_api_stats *ct_api_stats(uint32_t api)
 {
     return &all->api[api];
 }

@@ -6,11 +6,13 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "record/buckets.h"
+#include "record/image.h"
 
 struct ct_api_stats {
     uint64_t sampled; /* calls that the samples stand for */
     double square_ns2;
     struct ct_buckets *buckets; /* NULL until the first sample */
+    struct ct_listed listed;    /* these, by their `sampled` */
 };
 
 /* Counters of all threads, dead ones included. */
@@ -36,6 +38,6 @@ uint64_t ct_api_stats_collected(void);
 void ct_api_stats_retire(struct ct_thread *t);
 
 struct ct_api_totals ct_api_totals(uint32_t api);
-const struct ct_api_stats *ct_api_stats(uint32_t api);
+struct ct_api_stats *ct_api_stats(uint32_t api);
 
 #endif

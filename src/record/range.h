@@ -17,6 +17,7 @@
 #include "base/ring.h"
 #include "cutrace/format.h"
 #include "record/buckets.h"
+#include "record/image.h"
 
 #define CT_RANGE_DEPTH (CT_FILE_RANGE_DEPTH - 1) /* open in a thread at once; a mark is one more   \
                                                   */
@@ -60,6 +61,7 @@ struct ct_range_sums {
     uint64_t sampled;
     double square_ns2;
     struct ct_buckets *buckets; /* NULL: there is none */
+    struct ct_listed listed;    /* these, by their `sampled` */
     uint32_t index;    /* in the file that is being written */
     uint32_t traced_in; /* the segment of the trace that knows the node's label */
 };

@@ -254,6 +254,8 @@ static void project_in_common(struct ct_row *r)
 
 void ct_rows_project(void)
 {
+    if (ct_cells_count() <= CT_CELL_NONE + 1)
+        return; /* nothing was ever sampled out */
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         rows->row[i].projection = (struct ct_projection){0};
     for (uint32_t i = CT_CELL_NONE + 1; i < ct_cells_count(); i++) {

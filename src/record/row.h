@@ -15,6 +15,7 @@
 #include "cutrace/format.h"
 #include "record/buckets.h"
 #include "record/estimate.h"
+#include "record/image.h"
 #include "record/op.h"
 #include "record/in_common.h"
 #include "record/stratum.h"
@@ -54,6 +55,7 @@ struct ct_sums {
     uint64_t max_ns;
     double square_ns2;
     struct ct_buckets *buckets; /* NULL until the first duration */
+    struct ct_listed listed;    /* these, by the row's `timed` */
 };
 
 struct ct_row {
@@ -90,6 +92,7 @@ struct ct_row {
         struct ct_shape shape;
         uint64_t count;
     } shapes[CT_ROW_SHAPES];
+    struct ct_extent listed_shapes;
     uint64_t shape_other;
 };
 

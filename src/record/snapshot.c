@@ -13,6 +13,7 @@
 #include "record/context.h"
 #include "record/graph.h"
 #include "record/harvest.h"
+#include "record/image.h"
 #include "record/node_time.h"
 #include "record/note.h"
 #include "record/range.h"
@@ -23,101 +24,21 @@
 #include "record/unified.h"
 #include "record/witness.h"
 
-#define SECTIONS CT_SECTION_UNIFIED /* the last; not all are of one process */
-
-/*
- * One buffer a section: they grow side by side and are joined at the end. The buckets, which may be
- * most of it, are in their place from the start, behind the table of sections.
- */
-struct image {
-    struct ct_buffer *payload;
-    struct ct_buffer section[SECTIONS + 1]; /* by enum ct_section_type */
-    bool out_of_memory;
+struct so_far {
     uint64_t written;
     uint64_t bodies;  /* launches of graphs that have conditional nodes, */
     uint64_t unsized; /* and of those whose copies' and sets' bytes are not counted */
     uint32_t api_index[CT_API_COUNT]; /* in the section, plus one; 0: it is not there */
 };
 
-static struct image image;
-
-/* 0: this process has none of them. */
-static const uint32_t element_bytes[SECTIONS + 1] = {
-    [CT_SECTION_STRINGS] = 1,
-    [CT_SECTION_PROCESS] = sizeof(struct ct_file_process),
-    [CT_SECTION_DEVICES] = sizeof(struct ct_file_device),
-    [CT_SECTION_ROWS] = sizeof(struct ct_file_row),
-    [CT_SECTION_SHAPES] = sizeof(struct ct_file_shape),
-    [CT_SECTION_BUCKETS] = sizeof(struct ct_file_bucket),
-    [CT_SECTION_APIS] = sizeof(struct ct_file_api),
-    [CT_SECTION_STREAMS] = sizeof(struct ct_file_stream),
-    [CT_SECTION_NODES] = sizeof(struct ct_file_node),
-    [CT_SECTION_NOTES] = sizeof(struct ct_file_note),
-    [CT_SECTION_ACTIVITIES] = sizeof(struct ct_file_activity),
-    [CT_SECTION_GAPS] = sizeof(struct ct_file_gap),
-    [CT_SECTION_TRANSFERS] = sizeof(struct ct_file_transfer),
-    [CT_SECTION_THREADS] = sizeof(struct ct_file_thread),
-    [CT_SECTION_RANGES] = sizeof(struct ct_file_range),
-    [CT_SECTION_CELLS] = sizeof(struct ct_file_cell),
-    [CT_SECTION_MEMORY] = sizeof(struct ct_file_memory),
-    [CT_SECTION_BLOCKS] = sizeof(struct ct_file_block),
-    [CT_SECTION_COLLECTIVES] = sizeof(struct ct_file_collective),
-    [CT_SECTION_UNIFIED] = sizeof(struct ct_file_unified),
-};
-
-static uint32_t sections(void)
-{
-    uint32_t n = 0;
-    for (uint32_t type = 1; type <= SECTIONS; type++)
-        n += element_bytes[type] != 0;
-    return n;
-}
-
-static size_t head_bytes(void)
-{
-    return sizeof(struct ct_file_payload) + sections() * sizeof(struct ct_file_section);
-}
-
-static bool begin(struct ct_buffer *payload)
-{
-    image.payload = payload;
-    for (uint32_t type = 1; type <= SECTIONS; type++)
-        image.section[type].len_bytes = 0;
-    __builtin_memset(image.api_index, 0, sizeof(image.api_index));
-    payload->len_bytes = 0;
-    image.bodies = image.unsized = 0;
-    image.out_of_memory = !ct_buffer_add(payload, head_bytes());
-    return !image.out_of_memory;
-}
-
-static void *add(uint32_t type, size_t bytes)
-{
-    if (type != CT_SECTION_BUCKETS)
-        return ct_buffer_add(&image.section[type], bytes);
-    image.section[type].len_bytes += bytes;
-    return ct_buffer_add(image.payload, bytes);
-}
-
-static void append(uint32_t type, const void *data, size_t bytes)
-{
-    void *to = add(type, bytes);
-    if (to)
-        __builtin_memcpy(to, data, bytes);
-    else
-        image.out_of_memory = true;
-}
-
-static uint32_t count(uint32_t type)
-{
-    return (uint32_t)(image.section[type].len_bytes / element_bytes[type]);
-}
+static struct so_far so_far;
 
 static uint32_t add_string(const char *s)
 {
-    uint32_t offset = (uint32_t)image.section[CT_SECTION_STRINGS].len_bytes;
+    uint32_t offset = ct_image_count(CT_SECTION_STRINGS);
     if (!*s && offset)
         return 0;
-    append(CT_SECTION_STRINGS, s, ct_strlen(s) + 1);
+    ct_image_append(CT_SECTION_STRINGS, s, ct_strlen(s) + 1);
     return offset;
 }
 
@@ -138,11 +59,11 @@ static void add_process(const struct ct_process_info *p, bool finished)
         .flags = finished ? CT_PROCESS_FINISHED : 0,
         .driver_version = p->driver_version,
         .off_operations = ct_recording_off_operations(),
-        .written = ++image.written,
+        .written = ++so_far.written,
         .rank = p->rank.number,
         .ranks = p->rank.of,
     };
-    append(CT_SECTION_PROCESS, &f, sizeof(f));
+    ct_image_append(CT_SECTION_PROCESS, &f, sizeof(f));
 }
 
 static void add_device(const struct ct_device *d, struct ct_witnesses w)
@@ -175,7 +96,7 @@ static void add_device(const struct ct_device *d, struct ct_witnesses w)
         .witness_ns = w.excess_ns,
     };
     __builtin_memcpy(f.uuid, d->uuid.bytes, sizeof(f.uuid));
-    append(CT_SECTION_DEVICES, &f, sizeof(f));
+    ct_image_append(CT_SECTION_DEVICES, &f, sizeof(f));
 }
 
 /* Rows of a context that could not be asked for its device refer to the first one. */
@@ -186,37 +107,55 @@ static void add_unknown_device(void)
         add_device(&d, (struct ct_witnesses){0});
 }
 
-/* Of the buckets from first to last those that hold something; returns how many. */
-static uint32_t add_buckets(const struct ct_buckets *b, uint32_t first, uint32_t last)
-{
-    uint32_t before = count(CT_SECTION_BUCKETS);
-    for (uint32_t i = first; b && i <= last; i++) {
-        struct ct_file_bucket f = {i, ct_buckets_count(b, i)};
-        if (f.count)
-            append(CT_SECTION_BUCKETS, &f, sizeof(f));
-    }
-    return count(CT_SECTION_BUCKETS) - before;
-}
-
-static uint32_t add_sums(const struct ct_sums *s)
-{
-    return add_buckets(s->buckets, ct_hist_bucket(s->min_ns), ct_hist_bucket(s->max_ns));
-}
-
-static uint32_t add_shapes(const struct ct_row *r)
+/* Of the buckets from first to last those that hold something; `to` may be NULL. How many. */
+static uint32_t copy_buckets(struct ct_file_bucket *to, const struct ct_buckets *b, uint32_t first,
+                             uint32_t last)
 {
     uint32_t n = 0;
-    for (; n < CT_ROW_SHAPES && r->shapes[n].count; n++) {
-        const struct ct_shape *s = &r->shapes[n].shape;
-        struct ct_file_shape f = {
+    for (uint32_t i = first; i <= last; i++) {
+        uint64_t count = ct_buckets_count(b, i);
+        if (count && to)
+            to[n] = (struct ct_file_bucket){i, count};
+        n += count != 0;
+    }
+    return n;
+}
+
+/* Of a histogram of so many, from the first to the last bucket that can hold something. */
+static void list_buckets(struct ct_listed *l, uint64_t of, const struct ct_buckets *b,
+                         uint32_t first, uint32_t last)
+{
+    if (!b || (l->of == of && !ct_image_is_final()))
+        return;
+    uint32_t n = copy_buckets(NULL, b, first, last);
+    struct ct_file_bucket *to = ct_image_list(CT_SECTION_BUCKETS, &l->at, n);
+    if (!to)
+        return;
+    copy_buckets(to, b, first, last);
+    l->of = of;
+}
+
+static void list_sums(struct ct_sums *s, uint64_t timed)
+{
+    list_buckets(&s->listed, timed, s->buckets, ct_hist_bucket(s->min_ns),
+                 ct_hist_bucket(s->max_ns));
+}
+
+static void list_shapes(struct ct_row *r)
+{
+    uint32_t n = 0;
+    while (n < CT_ROW_SHAPES && r->shapes[n].count)
+        n++;
+    struct ct_file_shape *to = ct_image_list(CT_SECTION_SHAPES, &r->listed_shapes, n);
+    for (uint32_t i = 0; to && i < n; i++) {
+        const struct ct_shape *s = &r->shapes[i].shape;
+        to[i] = (struct ct_file_shape){
             .grid = {s->grid[0], s->grid[1], s->grid[2]},
             .block = {s->block[0], s->block[1], s->block[2]},
             .dynamic_shared_bytes = s->dynamic_shared_bytes,
-            .count = r->shapes[n].count,
+            .count = r->shapes[i].count,
         };
-        append(CT_SECTION_SHAPES, &f, sizeof(f));
     }
-    return n;
 }
 
 static void add_transfers(const struct ct_row *r)
@@ -226,7 +165,7 @@ static void add_transfers(const struct ct_row *r)
             for (uint32_t octave = 0; octave < CT_TRANSFER_OCTAVES; octave++) {
                 const struct ct_transfer *t = &r->transfers->kind[from][to][octave];
                 struct ct_file_transfer f = {
-                    .row = count(CT_SECTION_ROWS),
+                    .row = ct_image_count(CT_SECTION_ROWS),
                     .octave = octave,
                     .from = from,
                     .to = to,
@@ -235,16 +174,16 @@ static void add_transfers(const struct ct_row *r)
                     .total_ns = t->total_ns,
                 };
                 if (t->timed)
-                    append(CT_SECTION_TRANSFERS, &f, sizeof(f));
+                    ct_image_append(CT_SECTION_TRANSFERS, &f, sizeof(f));
             }
 }
 
 static void add_row(struct ct_row *r)
 {
     add_transfers(r);
-    uint32_t shape_first = count(CT_SECTION_SHAPES), shape_count = add_shapes(r);
-    uint32_t bucket_first = count(CT_SECTION_BUCKETS), bucket_count = add_sums(&r->time);
-    uint32_t raw_first = count(CT_SECTION_BUCKETS), raw_count = add_sums(&r->raw);
+    list_shapes(r);
+    list_sums(&r->time, r->timed);
+    list_sums(&r->raw, r->timed);
     struct ct_file_row f = {
         .kind = r->kind,
         .detail = r->detail,
@@ -264,17 +203,17 @@ static void add_row(struct ct_row *r)
         .overlapped = r->overlapped,
         .registers = atomic_load_explicit(&r->registers, memory_order_relaxed),
         .static_shared_bytes = atomic_load_explicit(&r->static_shared_bytes, memory_order_relaxed),
-        .shape_first = shape_first,
-        .shape_count = shape_count,
+        .shape_first = r->listed_shapes.first,
+        .shape_count = r->listed_shapes.count,
         .shape_other = r->shape_other,
-        .bucket_first = bucket_first,
-        .bucket_count = bucket_count,
+        .bucket_first = r->time.listed.at.first,
+        .bucket_count = r->time.listed.at.count,
         .raw_square_ns2 = r->raw.square_ns2,
         .doubt_ns = r->doubt_ns,
         .marked = r->marked,
         .legacy_waits = r->legacy_waits,
-        .raw_bucket_first = raw_first,
-        .raw_bucket_count = raw_count,
+        .raw_bucket_first = r->raw.listed.at.first,
+        .raw_bucket_count = r->raw.listed.at.count,
         .estimated = r->timed + (uint64_t)r->projection.operations,
         .estimated_ns = (double)r->time.total_ns + r->projection.total_ns,
         .estimated_square_ns2 = r->time.square_ns2 + r->projection.square_ns2,
@@ -289,7 +228,7 @@ static void add_row(struct ct_row *r)
         drawn_from += ct_loss_is_drawn(i) ? f.lost[i] : 0;
     }
     f.estimated = ct_min(f.estimated, drawn_from);
-    append(CT_SECTION_ROWS, &f, sizeof(f));
+    ct_image_append(CT_SECTION_ROWS, &f, sizeof(f));
 }
 
 static void add_api(uint32_t id)
@@ -297,9 +236,8 @@ static void add_api(uint32_t id)
     struct ct_api_totals t = ct_api_totals(id);
     if (!t.calls)
         return;
-    const struct ct_api_stats *s = ct_api_stats(id);
-    uint32_t bucket_first = count(CT_SECTION_BUCKETS);
-    uint32_t bucket_count = add_buckets(s->buckets, 0, CT_HIST_BUCKETS - 1);
+    struct ct_api_stats *s = ct_api_stats(id);
+    list_buckets(&s->listed, s->sampled, s->buckets, 0, CT_HIST_BUCKETS - 1);
     struct ct_file_api f = {
         .name = add_string(ct_api_names[id]),
         .flags = id >= CT_RUNTIME_FIRST ? CT_API_RUNTIME : 0,
@@ -310,12 +248,12 @@ static void add_api(uint32_t id)
         .max_ns = t.max_ns,
         .sampled = s->sampled,
         .square_ns2 = s->square_ns2,
-        .bucket_first = bucket_first,
-        .bucket_count = bucket_count,
+        .bucket_first = s->listed.at.first,
+        .bucket_count = s->listed.at.count,
         .timed = t.timed,
     };
-    append(CT_SECTION_APIS, &f, sizeof(f));
-    image.api_index[id] = count(CT_SECTION_APIS);
+    ct_image_append(CT_SECTION_APIS, &f, sizeof(f));
+    so_far.api_index[id] = ct_image_count(CT_SECTION_APIS);
 }
 
 /* From the start of the process, which is a moment before the clocks are tied. */
@@ -353,7 +291,7 @@ static void add_stream(const struct ct_stream *s, const struct ct_process_info *
         .name = add_given_name(atomic_load_explicit(&s->name, memory_order_acquire)),
         .context_name = add_given_name(context_name_of(s)),
     };
-    append(CT_SECTION_STREAMS, &f, sizeof(f));
+    ct_image_append(CT_SECTION_STREAMS, &f, sizeof(f));
 }
 
 static uint64_t turns_of(uint32_t device)
@@ -375,13 +313,13 @@ static void add_activity(uint32_t device, const struct ct_process_info *process)
     a.first_ns = since_start(process, a.first_ns);
     a.last_ns = since_start(process, a.last_ns);
     a.turns = turns_of(device);
-    append(CT_SECTION_ACTIVITIES, &a, sizeof(a));
+    ct_image_append(CT_SECTION_ACTIVITIES, &a, sizeof(a));
     for (uint32_t octave = 0; octave < CT_SWEEP_OCTAVES; octave++) {
         struct ct_file_gap g = known->gap[octave];
         g.device = device;
         g.octave = octave;
         if (g.count)
-            append(CT_SECTION_GAPS, &g, sizeof(g));
+            ct_image_append(CT_SECTION_GAPS, &g, sizeof(g));
     }
 }
 
@@ -430,14 +368,14 @@ static void add_node(uint32_t row, const struct ct_graph_part *p, uint64_t launc
                              .bytes = p->work.bytes * launches};
     if (p->work.kind == CT_ROW_KERNEL)
         add_node_times(&f, ct_node_time_find(row, p->work.name));
-    append(CT_SECTION_NODES, &f, sizeof(f));
+    ct_image_append(CT_SECTION_NODES, &f, sizeof(f));
 }
 
 /* That ran, and are not excluded, as the section of the rows says by now. */
 static uint64_t launches_of(uint32_t row)
 {
-    const void *rows = image.section[CT_SECTION_ROWS].data;
-    const struct ct_file_row *f = (const struct ct_file_row *)rows + row;
+    const struct ct_file_row *f =
+        (const struct ct_file_row *)ct_image_section(CT_SECTION_ROWS) + row;
     uint64_t n = f->timed;
     for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
         n += i != CT_LOSS_CAPTURED && i != CT_LOSS_EXCLUDED ? f->lost[i] : 0;
@@ -447,13 +385,13 @@ static uint64_t launches_of(uint32_t row)
 /* A topology has a row on each device it was launched on. */
 static void add_nodes(const struct ct_graph *g)
 {
-    for (uint32_t row = 0; row < count(CT_SECTION_ROWS); row++) {
+    for (uint32_t row = 0; row < ct_image_count(CT_SECTION_ROWS); row++) {
         const struct ct_row *r = ct_row(row);
         if (r->kind != CT_ROW_GRAPH || !ct_streq(r->name, g->name))
             continue;
         uint64_t launches = launches_of(row);
-        image.bodies += g->bodies ? launches : 0;
-        image.unsized += g->unsized ? launches : 0;
+        so_far.bodies += g->bodies ? launches : 0;
+        so_far.unsized += g->unsized ? launches : 0;
         for (uint32_t i = 0; i < g->parts; i++)
             add_node(row, &g->part[i], launches);
     }
@@ -464,7 +402,7 @@ static void add_memory(uint32_t device)
     struct ct_file_memory f;
     for (uint32_t kind = 0; kind < CT_ALLOCATION_COUNT; kind++)
         if (ct_allocations_figures(device, kind, &f))
-            append(CT_SECTION_MEMORY, &f, sizeof(f));
+            ct_image_append(CT_SECTION_MEMORY, &f, sizeof(f));
 }
 
 static void add_unified(uint32_t device)
@@ -472,7 +410,7 @@ static void add_unified(uint32_t device)
     struct ct_file_unified f;
     for (uint32_t kind = 0; kind < CT_UNIFIED_COUNT; kind++)
         if (ct_unified_figures(device, kind, &f))
-            append(CT_SECTION_UNIFIED, &f, sizeof(f));
+            ct_image_append(CT_SECTION_UNIFIED, &f, sizeof(f));
 }
 
 static void add_blocks(void)
@@ -480,8 +418,8 @@ static void add_blocks(void)
     static struct ct_file_block list[CT_ALLOCATIONS_LISTED + 1];
     uint32_t listed = ct_allocations_list(list);
     for (uint32_t i = 0; i < listed; i++)
-        if (list[i].device < count(CT_SECTION_DEVICES))
-            append(CT_SECTION_BLOCKS, &list[i], sizeof(list[i]));
+        if (list[i].device < ct_image_count(CT_SECTION_DEVICES))
+            ct_image_append(CT_SECTION_BLOCKS, &list[i], sizeof(list[i]));
 }
 
 static void add_note(const struct ct_note *n)
@@ -491,7 +429,7 @@ static void add_note(const struct ct_note *n)
         .text = add_string(n->text),
         .count = atomic_load_explicit(&n->count, memory_order_relaxed),
     };
-    append(CT_SECTION_NOTES, &f, sizeof(f));
+    ct_image_append(CT_SECTION_NOTES, &f, sizeof(f));
 }
 
 static void add_counted_note(const char *text, uint64_t count)
@@ -500,7 +438,7 @@ static void add_counted_note(const char *text, uint64_t count)
     if (!count)
         return;
     f.text = add_string(text);
-    append(CT_SECTION_NOTES, &f, sizeof(f));
+    ct_image_append(CT_SECTION_NOTES, &f, sizeof(f));
 }
 
 static void add_lost_replicas(void)
@@ -530,8 +468,7 @@ static void add_range(struct ct_ranges *r, uint32_t node, uint32_t thread)
     struct ct_range_sums *s = ct_range_sums(r, node);
     uint64_t ended = get(&n->count), opened = get(&n->opened), min = get(&n->min_ticks);
     uint64_t most_ns = ct_ticks_to_ns(get(&n->max_ticks));
-    uint32_t bucket_first = count(CT_SECTION_BUCKETS);
-    uint32_t bucket_count = add_buckets(s->buckets, 0, CT_HIST_BUCKETS - 1);
+    list_buckets(&s->listed, s->sampled, s->buckets, 0, CT_HIST_BUCKETS - 1);
     struct ct_file_range f = {
         .parent = n->parent ? ct_range_sums(r, n->parent)->index + 1 : 0,
         .thread = thread,
@@ -546,11 +483,11 @@ static void add_range(struct ct_ranges *r, uint32_t node, uint32_t thread)
         .max_ns = most_ns,
         .sampled = s->sampled,
         .square_ns2 = s->square_ns2,
-        .bucket_first = bucket_first,
-        .bucket_count = bucket_count,
+        .bucket_first = s->listed.at.first,
+        .bucket_count = s->listed.at.count,
     };
-    s->index = count(CT_SECTION_RANGES);
-    append(CT_SECTION_RANGES, &f, sizeof(f));
+    s->index = ct_image_count(CT_SECTION_RANGES);
+    ct_image_append(CT_SECTION_RANGES, &f, sizeof(f));
 }
 
 /* A tree that grows meanwhile has calls of ranges that are not there yet. */
@@ -560,31 +497,31 @@ static void add_range_calls(struct ct_ranges *r, uint32_t nodes)
     for (uint32_t i = 0; i < CT_RANGE_CALLS; i++) {
         uint64_t key = atomic_load_explicit(&calls[i].key, memory_order_acquire) - 1;
         uint32_t node = (uint32_t)(key >> 32), api = (uint32_t)key;
-        if (key == UINT64_MAX || node >= nodes || !image.api_index[api] || !get(&calls[i].calls))
+        if (key == UINT64_MAX || node >= nodes || !so_far.api_index[api] || !get(&calls[i].calls))
             continue;
         struct ct_file_cell f = {
             .range = ct_range_sums(r, node)->index,
             .section = CT_SECTION_APIS,
-            .index = image.api_index[api] - 1,
+            .index = so_far.api_index[api] - 1,
             .count = get(&calls[i].calls),
             .total_ns = ct_ticks_to_ns(get(&calls[i].total_ticks)),
             .min_ns = ct_ticks_to_ns(get(&calls[i].min_ticks)),
             .max_ns = ct_ticks_to_ns(get(&calls[i].max_ticks)),
         };
-        append(CT_SECTION_CELLS, &f, sizeof(f));
+        ct_image_append(CT_SECTION_CELLS, &f, sizeof(f));
     }
 }
 
 static void add_ranges(struct ct_thread *t)
 {
     struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_acquire);
-    uint32_t nodes = r ? ct_range_nodes(r) : 0, thread = count(CT_SECTION_THREADS);
+    uint32_t nodes = r ? ct_range_nodes(r) : 0, thread = ct_image_count(CT_SECTION_THREADS);
     const char *name;
     if (nodes < 2)
         return;
     struct ct_file_thread f = ct_range_thread(r, &name);
     f.name = add_given_name(name);
-    append(CT_SECTION_THREADS, &f, sizeof(f));
+    ct_image_append(CT_SECTION_THREADS, &f, sizeof(f));
     for (uint32_t node = 1; node < nodes; node++)
         add_range(r, node, thread);
     add_range_calls(r, nodes);
@@ -602,7 +539,7 @@ static void add_range_cell(const struct ct_range_cell *c)
         .max_ns = c->max_ns,
         .square_ns2 = c->square_ns2,
     };
-    append(CT_SECTION_CELLS, &f, sizeof(f));
+    ct_image_append(CT_SECTION_CELLS, &f, sizeof(f));
 }
 
 static void add_all_ranges(void)
@@ -624,7 +561,7 @@ static void add_collectives(void)
 {
     for (uint32_t i = 0; i < ct_collective_rows(); i++) {
         struct ct_file_collective f = ct_collective_row(i);
-        append(CT_SECTION_COLLECTIVES, &f, sizeof(f));
+        ct_image_append(CT_SECTION_COLLECTIVES, &f, sizeof(f));
     }
     add_counted_note("operations of NCCL are not counted: there are too many kinds and sizes",
                      ct_collectives_uncounted());
@@ -658,7 +595,7 @@ static void fill(const struct ct_process_info *process, bool finished)
     /* After whatever refers to them: more may come meanwhile. */
     for (uint32_t i = 0; i < ct_devices_count(); i++)
         add_device(ct_device(i), ct_witnesses_of(i));
-    for (uint32_t i = 0; i < count(CT_SECTION_DEVICES); i++) {
+    for (uint32_t i = 0; i < ct_image_count(CT_SECTION_DEVICES); i++) {
         add_activity(i, process);
         add_memory(i);
         add_unified(i);
@@ -670,10 +607,10 @@ static void fill(const struct ct_process_info *process, bool finished)
         add_nodes(ct_graph(i));
     add_counted_note("Launches of graphs with conditional nodes: "
                      "what ran in the bodies of these is not counted",
-                     image.bodies);
+                     so_far.bodies);
     add_counted_note("Launches of graphs whose copies and sets are counted without their bytes: "
                      "there are too many sizes",
-                     image.unsized);
+                     so_far.unsized);
     for (uint32_t i = 0; i < ct_notes_count(); i++)
         add_note(ct_note_at(i));
     add_lost_replicas();
@@ -683,47 +620,11 @@ static void fill(const struct ct_process_info *process, bool finished)
     add_unified_losses();
 }
 
-static void pad(struct ct_buffer *b)
-{
-    size_t rest = -b->len_bytes % 8;
-    void *p = rest ? ct_buffer_add(b, rest) : NULL; /* an empty section takes no memory */
-    if (p)
-        __builtin_memset(p, 0, rest);
-}
-
-/* Behind what is there already; false: no memory. */
-static bool join_section(uint32_t type)
-{
-    struct ct_buffer *b = &image.section[type];
-    pad(b);
-    void *body = ct_buffer_add(image.payload, b->len_bytes);
-    if (body && b->len_bytes)
-        __builtin_memcpy(body, b->data, b->len_bytes);
-    return body != NULL;
-}
-
-static bool join(void)
-{
-    const struct ct_file_payload head = {sections(), sizeof(struct ct_file_section)};
-    struct ct_file_section table[SECTIONS];
-    uint32_t at = 0;
-    for (uint32_t type = 1; type <= SECTIONS; type++) {
-        if (!element_bytes[type])
-            continue;
-        uint64_t offset = type == CT_SECTION_BUCKETS ? head_bytes() : image.payload->len_bytes;
-        table[at++] = (struct ct_file_section){type, element_bytes[type], count(type), offset};
-        if (type != CT_SECTION_BUCKETS && !join_section(type))
-            return false;
-    }
-    __builtin_memcpy(image.payload->data, &head, sizeof(head));
-    __builtin_memcpy(image.payload->data + sizeof(head), table, at * sizeof(table[0]));
-    return true;
-}
-
 bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, bool finished)
 {
-    if (!begin(out))
+    if (!ct_image_begin(out, finished))
         return false;
+    so_far = (struct so_far){.written = so_far.written};
     fill(process, finished);
-    return !image.out_of_memory && join();
+    return ct_image_end();
 }

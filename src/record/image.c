@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/image.h"
+
+#define SECTIONS CT_SECTION_UNIFIED /* the last; not all are in `order` */
+#define SPARE_BYTES 512
+#define SIZES 32 /* of lists: powers of two */
+
+/* In bytes; the offset is of the payload. */
+struct section {
+    size_t offset;
+    size_t room;
+    size_t len;
+};
+
+struct image {
+    struct ct_buffer *payload;
+    struct section section[SECTIONS + 1]; /* by enum ct_section_type */
+    uint32_t hole[SECTIONS + 1][SIZES];   /* first element of one, plus one; 0: there is none */
+    bool final;
+    bool out_of_memory;
+};
+
+static struct image image;
+
+/*
+ * Where they lie: one that needs more room moves all that are behind it. So what is large comes
+ * first, and what grows most last, where there is always room.
+ */
+static const uint32_t order[] = {
+    CT_SECTION_ROWS,        CT_SECTION_STRINGS,   CT_SECTION_PROCESS, CT_SECTION_DEVICES,
+    CT_SECTION_APIS,        CT_SECTION_STREAMS,   CT_SECTION_NODES,   CT_SECTION_NOTES,
+    CT_SECTION_ACTIVITIES,  CT_SECTION_GAPS,      CT_SECTION_TRANSFERS, CT_SECTION_THREADS,
+    CT_SECTION_RANGES,      CT_SECTION_CELLS,     CT_SECTION_MEMORY,  CT_SECTION_BLOCKS,
+    CT_SECTION_COLLECTIVES, CT_SECTION_UNIFIED,   CT_SECTION_SHAPES,  CT_SECTION_BUCKETS,
+};
+
+static const uint32_t element_bytes[SECTIONS + 1] = {
+    [CT_SECTION_STRINGS] = 1,
+    [CT_SECTION_PROCESS] = sizeof(struct ct_file_process),
+    [CT_SECTION_DEVICES] = sizeof(struct ct_file_device),
+    [CT_SECTION_ROWS] = sizeof(struct ct_file_row),
+    [CT_SECTION_SHAPES] = sizeof(struct ct_file_shape),
+    [CT_SECTION_BUCKETS] = sizeof(struct ct_file_bucket),
+    [CT_SECTION_APIS] = sizeof(struct ct_file_api),
+    [CT_SECTION_STREAMS] = sizeof(struct ct_file_stream),
+    [CT_SECTION_NODES] = sizeof(struct ct_file_node),
+    [CT_SECTION_NOTES] = sizeof(struct ct_file_note),
+    [CT_SECTION_ACTIVITIES] = sizeof(struct ct_file_activity),
+    [CT_SECTION_GAPS] = sizeof(struct ct_file_gap),
+    [CT_SECTION_TRANSFERS] = sizeof(struct ct_file_transfer),
+    [CT_SECTION_THREADS] = sizeof(struct ct_file_thread),
+    [CT_SECTION_RANGES] = sizeof(struct ct_file_range),
+    [CT_SECTION_CELLS] = sizeof(struct ct_file_cell),
+    [CT_SECTION_MEMORY] = sizeof(struct ct_file_memory),
+    [CT_SECTION_BLOCKS] = sizeof(struct ct_file_block),
+    [CT_SECTION_COLLECTIVES] = sizeof(struct ct_file_collective),
+    [CT_SECTION_UNIFIED] = sizeof(struct ct_file_unified),
+};
+
+#define HEAD_BYTES                                                                                 \
+    (sizeof(struct ct_file_payload) + ct_countof(order) * sizeof(struct ct_file_section))
+
+static bool is_of_lists(uint32_t type)
+{
+    return type == CT_SECTION_SHAPES || type == CT_SECTION_BUCKETS;
+}
+
+/* ---- sections ---- */
+
+static char *section_at(uint32_t type)
+{
+    return image.payload->data + image.section[type].offset;
+}
+
+const void *ct_image_section(uint32_t type)
+{
+    return section_at(type);
+}
+
+uint32_t ct_image_count(uint32_t type)
+{
+    return (uint32_t)(image.section[type].len / element_bytes[type]);
+}
+
+/* Each section to its next place, which is never before the one it has. */
+static void move_all(const struct section *next)
+{
+    for (size_t i = ct_countof(order); i--;)
+        __builtin_memmove(image.payload->data + next[order[i]].offset, section_at(order[i]),
+                          image.section[order[i]].len);
+    __builtin_memcpy(image.section, next, sizeof(image.section));
+}
+
+/* A quarter more than is needed, but none in the last one. */
+static size_t room_for(uint32_t type, size_t bytes)
+{
+    if (type == order[ct_countof(order) - 1])
+        return bytes;
+    return (bytes + bytes / 4 + SPARE_BYTES) & ~(size_t)7;
+}
+
+static bool make_room(uint32_t type, size_t bytes)
+{
+    struct section next[SECTIONS + 1];
+    size_t end = HEAD_BYTES, have = image.payload->len_bytes;
+    __builtin_memcpy(next, image.section, sizeof(next));
+    next[type].room = room_for(type, bytes);
+    for (size_t i = 0; i < ct_countof(order); i++) {
+        next[order[i]].offset = end;
+        end += next[order[i]].room;
+    }
+    if (end > have && !ct_buffer_add(image.payload, end - have))
+        return false;
+    move_all(next);
+    return true;
+}
+
+static void *add(uint32_t type, size_t bytes)
+{
+    struct section *s = &image.section[type];
+    if (s->len + bytes > s->room && !make_room(type, s->len + bytes)) {
+        image.out_of_memory = true;
+        return NULL;
+    }
+    s->len += bytes;
+    return section_at(type) + s->len - bytes;
+}
+
+void ct_image_append(uint32_t type, const void *data, size_t bytes)
+{
+    void *to = add(type, bytes);
+    if (to)
+        __builtin_memcpy(to, data, bytes);
+}
+
+/* A buffer that has nothing yet is of a process that has no lists yet. */
+static bool start(struct ct_buffer *payload)
+{
+    bool good = ct_buffer_add(payload, HEAD_BYTES);
+    image = (struct image){.payload = payload};
+    for (size_t i = 0; good && i < ct_countof(order); i++)
+        good = make_room(order[i], 0);
+    return good;
+}
+
+bool ct_image_begin(struct ct_buffer *payload, bool final)
+{
+    if (!payload->data && !start(payload))
+        return false;
+    image.final |= final;
+    image.out_of_memory = false;
+    for (uint32_t type = 1; type <= SECTIONS; type++)
+        if (image.final || !is_of_lists(type))
+            image.section[type].len = 0;
+    return true;
+}
+
+bool ct_image_is_final(void)
+{
+    return image.final;
+}
+
+/* ---- lists ---- */
+
+/* The binary logarithm of the room that a list of so many has. */
+static uint32_t size_of(uint32_t count)
+{
+    return count > 1 ? 32 - (uint32_t)__builtin_clz(count - 1) : 0;
+}
+
+static char *element(uint32_t type, uint32_t i)
+{
+    return section_at(type) + (size_t)i * element_bytes[type];
+}
+
+/* A hole names the next one of its size where a bucket has its count: all that is there is valid. */
+static char *link_of(uint32_t type, uint32_t hole)
+{
+    return element(type, hole) + offsetof(struct ct_file_bucket, count);
+}
+
+static void leave_hole(uint32_t type, const struct ct_extent *list)
+{
+    uint32_t *hole = &image.hole[type][size_of(list->count)];
+    if (!list->count)
+        return;
+    __builtin_memcpy(link_of(type, list->first), hole, sizeof(*hole));
+    *hole = list->first + 1;
+}
+
+static bool take_hole(uint32_t type, uint32_t size, uint32_t *first)
+{
+    uint32_t *hole = &image.hole[type][size];
+    if (!*hole)
+        return false;
+    *first = *hole - 1;
+    __builtin_memcpy(hole, link_of(type, *first), sizeof(*hole));
+    return true;
+}
+
+static bool add_room(uint32_t type, uint32_t count, uint32_t *first)
+{
+    size_t bytes = (size_t)count * element_bytes[type];
+    uint32_t at = ct_image_count(type);
+    void *room = add(type, bytes);
+    if (!room)
+        return false;
+    __builtin_memset(room, 0, bytes);
+    *first = at;
+    return true;
+}
+
+static bool move_list(uint32_t type, struct ct_extent *list, uint32_t size)
+{
+    uint32_t first;
+    if (!take_hole(type, size, &first) && !add_room(type, 1u << size, &first))
+        return false;
+    leave_hole(type, list);
+    list->first = first;
+    return true;
+}
+
+void *ct_image_list(uint32_t type, struct ct_extent *list, uint32_t count)
+{
+    uint32_t size = size_of(count);
+    bool good = true;
+    if (image.final)
+        good = add_room(type, count, &list->first);
+    else if (count && (!list->count || size > size_of(list->count)))
+        good = move_list(type, list, size);
+    if (!good)
+        return NULL;
+    list->count = count;
+    return element(type, list->first);
+}
+
+/* ---- the end ---- */
+
+/* Without the room that they had to grow, and zeros up to the next multiple of eight. */
+static void close_up(void)
+{
+    size_t end = HEAD_BYTES;
+    for (size_t i = 0; i < ct_countof(order); i++) {
+        struct section *s = &image.section[order[i]];
+        char *to = image.payload->data + end;
+        __builtin_memmove(to, section_at(order[i]), s->len);
+        s->room = (s->len + 7) & ~(size_t)7;
+        __builtin_memset(to + s->len, 0, s->room - s->len);
+        s->offset = end;
+        end += s->room;
+    }
+    image.payload->len_bytes = end;
+}
+
+static void write_head(void)
+{
+    const struct ct_file_payload head = {ct_countof(order), sizeof(struct ct_file_section)};
+    struct ct_file_section table[ct_countof(order)];
+    for (size_t i = 0; i < ct_countof(order); i++)
+        table[i] = (struct ct_file_section){order[i], element_bytes[order[i]],
+                                            ct_image_count(order[i]),
+                                            image.section[order[i]].offset};
+    __builtin_memcpy(image.payload->data, &head, sizeof(head));
+    __builtin_memcpy(image.payload->data + sizeof(head), table, sizeof(table));
+}
+
+bool ct_image_end(void)
+{
+    if (image.out_of_memory)
+        return false;
+    if (image.final)
+        close_up();
+    write_head();
+    return true;
+}
