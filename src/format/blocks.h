@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one payload after the other differs in, in blocks of 512 bytes, and their checksums, of which
- * only what changed is read for the checksum. The memory is the payload's size, from the kernel.
+ * What one payload after the other differs in, in blocks of 512 bytes, and their checksums, of
+ * which only what changed is read for the checksum. The memory is the payload's size, from the
+ * kernel.
  */
 #ifndef CT_BLOCKS_H
 #define CT_BLOCKS_H
@@ -29,8 +30,8 @@ bool ct_blocks_take(struct ct_blocks *b, uint64_t number, const void *payload, s
                     uint32_t *crc);
 
 /*
- * The next part from *at on of what payloads after that number have changed, in bytes of the payload
- * that was taken last. False: there is no more.
+ * The next part from *at on of what payloads after that number have changed, in bytes of the
+ * payload that was taken last. False: there is no more.
  */
 bool ct_blocks_next(const struct ct_blocks *b, uint64_t number, size_t *at, size_t *bytes);
 

@@ -312,8 +312,8 @@ static uint64_t end_of(const struct ct_file_region *r)
 }
 
 /*
- * Where it was, if it is clear of the committed payload there. Otherwise between the header and that
- * if it fits there, else behind, so that both have room to grow.
+ * Where it was, if it is clear of the committed payload there. Otherwise between the header and
+ * that if it fits there, else behind, so that both have room to grow.
  */
 static uint64_t place(const struct ct_file_region *r, const struct ct_file_region *committed,
                       uint64_t bytes)

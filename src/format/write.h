@@ -22,7 +22,7 @@ struct ct_file {
     uint64_t sequence; /* of the newest commit */
     struct ct_file_region region[2]; /* by sequence & 1 */
     struct ct_blocks blocks;         /* of the payloads that updates brought */
-    char path[4096]; /* absolute when the working directory is known */
+    char path[4096];                 /* absolute when the working directory is known */
 };
 
 enum ct_file_error {
@@ -67,9 +67,9 @@ const char *ct_file_reason(enum ct_file_error error, int number);
 bool ct_file_open_memory(struct ct_file *f);
 
 /*
- * Writes the payload and makes it the newest. False: errno says why, and the payload before is still there. Does
- * nothing when the descriptor has come to mean another file, as the program closed it, and when the
- * file has no name any more.
+ * Writes the payload and makes it the newest. False: errno says why, and the payload before is
+ * still there. Does nothing when the descriptor has come to mean another file, as the program
+ * closed it, and when the file has no name any more.
  */
 bool ct_file_commit(struct ct_file *f, const void *payload, size_t bytes);
 

@@ -3,7 +3,8 @@
 
 #define SECTIONS CT_SECTION_UNIFIED /* the last; not all are in `order` */
 #define SPARE_BYTES 512
-#define SIZES 32 /* of lists: powers of two */
+#define LARGE_BYTES ((size_t)64 * 1024) /* from which on things keep their places */
+#define SIZES 32                        /* of lists: powers of two */
 
 /* In bytes; the offset is of the payload. */
 struct section {
@@ -17,6 +18,7 @@ struct image {
     struct section section[SECTIONS + 1]; /* by enum ct_section_type */
     uint32_t hole[SECTIONS + 1][SIZES];   /* first element of one, plus one; 0: there is none */
     bool final;
+    bool anew; /* lists are laid out anew, and nothing has room to grow */
     bool out_of_memory;
 };
 
@@ -27,11 +29,11 @@ static struct image image;
  * first, and what grows most last, where there is always room.
  */
 static const uint32_t order[] = {
-    CT_SECTION_ROWS,        CT_SECTION_STRINGS,   CT_SECTION_PROCESS, CT_SECTION_DEVICES,
-    CT_SECTION_APIS,        CT_SECTION_STREAMS,   CT_SECTION_NODES,   CT_SECTION_NOTES,
-    CT_SECTION_ACTIVITIES,  CT_SECTION_GAPS,      CT_SECTION_TRANSFERS, CT_SECTION_THREADS,
-    CT_SECTION_RANGES,      CT_SECTION_CELLS,     CT_SECTION_MEMORY,  CT_SECTION_BLOCKS,
-    CT_SECTION_COLLECTIVES, CT_SECTION_UNIFIED,   CT_SECTION_SHAPES,  CT_SECTION_BUCKETS,
+    CT_SECTION_ROWS,        CT_SECTION_STRINGS, CT_SECTION_PROCESS,   CT_SECTION_DEVICES,
+    CT_SECTION_APIS,        CT_SECTION_STREAMS, CT_SECTION_NODES,     CT_SECTION_NOTES,
+    CT_SECTION_ACTIVITIES,  CT_SECTION_GAPS,    CT_SECTION_TRANSFERS, CT_SECTION_THREADS,
+    CT_SECTION_RANGES,      CT_SECTION_CELLS,   CT_SECTION_MEMORY,    CT_SECTION_BLOCKS,
+    CT_SECTION_COLLECTIVES, CT_SECTION_UNIFIED, CT_SECTION_SHAPES,    CT_SECTION_BUCKETS,
 };
 
 static const uint32_t element_bytes[SECTIONS + 1] = {
@@ -85,9 +87,12 @@ uint32_t ct_image_count(uint32_t type)
 /* Each section to its next place, which is never before the one it has. */
 static void move_all(const struct section *next)
 {
-    for (size_t i = ct_countof(order); i--;)
-        __builtin_memmove(image.payload->data + next[order[i]].offset, section_at(order[i]),
-                          image.section[order[i]].len);
+    for (size_t i = ct_countof(order); i--;) {
+        const struct section *s = &image.section[order[i]];
+        if (s->offset != next[order[i]].offset)
+            __builtin_memmove(image.payload->data + next[order[i]].offset, section_at(order[i]),
+                              s->len);
+    }
     __builtin_memcpy(image.section, next, sizeof(image.section));
 }
 
@@ -136,33 +141,44 @@ void ct_image_append(uint32_t type, const void *data, size_t bytes)
 /* A buffer that has nothing yet is of a process that has no lists yet. */
 static bool start(struct ct_buffer *payload)
 {
-    bool good = ct_buffer_add(payload, HEAD_BYTES);
-    image = (struct image){.payload = payload};
-    for (size_t i = 0; good && i < ct_countof(order); i++)
-        good = make_room(order[i], 0);
-    return good;
+    image = (struct image){.payload = payload, .anew = true};
+    return ct_buffer_add(payload, HEAD_BYTES);
+}
+
+/* From then on. What there is must be whole. */
+static bool keep_places(void)
+{
+    image.anew = false;
+    for (size_t i = 0; i < ct_countof(order); i++)
+        if (!make_room(order[i], image.section[order[i]].len))
+            return false;
+    return true;
 }
 
 bool ct_image_begin(struct ct_buffer *payload, bool final)
 {
     if (!payload->data && !start(payload))
         return false;
+    bool whole = !image.out_of_memory;
+    if (image.anew && whole && payload->len_bytes >= LARGE_BYTES && !keep_places())
+        return false;
     image.final |= final;
+    image.anew |= image.final;
     image.out_of_memory = false;
     for (uint32_t type = 1; type <= SECTIONS; type++)
-        if (image.final || !is_of_lists(type))
+        if (image.anew || !is_of_lists(type))
             image.section[type].len = 0;
     return true;
 }
 
-bool ct_image_is_final(void)
+bool ct_image_keeps_lists(void)
 {
-    return image.final;
+    return !image.anew;
 }
 
 /* ---- lists ---- */
 
-/* The binary logarithm of the room that a list of so many has. */
+/* The binary logarithm of the room of a list of so many, but in a final payload. */
 static uint32_t size_of(uint32_t count)
 {
     return count > 1 ? 32 - (uint32_t)__builtin_clz(count - 1) : 0;
@@ -173,7 +189,8 @@ static char *element(uint32_t type, uint32_t i)
     return section_at(type) + (size_t)i * element_bytes[type];
 }
 
-/* A hole names the next one of its size where a bucket has its count: all that is there is valid. */
+/* A hole names the next one of its size where a bucket has its count: all that is there is valid.
+ */
 static char *link_of(uint32_t type, uint32_t hole)
 {
     return element(type, hole) + offsetof(struct ct_file_bucket, count);
@@ -224,8 +241,8 @@ void *ct_image_list(uint32_t type, struct ct_extent *list, uint32_t count)
 {
     uint32_t size = size_of(count);
     bool good = true;
-    if (image.final)
-        good = add_room(type, count, &list->first);
+    if (image.anew)
+        good = add_room(type, image.final || !count ? count : 1u << size, &list->first);
     else if (count && (!list->count || size > size_of(list->count)))
         good = move_list(type, list, size);
     if (!good)
@@ -257,9 +274,9 @@ static void write_head(void)
     const struct ct_file_payload head = {ct_countof(order), sizeof(struct ct_file_section)};
     struct ct_file_section table[ct_countof(order)];
     for (size_t i = 0; i < ct_countof(order); i++)
-        table[i] = (struct ct_file_section){order[i], element_bytes[order[i]],
-                                            ct_image_count(order[i]),
-                                            image.section[order[i]].offset};
+        table[i] =
+            (struct ct_file_section){order[i], element_bytes[order[i]], ct_image_count(order[i]),
+                                     image.section[order[i]].offset};
     __builtin_memcpy(image.payload->data, &head, sizeof(head));
     __builtin_memcpy(image.payload->data + sizeof(head), table, sizeof(table));
 }
@@ -268,7 +285,7 @@ bool ct_image_end(void)
 {
     if (image.out_of_memory)
         return false;
-    if (image.final)
+    if (image.anew)
         close_up();
     write_head();
     return true;

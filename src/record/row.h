@@ -16,8 +16,8 @@
 #include "record/buckets.h"
 #include "record/estimate.h"
 #include "record/image.h"
-#include "record/op.h"
 #include "record/in_common.h"
+#include "record/op.h"
 #include "record/stratum.h"
 #include "record/transfer.h"
 

@@ -125,7 +125,7 @@ static uint32_t copy_buckets(struct ct_file_bucket *to, const struct ct_buckets 
 static void list_buckets(struct ct_listed *l, uint64_t of, const struct ct_buckets *b,
                          uint32_t first, uint32_t last)
 {
-    if (!b || (l->of == of && !ct_image_is_final()))
+    if (!b || (l->of == of && ct_image_keeps_lists()))
         return;
     uint32_t n = copy_buckets(NULL, b, first, last);
     struct ct_file_bucket *to = ct_image_list(CT_SECTION_BUCKETS, &l->at, n);

@@ -48,13 +48,23 @@ static char *payload(uint32_t pid, size_t *bytes)
     return data;
 }
 
-static bool commit(struct ct_file *f, uint32_t pid)
+/* Whole, or what changed. */
+static bool (*const ways[])(struct ct_file *f, const void *payload,
+                            size_t bytes) = {ct_file_commit, ct_file_update};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static bool commit_by(unsigned way, struct ct_file *f, uint32_t pid)
 {
     size_t bytes;
     char *data = payload(pid, &bytes);
-    bool ok = ct_file_commit(f, data, bytes);
+    bool ok = ways[way](f, data, bytes);
     free(data);
     return ok;
+}
+
+static bool commit(struct ct_file *f, uint32_t pid)
+{
+    return commit_by(0, f, pid);
 }
 
 static uint32_t read_pid(const char *path)
@@ -73,7 +83,7 @@ START_TEST(the_newest_payload_is_read)
     ck_assert_int_eq(ct_file_open(&f, "summary.bin", false), CT_FILE_OK);
     ck_assert_int_eq(fcntl(f.fd.number, F_GETFD), FD_CLOEXEC);
     for (uint32_t pid = 1; pid < 60; pid++) {
-        ck_assert(commit(&f, pid));
+        ck_assert(commit_by((unsigned)_i, &f, pid));
         ck_assert_uint_eq(read_pid("summary.bin"), pid);
     }
     close(f.fd.number);
@@ -127,13 +137,13 @@ START_TEST(in_memory)
 END_TEST
 
 /* Told through a pipe after each commit: what was told must be there after the kill. */
-static void write_until_killed(int told)
+static void write_until_killed(unsigned way, int told)
 {
     struct ct_file f;
     if (ct_file_open(&f, "summary.bin", false) != CT_FILE_OK)
         _exit(1);
     for (uint32_t pid = 1;; pid++)
-        if (!commit(&f, pid) || write(told, &pid, sizeof(pid)) != sizeof(pid))
+        if (!commit_by(way, &f, pid) || write(told, &pid, sizeof(pid)) != sizeof(pid))
             _exit(1);
 }
 
@@ -145,7 +155,7 @@ START_TEST(killed_at_any_moment)
     pid_t child = fork();
     if (!child) {
         close(pipes[0]);
-        write_until_killed(pipes[1]);
+        write_until_killed((unsigned)_i % WAYS, pipes[1]);
     }
     close(pipes[1]);
     ck_assert_int_eq(read(pipes[0], &told, sizeof(told)), sizeof(told));
@@ -165,10 +175,10 @@ int main(void)
 {
     TCase *tests = tcase_create("write");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, the_newest_payload_is_read);
+    tcase_add_loop_test(tests, the_newest_payload_is_read, 0, WAYS);
     tcase_add_test(tests, not_through_links_or_over_others);
     tcase_add_test(tests, a_descriptor_that_became_another_file_is_left_alone);
     tcase_add_test(tests, in_memory);
-    tcase_add_loop_test(tests, killed_at_any_moment, 0, KILLS);
+    tcase_add_loop_test(tests, killed_at_any_moment, 0, KILLS * WAYS);
     return ct_case_main("write", tests);
 }
