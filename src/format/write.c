@@ -313,7 +313,7 @@ static uint64_t end_of(const struct ct_file_region *r)
 
 /*
  * Where it was, if it is clear of the committed payload there. Otherwise between the header and
- * that if it fits there, else behind, so that both have room to grow.
+ * that if it fits there, else behind.
  */
 static uint64_t place(const struct ct_file_region *r, const struct ct_file_region *committed,
                       uint64_t bytes)
@@ -322,7 +322,7 @@ static uint64_t place(const struct ct_file_region *r, const struct ct_file_regio
         return r->offset;
     if (!committed->bytes || CT_FILE_HEADER_BYTES + bytes <= committed->offset)
         return CT_FILE_HEADER_BYTES;
-    return (end_of(committed) + committed->bytes / 4 + 7) & ~(uint64_t)7;
+    return (end_of(committed) + 7) & ~(uint64_t)7;
 }
 
 /* What it held until now decides what has to be written; until that is done, nothing is known. */

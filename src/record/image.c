@@ -16,9 +16,8 @@ struct section {
 struct image {
     struct ct_buffer *payload;
     struct section section[SECTIONS + 1]; /* by enum ct_section_type */
-    uint32_t hole[SECTIONS + 1][SIZES];   /* first element of one, plus one; 0: there is none */
     bool final;
-    bool anew; /* lists are laid out anew, and nothing has room to grow */
+    bool anew; /* lists are laid out anew, and sections have no room to grow */
     bool out_of_memory;
 };
 
@@ -178,41 +177,13 @@ bool ct_image_keeps_lists(void)
 
 /* ---- lists ---- */
 
-/* The binary logarithm of the room of a list of so many, but in a final payload. */
-static uint32_t size_of(uint32_t count)
-{
-    return count > 1 ? 32 - (uint32_t)__builtin_clz(count - 1) : 0;
-}
-
-static char *element(uint32_t type, uint32_t i)
-{
-    return section_at(type) + (size_t)i * element_bytes[type];
-}
-
-/* A hole names the next one of its size where a bucket has its count: all that is there is valid.
+/*
+ * In elements: powers of two, so that the places which a list has left are together less than the
+ * one it has. In a final payload no more than there are.
  */
-static char *link_of(uint32_t type, uint32_t hole)
+static uint32_t room_of(uint32_t count)
 {
-    return element(type, hole) + offsetof(struct ct_file_bucket, count);
-}
-
-static void leave_hole(uint32_t type, const struct ct_extent *list)
-{
-    uint32_t *hole = &image.hole[type][size_of(list->count)];
-    if (!list->count)
-        return;
-    __builtin_memcpy(link_of(type, list->first), hole, sizeof(*hole));
-    *hole = list->first + 1;
-}
-
-static bool take_hole(uint32_t type, uint32_t size, uint32_t *first)
-{
-    uint32_t *hole = &image.hole[type][size];
-    if (!*hole)
-        return false;
-    *first = *hole - 1;
-    __builtin_memcpy(hole, link_of(type, *first), sizeof(*hole));
-    return true;
+    return count < 2 || image.final ? count : 2u << (31 - __builtin_clz(count - 1));
 }
 
 static bool add_room(uint32_t type, uint32_t count, uint32_t *first)
@@ -227,28 +198,14 @@ static bool add_room(uint32_t type, uint32_t count, uint32_t *first)
     return true;
 }
 
-static bool move_list(uint32_t type, struct ct_extent *list, uint32_t size)
-{
-    uint32_t first;
-    if (!take_hole(type, size, &first) && !add_room(type, 1u << size, &first))
-        return false;
-    leave_hole(type, list);
-    list->first = first;
-    return true;
-}
-
 void *ct_image_list(uint32_t type, struct ct_extent *list, uint32_t count)
 {
-    uint32_t size = size_of(count);
-    bool good = true;
-    if (image.anew)
-        good = add_room(type, image.final || !count ? count : 1u << size, &list->first);
-    else if (count && (!list->count || size > size_of(list->count)))
-        good = move_list(type, list, size);
-    if (!good)
+    uint32_t room = room_of(count);
+    bool moves = image.anew || room > room_of(list->count);
+    if (moves && !add_room(type, room, &list->first))
         return NULL;
     list->count = count;
-    return element(type, list->first);
+    return section_at(type) + (size_t)list->first * element_bytes[type];
 }
 
 /* ---- the end ---- */

@@ -107,8 +107,7 @@ START_TEST(little_is_written)
 }
 END_TEST
 
-/* At the end, as a section's list does; the regions must not be in each other's way all the time.
- */
+/* At the end, as the last section does: the regions are seldom in each other's way. */
 START_TEST(growth_is_written)
 {
     char *data = noise(LARGE);
