@@ -6,10 +6,12 @@
 
 #define BLOCK_BYTES 512
 
+/* The child of a fork meanwhile must not give back what has become other memory. */
 void ct_blocks_drop(struct ct_blocks *b)
 {
-    ct_unmap(b->map, b->map_bytes);
+    const struct ct_blocks before = *b;
     *b = (struct ct_blocks){0};
+    ct_unmap(before.map, before.map_bytes);
 }
 
 /* Twice what is needed: what is not used takes no memory. What was known before is not. */
@@ -18,9 +20,10 @@ static bool make_room(struct ct_blocks *b, size_t bytes)
     size_t blocks = 2 * (bytes / BLOCK_BYTES + 1);
     size_t map_bytes = sizeof(*b->over_a_block) + blocks * (sizeof(*b->block) + BLOCK_BYTES);
     ct_blocks_drop(b);
-    b->map = ct_map(map_bytes);
-    if (!b->map)
+    char *map = ct_map(map_bytes);
+    if (!map)
         return false;
+    b->map = map;
     b->map_bytes = map_bytes;
     b->room_bytes = blocks * BLOCK_BYTES;
     b->over_a_block = b->map;

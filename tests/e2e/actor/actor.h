@@ -71,6 +71,7 @@ typedef int actor_fn(int argc, char **argv);
     X("endless", endless)                                                                          \
     X("streams", streams)                                                                          \
     X("names", names)                                                                              \
+    X("writes", writes)                                                                            \
     X("odd-names", odd_names)                                                                      \
     X("tour", tour)                                                                                \
     X("faults", faults)                                                                            \

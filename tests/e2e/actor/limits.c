@@ -2,6 +2,7 @@
 /* Parts that have more of something than cutrace has room for. */
 #include "actor.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +28,13 @@ int actor_streams(int argc, char **argv)
     return 0;
 }
 
-static long anonymous_kib(void)
+static long number_in(const char *path, const char *format)
 {
     char line[256];
     long n = 0;
-    FILE *f = fopen("/proc/self/status", "r");
+    FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof(line), f))
-        sscanf(line, "RssAnon: %ld", &n);
+        sscanf(line, format, &n);
     if (f)
         fclose(f);
     return n;
@@ -64,9 +65,51 @@ int actor_names(int argc, char **argv)
     }
     MUST(cuStreamSynchronize(s));
     printf("launched %ld\n", n);
-    fprintf(stderr, "RssAnon %ld kB\n", anonymous_kib());
+    fprintf(stderr, "RssAnon %ld kB\n", number_in("/proc/self/status", "RssAnon: %ld"));
     free(name);
     return 0;
+}
+
+static long written_bytes(void)
+{
+    return number_in("/proc/self/io", "wchar: %ld");
+}
+
+/*
+ * writes N one|each: that many kernels, then for three seconds a hundred launches a second, of one
+ * of them or of each in turn, all of different lengths. Killed by a signal a while after the last.
+ */
+int actor_writes(int argc, char **argv)
+{
+    long n = actor_number(argc, argv, 1, 15000), i;
+    bool each = !strcmp(actor_word(argc, argv, 2, "one"), "each");
+    CUfunction *f = calloc((size_t)n, sizeof(*f));
+    char name[100];
+    actor_begin();
+    CUstream s = actor_stream();
+    for (i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "spin_kernel_whose_name_is_as_long_as_many_are_%ld", i);
+        f[i] = actor_function(name);
+        for (long k = 0; k < 3; k++)
+            MUST(actor_launch_with(f[i], s, 2000 + (uint64_t)(i * k) % 500));
+    }
+    MUST(cuStreamSynchronize(s));
+    actor_wait_for_profile();
+    actor_sleep_ms(300);
+    long before = written_bytes();
+    uint64_t begun_ns = actor_now_ns();
+    for (i = 0; i < 300; i++) {
+        MUST(actor_launch_with(f[each ? i * 7919 % n : n / 2], s,
+                               2000 + (uint64_t)i * 7907 % 10000));
+        actor_sleep_ms(10);
+    }
+    double ns = (double)(actor_now_ns() - begun_ns);
+    fprintf(stderr, "written %.0f bytes/s\n", (double)(written_bytes() - before) * 1e9 / ns);
+    printf("launched %ld\n", 3 * n + 300);
+    fflush(stdout);
+    actor_sleep_ms(300);
+    raise(SIGKILL);
+    return 1;
 }
 
 /* odd-names: what no compiler would call a kernel */

@@ -3,6 +3,7 @@
  * More of everything than there is room for: what has none is counted, memory stays within its
  * bounds, and the program does not notice. CUTRACE_TEST_NAMES: how many kernels' names.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,29 @@ START_TEST(odd_names)
 }
 END_TEST
 
+/* Of a large profile only what changed is written, and all of it is there after SIGKILL. */
+static const struct {
+    const char *which, *mode;
+} writers[] = {
+    {"one", "CUTRACE_SAMPLE=1"}, {"each", "CUTRACE_SAMPLE=1"}, {"each", "CUTRACE_BUDGET=2%"}};
+
+START_TEST(many_kernels_are_not_written_again)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"writes", "15000", writers[_i].which},
+                              .env = {writers[_i].mode}, .timeout_s = 200);
+    ck_assert_int_eq(stage_exit(&r), 128 + SIGKILL);
+    const char *written = strstr(r.err, "written "), *launches = strstr(r.out, "launched ");
+    ck_assert_msg(written && launches, "%.900s", r.err);
+    ck_assert_int_le(atol(written + 8), 1000000);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(s.process->flags & CT_PROCESS_FINISHED, 0);
+    CHECK_SUM(stage_rows(&s, CT_ROW_KERNEL, NULL), strtoull(launches + 9, NULL, 10));
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("limits");
@@ -155,5 +179,6 @@ int main(void)
     tcase_add_loop_test(t, many_names, 0, 2);
     tcase_add_loop_test(t, long_names, 0, CT_CHECKS_THREADS ? 1 : 2);
     tcase_add_test(t, odd_names);
+    tcase_add_loop_test(t, many_kernels_are_not_written_again, 0, 3);
     return stage_main("life_limits", t);
 }
