@@ -5,6 +5,7 @@
 #include "format/crc32.h"
 
 #define BLOCK_BYTES 512
+#define LEAST_BYTES ((size_t)64 * 1024) /* as a buffer begins with */
 
 /* The child of a fork meanwhile must not give back what has become other memory. */
 void ct_blocks_drop(struct ct_blocks *b)
@@ -17,7 +18,7 @@ void ct_blocks_drop(struct ct_blocks *b)
 /* Twice what is needed: what is not used takes no memory. What was known before is not. */
 static bool make_room(struct ct_blocks *b, size_t bytes)
 {
-    size_t blocks = 2 * (bytes / BLOCK_BYTES + 1);
+    size_t blocks = 2 * (ct_max(bytes, LEAST_BYTES) / BLOCK_BYTES + 1);
     size_t map_bytes = sizeof(*b->over_a_block) + blocks * (sizeof(*b->block) + BLOCK_BYTES);
     ct_blocks_drop(b);
     char *map = ct_map(map_bytes);

