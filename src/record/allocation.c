@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/allocation.h"
 
+#include <sched.h>
+
+#include "base/chains.h"
 #include "base/config.h"
 #include "base/mem.h"
 #include "base/spin.h"
+#include "record/block_sizes.h"
 #include "record/context.h"
 
-#define SLOT_BITS 17
-#define SLOTS (1u << SLOT_BITS)
-_Static_assert(CT_ALLOCATIONS_FOLLOWED <= SLOTS / 4 * 3, "a search has to end");
-
-#define SIZES 4096 /* of blocks that are told apart in the list */
+#define CHAIN_BITS 17
+#define STEP 32 /* blocks that are looked at while the lock is held once */
+_Static_assert(CT_ALLOCATIONS_LISTED == CT_BLOCK_SIZES_TOLD, "the list has what is told");
 
 struct allocations {
     struct ct_spin lock;
-    uint32_t used;
     struct ct_file_memory figures[CT_DEVICES][CT_ALLOCATION_COUNT];
-    struct ct_allocated slots[SLOTS];
-    struct ct_file_block sizes[SIZES]; /* of the list, while it is made */
+    struct ct_chains index; /* by key */
+    struct ct_allocated block[CT_ALLOCATIONS_FOLLOWED];
+    struct ct_block_sizes sizes;
 };
 
 static struct allocations *all;
@@ -26,8 +28,12 @@ bool ct_allocations_init(void)
 {
     if (ct_config.without_memory)
         return true;
-    all = ct_map(sizeof(*all));
-    return all != NULL;
+    struct allocations *a = ct_map(sizeof(*a));
+    if (!a || !ct_chains_init(&a->index, CHAIN_BITS, CT_ALLOCATIONS_FOLLOWED) ||
+        !ct_block_sizes_init(&a->sizes, CT_ALLOCATIONS_FOLLOWED))
+        return false;
+    all = a;
+    return true;
 }
 
 void ct_allocations_forget(void)
@@ -40,34 +46,36 @@ bool ct_allocations_are_on(void)
     return all != NULL;
 }
 
-/* ---- the table: linear probing, and what follows is moved up when a block goes ---- */
+/* ---- the table ---- */
 
-static uint32_t hash(uint64_t key, unsigned bits)
+static struct ct_allocated *find(uint64_t key)
 {
-    uint64_t h = key * 0x9e3779b97f4a7c15u;
-    return (uint32_t)((h ^ h >> 32) * 0x9e3779b97f4a7c15u >> (64 - bits));
+    uint32_t i = ct_chains_first(&all->index, ct_chains_hash(key));
+    while (i != CT_CHAINS_NONE && all->block[i].key != key)
+        i = ct_chains_next(&all->index, i);
+    return i == CT_CHAINS_NONE ? NULL : &all->block[i];
 }
 
-static struct ct_allocated *slot_of(uint64_t key)
+static struct ct_file_block size_of(const struct ct_allocated *b)
 {
-    uint32_t i = hash(key, SLOT_BITS);
-    while (all->slots[i].kind && all->slots[i].key != key)
-        i = (i + 1) % SLOTS;
-    return &all->slots[i];
+    return (struct ct_file_block){.device = b->device, .kind = b->kind, .bytes = b->bytes};
 }
 
-static void remove_slot(struct ct_allocated *gone)
+static bool put(const struct ct_allocated *new)
 {
-    uint32_t hole = (uint32_t)(gone - all->slots);
-    for (uint32_t i = (hole + 1) % SLOTS; all->slots[i].kind; i = (i + 1) % SLOTS) {
-        uint32_t home = hash(all->slots[i].key, SLOT_BITS);
-        if ((i - home) % SLOTS < (i - hole) % SLOTS)
-            continue;
-        all->slots[hole] = all->slots[i];
-        hole = i;
-    }
-    all->slots[hole] = (struct ct_allocated){.kind = 0};
-    all->used--;
+    uint32_t i = ct_chains_take(&all->index, ct_chains_hash(new->key));
+    if (i == CT_CHAINS_NONE)
+        return false;
+    all->block[i] = *new;
+    ct_block_sizes_add(&all->sizes, size_of(new));
+    return true;
+}
+
+static void remove_block(struct ct_allocated *gone)
+{
+    ct_block_sizes_remove(&all->sizes, size_of(gone));
+    ct_chains_give(&all->index, ct_chains_hash(gone->key), (uint32_t)(gone - all->block));
+    gone->kind = 0;
 }
 
 /* ---- figures ---- */
@@ -147,17 +155,12 @@ static void missed(struct ct_file_memory *m, uint64_t bytes)
 static void put_locked(const struct ct_allocated *b,
                        void (*count)(struct ct_file_memory *, uint64_t))
 {
-    struct ct_allocated *slot = slot_of(b->key);
-    if (slot->kind) {
-        each_sum(slot, missed);
-    } else if (all->used == CT_ALLOCATIONS_FOLLOWED) {
-        each_sum(b, unfollowed);
-        return;
-    } else {
-        all->used++;
+    struct ct_allocated *before = find(b->key);
+    if (before) {
+        each_sum(before, missed);
+        remove_block(before);
     }
-    *slot = *b;
-    each_sum(b, count);
+    each_sum(b, put(b) ? count : unfollowed);
 }
 
 void ct_allocations_add(struct ct_allocated block)
@@ -179,15 +182,17 @@ void ct_allocations_failed(uint32_t kind, uint32_t device, uint64_t bytes)
 struct ct_allocated ct_allocations_free(uint64_t key, uint32_t kind, uint32_t device)
 {
     ct_spin_lock(&all->lock);
-    struct ct_allocated *slot = slot_of(key), block = *slot;
-    if (!block.kind) {
-        block = (struct ct_allocated){.kind = kind, .device = (uint16_t)device};
+    struct ct_allocated *known = find(key);
+    struct ct_allocated block = {.kind = kind, .device = (uint16_t)device};
+    if (known)
+        block = *known;
+    if (!known) {
         figures_of(device, kind)->unknown_frees++;
     } else if (block.references) {
-        slot->references--;
+        known->references--;
     } else {
         each_sum(&block, freed);
-        remove_slot(slot);
+        remove_block(known);
     }
     ct_spin_unlock(&all->lock);
     return block;
@@ -195,9 +200,9 @@ struct ct_allocated ct_allocations_free(uint64_t key, uint32_t kind, uint32_t de
 
 static void retain_locked(uint64_t key)
 {
-    struct ct_allocated *slot = slot_of(key);
-    if (slot->kind && slot->references < UINT16_MAX)
-        slot->references++;
+    struct ct_allocated *b = find(key);
+    if (b && b->references < UINT16_MAX)
+        b->references++;
 }
 
 void ct_allocations_keep(struct ct_allocated block)
@@ -219,30 +224,32 @@ void ct_allocations_retain(uint64_t key)
     ct_spin_unlock(&all->lock);
 }
 
-/* What is moved up comes from behind, and round the end from slots that were looked at: once more.
- */
-static bool end_one_locked(CUcontext context, uint32_t *at)
+/* From a place on; returns where to go on, or CT_CHAINS_NONE. */
+static uint32_t end_some_locked(CUcontext context, uint32_t from)
 {
-    for (; *at < SLOTS; ++*at) {
-        struct ct_allocated *slot = &all->slots[*at];
-        if (!slot->kind || slot->context != context)
+    uint32_t to = (uint32_t)ct_min(from + STEP, all->index.met);
+    for (uint32_t i = from; i < to; i++) {
+        struct ct_allocated *b = &all->block[i];
+        if (!b->kind || b->context != context)
             continue;
-        each_sum(slot, ended);
-        remove_slot(slot);
-        return true;
+        each_sum(b, ended);
+        remove_block(b);
     }
-    return false;
+    return to < all->index.met ? to : CT_CHAINS_NONE;
 }
 
+/* In pieces, between which others may have the lock: no block moves meanwhile. */
 void ct_allocations_end(CUcontext context)
 {
     if (!all || !context)
         return;
-    ct_spin_lock(&all->lock);
-    for (int pass = 0; pass < 2 && all->used; pass++)
-        for (uint32_t at = 0; end_one_locked(context, &at);)
-            ;
-    ct_spin_unlock(&all->lock);
+    for (uint32_t at = 0; at != CT_CHAINS_NONE;) {
+        ct_spin_lock(&all->lock);
+        at = end_some_locked(context, at);
+        ct_spin_unlock(&all->lock);
+        if (at != CT_CHAINS_NONE)
+            sched_yield();
+    }
 }
 
 /* ---- what is told ---- */
@@ -261,66 +268,13 @@ bool ct_allocations_figures(uint32_t device, uint32_t kind, struct ct_file_memor
     return known;
 }
 
-static bool is_larger(const struct ct_file_block *a, const struct ct_file_block *b)
-{
-    if (a->bytes * a->count != b->bytes * b->count)
-        return a->bytes * a->count > b->bytes * b->count;
-    return a->bytes > b->bytes;
-}
-
-/* One size more or one that is known; without room what has no size of its own. */
-static void add_size(const struct ct_allocated *b, struct ct_file_block *rest)
-{
-    uint64_t key = b->bytes ^ (uint64_t)b->kind << 56 ^ (uint64_t)b->device << 48;
-    uint32_t i = hash(key, 12);
-    for (uint32_t tries = 0; tries < 64; tries++, i = (i + 1) % SIZES) {
-        struct ct_file_block *s = &all->sizes[i];
-        if (s->count && (s->bytes != b->bytes || s->kind != b->kind || s->device != b->device))
-            continue;
-        s->device = b->device;
-        s->kind = b->kind;
-        s->bytes = b->bytes;
-        s->count++;
-        return;
-    }
-    rest->count++;
-    rest->bytes += b->bytes;
-}
-_Static_assert(SIZES == 1 << 12, "hash() gives a size's place");
-
-/* Into the list, which is in order; what falls off its end belongs to the rest. */
-static uint32_t insert(struct ct_file_block *list, uint32_t count, struct ct_file_block size,
-                       struct ct_file_block *rest)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (is_larger(&size, &list[i])) {
-            struct ct_file_block smaller = list[i];
-            list[i] = size;
-            size = smaller;
-        }
-    if (count < CT_ALLOCATIONS_LISTED) {
-        list[count] = size;
-        return count + 1;
-    }
-    rest->count += size.count;
-    rest->bytes += size.count * size.bytes;
-    return count;
-}
-
 uint32_t ct_allocations_list(struct ct_file_block list[CT_ALLOCATIONS_LISTED + 1])
 {
     struct ct_file_block rest = {.kind = CT_ALLOCATION_ON_DEVICE};
-    uint32_t count = 0;
     if (!all)
         return 0;
     ct_spin_lock(&all->lock);
-    __builtin_memset(all->sizes, 0, sizeof(all->sizes));
-    for (uint32_t i = 0; i < SLOTS && all->used; i++)
-        if (all->slots[i].kind)
-            add_size(&all->slots[i], &rest);
-    for (uint32_t i = 0; i < SIZES; i++)
-        if (all->sizes[i].count)
-            count = insert(list, count, all->sizes[i], &rest);
+    uint32_t count = ct_block_sizes_largest(&all->sizes, list, &rest);
     ct_spin_unlock(&all->lock);
     if (rest.count)
         list[count++] = rest;
