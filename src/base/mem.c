@@ -2,7 +2,6 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define CHUNK_BYTES (64 * 1024)
@@ -44,38 +43,5 @@ void *ct_buffer_add(struct ct_buffer *b, size_t len_bytes)
         return NULL;
     void *p = b->data + b->len_bytes;
     b->len_bytes = need;
-    return p;
-}
-
-static char *map_chunk(struct ct_arena *a, size_t bytes, size_t limit_bytes)
-{
-    char *p = bytes <= limit_bytes && a->mapped_bytes <= limit_bytes - bytes ? ct_map(bytes) : NULL;
-    if (p)
-        a->mapped_bytes += bytes;
-    return p;
-}
-
-/*
- * What is larger than a chunk has one of its own. Who is interrupted here for good must not leave
- * the others more room than there is: so there is first less, then another place.
- */
-void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes)
-{
-    if (bytes > CHUNK_BYTES)
-        return map_chunk(a, bytes, limit_bytes);
-    if (bytes > a->left_bytes) {
-        char *chunk = map_chunk(a, CHUNK_BYTES, limit_bytes);
-        if (!chunk)
-            return NULL;
-        a->left_bytes = 0;
-        atomic_signal_fence(memory_order_seq_cst);
-        a->next = chunk;
-        atomic_signal_fence(memory_order_seq_cst);
-        a->left_bytes = CHUNK_BYTES;
-    }
-    void *p = a->next;
-    a->left_bytes -= bytes;
-    atomic_signal_fence(memory_order_seq_cst);
-    a->next += bytes;
     return p;
 }

@@ -25,14 +25,4 @@ struct ct_buffer {
 /* Room for len_bytes more at the end, already counted in; NULL when memory is out. */
 void *ct_buffer_add(struct ct_buffer *b, size_t len_bytes);
 
-/* Memory in pieces that stay where they are and are never given back. */
-struct ct_arena {
-    char *next;
-    size_t left_bytes;
-    size_t mapped_bytes;
-};
-
-/* Zeroed, without any alignment of its own; NULL when memory or limit_bytes of mappings are out. */
-void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes);
-
 #endif

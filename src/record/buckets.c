@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/buckets.h"
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 _Static_assert(CT_HIST_STEPS % CT_BUCKETS_PART == 0, "the last part of an octave is a whole one");
 

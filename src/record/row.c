@@ -98,7 +98,7 @@ static uint32_t find_or_add_locked(const struct identity *id, uint32_t most)
         if (!ct_table_find(&rows->index, key, &value)) {
             uint32_t n = add_locked(id, most);
             if (n != CT_ROW_NONE)
-                ct_table_put(&rows->index, key, n);
+                ct_table_add(&rows->index, key, n);
             return n;
         }
         if (is_row(&rows->row[value], id))

@@ -177,7 +177,7 @@ static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
     c->every = policy.budget_ppm ? ct_max(policy.every, FIRST_EVERY) : policy.every;
     c->sure = (int32_t)policy.sure;
     atomic_store_explicit(&cells->count, n + 1, memory_order_release);
-    ct_table_put(&cells->index, key, n);
+    ct_table_add(&cells->index, key, n);
     return n;
 }
 
