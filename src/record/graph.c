@@ -19,7 +19,7 @@
 
 struct graphs {
     struct ct_graph *graph[CT_GRAPHS];
-    uint64_t key[CT_GRAPHS]; /* close together, as all are looked through; under the lock */
+    uint64_t key[CT_GRAPHS]; /* close together, as all are looked through */
     _Atomic uint32_t count;
     struct ct_spin lock;                         /* for adding */
     _Atomic uint32_t updates;                    /* instantiations and updates, of all */
@@ -215,19 +215,23 @@ static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth)
     ct_graph_nodes_free(&n);
 }
 
-/* Names become ours: the program's may go with their module. */
-static bool keep_names(struct ct_graph *g, uint32_t ordinal)
+static const char *ordinal_name(uint32_t ordinal)
 {
     char digits[24];
     struct ct_text t = ct_text_in(digits, sizeof(digits));
     ct_text_add_u64(&t, ordinal);
-    g->name = ct_intern(digits, t.len);
+    return ct_intern(digits, t.len);
+}
+
+/* Names become ours: the program's may go with their module. */
+static bool keep_names(struct ct_graph *g)
+{
     for (uint32_t i = 0; i < g->parts; i++) {
         const char *name = g->part[i].work.name;
         if (name && !(g->part[i].work.name = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES))))
             return false;
     }
-    return g->name != NULL;
+    return true;
 }
 
 /* Two of the same are one, also where single copies are of other sizes. */
@@ -249,10 +253,11 @@ static uint64_t key_of_graph(const struct ct_graph *g)
     return g->hash + g->sizes * 0x9e3779b97f4a7c15u + g->nodes;
 }
 
-static uint32_t search(const struct ct_graph *g)
+/* Among the first n; n: it is not there. Takes no lock. */
+static uint32_t search(const struct ct_graph *g, uint32_t n)
 {
     uint64_t key = key_of_graph(g);
-    uint32_t n = ct_graphs_count(), i = 0;
+    uint32_t i = 0;
     while (i < n && (all->key[i] != key || !is_known_as(all->graph[i], g)))
         i++;
     return i;
@@ -267,22 +272,37 @@ static void forget_sizes(struct ct_graph *g)
         g->part[i].work.bytes = 0;
 }
 
+/* As the next one after n. False: there are more by now. */
+static bool add(struct ct_graph *g, uint32_t n)
+{
+    ct_spin_lock(&all->lock);
+    bool is_next = ct_graphs_count() == n;
+    if (is_next) {
+        all->graph[n] = g;
+        all->key[n] = key_of_graph(g);
+        atomic_store_explicit(&all->count, n + 1, memory_order_release);
+    }
+    ct_spin_unlock(&all->lock);
+    return is_next;
+}
+
 /* Index of a topology, with `g` taken over if it is new; UNKNOWN: no room. */
 static uint32_t settle(struct ct_graph *g)
 {
+    uint32_t n, i;
     measure(g);
-    uint32_t n = ct_graphs_count(), i = search(g);
-    if (i == n && n >= CT_GRAPHS_BY_SIZE && g->sizes) {
-        forget_sizes(g);
-        i = search(g);
-    }
-    if (i < n)
-        return i;
-    if (n == CT_GRAPHS || !keep_names(g, n + 1))
-        return UNKNOWN;
-    all->graph[n] = g;
-    all->key[n] = key_of_graph(g);
-    atomic_store_explicit(&all->count, n + 1, memory_order_release);
+    do {
+        n = ct_graphs_count();
+        i = search(g, n);
+        if (i == n && n >= CT_GRAPHS_BY_SIZE && g->sizes) {
+            forget_sizes(g);
+            i = search(g, n);
+        }
+        if (i < n)
+            return i;
+        if (n == CT_GRAPHS || !keep_names(g) || !(g->name = ordinal_name(n + 1)))
+            return UNKNOWN;
+    } while (!add(g, n));
     return n;
 }
 
@@ -299,10 +319,8 @@ static void keep_index(CUgraphExec exec, uint64_t updates, uint32_t index)
 /* Makes g, or the same topology met before, that of an executable graph. */
 static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
 {
-    ct_spin_lock(&all->lock);
     uint32_t index = settle(g);
     bool kept = index != UNKNOWN && all->graph[index] == g;
-    ct_spin_unlock(&all->lock);
     if (index == UNKNOWN)
         ct_note(CT_NOTE_WARNING, "Graphs in which nothing is counted: there are too many kinds");
     keep_index(exec, updates, index);

@@ -36,15 +36,24 @@ void ct_range_names_forget(void)
     ct_spin_init(&categories.lock);
 }
 
-static uint32_t add_domain(const char *name, size_t bytes)
+/* 0: it is not there. Takes no lock. */
+static uint32_t find_domain(const char *name, size_t bytes)
 {
-    uint32_t n = atomic_load_explicit(&domains.count, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&domains.count, memory_order_acquire);
     for (uint32_t i = 1; i <= n; i++)
         if (ct_same_text(domains.name[i], name, bytes))
             return i;
-    const char *copy = n < CT_RANGE_DOMAINS - 2 ? ct_intern(name, bytes) : NULL;
-    if (!copy)
-        return CT_RANGE_DOMAINS - 1;
+    return 0;
+}
+
+static bool has_domain_left(void)
+{
+    return atomic_load_explicit(&domains.count, memory_order_relaxed) < CT_RANGE_DOMAINS - 2;
+}
+
+static uint32_t add_domain_locked(const char *copy)
+{
+    uint32_t n = atomic_load_explicit(&domains.count, memory_order_relaxed);
     domains.name[n + 1] = copy;
     atomic_store_explicit(&domains.count, n + 1, memory_order_release);
     return n + 1;
@@ -52,10 +61,16 @@ static uint32_t add_domain(const char *name, size_t bytes)
 
 uint32_t ct_range_domain(const char *name, size_t bytes)
 {
-    ct_spin_lock(&domains.lock);
-    uint32_t domain = add_domain(name, bytes);
-    ct_spin_unlock(&domains.lock);
-    return domain;
+    uint32_t domain = find_domain(name, bytes);
+    const char *copy = !domain && has_domain_left() ? ct_intern(name, bytes) : NULL;
+    if (copy) {
+        ct_spin_lock(&domains.lock);
+        domain = find_domain(name, bytes);
+        if (!domain && has_domain_left())
+            domain = add_domain_locked(copy);
+        ct_spin_unlock(&domains.lock);
+    }
+    return domain ? domain : CT_RANGE_DOMAINS - 1;
 }
 
 const char *ct_range_domain_name(uint32_t domain)

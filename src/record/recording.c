@@ -13,7 +13,7 @@ static CT_READ_MOSTLY atomic_bool recording;
 static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
 static _Atomic uint32_t switches;
 
-void ct_recording_set(bool on)
+void ct_recording_switch(bool on)
 {
     uint64_t now = ct_ticks();
     if (!atomic_exchange_explicit(&recording, on, memory_order_relaxed) && on) {
@@ -21,8 +21,18 @@ void ct_recording_set(bool on)
         atomic_store_explicit(&switched_on[n % SWITCHES], now, memory_order_relaxed);
         atomic_store_explicit(&switches, n + 1, memory_order_release);
     }
+}
+
+void ct_recording_tell(void)
+{
     ct_pass_renew();
     ct_streams_break();
+}
+
+void ct_recording_set(bool on)
+{
+    ct_recording_switch(on);
+    ct_recording_tell();
 }
 
 bool ct_recording(void)

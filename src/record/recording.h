@@ -7,6 +7,9 @@
 
 /* Recording can be switched off and on by the program; operations meanwhile are only counted. */
 void ct_recording_set(bool on);
+/* Its two parts: what takes no time, and what tells all streams. */
+void ct_recording_switch(bool on);
+void ct_recording_tell(void);
 bool ct_recording(void);
 uint64_t ct_recording_off_operations(void);
 /*

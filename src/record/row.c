@@ -52,7 +52,18 @@ struct identity {
     uint32_t kind, detail, device;
     const char *name;
     size_t len;
+    uint64_t hash;
+    const char *kept; /* a copy of the name that stays; NULL: there is none */
+    bool excluded;
 };
+
+static struct identity identity(uint32_t kind, uint32_t detail, uint32_t device, const char *name)
+{
+    size_t len = ct_strnlen(name, CT_NAME_BYTES);
+    uint64_t hash =
+        ct_hash_bytes(name, len) ^ ((uint64_t)kind << 56 | (uint64_t)detail << 16 | device);
+    return (struct identity){kind, detail, device, name, len, hash, NULL, false};
+}
 
 static bool is_row(const struct ct_row *r, const struct identity *id)
 {
@@ -68,65 +79,73 @@ static const char *name_of(const struct identity *id)
     return id->name == others_name ? others_name : ct_intern(id->name, id->len);
 }
 
+/* All that takes time, or memory: before the lock. */
+static void settle(struct identity *id)
+{
+    bool named = id->kind == CT_ROW_KERNEL && id->name != others_name;
+    id->kept = name_of(id);
+    id->excluded = !ct_is_wanted(id->device, named ? id->kept : NULL);
+}
+
 static uint32_t add_locked(const struct identity *id, uint32_t most)
 {
     uint32_t n = atomic_load_explicit(&rows->count, memory_order_relaxed);
-    const char *name = n < most ? name_of(id) : NULL;
-    if (!name)
+    if (n >= most || !id->kept)
         return CT_ROW_NONE;
-    bool named = id->kind == CT_ROW_KERNEL && name != others_name;
     struct ct_row *r = &rows->row[n];
     r->kind = id->kind;
     r->detail = id->detail;
     r->device = id->device;
-    r->name = name;
+    r->name = id->kept;
     r->registers = UINT32_MAX;
     r->static_shared_bytes = UINT32_MAX;
     r->time.min_ns = r->raw.min_ns = UINT64_MAX;
-    r->excluded = !ct_is_wanted(id->device, named ? name : NULL);
+    r->excluded = id->excluded;
     atomic_store_explicit(&rows->count, n + 1, memory_order_release);
     return n;
 }
 
-/* A row that is there, or one among the first `most`. */
-static uint32_t find_or_add_locked(const struct identity *id, uint32_t most)
+/* CT_ROW_NONE: it is not there, and its key would be *key. Takes no lock. */
+static uint32_t find(const struct identity *id, uint64_t *key)
 {
-    uint64_t hash = ct_hash_bytes(id->name, id->len) ^
-                    ((uint64_t)id->kind << 56 | (uint64_t)id->detail << 16 | id->device);
-    for (uint64_t key = hash | 1;; key += 2) {
-        uint64_t value;
-        if (!ct_table_find(&rows->index, key, &value)) {
-            uint32_t n = add_locked(id, most);
-            if (n != CT_ROW_NONE)
-                ct_table_add(&rows->index, key, n);
-            return n;
-        }
+    uint64_t value;
+    for (*key = id->hash | 1; ct_table_find(&rows->index, *key, &value); *key += 2)
         if (is_row(&rows->row[value], id))
             return (uint32_t)value;
-    }
+    return CT_ROW_NONE;
+}
+
+/* A row that is there, or one among the first `most`. */
+static uint32_t find_or_add(struct identity *id, uint32_t most)
+{
+    uint64_t key;
+    uint32_t n = find(id, &key);
+    if (n != CT_ROW_NONE || ct_rows_count() >= most)
+        return n;
+    settle(id);
+    ct_spin_lock(&rows->lock);
+    n = find(id, &key);
+    if (n == CT_ROW_NONE && (n = add_locked(id, most)) != CT_ROW_NONE)
+        ct_table_add(&rows->index, key, n);
+    ct_spin_unlock(&rows->lock);
+    return n;
 }
 
 /* The row of all others of the kind on the device; there is room for some hundred of these. */
-static uint32_t others_locked(const struct identity *id)
+static uint32_t get_others(const struct identity *id)
 {
-    struct identity others = *id;
-    others.name = id->kind == CT_ROW_KERNEL ? others_name : "";
-    others.len = ct_strlen(others.name);
-    if (id->kind == CT_ROW_GRAPH)
-        others.detail = 0;
-    uint32_t n = find_or_add_locked(&others, CT_ROWS);
+    struct identity others =
+        identity(id->kind, id->kind == CT_ROW_GRAPH ? 0 : id->detail, id->device,
+                 id->kind == CT_ROW_KERNEL ? others_name : "");
+    uint32_t n = find_or_add(&others, CT_ROWS);
     return n != CT_ROW_NONE ? n : CT_ROWS - 1;
 }
 
 static uint32_t get(uint32_t kind, uint32_t detail, uint32_t device, const char *name)
 {
-    const struct identity id = {kind, detail, device, name, ct_strnlen(name, CT_NAME_BYTES)};
-    ct_spin_lock(&rows->lock);
-    uint32_t n = find_or_add_locked(&id, NAMED_ROWS);
-    if (n == CT_ROW_NONE)
-        n = others_locked(&id);
-    ct_spin_unlock(&rows->lock);
-    return n;
+    struct identity id = identity(kind, detail, device, name);
+    uint32_t n = find_or_add(&id, NAMED_ROWS);
+    return n != CT_ROW_NONE ? n : get_others(&id);
 }
 
 uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char *name)
