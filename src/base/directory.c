@@ -23,11 +23,15 @@ bool ct_directory_init(struct ct_directory *d, bool (*stays)(uint64_t value))
     return true;
 }
 
+static struct ct_directory_slot *slots_in(uintptr_t told, unsigned *bits)
+{
+    *bits = told & 63;
+    return (void *)(told & ~(uintptr_t)63);
+}
+
 static struct ct_directory_slot *slots_of(const struct ct_directory_shelf *s, unsigned *bits)
 {
-    uintptr_t slots = atomic_load_explicit(&s->slots, memory_order_relaxed);
-    *bits = slots & 63;
-    return (void *)(slots & ~(uintptr_t)63);
+    return slots_in(atomic_load_explicit(&s->slots, memory_order_relaxed), bits);
 }
 
 static bool is_there(const struct ct_directory_slot *slot)
@@ -76,33 +80,6 @@ static uint32_t copy(struct ct_directory_slot *to, unsigned to_bits,
     return n;
 }
 
-/*
- * Without what was removed, and twice as large if that is little. Where there is no more room,
- * without what need not stay. A look may still be in the slots of before: as many of them as there
- * are now are the spare ones of the next rebuilding, fewer of them stay as they are.
- */
-static bool rebuild_locked(struct ct_directory *d, struct ct_directory_shelf *s)
-{
-    unsigned bits, to_bits;
-    struct ct_directory_slot *from = slots_of(s, &bits), *to = s->spare;
-    bool is_small = count(from, bits) > 1u << (bits - 1), is_full = is_small && bits == MOST_BITS;
-    to_bits = is_small && !is_full ? ct_max(bits + 1, PAGE_BITS) : bits;
-    if (is_full && !d->stays)
-        return false;
-    if (!to || to_bits != bits)
-        to = ct_map(sizeof(*to) << to_bits);
-    if (!to)
-        return false;
-    for (uint32_t i = 0; to == s->spare && i < 1u << to_bits; i++)
-        fill(&to[i], 0, 0);
-    s->used = copy(to, to_bits, from, bits, is_full ? d->stays : NULL);
-    s->spare = to_bits == bits ? from : NULL;
-    atomic_store_explicit(&s->slots, (uintptr_t)to | to_bits, memory_order_release);
-    uint32_t rebuilt = atomic_load_explicit(&s->rebuilt, memory_order_relaxed);
-    atomic_store_explicit(&s->rebuilt, rebuilt + 1, memory_order_release);
-    return true;
-}
-
 static bool has_room(const struct ct_directory_shelf *s)
 {
     unsigned bits;
@@ -110,8 +87,51 @@ static bool has_room(const struct ct_directory_shelf *s)
     return s->used < 3u << (bits - 2);
 }
 
+/* How a shelf is rebuilt. */
+struct rebuilding {
+    unsigned bits;
+    bool is_full; /* there is no more room than now: what need not stay goes */
+};
+
+/* Twice as large if little of it was removed. */
+static struct rebuilding rebuilding_of(const struct ct_directory_shelf *s)
+{
+    unsigned bits;
+    const struct ct_directory_slot *slots = slots_of(s, &bits);
+    bool is_small = count(slots, bits) > 1u << (bits - 1);
+    bool is_full = is_small && bits == MOST_BITS;
+    return (struct rebuilding){
+        is_small && !is_full ? (unsigned)ct_max(bits + 1, PAGE_BITS) : bits, is_full};
+}
+
+/*
+ * Without what was removed. A look may still be in the slots of before: as many of them as there
+ * are now are the spare ones of the next rebuilding, fewer of them stay as they are. False: there
+ * is no room, or there are not the spare slots for it, whose bits are *wanted then.
+ */
+static bool rebuild_locked(struct ct_directory *d, struct ct_directory_shelf *s, unsigned *wanted)
+{
+    unsigned bits, to_bits;
+    struct ct_directory_slot *from = slots_of(s, &bits), *to = slots_in(s->spare, &to_bits);
+    struct rebuilding r = rebuilding_of(s);
+    if (r.is_full && !d->stays)
+        return false;
+    if (!to || to_bits != r.bits) {
+        *wanted = r.bits;
+        return false;
+    }
+    for (uint32_t i = 0; i < 1u << to_bits; i++)
+        fill(&to[i], 0, 0);
+    s->used = copy(to, to_bits, from, bits, r.is_full ? d->stays : NULL);
+    s->spare = to_bits == bits ? (uintptr_t)from | bits : 0;
+    atomic_store_explicit(&s->slots, (uintptr_t)to | to_bits, memory_order_release);
+    uint32_t rebuilt = atomic_load_explicit(&s->rebuilt, memory_order_relaxed);
+    atomic_store_explicit(&s->rebuilt, rebuilt + 1, memory_order_release);
+    return true;
+}
+
 static bool put_locked(struct ct_directory *d, struct ct_directory_shelf *s, uint64_t key,
-                       uint64_t value)
+                       uint64_t value, unsigned *wanted)
 {
     unsigned bits;
     struct ct_directory_slot *slots = slots_of(s, &bits), *slot = slot_for(slots, bits, key);
@@ -119,7 +139,7 @@ static bool put_locked(struct ct_directory *d, struct ct_directory_shelf *s, uin
         atomic_store_explicit(&slot->value, value, memory_order_release);
         return true;
     }
-    if (!has_room(s) && (!rebuild_locked(d, s) || !has_room(s)))
+    if (!has_room(s) && (!rebuild_locked(d, s, wanted) || !has_room(s)))
         return false;
     slots = slots_of(s, &bits);
     fill(slot_for(slots, bits, key), key, value);
@@ -127,14 +147,54 @@ static bool put_locked(struct ct_directory *d, struct ct_directory_shelf *s, uin
     return true;
 }
 
+/* What is spare and of another size stays where it is: a look may still be in it. */
+static bool give_spare(struct ct_directory_shelf *s, unsigned bits)
+{
+    struct ct_directory_slot *slots = ct_map(sizeof(*slots) << bits), *before;
+    unsigned before_bits;
+    if (!slots)
+        return false;
+    for (uint32_t i = 0; i < 1u << bits; i++)
+        fill(&slots[i], 0, 0); /* pages that are touched here are not under the lock */
+    ct_spin_lock(&s->lock);
+    before = slots_in(s->spare, &before_bits);
+    bool is_wanted = !before || before_bits != bits;
+    if (is_wanted)
+        s->spare = (uintptr_t)slots | bits;
+    ct_spin_unlock(&s->lock);
+    if (!is_wanted)
+        ct_unmap(slots, sizeof(*slots) << bits);
+    return true;
+}
+
+void ct_directory_ready(struct ct_directory *d, uint64_t key)
+{
+    unsigned bits, spare_bits;
+    if (!d->shelf)
+        return;
+    struct ct_directory_shelf *s = ct_directory_shelf(d, ct_directory_hash(key));
+    ct_spin_lock(&s->lock);
+    bits = has_room(s) ? 0 : rebuilding_of(s).bits;
+    if (slots_in(s->spare, &spare_bits) && spare_bits == bits)
+        bits = 0;
+    ct_spin_unlock(&s->lock);
+    if (bits)
+        give_spare(s, bits);
+}
+
 bool ct_directory_put(struct ct_directory *d, uint64_t key, uint64_t value)
 {
     if (!d->shelf)
         return false;
     struct ct_directory_shelf *s = ct_directory_shelf(d, ct_directory_hash(key));
-    ct_spin_lock(&s->lock);
-    bool ok = put_locked(d, s, key, value);
-    ct_spin_unlock(&s->lock);
+    unsigned wanted;
+    bool ok;
+    do {
+        wanted = 0;
+        ct_spin_lock(&s->lock);
+        ok = put_locked(d, s, key, value, &wanted);
+        ct_spin_unlock(&s->lock);
+    } while (wanted && give_spare(s, wanted));
     return ok;
 }
 

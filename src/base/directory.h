@@ -4,7 +4,7 @@
  * entry stays until it is removed. A look takes no lock and is begun anew only if the shelf it
  * looks at was rebuilt meanwhile. It has CT_DIRECTORY_SHELVES shelves, each with a lock of its own,
  * that grow from 16 slots to 4096: a directory has room for 786,000 entries, takes 64 KiB at first
- * and 48 MiB at most, and a lock is held for 4096 slots at most.
+ * and 48 MiB at most. A lock is held for 4096 slots at most, and nothing is mapped under it.
  */
 #ifndef CT_DIRECTORY_H
 #define CT_DIRECTORY_H
@@ -28,7 +28,7 @@ struct ct_directory_shelf {
     _Atomic uint32_t rebuilt;
     struct ct_spin lock; /* for these: */
     uint32_t used;       /* slots with a key, of removed entries as well */
-    struct ct_directory_slot *spare; /* as many as there are */
+    uintptr_t spare;     /* slots for the next rebuilding, told as these; 0: there are none */
 };
 
 struct ct_directory {
@@ -40,7 +40,11 @@ struct ct_directory {
 /* False: no memory. */
 bool ct_directory_init(struct ct_directory *d, bool (*stays)(uint64_t value));
 
-/* False: there is no room, or no memory, for one more. */
+/*
+ * False: there is no room, or no memory, for one more. Who calls this under a lock calls _ready
+ * before that, so that no memory has to be mapped under it.
+ */
+void ct_directory_ready(struct ct_directory *d, uint64_t key);
 bool ct_directory_put(struct ct_directory *d, uint64_t key, uint64_t value);
 
 /* The entry goes if it has that value. */

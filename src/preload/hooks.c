@@ -37,10 +37,8 @@ void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **funct
 static void context_gone(CUcontext context)
 {
     struct ct_context *c = ct_context_find(context);
-    if (c) {
+    if (c)
         ct_drain_context_gone(c);
-        ct_streams_of_context_gone(ct_context_index(c));
-    }
     ct_kernels_unloaded();
 }
 

@@ -14,7 +14,8 @@ struct contexts {
     struct ct_context context[CT_CONTEXTS];
     struct ct_device device[CT_DEVICES];
     _Atomic uint32_t devices;
-    struct ct_spin lock; /* for adding either */
+    _Atomic uint32_t begun; /* uses of entries */
+    struct ct_spin lock;    /* for adding a device, or a use */
 };
 
 static struct contexts *all;
@@ -221,32 +222,66 @@ static bool has_users(const struct ct_context *c)
            !ct_streams_of_context_idle(ct_context_index(c));
 }
 
-static struct ct_context *claim_locked(CUcontext handle, uint32_t device)
+/* One that is free, or will not be used again by whoever had it; NULL: there is none. */
+static struct ct_context *choose(bool *is_new)
 {
-    struct ct_context *c = ct_context_find(handle);
-    if (c)
-        return c;
-    for (c = all->context; c < all->context + CT_CONTEXTS; c++) {
-        uint32_t state = atomic_load_explicit(&c->state, memory_order_relaxed);
-        if (state == CT_CONTEXT_GONE && !has_users(c))
-            state = CT_CONTEXT_FREE;
-        if (state != CT_CONTEXT_FREE)
-            continue;
-        if (!ct_events_init(&c->events, ct_config.events))
-            return NULL;
-        atomic_fetch_add_explicit(&all->device[c->device].turns,
-                                  atomic_exchange_explicit(&c->turns, 0, memory_order_relaxed),
-                                  memory_order_relaxed);
-        ct_streams_keep_context_name(ct_context_index(c), c->name);
-        c->handle = handle;
-        c->device = device;
-        atomic_store_explicit(&c->name, NULL, memory_order_relaxed);
-        ct_gpu_clock_reset(&c->clock);
-        c->witness = (struct ct_witness){0};
-        atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
-        return c;
+    for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS; c++) {
+        uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
+        *is_new = state == CT_CONTEXT_FREE;
+        if (*is_new || (state == CT_CONTEXT_GONE && !has_users(c)))
+            return c;
     }
     return NULL;
+}
+
+static void begin_locked(struct ct_context *c, CUcontext handle, uint32_t device,
+                         struct ct_events *memory)
+{
+    ct_events_begin(&c->events, memory, ct_config.events);
+    atomic_fetch_add_explicit(&all->device[c->device].turns,
+                              atomic_exchange_explicit(&c->turns, 0, memory_order_relaxed),
+                              memory_order_relaxed);
+    c->handle = handle;
+    c->device = device;
+    atomic_store_explicit(&c->name, NULL, memory_order_relaxed);
+    ct_gpu_clock_reset(&c->clock);
+    c->witness = (struct ct_witness){0};
+    atomic_fetch_add_explicit(&all->begun, 1, memory_order_release);
+    atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
+}
+
+/* False: another thread has begun an entry since there were `begun`, perhaps this one. */
+static bool begin(struct ct_context **c, CUcontext handle, uint32_t device,
+                  struct ct_events *memory, uint32_t begun)
+{
+    ct_spin_lock(&all->lock);
+    struct ct_context *known = ct_context_find(handle);
+    bool is_same = atomic_load_explicit(&all->begun, memory_order_relaxed) == begun;
+    if (!known && is_same)
+        begin_locked(*c, handle, device, memory);
+    ct_spin_unlock(&all->lock);
+    *c = known ? known : *c;
+    return known || is_same;
+}
+
+/*
+ * An entry is chosen, for which thousands of streams may have to be looked at, and its memory
+ * mapped before the lock; what was chosen is only taken if nobody else has taken any meanwhile.
+ */
+static struct ct_context *claim(CUcontext handle, uint32_t device)
+{
+    for (;;) {
+        bool is_new, is_done;
+        struct ct_events memory = {.event = NULL};
+        uint32_t begun = atomic_load_explicit(&all->begun, memory_order_acquire);
+        struct ct_context *c = choose(&is_new);
+        if (!c || (is_new && !ct_events_map(&memory, ct_config.events)))
+            return NULL;
+        is_done = begin(&c, handle, device, &memory, begun);
+        ct_events_unmap(&memory, ct_config.events);
+        if (is_done)
+            return c;
+    }
 }
 
 struct ct_context *ct_context_get(CUcontext handle)
@@ -258,12 +293,8 @@ struct ct_context *ct_context_get(CUcontext handle)
     CUstreamCaptureMode mode;
     if (!ct_relaxed_enter(&mode))
         return NULL;
-    if (device_of(handle, &device)) {
-        uint32_t index = ct_device_index(device);
-        ct_spin_lock(&all->lock);
-        c = claim_locked(handle, index);
-        ct_spin_unlock(&all->lock);
-    }
+    if (device_of(handle, &device))
+        c = claim(handle, ct_device_index(device));
     ct_relaxed_leave(mode);
     ct_unified_start();
     return c;

@@ -542,6 +542,8 @@ static void leave_context(struct ct_context *c, uint32_t state)
     if (state == CT_CONTEXT_GONE)
         expect_forgetting(c);
     atomic_store(&c->state, state); /* seen by a drain thread that hangs when it comes back */
+    if (state == CT_CONTEXT_GONE)
+        ct_streams_of_context_gone(ct_context_index(c));
     ct_pass_renew();
     if (locked && state == CT_CONTEXT_GONE)
         lose_context(c);

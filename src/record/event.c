@@ -11,32 +11,80 @@
 /* So many packs make a pool at least: as many threads can have one in hand. */
 #define PACKS_LEAST 128
 
-static bool init(struct ct_event_pool *pool, uint32_t limit)
+static uint32_t limit_of(enum ct_event_kind kind, uint32_t limit)
 {
-    if (!pool->pack)
-        pool->pack = ct_map(sizeof(*pool->pack) * limit);
-    if (!pool->pack)
-        return false;
+    return kind == CT_EVENT_PLAIN ? (uint32_t)ct_min(limit, CT_PLAIN_MOST) : limit;
+}
+
+static size_t event_bytes(uint32_t limit)
+{
+    return sizeof(CUevent) * (limit + limit_of(CT_EVENT_PLAIN, limit));
+}
+
+static size_t pack_bytes(enum ct_event_kind kind, uint32_t limit)
+{
+    return sizeof(struct ct_event_pack) * limit_of(kind, limit);
+}
+
+bool ct_events_map(struct ct_events *memory, uint32_t limit)
+{
+    bool ok = (memory->event = ct_map(event_bytes(limit))) != NULL;
+    for (unsigned kind = 0; kind < CT_EVENT_KINDS && ok; kind++)
+        ok = (memory->pool[kind].pack = ct_map(pack_bytes(kind, limit))) != NULL;
+    if (!ok)
+        ct_events_unmap(memory, limit);
+    return ok;
+}
+
+void ct_events_unmap(struct ct_events *memory, uint32_t limit)
+{
+    ct_unmap(memory->event, event_bytes(limit));
+    memory->event = NULL;
+    for (unsigned kind = 0; kind < CT_EVENT_KINDS; kind++) {
+        ct_unmap(memory->pool[kind].pack, pack_bytes(kind, limit));
+        memory->pool[kind].pack = NULL;
+    }
+}
+
+static void begin_pool(struct ct_event_pool *pool, uint32_t limit)
+{
     pool->limit = limit;
     pool->pack_events = (uint32_t)ct_min(CT_PACK_EVENTS, ct_max(1, limit / PACKS_LEAST));
     atomic_store_explicit(&pool->made, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->packs, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->filled, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->empty, 0, memory_order_relaxed);
-    return true;
 }
 
-bool ct_events_init(struct ct_events *events, uint32_t limit)
+static void take_over(struct ct_events *events, struct ct_events *memory)
 {
-    uint32_t plain = (uint32_t)ct_min(limit, CT_PLAIN_MOST);
+    events->event = memory->event;
+    memory->event = NULL;
+    for (unsigned kind = 0; kind < CT_EVENT_KINDS; kind++) {
+        events->pool[kind].pack = memory->pool[kind].pack;
+        memory->pool[kind].pack = NULL;
+    }
+}
+
+void ct_events_begin(struct ct_events *events, struct ct_events *memory, uint32_t limit)
+{
     if (!events->event)
-        events->event = ct_map(sizeof(*events->event) * (limit + plain));
+        take_over(events, memory);
     events->generation++;
     events->returned = (struct ct_event_cache){.generation = events->generation};
     events->pool[CT_EVENT_TIMED].event = events->event;
     events->pool[CT_EVENT_PLAIN].event = events->event + limit;
-    return events->event && init(&events->pool[CT_EVENT_TIMED], limit) &&
-           init(&events->pool[CT_EVENT_PLAIN], plain);
+    for (unsigned kind = 0; kind < CT_EVENT_KINDS; kind++)
+        begin_pool(&events->pool[kind], limit_of(kind, limit));
+}
+
+bool ct_events_init(struct ct_events *events, uint32_t limit)
+{
+    struct ct_events memory = {.event = NULL};
+    if (!events->event && !ct_events_map(&memory, limit))
+        return false;
+    ct_events_begin(events, &memory, limit);
+    return true;
 }
 
 /* The tag changes with every change of the head: a head that came back is not the same one. */

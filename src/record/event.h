@@ -65,9 +65,14 @@ struct ct_events {
 
 /*
  * For a new use of the context's entry, in which there is no event yet. `limit`: of events that
- * stamp the time. False: no memory.
+ * stamp the time. False: no memory. Its two parts are for who has a lock: the memory, before that,
+ * with *memory zero at first, and what the entry does not take of it is given back; and the rest,
+ * under it.
  */
 bool ct_events_init(struct ct_events *events, uint32_t limit);
+bool ct_events_map(struct ct_events *memory, uint32_t limit);
+void ct_events_unmap(struct ct_events *memory, uint32_t limit);
+void ct_events_begin(struct ct_events *events, struct ct_events *memory, uint32_t limit);
 
 /*
  * An event, made if none is free and the limit allows; CT_EVENT_NONE otherwise. The cache is the

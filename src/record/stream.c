@@ -198,6 +198,7 @@ static struct ct_stream *add_keyed(CUstream handle, struct ct_context *c, uint32
 {
     if (!has_free_entry())
         return NULL;
+    ct_directory_ready(&all->index, key_of(handle, c->handle));
     ct_spin_lock(&all->lock);
     struct ct_stream *s = special == CT_STREAM_LEGACY ? find_legacy(c) : ct_stream_find(handle);
     if (!s && (s = add_locked(handle, ct_context_index(c), special)))
@@ -362,11 +363,23 @@ void ct_streams_break(void)
         ct_stream_break(&all->stream[i]);
 }
 
+/* The entry of the context is another one's next: those that the profile lists keep its name. */
+static void keep_context_name(struct ct_stream *s)
+{
+    const char *name =
+        atomic_load_explicit(&ct_context(s->context)->name, memory_order_acquire);
+    if (ct_stream_index(s) < CT_STREAMS_LISTED && !s->context_name)
+        atomic_store_explicit(&s->context_name, name ? name : "", memory_order_release);
+}
+
 void ct_streams_of_context_gone(uint32_t context)
 {
-    for (uint32_t i = 0; i < ct_streams_count(); i++)
-        if (all->stream[i].context == context)
-            ct_stream_gone(i);
+    for (uint32_t i = 0; i < ct_streams_count(); i++) {
+        if (all->stream[i].context != context)
+            continue;
+        keep_context_name(&all->stream[i]);
+        ct_stream_gone(i);
+    }
 }
 
 bool ct_streams_of_context_idle(uint32_t context)
@@ -375,15 +388,6 @@ bool ct_streams_of_context_idle(uint32_t context)
         if (all->stream[i].context == context && !ct_stream_is_dealt_with(&all->stream[i]))
             return false;
     return true;
-}
-
-void ct_streams_keep_context_name(uint32_t context, const char *name)
-{
-    for (uint32_t i = 0; i < ct_min(ct_streams_count(), CT_STREAMS_LISTED); i++) {
-        struct ct_stream *s = &all->stream[i];
-        if (s->context == context && !s->context_name)
-            atomic_store_explicit(&s->context_name, name ? name : "", memory_order_release);
-    }
 }
 
 /* As the trail has it: the number's upper part, as far as there is room, and the event. */

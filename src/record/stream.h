@@ -162,8 +162,6 @@ void ct_stream_gone(uint32_t index);
 void ct_streams_of_context_gone(uint32_t context);
 /* Whether no bracket is open or pending in them. */
 bool ct_streams_of_context_idle(uint32_t context);
-/* The context's entry is about to become another one's; name: what the program calls this one. */
-void ct_streams_keep_context_name(uint32_t context, const char *name);
 
 /*
  * Whether a bracket is complete, as the driver says; one that is no longer remembered is. Launching

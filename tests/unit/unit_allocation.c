@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of blocks against a list, its bound, and the list of what is left. */
+/*
+ * The table of blocks against a list, its bound, and the list of what is left; what others do
+ * wherever the lock is given up, and how much is looked at while it is held.
+ */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "base/config.h"
+#include "base/spin.h"
 #include "case_main.h"
-#include "record/allocation.h"
+
+static void others_turn(void);
+
+#define ct_spin_unlock(lock) (ct_spin_unlock(lock), others_turn())
+#include "record/allocation.c"
+#undef ct_spin_unlock
+
+static void (*others)(void); /* what they do each time that the lock was given up */
+
+static void others_turn(void)
+{
+    void (*f)(void) = others;
+    others = NULL;
+    if (f)
+        f();
+    others = f;
+}
 
 static void set_up(void)
 {
+    others = NULL;
     ct_allocations_forget();
     ct_config.without_memory = false;
     ck_assert(ct_allocations_init());
@@ -169,6 +191,142 @@ START_TEST(the_list_has_all)
 }
 END_TEST
 
+/* ---- a context that ends, while others allocate and free ---- */
+
+#define OF_CONTEXT 5000
+#define OF_OTHERS 5000
+
+static uint64_t turns, held_before;
+static unsigned most_ended;
+
+static uint64_t others_key(uint64_t i)
+{
+    return (uint64_t)1 << 40 | i << 8;
+}
+
+/* Of another context: one block more, one less, one anew under the same key. */
+static void come_and_go(void)
+{
+    uint64_t held = figures(CT_ALLOCATION_DEVICE).held, i = turns++;
+    most_ended = (unsigned)ct_max(most_ended, held_before - held);
+    if (i < OF_OTHERS / 2) {
+        take(others_key(2 * i));
+        take(others_key(2 * i + 1));
+        add(others_key(2 * i + 1), 7, 2);
+        add(others_key(OF_OTHERS + i), 7, 2);
+    }
+    held_before = figures(CT_ALLOCATION_DEVICE).held;
+}
+
+START_TEST(a_context_ends_in_pieces)
+{
+    for (uint64_t i = 0; i < OF_CONTEXT; i++) {
+        add((i + 1) << 8, 3, 1);
+        add(others_key(i), 7, 2);
+    }
+    turns = most_ended = 0;
+    held_before = OF_CONTEXT + OF_OTHERS;
+    others = come_and_go;
+    ct_allocations_end((CUcontext)1);
+    others = NULL;
+    struct ct_file_memory f = figures(CT_ALLOCATION_DEVICE);
+    ck_assert_uint_eq(f.ended, OF_CONTEXT);
+    ck_assert_uint_eq(f.held, OF_OTHERS);
+    ck_assert_uint_eq(f.held_bytes, OF_OTHERS * 7);
+    ck_assert_uint_eq(f.unknown_frees + f.unseen_frees, 0);
+    ck_assert_uint_gt(turns, (OF_CONTEXT + OF_OTHERS) / STEP - 1);
+    ck_assert_uint_le(most_ended, STEP);
+}
+END_TEST
+
+/* ---- the list is right at each moment, and looks at little ---- */
+
+#define SIZES 200
+#define LIVING 4000
+
+static uint64_t of_size[SIZES]; /* blocks, of i + 1 bytes */
+
+static int by_total(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void check_list(void)
+{
+    static struct ct_file_block list[CT_ALLOCATIONS_LISTED + 1];
+    uint64_t totals[SIZES], rest = 0, blocks = 0, told = 0;
+    for (unsigned i = 0; i < SIZES; i++) {
+        totals[i] = of_size[i] * (i + 1);
+        blocks += of_size[i];
+    }
+    qsort(totals, SIZES, sizeof(totals[0]), by_total);
+    for (unsigned i = CT_ALLOCATIONS_LISTED; i < SIZES; i++)
+        rest += totals[i];
+    uint32_t n = ct_allocations_list(list);
+    for (uint32_t i = 0; i < n && i < CT_ALLOCATIONS_LISTED; i++) {
+        ct_assert_uint(list[i].bytes * list[i].count, ==, totals[i]);
+        ct_assert_uint(list[i].count, ==, of_size[list[i].bytes - 1]);
+        told += list[i].count;
+    }
+    ct_assert_uint(n > CT_ALLOCATIONS_LISTED ? list[n - 1].bytes : 0, ==, rest);
+    ct_assert_uint(n > CT_ALLOCATIONS_LISTED ? list[n - 1].count : 0, ==, blocks - told);
+}
+
+START_TEST(the_list_follows)
+{
+    static uint64_t size[LIVING];
+    memset(size, 0, sizeof(size));
+    memset(of_size, 0, sizeof(of_size));
+    srand(11);
+    for (unsigned step = 0; step < 100000; step++) {
+        uint64_t i = (uint64_t)rand() % LIVING, key = (i + 1) << 8;
+        if (size[i]) {
+            take(key);
+            of_size[size[i] - 1]--;
+            size[i] = 0;
+        } else {
+            uint64_t reach = step % 20000 < 10000 ? SIZES : 40;
+            size[i] = 1 + (uint64_t)rand() % reach;
+            of_size[size[i] - 1]++;
+            add(key, size[i], 1);
+        }
+        if (step % 500 == 0)
+            check_list();
+    }
+    check_list();
+}
+END_TEST
+
+/* By the smallest page, all that is behind the first one. */
+static void forbid(void *start, size_t bytes, int protection)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    ck_assert(!mprotect((char *)start + page, (bytes - page) & ~(page - 1), protection));
+}
+
+/* 98,304 sizes: of those below the first hundred or so nothing is read. */
+START_TEST(the_list_looks_at_few)
+{
+    static struct ct_file_block list[CT_ALLOCATIONS_LISTED + 1];
+    for (uint64_t i = 0; i < CT_ALLOCATIONS_FOLLOWED; i++)
+        add((i + 1) << 8, 1000000 - i, 1);
+    size_t sizes = CT_ALLOCATIONS_FOLLOWED * sizeof(*all->sizes.size);
+    size_t heap = CT_ALLOCATIONS_FOLLOWED * sizeof(*all->sizes.heap);
+    forbid(all->sizes.size, sizes, PROT_NONE);
+    forbid(all->sizes.heap, heap, PROT_NONE);
+    forbid(all->index.first, sizeof(uint32_t) << CHAIN_BITS, PROT_NONE);
+    uint32_t n = ct_allocations_list(list);
+    forbid(all->index.first, sizeof(uint32_t) << CHAIN_BITS, PROT_READ | PROT_WRITE);
+    forbid(all->sizes.heap, heap, PROT_READ | PROT_WRITE);
+    forbid(all->sizes.size, sizes, PROT_READ | PROT_WRITE);
+    ck_assert_uint_eq(n, CT_ALLOCATIONS_LISTED + 1);
+    ck_assert_uint_eq(list[0].bytes, 1000000);
+    ck_assert_uint_eq(list[n - 2].bytes, 1000000 - (CT_ALLOCATIONS_LISTED - 1));
+    ck_assert_uint_eq(list[n - 1].count, CT_ALLOCATIONS_FOLLOWED - CT_ALLOCATIONS_LISTED);
+}
+END_TEST
+
 START_TEST(off_is_off)
 {
     ct_allocations_forget();
@@ -192,6 +350,9 @@ int main(void)
     tcase_add_test(t, frees_that_fail);
     tcase_add_test(t, references_hold_physical_memory);
     tcase_add_test(t, the_list_has_all);
+    tcase_add_test(t, a_context_ends_in_pieces);
+    tcase_add_test(t, the_list_follows);
+    tcase_add_test(t, the_list_looks_at_few);
     tcase_add_test(t, off_is_off);
     return ct_case_main("allocation", t);
 }
