@@ -246,8 +246,9 @@ static void begin_locked(struct ct_context *c, CUcontext handle, uint32_t device
     atomic_store_explicit(&c->name, NULL, memory_order_relaxed);
     ct_gpu_clock_reset(&c->clock);
     c->witness = (struct ct_witness){0};
-    atomic_fetch_add_explicit(&all->begun, 1, memory_order_release);
     atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
+    /* Behind that: who sees so many sees the entry in use. */
+    atomic_fetch_add_explicit(&all->begun, 1, memory_order_release);
 }
 
 /* False: another thread has begun an entry since there were `begun`, perhaps this one. */

@@ -8,7 +8,7 @@
 
 static const struct model *const subjects[] = {subject_ring,    subject_table,   subject_directory,   subject_events,
                                                subject_tally,   subject_rows,    subject_threads,
-                                               subject_streams, subject_captures};
+                                               subject_streams, subject_captures, subject_contexts};
 
 int main(int argc, char **argv)
 {

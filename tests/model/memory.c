@@ -281,7 +281,7 @@ static void store(struct place *p, const struct access *a)
 bool memory_waits(const struct access *a)
 {
     const struct place *p = find(a->address);
-    return a->kind == EXCHANGE && p && p->is_known && p->count > 1 &&
+    return a->kind == EXCHANGE && a->operand && p && p->is_known && p->count > 1 &&
            p->store[p->count - 1].value == a->operand;
 }
 

@@ -7,6 +7,6 @@
 #include "model.h"
 
 extern const struct model subject_ring[], subject_table[], subject_directory[], subject_events[], subject_tally[],
-    subject_rows[], subject_threads[], subject_streams[], subject_captures[];
+    subject_rows[], subject_threads[], subject_streams[], subject_captures[], subject_contexts[];
 
 #endif

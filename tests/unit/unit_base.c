@@ -216,6 +216,45 @@ START_TEST(a_table_finds_what_was_put)
 }
 END_TEST
 
+/* 64 MiB: emptying takes longer than a few looks, and 20 rounds do if a look comes too late. */
+static void *empty(void *t)
+{
+    ct_table_clear(t);
+    return NULL;
+}
+
+START_TEST(a_table_is_emptied_without_its_lock)
+{
+    static struct ct_table t;
+    unsigned seen = 0;
+    ck_assert(ct_table_init(&t, 22));
+    for (unsigned round = 0; round < 20 && !seen; round++) {
+        pthread_t thread;
+        uint64_t value;
+        uint32_t before = atomic_load(&t.changes);
+        ct_table_put(&t, 8, round);
+        ck_assert(!pthread_create(&thread, NULL, empty, &t));
+        while (atomic_load(&t.changes) == before)
+            ;
+        bool is_free = ct_spin_try(&t.lock);
+        if (is_free)
+            ct_spin_unlock(&t.lock);
+        ck_assert(!ct_table_find(&t, 8, &value));
+        ct_table_put(&t, 16, 1);
+        if (is_free && atomic_load(&t.changes) == before + 1) {
+            seen++;
+            ck_assert(!ct_table_find(&t, 16, &value));
+        }
+        pthread_join(thread, NULL);
+        ck_assert_uint_eq(atomic_load(&t.changes), before + 2);
+        ct_table_put(&t, 24, round);
+        ck_assert(ct_table_find(&t, 24, &value) && value == round);
+        ct_table_clear(&t);
+    }
+    ck_assert_uint_gt(seen, 0);
+}
+END_TEST
+
 static uint64_t slot_of(const struct ct_table *t, uint64_t key)
 {
     uint64_t i = 0;
@@ -415,6 +454,7 @@ int main(void)
     tcase_add_test(tests, a_ring_keeps_order_and_loses_nothing);
     tcase_add_test(tests, a_full_ring_says_so);
     tcase_add_test(tests, a_table_finds_what_was_put);
+    tcase_add_test(tests, a_table_is_emptied_without_its_lock);
     tcase_add_test(tests, a_table_is_left_with_one_cache_line);
     tcase_add_loop_test(tests, patterns, 0, sizeof(globs) / sizeof(globs[0]));
     tcase_add_test(tests, numbers);
