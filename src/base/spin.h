@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock for a few instructions on our own memory. Never held across a call that leaves this
- * library, and reset in the child of a fork: the thread that held it does not exist there.
+ * A lock for a little work on our own memory: 100 us at most, however full the tables are. Never
+ * held across a system call or another one that leaves this library: memory is mapped before, and
+ * what may be long is done in pieces or looked for first and checked again under the lock. Reset in
+ * the child of a fork: the thread that held it does not exist there.
  *
  * A signal handler may end the process while the thread that it interrupted holds such a lock, for
  * ever then. So a lock knows its holder, and who ends the process says so: its locks are taken from
