@@ -17,8 +17,9 @@
 #define OLDEST_ANCESTOR 64
 #define PRELOAD "LD_PRELOAD="
 
-static struct ct_fd held = CT_FD_NONE;
+static struct ct_fd held = CT_FD_NONE; /* of the main thread's status */
 static uint32_t filters_before;
+static _Atomic uint32_t filters_of_looker;
 
 /* ---- /proc/self/status ---- */
 
@@ -76,21 +77,30 @@ bool ct_proc_read(struct ct_proc *p)
 
 /* ---- filters ---- */
 
-void ct_proc_look_for_filters(void)
+static bool read_other(const char *path, struct ct_proc *p)
 {
     char text[4096];
-    struct ct_proc own, first;
-    if (!ct_proc_read(&own) || !own.filters)
-        return;
-    ct_fd_take_text(open("/proc/1/status", O_RDONLY | O_CLOEXEC), text, sizeof(text));
-    bool from_container = parse(text, &first) && first.filters >= own.filters;
-    atomic_store(&ct_spare_is_on, !from_container);
+    ct_fd_take_text(open(path, O_RDONLY | O_CLOEXEC), text, sizeof(text));
+    return parse(text, p);
 }
 
+void ct_proc_look_for_filters(void)
+{
+    struct ct_proc own, first;
+    bool known = read_other("/proc/thread-self/status", &own) || ct_proc_read(&own);
+    if (!known || !own.filters)
+        return;
+    atomic_store(&filters_of_looker, own.filters);
+    if (!read_other("/proc/1/status", &first) || first.filters < own.filters)
+        atomic_store(&ct_spare_is_on, true);
+}
+
+/* A thread may have put filters on itself alone: what it starts has them, too. */
 bool ct_proc_may_start_thread(void)
 {
     struct ct_proc p;
-    return !ct_spare() || (ct_proc_read(&p) && p.threads > 1);
+    return !ct_spare() ||
+           (ct_proc_read(&p) && p.threads > 1 && p.filters >= atomic_load(&filters_of_looker));
 }
 
 /* Where descriptors are few, the program may need each of them. */
@@ -117,6 +127,17 @@ bool ct_proc_is_confined(void)
 {
     struct ct_proc p;
     return ct_proc_read(&p) && p.filters > filters_before;
+}
+
+bool ct_proc_is_thread_confined(uint32_t thread)
+{
+    char path[64];
+    struct ct_proc p;
+    struct ct_text t = ct_text_in(path, sizeof(path));
+    ct_text_add(&t, "/proc/self/task/");
+    ct_text_add_u64(&t, thread);
+    ct_text_add(&t, "/status");
+    return read_other(path, &p) && p.filters > filters_before;
 }
 
 void ct_proc_directory(char *path, size_t size)

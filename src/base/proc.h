@@ -25,17 +25,27 @@ bool ct_proc_is_held(void);
 void ct_proc_forget(void);
 
 /*
- * Whether this process has more filters than process 1, which a service manager has given it, and
- * which end it as a rule: then the library is spare (base/spare.h). Those that process 1 has as
- * well are a container's, and let calls fail. To be called before anything else is done.
+ * Whether the calling thread has more filters than process 1, which a service manager has given the
+ * process, and which end it as a rule, or which it has put on itself: then the library is spare
+ * (base/spare.h) from then on. Those that process 1 has as well are a container's, and let calls
+ * fail. To be called before anything else is done.
  */
 void ct_proc_look_for_filters(void);
 
 /* Whether the program has threads, so that one more needs no call that it has not made itself. */
 bool ct_proc_may_start_thread(void);
 
-/* Whether filters have come since: what the program has no need of may end it now. */
+/*
+ * Whether filters have come since, for all threads or the main one: what the program has no need of
+ * may end it now.
+ */
 bool ct_proc_is_confined(void);
+
+/*
+ * Whether that thread of the process has some that have come since, for itself alone, say. Opens a
+ * file, which may be what they forbid: to be asked by another thread. Of one that is not known no.
+ */
+bool ct_proc_is_thread_confined(uint32_t thread);
 
 /* The working directory; empty: it is not known, or cannot be reached from the root directory. */
 void ct_proc_directory(char *path, size_t size);

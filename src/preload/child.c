@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,16 @@ struct job {
 
 /* ---- in the program's process, before it is the program ---- */
 
+/*
+ * Where it cannot live, as with a stack of too few bytes, its core would lie where the host's does.
+ * One byte, as none at all leaves the programs out to which a core may be piped (core(5)).
+ */
+CT_BARE static void leave_no_core(void)
+{
+    const struct rlimit least = {1, 1};
+    CT_RAW(setrlimit, RLIMIT_CORE, &least, 0, 0, 0);
+}
+
 /* Returns instead of calling _exit(): before that AddressSanitizer warns of a stack it does not
  * know. */
 CT_BARE static int be_program(void *arg)
@@ -71,6 +82,7 @@ CT_BARE static int be_program(void *arg)
     if (j->child.descriptor >= 0)
         CT_RAW(fcntl, j->child.descriptor, F_SETFD, 0, 0, 0);
     CT_RAW(rt_sigprocmask, SIG_SETMASK, &nothing, NULL, MASK_BYTES, 0);
+    leave_no_core();
     CT_RAW(execve, j->child.program, j->child.argv, j->child.envp, 0, 0);
     return 127;
 }

@@ -304,6 +304,7 @@ static void finish(void)
                                          .in_order = true};
     int saved_errno = errno, cancel = ct_cancel_disable();
     say_copies();
+    ct_show_is_near();
     bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
     say_not_wrapped();
@@ -345,6 +346,8 @@ static void take(bool finished)
     ct_profile_take(finished);
     ct_trace_file_take(finished);
     ct_metrics_take(finished);
+    if (finished)
+        ct_show_look();
 }
 
 static void write_files(void)
@@ -367,6 +370,7 @@ void ct_cuda_started(void)
         return;
     int saved_errno = errno, cancel = ct_cancel_disable();
     int version = 0;
+    ct_proc_look_for_filters(); /* this thread's own, or what has come since it was prepared */
     if (CT_HAS(cuDriverGetVersion))
         CT_REAL(cuDriverGetVersion)(&version);
     started_in = getpid();
@@ -385,8 +389,8 @@ void ct_cuda_started(void)
     else
         ct_log(1,
                ct_spare()
-                   ? "with a filter of system calls no thread is started where the program has "
-                     "none; the profile is written at exit"
+                   ? "under a filter of system calls no thread is started that may not be; the "
+                     "profile is written at exit"
                    : "no drain thread could be started; the profile is written at exit",
                NULL, NULL);
     atomic_store(&is_running, true);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/show.h"
 
+#include <stdatomic.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/config.h"
@@ -13,6 +15,36 @@
 #include "preload/profile.h"
 #include "preload/tool.h"
 #include "record/row.h"
+
+/*
+ * A thread may have a filter of system calls that the others have not. Whether it has cannot be
+ * asked without one: so the drain thread asks of the one that ends the process. The main one's is
+ * known (base/proc.h).
+ */
+enum ender { MAIN, UNKNOWN, FREE, CONFINED };
+
+static _Atomic uint32_t ender_thread;
+static _Atomic uint32_t ender;
+
+static uint32_t own_thread(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+void ct_show_is_near(void)
+{
+    uint32_t thread = ct_spare() ? (uint32_t)getpid() : own_thread();
+    atomic_store(&ender_thread, thread);
+    atomic_store(&ender, thread == (uint32_t)getpid() ? MAIN : UNKNOWN);
+}
+
+void ct_show_look(void)
+{
+    uint32_t thread = atomic_load(&ender_thread);
+    if (atomic_load(&ender) != UNKNOWN || thread == own_thread() || ct_proc_is_confined())
+        return;
+    atomic_store(&ender, ct_proc_is_thread_confined(thread) ? CONFINED : FREE);
+}
 
 /* Variables for a terminal program, and who waits for it; nothing of the loader's. */
 static void keep_environment(const char *envp[CT_CHILD_VARIABLES], const char *host)
@@ -67,10 +99,13 @@ static const char *print(const char *path)
 {
     const char *why;
     if (ct_spare() && !ct_config.print_asked)
-        return "no table, as the process was started with a filter of system calls "
-               "(CUTRACE_PRINT=on prints it)";
-    if (ct_proc_is_confined())
+        return "no table, as CUDA was started under a filter of system calls (CUTRACE_PRINT=on "
+               "prints it)";
+    if (ct_proc_is_confined() || atomic_load(&ender) == CONFINED)
         return "no table, as the program may not start others (seccomp)";
+    if (atomic_load(&ender) == UNKNOWN)
+        return "no table, as nobody can tell whether the thread that ends the program may start "
+               "others (seccomp)";
     const char *program = ct_tool_path(&why);
     if (!program)
         return why;

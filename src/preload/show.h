@@ -3,6 +3,12 @@
 #ifndef CT_SHOW_H
 #define CT_SHOW_H
 
+/* To be called by the thread that will call ct_show(), before the drain thread is stopped. */
+void ct_show_is_near(void);
+
+/* With the last figures, by the drain thread, or by whoever does its work instead. */
+void ct_show_look(void);
+
 /*
  * Has the report tool print the profile on stderr, as a child with a clean environment; says in
  * one line where the profile is when it cannot. Called once, from the exit handler.

@@ -7,6 +7,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -288,6 +289,17 @@ static void little_memory_later(int argc, char **argv)
     actor_settle();
 }
 
+/* Too little for another program, which then ends by a signal; this one has its own already. */
+static void little_stack(void)
+{
+    struct rlimit core;
+    work("worked", 100);
+    if (getrlimit(RLIMIT_CORE, &core))
+        exit(3);
+    actor_limit(RLIMIT_CORE, core.rlim_max);
+    actor_limit(RLIMIT_STACK, 16384);
+}
+
 /* ---- the disk ---- */
 
 static void fill_disk(const char *directory)
@@ -424,6 +436,73 @@ static void kill_on_open(void)
     work("worked", 50);
 }
 
+/* ---- one thread in a sandbox ---- */
+
+static const char *own_end;
+
+static void confine_this_thread(void)
+{
+    struct sock_filter code[] = {
+        NUMBER,
+        ON(SYS_execve, SECCOMP_RET_KILL_PROCESS),
+        ON(SYS_clone, SECCOMP_RET_KILL_PROCESS),
+        ON(SYS_clone3, SECCOMP_RET_KILL_PROCESS),
+        ON(SYS_socket, SECCOMP_RET_KILL_PROCESS),
+        ON(SYS_memfd_create, SECCOMP_RET_KILL_PROCESS),
+        ALLOW,
+    };
+    struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        exit(77);
+}
+
+static void end_from_here(void)
+{
+    dprintf(result_fd, "this thread ends it\n");
+    if (!strcmp(own_end, "_exit"))
+        _exit(0);
+    exit(0);
+}
+
+static void *end_confined(void *unused)
+{
+    (void)unused;
+    confine_this_thread();
+    end_from_here();
+    return NULL;
+}
+
+static void *begin_confined(void *unused)
+{
+    (void)unused;
+    confine_this_thread();
+    work("worked", 100);
+    end_from_here();
+    return NULL;
+}
+
+static void in_thread(void *(*run)(void *))
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, NULL) == 0)
+        pthread_join(thread, NULL);
+    exit(3);
+}
+
+static void end_in_confined_thread(int argc, char **argv)
+{
+    own_end = actor_word(argc, argv, 2, "");
+    work("worked", 100);
+    in_thread(end_confined);
+}
+
+static void begin_in_confined_thread(int argc, char **argv)
+{
+    own_end = actor_word(argc, argv, 2, "");
+    in_thread(begin_confined);
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
@@ -444,6 +523,7 @@ static const struct {
     {"close-all-later", close_all_later, NULL},
     {"memory", NULL, little_memory},
     {"memory-later", NULL, little_memory_later},
+    {"stack", little_stack, NULL},
     {"fill", NULL, fill},
     {"fill-first", NULL, fill_first},
     {"remove", remove_output, NULL},
@@ -451,6 +531,8 @@ static const struct {
     {"refuse", refuse_calls, NULL},
     {"kill-on-exec", kill_on_exec, NULL},
     {"kill-on-open", kill_on_open, NULL},
+    {"end-confined", NULL, end_in_confined_thread},
+    {"begin-confined", NULL, begin_in_confined_thread},
 };
 
 /* scarce ACT [NUMBER or DIRECTORY or _exit] */

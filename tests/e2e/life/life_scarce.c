@@ -192,6 +192,19 @@ START_TEST(memory_that_runs_out)
 }
 END_TEST
 
+/* The report cannot live with it, and leaves nothing behind. */
+START_TEST(little_stack)
+{
+    struct stage_run r;
+    if (!play(&r, (struct stage_scene){.argv = {"scarce", "stack"}}))
+        return;
+    ck_assert_uint_le(stage_said(&r), 1);
+    ck_assert_int_ne(system("ls | grep core"), 0);
+    check_profile("summary.bin", 100);
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- the disk ---- */
 
 static void write_word(const char *path, const char *word)
@@ -349,7 +362,7 @@ START_TEST(filter_from_before_the_start)
                                            "as-filtered", number, actor, "small", "10"});
         ck_assert_msg(r.status == 0, "call %ld: %x %s", deadly[_i], (unsigned)r.status, r.err);
         ck_assert_str_eq(r.out, bare.out);
-        ck_assert_msg(strstr(r.err, "no table, as the process was started with a filter"), "%s",
+        ck_assert_msg(strstr(r.err, "no table, as CUDA was started under a filter"), "%s",
                       r.err);
         ck_assert_uint_eq(stage_profiles(), 1);
         struct ct_summary s;
@@ -360,6 +373,34 @@ START_TEST(filter_from_before_the_start)
         stage_drop(&r);
     }
     stage_drop(&bare);
+}
+END_TEST
+
+/* A filter that a thread has put on itself alone: what /proc/self tells is another one's. */
+static const struct {
+    const char *act, *end;
+    const char *said;
+} own_filters[] = {
+    {"end-confined", NULL, "no table, as the program may not start others"},
+    {"end-confined", "_exit", NULL},
+    {"begin-confined", NULL, "no table, as CUDA was started under a filter"},
+    {"begin-confined", "_exit", NULL},
+};
+
+START_TEST(filter_of_one_thread)
+{
+    struct stage_run r;
+    const char *act = own_filters[_i].act, *said = own_filters[_i].said;
+    if (!play(&r, (struct stage_scene){
+                      .program = "/bin/sh",
+                      .argv = {"-c", "unset CUTRACE_PRINT; exec \"$0\" \"$@\"",
+                               stage_path_of("tests/e2e/actor/actor"), "scarce", act,
+                               own_filters[_i].end}}))
+        return;
+    ck_assert_msg(!said || strstr(r.err, said), "%s: %.900s", act, r.err);
+    ck_assert(!has_table(&r));
+    check_profile("summary.bin", 100);
+    stage_drop(&r);
 }
 END_TEST
 
@@ -388,6 +429,7 @@ int main(void)
     if (!CT_CHECKS_THREADS) {
         tcase_add_test(t, little_memory);
         tcase_add_test(t, memory_that_runs_out);
+        tcase_add_test(t, little_stack);
     }
     tcase_add_test(t, disk_that_fills_up);
     tcase_add_test(t, disk_that_is_full);
@@ -397,6 +439,7 @@ int main(void)
     tcase_add_loop_test(t, sandbox, 0, sizeof(sandboxes) / sizeof(sandboxes[0]));
     tcase_add_loop_test(t, filter_from_before_the_start, 0, sizeof(deadly) / sizeof(deadly[0]));
     tcase_add_test(t, filter_and_what_is_asked_for);
+    tcase_add_loop_test(t, filter_of_one_thread, 0, sizeof(own_filters) / sizeof(own_filters[0]));
 #endif
     return stage_main("life_scarce", t);
 }
