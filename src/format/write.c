@@ -263,20 +263,36 @@ const char *ct_file_reason(enum ct_file_error error, int number)
         int number;
         const char *text;
     } errors[] = {
-        {EACCES, ": permission denied"},     {ENOSPC, ": no space left"},
-        {EROFS, ": read-only file system"},  {ELOOP, ": it is a symbolic link"},
-        {ENOENT, ": no such directory"},     {ENOTDIR, ": no such directory"},
-        {EFBIG, ": file too large"},         {EBADF, ": the program closed the file"},
-        {ENAMETOOLONG, ": name too long"},   {EPERM, ": operation not permitted"},
-        {EISDIR, ": it is no regular file"}, {EMFILE, ": too many open files"},
+        {EACCES, ": permission denied"},
+        {EAGAIN, ": it is in use"},
+        {EBADF, ": the program closed the file"},
+        {EBUSY, ": it is in use"},
+        {EDQUOT, ": the disk quota is used up"},
+        {EFBIG, ": file too large"},
+        {EIO, ": input/output error"},
+        {EISDIR, ": it is no regular file"},
+        {ELOOP, ": it is a symbolic link"},
+        {EMFILE, ": too many open files"},
+        {ENAMETOOLONG, ": name too long"},
+        {ENFILE, ": too many open files in the system"},
+        {ENOENT, ": no such directory"},
+        {ENOMEM, ": no memory"},
+        {ENOSPC, ": no space left"},
+        {ENOSYS, ": not possible here"},
+        {ENOTDIR, ": no such directory"},
+        {EOPNOTSUPP, ": not possible here"},
+        {EPERM, ": operation not permitted"},
+        {EROFS, ": read-only file system"},
         {ESTALE, ": it was removed"},
+        {ETIMEDOUT, ": its server does not answer"},
+        {ETXTBSY, ": a program that runs is there"},
     };
     if (error != CT_FILE_ERROR)
         return reasons[error];
     for (size_t i = 0; i < ct_countof(errors); i++)
         if (errors[i].number == number)
             return errors[i].text;
-    return ": input/output error";
+    return ": the system refused it";
 }
 
 bool ct_file_open_memory(struct ct_file *f)

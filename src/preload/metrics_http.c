@@ -125,8 +125,10 @@ static const char *reason(int number)
            : number == EACCES        ? ": permission denied"
            : number == EADDRNOTAVAIL ? ": no address of this machine"
            : number == EAFNOSUPPORT  ? ": this machine has no such addresses"
+           : number == EPERM         ? ": operation not permitted"
            : number == EMFILE        ? ": too many open files"
-                                     : ": the network does not answer";
+           : number == ENFILE        ? ": too many open files in the system"
+                                     : ": the system refused it";
 }
 
 static void start_listening(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The file on disk: valid at every moment, nobody else's. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -171,6 +172,24 @@ START_TEST(killed_at_any_moment)
 }
 END_TEST
 
+/* Every errno that a file can bring is told as that, or as none in particular. */
+START_TEST(reasons_are_true)
+{
+    static const struct {
+        int number;
+        const char *words;
+    } known[] = {{EDQUOT, "quota"},      {ENOSPC, "no space"},        {EIO, "input/output error"},
+                 {ENFILE, "in the system"}, {EMFILE, "too many open files"}, {ENOMEM, "memory"}};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        const char *reason = ct_file_reason(CT_FILE_ERROR, known[i].number);
+        ck_assert_msg(strstr(reason, known[i].words) != NULL, "%d: %s", known[i].number, reason);
+    }
+    for (int number = 1; number < 134; number++)
+        ck_assert(number == EIO ||
+                  !strstr(ct_file_reason(CT_FILE_ERROR, number), "input/output"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("write");
@@ -179,6 +198,7 @@ int main(void)
     tcase_add_test(tests, not_through_links_or_over_others);
     tcase_add_test(tests, a_descriptor_that_became_another_file_is_left_alone);
     tcase_add_test(tests, in_memory);
+    tcase_add_test(tests, reasons_are_true);
     tcase_add_loop_test(tests, killed_at_any_moment, 0, KILLS * WAYS);
     return ct_case_main("write", tests);
 }
