@@ -24,13 +24,46 @@ static char *join(const char *name, const char *value)
     return text;
 }
 
+static bool is_of(const char *entry, const char *name)
+{
+    size_t len = strlen(name);
+    return !strncmp(entry, name, len) && entry[len] == '=';
+}
+
+/* The next one of that name from `i` on, or `count`. */
+static size_t next_of(const char *name, size_t i)
+{
+    while (i < count && !is_of(made[i], name))
+        i++;
+    return i;
+}
+
+/* Once: of several of a name programs see the first, and the loader the last. */
 static void set(const char *name, const char *value)
 {
-    size_t len = strlen(name), i = 0;
-    while (i < count && (strncmp(made[i], name, len) || made[i][len] != '='))
-        i++;
-    made[i] = join(name, value);
-    count += i == count;
+    size_t first = next_of(name, 0), kept = first + 1;
+    made[first] = join(name, value);
+    count += first == count;
+    for (size_t i = kept; i < count; i++)
+        if (!is_of(made[i], name))
+            made[kept++] = made[i];
+    count = kept;
+}
+
+/* As a program sees it. */
+static const char *value_of(const char *name)
+{
+    size_t i = next_of(name, 0);
+    return i < count ? made[i] + strlen(name) + 1 : NULL;
+}
+
+/* As the loader sees it. */
+static const char *last_value_of(const char *name)
+{
+    const char *value = NULL;
+    for (size_t i = 0; (i = next_of(name, i)) < count; i++)
+        value = made[i] + strlen(name) + 1;
+    return value;
 }
 
 /* Entries are whole: the library's path may be a part of another one's. */
@@ -52,7 +85,7 @@ static bool lists(const char *list, const char *library)
  */
 static void set_preload(const char *library)
 {
-    const char *before = getenv("LD_PRELOAD");
+    const char *before = last_value_of("LD_PRELOAD");
     if (!before || !*before) {
         set("LD_PRELOAD", library);
     } else if (!lists(before, library)) {
@@ -83,15 +116,6 @@ static char *add_escaped(char *to, const char *from)
     }
     *to = '\0';
     return to;
-}
-
-static const char *value_of(const char *name)
-{
-    size_t len = strlen(name);
-    for (size_t i = 0; i < count; i++)
-        if (!strncmp(made[i], name, len) && made[i][len] == '=')
-            return made[i] + len + 1;
-    return NULL;
 }
 
 /* A file is where the launcher was started, wherever processes go before they start CUDA. */

@@ -221,6 +221,13 @@ static void tell(const struct options *o, const char *report, const struct list 
         say_all_ranks(pid, profiles[0]);
 }
 
+/* Of a launcher inside of this one, for the one around it. */
+static void pass_further(pid_t launcher, const char *wanted, const char *path)
+{
+    (void)wanted;
+    list_pass_on(launcher, path);
+}
+
 void finish(const struct options *o, const char *report, pid_t pid)
 {
     struct list l;
@@ -230,6 +237,7 @@ void finish(const struct options *o, const char *report, pid_t pid)
         tell(o, report, &l, pid, paths);
     for (size_t i = 0; i < l.count; i++) /* those that were merged are none any more */
         if (!l.files[i].trace && !access(l.files[i].path, F_OK))
-            list_pass_on(l.files[i].path);
+            list_pass_on(getpid(), l.files[i].path);
+    list_each(CT_RUN_PASSED, pass_further);
     free(paths);
 }

@@ -149,12 +149,12 @@ static int open_outer(void)
     return -1;
 }
 
-void list_pass_on(const char *path)
+void list_pass_on(pid_t launcher, const char *path)
 {
     struct ct_hush hush;
     char *record;
     int file = open_outer();
-    int bytes = asprintf(&record, "%c %d%c%c%s", CT_RUN_PASSED, (int)getpid(), 0, 0, path);
+    int bytes = asprintf(&record, "%c %d%c%c%s", CT_RUN_PASSED, (int)launcher, 0, 0, path);
     ct_hush_begin(&hush);
     if (file >= 0 && bytes > 0 && write(file, record, (size_t)bytes + 1) < 0)
         say("%s: the cutrace outside cannot be told: %s", path, strerror(errno));

@@ -32,8 +32,8 @@ bool list_has_started(void);
 /* All that was told by now; who executes another program tells twice. */
 void list_each(enum ct_run_kind kind,
                void (*take)(pid_t pid, const char *wanted, const char *path));
-/* Tells the launcher in whose run this one is, if there is one, of a profile. */
-void list_pass_on(const char *path);
+/* Tells the launcher in whose run this one is, if there is one, of a profile of `launcher`'s. */
+void list_pass_on(pid_t launcher, const char *path);
 /* Reads it, once. Waits a little for those that are about to close their files. */
 void list_read(struct list *l);
 

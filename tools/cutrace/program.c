@@ -2,12 +2,16 @@
 #include "program.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/capability.h>
+#include <linux/xattr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -58,6 +62,19 @@ static int find(struct program *p, const char *name)
     return error;
 }
 
+/*
+ * Capabilities that the file gives its process. The kernel takes no notice of them for root, who
+ * has them all (capabilities(7)).
+ */
+static bool has_capabilities(const char *path)
+{
+    struct vfs_ns_cap_data d = {0};
+    if (!getuid() || getxattr(path, XATTR_NAME_CAPS, &d, sizeof(d)) < (ssize_t)XATTR_CAPS_SZ_1)
+        return false;
+    return (le32toh(d.magic_etc) & VFS_CAP_FLAGS_EFFECTIVE) || d.data[0].permitted ||
+           d.data[1].permitted;
+}
+
 /* More may be done there than whoever started it may do: the loader preloads nothing. */
 static bool is_privileged(const char *path)
 {
@@ -65,9 +82,13 @@ static bool is_privileged(const char *path)
     struct statvfs fs;
     if (stat(path, &st) || (!statvfs(path, &fs) && (fs.f_flag & ST_NOSUID)))
         return false;
+    if (has_capabilities(path))
+        return true;
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+        return false;
     bool user = (st.st_mode & S_ISUID) && st.st_uid != getuid();
     bool group = (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getgid();
-    return user || group || getxattr(path, "security.capability", NULL, 0) > 0;
+    return user || group;
 }
 
 /* The loader that the program asks for; "" without one, which is what makes it static. */

@@ -144,6 +144,23 @@ static int part_close_output(char **arguments)
     return 0;
 }
 
+/* Runs a program with a variable there twice, as no shell but any other program may have it. */
+static int part_twice(char **arguments)
+{
+    extern char **environ;
+    static char *all[1000], again[5000];
+    const char *value = getenv(arguments[0]);
+    size_t n = 0;
+    while (environ[n] && n < 998) {
+        all[n] = environ[n];
+        n++;
+    }
+    snprintf(again, sizeof(again), "%s=%s", arguments[0], value ? value : "");
+    all[n] = again;
+    execve(arguments[1], arguments + 1, all);
+    return 97;
+}
+
 static const struct {
     const char *name;
     int (*play)(char **arguments);
@@ -155,6 +172,7 @@ static const struct {
     {"descriptors", part_descriptors},
     {"signals", part_signals},
     {"ignore-children", part_ignore_children},
+    {"twice", part_twice},
     {"hear", part_hear},
     {"stop", part_stop},
     {"tell-parent", part_tell_parent},

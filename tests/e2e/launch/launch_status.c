@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* How the launcher ends: as the program, or saying in one line why it did not run it. */
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "rig.h"
@@ -125,6 +128,39 @@ START_TEST(runs_unprofiled)
     struct stage_run r = run_changed("./other", "architecture");
     ck_assert_int_ne(r.status, 0); /* as whoever tries to run it says */
     stage_drop(&r);
+}
+END_TEST
+
+/* CAP_NET_RAW, permitted and effective, as setcap(8) writes it. */
+static bool give_capability(const char *path)
+{
+    const struct vfs_cap_data d = {.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
+                                   .data = {{.permitted = 1u << CAP_NET_RAW}}};
+    return setxattr(path, "security.capability", &d, sizeof(d), 0) == 0;
+}
+
+static void check_profiled(const char *program)
+{
+    struct stage_run r = LAUNCH(.argv = {"-o", "x.bin", "-f", program, "small", "10"});
+    ck_assert_msg(r.status == 0 && stage_exists("x.bin"), "%s", r.err);
+    ck_assert_ptr_null(strstr(r.err, "privileges"));
+    stage_drop(&r);
+}
+
+/* What would give a process more where it has all, or where it may have no more. */
+START_TEST(privileges_that_are_none)
+{
+    char command[4096];
+    snprintf(command, sizeof(command), "cp %s own", rig_actor());
+    ck_assert_int_eq(system(command), 0);
+    if (geteuid())
+        return;
+    if (give_capability("own"))
+        check_profiled("./own");
+    ck_assert_int_eq(chown("own", 65534, (gid_t)-1), 0);
+    ck_assert_int_eq(chmod("own", 04755), 0);
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    check_profiled("./own");
 }
 END_TEST
 
@@ -396,6 +432,7 @@ int main(void)
     tcase_add_test(t, cannot_be_run);
     tcase_add_test(t, scripts_are_run);
     tcase_add_test(t, runs_unprofiled);
+    tcase_add_test(t, privileges_that_are_none);
     tcase_add_loop_test(t, wrong_command_line, 0, sizeof(wrong) / sizeof(wrong[0]));
     tcase_add_loop_test(t, refused_option, 0, sizeof(never) / sizeof(never[0]));
     tcase_add_test(t, abbreviations);

@@ -107,6 +107,17 @@ START_TEST(a_part_of_a_path_is_no_library)
 }
 END_TEST
 
+/* The loader takes the last of several, getenv() the first. */
+START_TEST(preload_that_is_there_twice)
+{
+    struct stage_run r =
+        LAUNCH(.program = rig_inner(), .argv = {"twice", "LD_PRELOAD", rig_launcher(), "-o",
+                                                "x.bin", rig_actor(), "small", "10"});
+    ck_assert_msg(r.status == 0 && stage_exists("x.bin"), "%s", r.err);
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- descriptors ---- */
 
 /* 0 to 2 open or closed, and one that is inherited. */
@@ -220,6 +231,7 @@ int main(void)
     tcase_add_test(t, no_room_for_variables);
     tcase_add_test(t, names_like_ours_are_kept);
     tcase_add_test(t, preload_is_kept);
+    tcase_add_test(t, preload_that_is_there_twice);
     tcase_add_loop_test(t, a_part_of_a_path_is_no_library, 0, 3);
     tcase_add_loop_test(t, descriptors, 0, 8);
     tcase_add_test(t, bytes_go_through);

@@ -93,6 +93,20 @@ START_TEST(launcher_in_a_launcher)
 }
 END_TEST
 
+START_TEST(launcher_in_a_launcher_in_a_launcher)
+{
+    struct stage_run r =
+        LAUNCH(.argv = {"-o", "outer.bin", rig_launcher(), "-o", "middle.bin", rig_launcher(), "-o",
+                        "inner.bin", rig_actor(), "small", "10"});
+    ck_assert_int_eq(stage_exit(&r), 0);
+    expect_no(&r, NONE);
+    const char *said = strstr(r.err, "inner.bin is of the cutrace in this one's run, process ");
+    ck_assert_msg(said && strstr(said + 1, "inner.bin is of the cutrace in this"), "%s", r.err);
+    ck_assert(!stage_exists("outer.bin") && !stage_exists("middle.bin"));
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- none ---- */
 
 START_TEST(refused)
@@ -133,6 +147,7 @@ int main(void)
     tcase_add_loop_test(t, out_of_reach, 0, sizeof(ways) / sizeof(ways[0]));
     tcase_add_test(t, out_of_reach_and_quiet);
     tcase_add_test(t, launcher_in_a_launcher);
+    tcase_add_test(t, launcher_in_a_launcher_in_a_launcher);
     tcase_add_test(t, refused);
     tcase_add_test(t, no_driver);
     tcase_add_test(t, older_profiles);
