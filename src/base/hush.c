@@ -11,7 +11,8 @@ void ct_hush_begin(struct ct_hush *h)
 {
     static const int raised[] = {SIGPIPE, SIGXFSZ};
     sigset_t pending;
-    if (ct_spare())
+    h->is_on = !ct_spare();
+    if (!h->is_on)
         return;
     sigemptyset(&pending);
     sigpending(&pending);
@@ -26,7 +27,7 @@ void ct_hush_end(const struct ct_hush *h)
 {
     static const struct timespec now = {0};
     int saved_errno = errno;
-    if (ct_spare())
+    if (!h->is_on)
         return;
     while (sigtimedwait(&h->ours, NULL, &now) > 0)
         ;

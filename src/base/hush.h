@@ -13,6 +13,7 @@
 struct ct_hush {
     sigset_t mask; /* of the thread, before */
     sigset_t ours; /* what may be raised in between */
+    bool is_on;    /* the library may become spare in between */
 };
 
 void ct_hush_begin(struct ct_hush *h);

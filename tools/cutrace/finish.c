@@ -199,6 +199,7 @@ static void tell(const struct options *o, const char *report, const struct list 
     const char **traces = profiles + count;
     size_t trace_count = gather_all(l, true, traces);
     bool traced = options_wants_trace(o) && trace_count;
+    job_may_be_ended();
     if (options_has(o, OPTION_QUIET))
         return;
     say_who_left_none(l, pid);

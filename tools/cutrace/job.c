@@ -32,6 +32,33 @@ static void take_signals(void)
     sigaction(SIGCHLD, &standard, &inherited_child);
 }
 
+static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+static sigset_t endings(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+        if (!sigismember(&inherited_mask, ending[i]))
+            sigaddset(&set, ending[i]);
+    return set;
+}
+
+/* What came until now was for the program. */
+static void forget_endings(void)
+{
+    const struct timespec now = {0};
+    sigset_t set = endings();
+    while (sigtimedwait(&set, NULL, &now) > 0)
+        ;
+}
+
+void job_may_be_ended(void)
+{
+    sigset_t set = endings();
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void give_signals_back(void)
 {
     sigaction(SIGCHLD, &inherited_child, NULL);
@@ -234,6 +261,7 @@ void job_wait(struct job *j)
     }
     if (j->timed_out)
         family_end(PATIENCE_S);
+    forget_endings();
     witness_end();
 }
 
@@ -257,9 +285,12 @@ _Noreturn void job_end_as(int status)
 int job_tool(const char *path, char **argv, int out, int err)
 {
     int status;
-    pid_t pid = fork();
+    pid_t launcher = getpid(), pid = fork();
     if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* by which it leaves no part of a file behind */
         sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+        if (getppid() != launcher)
+            _exit(127);
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
         execv(path, argv);

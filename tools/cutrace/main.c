@@ -205,11 +205,11 @@ static int run(const struct options *o)
         cannot_run(o->command[0], error);
     open_log(o->value[OPTION_LOG_FILE], j.pid);
     job_wait(&j);
+    place_tidy();
     if (j.timed_out)
         say_of(j.pid, "The program was ended %s s after it had started CUDA",
                o->value[OPTION_TIMEOUT]);
     finish(o, report, j.pid);
-    place_tidy();
     job_end_as(j.status);
 }
 

@@ -2,6 +2,7 @@
 /* What is sent to the launcher reaches the program, once; it stops and ends as the program does. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,72 @@ START_TEST(stops_only_with_the_program)
 }
 END_TEST
 
+/* ---- when the program has ended ---- */
+
+static bool is_report_of(pid_t launcher)
+{
+    char path[64], text[300] = "";
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)launcher, (int)launcher);
+    FILE *f = fopen(path, "r");
+    int child = 0;
+    if (f && fscanf(f, "%d", &child) != 1)
+        child = 0;
+    if (f)
+        fclose(f);
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", child);
+    f = child ? fopen(path, "r") : NULL;
+    if (f && !fgets(text, sizeof(text), f))
+        *text = '\0';
+    if (f)
+        fclose(f);
+    return !strcmp(text, "cutrace-report");
+}
+
+/* Whose stderr, a pipe, is full and not read. */
+static pid_t start_printing(int *from)
+{
+    static const char some[4096];
+    char runtime[4096];
+    int ends[2];
+    stage_sanitizer(runtime, sizeof(runtime));
+    runtime[strcspn(runtime, ":")] = '\0';
+    ck_assert(!pipe2(ends, O_CLOEXEC) && fcntl(ends[1], F_SETPIPE_SZ, 4096) == 4096 &&
+              write(ends[1], some, 4000) == 4000);
+    pid_t pid = fork();
+    if (!pid) {
+        setpgid(0, 0);
+        setenv("LD_PRELOAD", runtime, 1);
+        setenv("LD_LIBRARY_PATH", stage_path_of("tests/sim/lib"), 1);
+        dup2(ends[1], STDERR_FILENO);
+        execl(rig_launcher(), "cutrace", "-o", "x.bin", rig_actor(), "small", "10", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    *from = ends[0];
+    for (int i = 0; i < 1000 && !is_report_of(pid); i++)
+        rig_pause(10);
+    ck_assert(is_report_of(pid));
+    rig_pause(100);
+    return pid;
+}
+
+static const int last[] = {SIGTERM, SIGINT, SIGHUP, SIGKILL};
+
+START_TEST(ended_while_it_prints)
+{
+    char bytes[4096];
+    int from, status;
+    pid_t pid = start_printing(&from);
+    kill(pid, last[_i]);
+    struct rig r = {.pid = pid};
+    status = rig_wait(&r);
+    ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == last[_i], "%x", (unsigned)status);
+    while (read(from, bytes, sizeof(bytes)) > 0)
+        ; /* which ends when the report has gone as well */
+    close(from);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("signals");
@@ -298,5 +365,7 @@ int main(void)
     tcase_add_test(t, stops_only_with_the_program);
     tcase_add_test(t, goes_on_with_the_launcher);
     tcase_add_test(t, killed_witness);
+    if (!CT_CHECKS_THREADS)
+        tcase_add_loop_test(t, ended_while_it_prints, 0, sizeof(last) / sizeof(last[0]));
     return stage_main("launch_signals", t);
 }
