@@ -38,6 +38,14 @@ static bool write_all(int fd, const void *data, size_t bytes, uint64_t offset)
     return true;
 }
 
+static bool put(struct ct_file *f, const void *data, size_t bytes, uint64_t offset)
+{
+    bool good = write_all(f->fd.number, data, bytes, offset);
+    if (good)
+        f->size_bytes = ct_max(f->size_bytes, offset + bytes);
+    return good;
+}
+
 static bool is_ours_or_empty(int fd, uint64_t size, const char *magic)
 {
     char found[CT_FILE_MAGIC_BYTES];
@@ -59,7 +67,8 @@ bool ct_file_begin(struct ct_file *f, uint64_t start_unix_ns)
     f->sequence = 0;
     f->region[0] = f->region[1] = (struct ct_file_region){0};
     f->blocks = (struct ct_blocks){0};
-    return write_all(f->fd.number, &h, sizeof(h), 0);
+    f->size_bytes = 0;
+    return put(f, &h, sizeof(h), 0);
 }
 
 /* When the process began that wrote a profile or a trace; 0: it does not say. */
@@ -233,6 +242,7 @@ enum ct_file_error ct_file_claim(struct ct_file *f, const char *path, const char
     struct stat st = {0};
     enum claim whose;
     f->in_memory = false;
+    f->size_bytes = 0;
     enum ct_file_error error = look(f, path, &st, magic, force, is_kept, &whose);
     if (!error && (whose == READERS || (whose == UNKNOWN && st.st_size)))
         error = replace(f, path, &st, magic, force, is_kept);
@@ -274,6 +284,7 @@ const char *ct_file_reason(enum ct_file_error error, int number)
         {ELOOP, ": it is a symbolic link"},
         {EMFILE, ": too many open files"},
         {ENAMETOOLONG, ": name too long"},
+        {ENODATA, ": it was made shorter"},
         {ENFILE, ": too many open files in the system"},
         {ENOENT, ": no such directory"},
         {ENOMEM, ": no memory"},
@@ -305,19 +316,22 @@ bool ct_file_open_memory(struct ct_file *f)
     return false;
 }
 
-/* Nobody would find what is written to a file that was removed. */
-static bool has_place(const struct ct_file *f, struct stat *st)
+/*
+ * Nobody would find what is written to a file that was removed, nor could read it where the begin
+ * was cut off.
+ */
+static bool has_place(const struct ct_file *f)
 {
-    if (!ct_fd_look(&f->fd, st))
+    struct stat st;
+    if (!ct_fd_look(&f->fd, &st))
         return false;
-    errno = ESTALE;
-    return f->in_memory || st->st_nlink;
+    errno = st.st_nlink ? ENODATA : ESTALE;
+    return f->in_memory || (st.st_nlink && (uint64_t)st.st_size >= f->size_bytes);
 }
 
 bool ct_file_write(struct ct_file *f, const void *data, size_t bytes, uint64_t offset)
 {
-    struct stat st;
-    return has_place(f, &st) && write_all(f->fd.number, data, bytes, offset);
+    return has_place(f) && put(f, data, bytes, offset);
 }
 
 /* ---- commits ---- */
@@ -347,18 +361,11 @@ static bool write_region(struct ct_file *f, struct ct_file_region *r, uint64_t k
 {
     size_t at = 0, n;
     if (!known)
-        return write_all(f->fd.number, payload, r->bytes, r->offset);
+        return put(f, payload, r->bytes, r->offset);
     for (; ct_blocks_next(&f->blocks, known, &at, &n); at += n)
-        if (!write_all(f->fd.number, payload + at, n, r->offset + at))
+        if (!put(f, payload + at, n, r->offset + at))
             return false;
     return true;
-}
-
-/* Somebody has made the file shorter: it may have become longer again, by zeros. */
-static void notice_cut(struct ct_file *f, uint64_t size)
-{
-    if (size < ct_max(end_of(&f->region[0]), end_of(&f->region[1])))
-        f->region[0].sequence = f->region[1].sequence = 0;
 }
 
 /* For the payload: the sequence of the one that the region is known to hold in its place, or 0. */
@@ -381,18 +388,16 @@ static bool write_commit(struct ct_file *f, const struct ct_file_region *r, uint
     };
     c.crc = ct_crc32(0, &c, offsetof(struct ct_file_commit, crc));
     uint64_t slot = offsetof(struct ct_file_header, commit) + (sequence & 1) * sizeof(c);
-    return write_all(f->fd.number, &c, sizeof(c), slot);
+    return put(f, &c, sizeof(c), slot);
 }
 
 static bool commit(struct ct_file *f, const void *payload, size_t bytes, bool whole)
 {
-    struct stat st;
     uint64_t sequence = f->sequence + 1;
     struct ct_file_region *r = &f->region[sequence & 1];
     uint32_t crc;
-    if (!has_place(f, &st))
+    if (!has_place(f))
         return false;
-    notice_cut(f, (uint64_t)st.st_size);
     uint64_t known = prepare(f, r, bytes);
     bool compared = !whole && ct_blocks_take(&f->blocks, sequence, payload, bytes, &crc);
     if (!compared)

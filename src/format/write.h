@@ -22,6 +22,7 @@ struct ct_file {
     uint64_t sequence; /* of the newest commit */
     struct ct_file_region region[2]; /* by sequence & 1 */
     struct ct_blocks blocks;         /* of the payloads that updates brought */
+    uint64_t size_bytes;             /* written so far, to its end */
     char path[4096];                 /* absolute when the working directory is known */
 };
 

@@ -342,6 +342,18 @@ static void remove_output(void)
     dprintf(result_fd, "there: %d\n", access("out", F_OK));
 }
 
+/* As by `> x.bin`, or a log's rotation. */
+static void cut_output(void)
+{
+    work("worked", 50);
+    actor_settle();
+    dprintf(result_fd, "cut: %d\n", truncate("x.bin", 0));
+    int cut = truncate("x.trace", 100); /* if there is one */
+    (void)cut;
+    work("worked", 50);
+    actor_settle();
+}
+
 static void protect_output(void)
 {
     work("worked", 50);
@@ -527,6 +539,7 @@ static const struct {
     {"fill", NULL, fill},
     {"fill-first", NULL, fill_first},
     {"remove", remove_output, NULL},
+    {"cut", cut_output, NULL},
     {"protect", protect_output, NULL},
     {"refuse", refuse_calls, NULL},
     {"kill-on-exec", kill_on_exec, NULL},

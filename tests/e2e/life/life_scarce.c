@@ -296,6 +296,23 @@ START_TEST(output_that_goes_away)
 }
 END_TEST
 
+/* It cannot be read any more, and that is said, not that it is there. */
+START_TEST(output_that_is_cut)
+{
+    const char *trace = _i ? "CUTRACE_TRACE=1" : NULL;
+    struct stage_run r = PLAY(.argv = {"scarce", "cut"},
+                              .env = {"CUTRACE_OUTPUT=x.bin", "CUTRACE_PRINT=on", trace});
+    ck_assert_str_eq(r.out, "cut: 0\nscarce cut: done\n");
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_ptr_nonnull(strstr(r.err, "x.bin: it was made shorter"));
+    ck_assert(!trace || strstr(r.err, "x.trace: it was made shorter"));
+    ck_assert_uint_eq(stage_said(&r), trace ? 2 : 1);
+    ck_assert_ptr_nonnull(strstr(r.err, "100 operations: "));
+    ck_assert_ptr_null(strstr(r.err, "Generated result file"));
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(output_that_becomes_read_only)
 {
     ck_assert_int_eq(mkdir("out", 0777), 0);
@@ -434,6 +451,7 @@ int main(void)
     tcase_add_test(t, disk_that_fills_up);
     tcase_add_test(t, disk_that_is_full);
     tcase_add_test(t, output_that_goes_away);
+    tcase_add_loop_test(t, output_that_is_cut, 0, 2);
     tcase_add_test(t, output_that_becomes_read_only);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tcase_add_loop_test(t, sandbox, 0, sizeof(sandboxes) / sizeof(sandboxes[0]));
