@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/elf.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/spare.h"
@@ -94,6 +95,13 @@ static void say_where_all_are(const char *path)
         ct_log(1, "the table of all ranks: cutrace-report ranks ", all, NULL);
 }
 
+/* It ends a program that has another process in its memory (preload/child.h). */
+static bool is_valgrinds(const struct ct_object *o, void *unused)
+{
+    (void)unused;
+    return o->name && ct_starts_with(ct_file_name(o->name), "vgpreload_core");
+}
+
 /* NULL: the table was printed; else why not. */
 static const char *print(const char *path)
 {
@@ -106,6 +114,8 @@ static const char *print(const char *path)
     if (atomic_load(&ender) == UNKNOWN)
         return "no table, as nobody can tell whether the thread that ends the program may start "
                "others (seccomp)";
+    if (ct_objects_visit(is_valgrinds, NULL))
+        return "no table, as valgrind lets no other process into the program's memory";
     const char *program = ct_tool_path(&why);
     if (!program)
         return why;

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Heaps preloaded before and behind cutrace, programs with a sanitizer in them, and programs that no
-# preloaded library is for: all say and return what they do without it. SKIP lines say what is not here.
+# Heaps preloaded before and behind cutrace, programs with a sanitizer in them, valgrind, and programs
+# that no preloaded library is for: all say and return what they do without it. SKIP lines say what is
+# not here.
 set -eu
 [ -z "${BUILD_SANITIZERS-}" ] || { echo "a sanitizer wants to be first itself"; exit 77; }
 srcdir=$(cd "${srcdir:-.}" && pwd)
@@ -75,6 +76,16 @@ for sanitizer in address thread; do
     is_seen "$sanitizer"
     echo "PASS a program with -fsanitize=$sanitizer"
 done
+
+# It ends a program that makes a process in its own memory, as for the table.
+if command -v valgrind >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+    CUTRACE_PRINT=on same valgrind "" "$cutrace" valgrind -q "$client" dlsym
+    grep -q 'no table, as valgrind' with.err || fail "valgrind: not said why there is no table"
+    is_seen valgrind
+    echo "PASS a program under valgrind"
+else
+    echo "SKIP valgrind is not here"
+fi
 
 cat >hello.c <<'END'
 #include <stdio.h>
