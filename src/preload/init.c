@@ -377,6 +377,7 @@ void ct_cuda_started(void)
     ct_profile_start((uint32_t)version);
     if (!ct_spare() || ct_config.print_asked)
         ct_tool_find();
+    ct_show_start();
     ct_run_tell(CT_RUN_STARTED, "", "");
     ct_trace_file_start();
     ct_metrics_start();

@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/elf.h"
+#include "base/intern.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/spare.h"
@@ -47,18 +48,24 @@ void ct_show_look(void)
     atomic_store(&ender, ct_proc_is_thread_confined(thread) ? CONFINED : FREE);
 }
 
-/* Variables for a terminal program, and who waits for it; nothing of the loader's. */
-static void keep_environment(const char *envp[CT_CHILD_VARIABLES], const char *host)
+static const char *kept[CT_CHILD_VARIABLES]; /* one is for the host's number; NULL at the end */
+
+/*
+ * What a terminal program may look at; nothing of the loader's. Copied early: at its end the
+ * program may be changing its environment, or have taken it away.
+ */
+void ct_show_start(void)
 {
     extern char **environ;
     static const char *const wanted[] = {
         "PATH=", "HOME=", "TERM=", "LANG=", "LC_ALL=", "COLUMNS=", "NO_COLOR="};
     unsigned n = 0;
-    envp[n++] = host;
-    for (char **e = environ; e && *e && n < CT_CHILD_VARIABLES - 1; e++)
+    for (char **e = environ; e && *e; e++)
         for (unsigned i = 0; i < ct_countof(wanted); i++)
-            if (ct_starts_with(*e, wanted[i]) && n < CT_CHILD_VARIABLES - 1)
-                envp[n++] = *e;
+            if (ct_starts_with(*e, wanted[i]) && n < CT_CHILD_VARIABLES - 2 &&
+                (kept[n] = ct_intern(*e, ct_strlen(*e))))
+                n++;
+    kept[n] = NULL;
 }
 
 static bool run(const char *program, const char *path)
@@ -70,7 +77,9 @@ static bool run(const char *program, const char *path)
     struct ct_text t = ct_text_in(host, sizeof(host));
     ct_text_add(&t, CT_HOST_VARIABLE "=");
     ct_text_add_u64(&t, (uint64_t)getpid());
-    keep_environment(child.envp, host);
+    child.envp[0] = host;
+    for (unsigned i = 0; i < CT_CHILD_VARIABLES - 1; i++)
+        child.envp[i + 1] = kept[i];
     return ct_child_run(&child);
 }
 

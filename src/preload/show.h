@@ -3,6 +3,9 @@
 #ifndef CT_SHOW_H
 #define CT_SHOW_H
 
+/* When CUDA starts: what the report gets of the environment. */
+void ct_show_start(void);
+
 /* To be called by the thread that will call ct_show(), before the drain thread is stopped. */
 void ct_show_is_near(void);
 

@@ -300,6 +300,19 @@ static void little_stack(void)
     actor_limit(RLIMIT_STACK, 16384);
 }
 
+/* ---- the environment ---- */
+
+/* Its own, of which nothing is left when it ends. */
+static void take_environment_away(void)
+{
+    extern char **environ;
+    size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    char **own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    work("worked", 100);
+    environ = own;
+    munmap(own, bytes);
+}
+
 /* ---- the disk ---- */
 
 static void fill_disk(const char *directory)
@@ -536,6 +549,7 @@ static const struct {
     {"memory", NULL, little_memory},
     {"memory-later", NULL, little_memory_later},
     {"stack", little_stack, NULL},
+    {"no-environment", take_environment_away, NULL},
     {"fill", NULL, fill},
     {"fill-first", NULL, fill_first},
     {"remove", remove_output, NULL},

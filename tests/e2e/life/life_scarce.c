@@ -205,6 +205,15 @@ START_TEST(little_stack)
 }
 END_TEST
 
+START_TEST(environment_that_has_gone)
+{
+    struct stage_run r;
+    ck_assert(play(&r, (struct stage_scene){.argv = {"scarce", "no-environment"}}));
+    ck_assert(has_table(&r));
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- the disk ---- */
 
 static void write_word(const char *path, const char *word)
@@ -448,6 +457,7 @@ int main(void)
         tcase_add_test(t, memory_that_runs_out);
         tcase_add_test(t, little_stack);
     }
+    tcase_add_test(t, environment_that_has_gone);
     tcase_add_test(t, disk_that_fills_up);
     tcase_add_test(t, disk_that_is_full);
     tcase_add_test(t, output_that_goes_away);
