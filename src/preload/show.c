@@ -51,7 +51,7 @@ void ct_show_look(void)
 static const char *kept[CT_CHILD_VARIABLES]; /* one is for the host's number; NULL at the end */
 
 /*
- * What a terminal program may look at; nothing of the loader's. Copied early: at its end the
+ * Variables for a terminal program; nothing of the loader's. Copied early: at its end the
  * program may be changing its environment, or have taken it away.
  */
 void ct_show_start(void)

@@ -222,7 +222,7 @@ static void tell(const struct options *o, const char *report, const struct list 
         say_all_ranks(pid, profiles[0]);
 }
 
-/* Of a launcher inside of this one, for the one around it. */
+/* A launcher inside of this one told it: the one around this one is to know. */
 static void pass_further(pid_t launcher, const char *wanted, const char *path)
 {
     (void)wanted;

@@ -44,7 +44,7 @@ static sigset_t endings(void)
     return set;
 }
 
-/* What came until now was for the program. */
+/* Those that came until now were for the program. */
 static void forget_endings(void)
 {
     const struct timespec now = {0};
