@@ -16,14 +16,16 @@
 #include "preload/child.h"
 #include "preload/profile.h"
 #include "preload/tool.h"
+#include "record/ask.h"
 #include "record/row.h"
 
 /*
  * A thread may have a filter of system calls that the others have not. Whether it has cannot be
  * asked without one: so the drain thread asks of the one that ends the process. The main one's is
- * known (base/proc.h).
+ * known (base/proc.h), and the drain thread, which is the last one where all others have ended by
+ * themselves, has put none on itself.
  */
-enum ender { MAIN, UNKNOWN, FREE, CONFINED };
+enum ender { KNOWN, UNKNOWN, FREE, CONFINED };
 
 static _Atomic uint32_t ender_thread;
 static _Atomic uint32_t ender;
@@ -35,9 +37,9 @@ static uint32_t own_thread(void)
 
 void ct_show_is_near(void)
 {
-    uint32_t thread = ct_spare() ? (uint32_t)getpid() : own_thread();
-    atomic_store(&ender_thread, thread);
-    atomic_store(&ender, thread == (uint32_t)getpid() ? MAIN : UNKNOWN);
+    bool known = ct_spare() || ct_is_drain_thread || own_thread() == (uint32_t)getpid();
+    atomic_store(&ender_thread, known ? 0 : own_thread());
+    atomic_store(&ender, known ? KNOWN : UNKNOWN);
 }
 
 void ct_show_look(void)
