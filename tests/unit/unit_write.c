@@ -178,15 +178,18 @@ START_TEST(reasons_are_true)
     static const struct {
         int number;
         const char *words;
-    } known[] = {{EDQUOT, "quota"},      {ENOSPC, "no space"},        {EIO, "input/output error"},
-                 {ENFILE, "in the system"}, {EMFILE, "too many open files"}, {ENOMEM, "memory"}};
+    } known[] = {{EDQUOT, "quota"},
+                 {ENOSPC, "no space"},
+                 {EIO, "input/output error"},
+                 {ENFILE, "in the system"},
+                 {EMFILE, "too many open files"},
+                 {ENOMEM, "memory"}};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         const char *reason = ct_file_reason(CT_FILE_ERROR, known[i].number);
         ck_assert_msg(strstr(reason, known[i].words) != NULL, "%d: %s", known[i].number, reason);
     }
     for (int number = 1; number < 134; number++)
-        ck_assert(number == EIO ||
-                  !strstr(ct_file_reason(CT_FILE_ERROR, number), "input/output"));
+        ck_assert(number == EIO || !strstr(ct_file_reason(CT_FILE_ERROR, number), "input/output"));
 }
 END_TEST
 

@@ -78,7 +78,8 @@ static void print_table(const struct options *o, const char *report, const char 
     add(&a, "--");
     for (size_t i = 0; i < count; i++)
         add(&a, paths[i]);
-    int status = job_tool(report, a.word, say_where(), where_text_goes(o)); /* of its own failures it speaks itself */
+    int status = job_tool(report, a.word, say_where(),
+                          where_text_goes(o)); /* of its own failures it speaks itself */
     if (status < 0 || status >= 127)
         say("the table could not be printed: %s failed", report);
     free(a.word);

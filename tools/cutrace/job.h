@@ -24,8 +24,8 @@ int job_start(struct job *j);
 /* Until it has ended. */
 void job_wait(struct job *j);
 /*
- * From here on what asks to end ends the launcher, and the tool that it runs: who is to read what is
- * printed may never do so.
+ * From here on what asks to end ends the launcher, and the tool that it runs: who is to read what
+ * is printed may never do so.
  */
 void job_may_be_ended(void);
 

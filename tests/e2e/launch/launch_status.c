@@ -362,7 +362,8 @@ START_TEST(part_that_others_may_exchange)
     ck_assert_int_eq(system(open_up[_i]), 0);
     struct stage_run r =
         LAUNCH(.program = "open/cutrace", .argv = {"-o", "x.bin", rig_actor(), "small", "20"});
-    ck_assert_msg(strstr(r.err, "libcutrace.so is not used, as others than its owner"), "%s", r.err);
+    ck_assert_msg(strstr(r.err, "libcutrace.so is not used, as others than its owner"), "%s",
+                  r.err);
     ck_assert(stage_exit(&r) == FAILED || r.status == 0); /* one is installed */
     stage_drop(&r);
 }

@@ -309,8 +309,8 @@ END_TEST
 START_TEST(output_that_is_cut)
 {
     const char *trace = _i ? "CUTRACE_TRACE=1" : NULL;
-    struct stage_run r = PLAY(.argv = {"scarce", "cut"},
-                              .env = {"CUTRACE_OUTPUT=x.bin", "CUTRACE_PRINT=on", trace});
+    struct stage_run r =
+        PLAY(.argv = {"scarce", "cut"}, .env = {"CUTRACE_OUTPUT=x.bin", "CUTRACE_PRINT=on", trace});
     ck_assert_str_eq(r.out, "cut: 0\nscarce cut: done\n");
     ck_assert_int_eq(r.status, 0);
     ck_assert_ptr_nonnull(strstr(r.err, "x.bin: it was made shorter"));
@@ -388,8 +388,7 @@ START_TEST(filter_from_before_the_start)
                                            "as-filtered", number, actor, "small", "10"});
         ck_assert_msg(r.status == 0, "call %ld: %x %s", deadly[_i], (unsigned)r.status, r.err);
         ck_assert_str_eq(r.out, bare.out);
-        ck_assert_msg(strstr(r.err, "no table, as CUDA was started under a filter"), "%s",
-                      r.err);
+        ck_assert_msg(strstr(r.err, "no table, as CUDA was started under a filter"), "%s", r.err);
         ck_assert_uint_eq(stage_profiles(), 1);
         struct ct_summary s;
         stage_profile(&s, "summary.bin");
@@ -417,11 +416,10 @@ START_TEST(filter_of_one_thread)
 {
     struct stage_run r;
     const char *act = own_filters[_i].act, *said = own_filters[_i].said;
-    if (!play(&r, (struct stage_scene){
-                      .program = "/bin/sh",
-                      .argv = {"-c", "unset CUTRACE_PRINT; exec \"$0\" \"$@\"",
-                               stage_path_of("tests/e2e/actor/actor"), "scarce", act,
-                               own_filters[_i].end}}))
+    if (!play(&r, (struct stage_scene){.program = "/bin/sh",
+                                       .argv = {"-c", "unset CUTRACE_PRINT; exec \"$0\" \"$@\"",
+                                                stage_path_of("tests/e2e/actor/actor"), "scarce",
+                                                act, own_filters[_i].end}}))
         return;
     ck_assert_msg(!said || strstr(r.err, said), "%s: %.900s", act, r.err);
     ck_assert(!has_table(&r));
