@@ -18,6 +18,8 @@
 #include "say.h"
 
 #define CLOSE_TRIES 50 /* of 10 ms */
+#define MOST_BYTES                                                                                 \
+    (64 << 20) /* more is not the library's, which looks no further (preload/run.c) */
 
 static int fd = -1;
 
@@ -45,8 +47,10 @@ struct record {
 static char *read_all(const char **first, const char **end)
 {
     struct stat st;
-    char *data = fstat(fd, &st) ? NULL : calloc(1, (size_t)st.st_size + 1);
-    ssize_t n = data ? pread(fd, data, (size_t)st.st_size, 0) : -1;
+    size_t bytes = fstat(fd, &st) ? 0 : (size_t)st.st_size;
+    bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+    char *data = fd < 0 ? NULL : calloc(1, bytes + 1);
+    ssize_t n = data ? pread(fd, data, bytes, 0) : -1;
     *first = n > CT_RUN_MAGIC_BYTES ? data + CT_RUN_MAGIC_BYTES : NULL;
     *end = *first ? data + n : NULL;
     return data;
@@ -170,6 +174,8 @@ void list_read(struct list *l)
     const struct timespec pause = {.tv_nsec = 10000000};
     const char *at, *end;
     *l = (struct list){.known = read_all(&at, &end) != NULL}; /* which goes on pointing there */
+    if (!l->known && fd >= 0)
+        say("what processes told cannot be read: %s", strerror(errno));
     for (struct record r; next(&r, &at, end);)
         add(l, &r);
     for (int i = 0; any_open(l) && i < CLOSE_TRIES; i++)

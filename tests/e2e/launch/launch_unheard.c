@@ -107,6 +107,24 @@ START_TEST(launcher_in_a_launcher_in_a_launcher)
 }
 END_TEST
 
+/* ---- a list that is none any more ---- */
+
+static const char *const spoilers[] = {"truncate -s 1T", "truncate -s 3G", "truncate -s 0"};
+
+START_TEST(spoilt_list)
+{
+    char script[5000];
+    snprintf(script, sizeof(script), "%s \"$CUTRACE_RUN\"; exec %s small 10", spoilers[_i],
+             rig_actor());
+    struct stage_run r = LAUNCH(.argv = {"-o", "x.bin", "sh", "-c", script});
+    ck_assert_int_eq(stage_exit(&r), 0);
+    ck_assert(stage_exists("x.bin"));
+    expect_no(&r, NONE);
+    expect(&r, "x.bin");
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- none ---- */
 
 START_TEST(refused)
@@ -148,6 +166,7 @@ int main(void)
     tcase_add_test(t, out_of_reach_and_quiet);
     tcase_add_test(t, launcher_in_a_launcher);
     tcase_add_test(t, launcher_in_a_launcher_in_a_launcher);
+    tcase_add_loop_test(t, spoilt_list, 0, sizeof(spoilers) / sizeof(spoilers[0]));
     tcase_add_test(t, refused);
     tcase_add_test(t, no_driver);
     tcase_add_test(t, older_profiles);
