@@ -3,8 +3,8 @@
 """graphs_table.py DIR: the tables of check-gpu-graphs.
 
 Reads the programs (name|...) from stdin, and from DIR what the runs left: NAME.MODE.REPEAT.out,
-NAME.nodes.REPEAT.*.bin and NAME.cupti.REPEAT.tsv.*. Exit status 0, 1 when a bound is missed or
-results were not compared, 77 without any row.
+NAME.nodes.REPEAT.*.bin and NAME.cupti.REPEAT.tsv.*. Exit status 0, 1 when a bound is missed, a run left
+no profile or results were not compared, 77 when no program ran, or CUPTI had no kernel of any.
 """
 import collections
 import glob
@@ -80,9 +80,11 @@ def with_facts(program, sides):
 
 
 def kernels_of(program, directory):
+    """And how many runs left no profile that can be read."""
     truths = accuracy_table.sides(directory, program, "cupti", "", compare.read_cupti)
-    ours = accuracy_table.sides(directory, program, "nodes", ".bin", compare.read_cutrace)
-    return accuracy_table.rows_of(program, truths, with_facts(program, ours), ("graph_kernel",), Kernel)
+    ours = list(accuracy_table.sides(directory, program, "nodes", ".bin", compare.read_cutrace))
+    missing = accuracy_table.ended(directory, program, "nodes") - len(ours)
+    return accuracy_table.rows_of(program, truths, with_facts(program, ours), ("graph_kernel",), Kernel), missing
 
 
 class Output:
@@ -154,9 +156,11 @@ def show_bias(kernels):
 def main():
     directory = sys.argv[1]
     kernels, costs, through, dear, late, different = [], [], [], [], [], []
-    untimed, unmatched, long_lines = 0, 0, 0
+    untimed, unmatched, long_lines, unprofiled, ran = 0, 0, 0, 0, 0
     for program in [line.split("|")[0].strip() for line in sys.stdin]:
-        found = kernels_of(program, directory)
+        found, missing = kernels_of(program, directory)
+        unprofiled += missing
+        ran += accuracy_table.ended(directory, program, "plain")
         untimed += sum(not kernel.ours for kernel in found)
         kernels += sorted((kernel for kernel in found
                            if kernel.ours and statistics.median(kernel.timed) >= LEAST_RUNS),
@@ -191,12 +195,12 @@ def main():
     print("\ngraphs: %d kernels with %d timed runs or more: %d within the bound, %d missed; kernels "
           "without a time: %d; programs with other results: %d; whose results were not compared: %d; "
           "with launches that cost more: %d; that are through later, not sampled: %d; kernels in a line "
-          "longer than their graph, or without times: %d" % (
+          "longer than their graph, or without times: %d; runs without a profile: %d" % (
               len(kernels), LEAST_RUNS, len(kernels) - missed, missed, untimed, len(different),
-              unmatched, len(dear), len(late), long_lines))
-    if not kernels:
+              unmatched, len(dear), len(late), long_lines, unprofiled))
+    failures = missed or untimed or different or unmatched or dear or late or long_lines or unprofiled
+    if not ran or not (kernels or failures):
         return 77
-    failures = missed or untimed or different or unmatched or dear or late or long_lines
     return 1 if failures else 0
 
 

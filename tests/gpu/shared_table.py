@@ -3,7 +3,8 @@
 """shared_table.py DIR: the table of check-gpu-shared.
 
 Reads the programs (name|...) from stdin, and from DIR what the runs left: NAME.cutrace.REPEAT.*.bin
-and .out, NAME.cupti-copies.REPEAT.tsv.*. Exit status 0, 1 when a bound is missed, 77 without any row.
+and .out, NAME.cupti-copies.REPEAT.tsv.*. Exit status 0, 1 when a bound is missed or a run left no profile,
+77 without any row.
 """
 import glob
 import statistics
@@ -84,8 +85,9 @@ def main():
         ours = list(runs(directory, name, "cutrace", compare.read_cutrace, True))
         if not truths:
             continue
-        if not ours:
-            lines.append([name] + [""] * (len(HEAD) - 2) + ["NOTHING RECORDED"])
+        unrecorded = accuracy_table.failures(directory, name, "cutrace")
+        unrecorded += accuracy_table.ended(directory, name, "cutrace") - len(ours)
+        lines += [[name] + [""] * (len(HEAD) - 2) + ["NOTHING RECORDED"]] * unrecorded
         lines += rows_of(name, truths, ours)
     widths = [max(len(row[i]) for row in [HEAD] + lines) for i in range(len(HEAD))]
     for row in [HEAD] + lines:
