@@ -37,9 +37,11 @@ if localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1; then
         LOCPATH=$dir LC_ALL=de_DE.UTF-8 "$report" summary --format $format basic.bin >comma
         cmp -s plain comma || fail "$format depends on the locale"
     done
+else
+    echo "SKIP another locale: localedef makes none here"
 fi
 
-command -v python3 >/dev/null || exit $failed
+command -v python3 >/dev/null || { echo "SKIP readers of JSON and CSV: python3 is not there"; exit $failed; }
 for name in $reports; do
     for profile in $profiles; do
         "$report" $name --format json $profile.bin >"$name.$profile.json"
@@ -62,7 +64,7 @@ try:
     validator = jsonschema.Draft202012Validator(json.load(open(sys.argv[1])))
 except ImportError:
     validator = None
-    print('the schema is not tried: python3-jsonschema is not there')
+    print('SKIP the schema: python3-jsonschema is not there')
 
 failed = 0
 

@@ -94,11 +94,12 @@ static char *cut(char *text)
 START_TEST(is_what_nvprof_printed)
 {
     const struct golden *g = &goldens[_i];
-    char path[] = "golden-XXXXXX";
+    char path[CT_CASE_PATH];
     static char ours[MOST_BYTES], theirs[MOST_BYTES];
     struct ct_build b;
     ct_build_start(&b);
     ck_assert(ct_profile_fill(&b, g->profile));
+    ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_build_save(&b, path));
     ct_build_free(&b);
@@ -115,8 +116,9 @@ END_TEST
 START_TEST(is_the_trace_nvprof_printed)
 {
     const struct golden *g = &trace_goldens[_i];
-    char path[] = "golden-XXXXXX";
+    char path[CT_CASE_PATH];
     static char ours[MOST_BYTES], theirs[MOST_BYTES];
+    ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_golden_trace_write(g->profile, path));
     run_report(g->arguments, path, ours);

@@ -99,7 +99,7 @@ static void add(const struct program *p)
     struct ct_build b;
     struct ct_summary s = {0};
     struct ct_read_error error;
-    char path[] = "unit_advice-XXXXXX";
+    char path[CT_CASE_PATH];
     ct_build_start(&b);
     struct ct_file_process process = {.pid = 100 + p->rank,
                                       .command = ct_build_text(&b, p->command),
@@ -116,6 +116,7 @@ static void add(const struct program *p)
     put_calls(&b, p->call, p->calls, p->call_ns);
     ct_build_add(&b, CT_SECTION_ACTIVITIES, &p->activity);
     ct_build_add(&b, CT_SECTION_GAPS, &p->gap);
+    ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_build_save(&b, path));
     ck_assert_msg(!ct_summary_read(&s, path, &error), "%s", error.text);

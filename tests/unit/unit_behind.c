@@ -15,7 +15,8 @@
 /* A file without a name. */
 static int temporary(void)
 {
-    char path[] = "behind.XXXXXX";
+    char path[CT_CASE_PATH];
+    ct_case_template(path);
     int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
     unlink(path);

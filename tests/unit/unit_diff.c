@@ -150,9 +150,10 @@ static void add_drawn(struct profile *p, const char *name, double mean_ns, size_
 
 static void finish(struct profile *p)
 {
-    char path[] = "unit_diff-XXXXXX";
+    char path[CT_CASE_PATH];
     struct ct_summary s = {0};
     struct ct_read_error error;
+    ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_build_save(&p->b, path));
     ck_assert_msg(!ct_summary_read(&s, path, &error), "%s", error.text);

@@ -113,12 +113,13 @@ static void check_print(const struct ct_summary *s, const struct ct_options *o)
 
 START_TEST(names_in_a_file)
 {
-    char path[] = "unit_hostile-XXXXXX", *files[] = {path, NULL};
+    char path[CT_CASE_PATH], *files[] = {path, NULL};
     struct ct_summary s = {0};
     struct ct_read_error error;
     struct ct_build b;
     ct_build_start(&b);
     fill(&b, texts[_i]);
+    ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_build_save(&b, path));
     ck_assert_msg(!ct_summary_read(&s, path, &error), "%s", error.text);
@@ -139,9 +140,10 @@ END_TEST
 
 static void expect_refusal(struct ct_build *b, const char *words)
 {
-    char path[] = "unit_hostile-XXXXXX";
+    char path[CT_CASE_PATH];
     struct ct_summary s = {0};
     struct ct_read_error error;
+    ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_build_save(b, path));
     ck_assert_int_lt(ct_summary_read(&s, path, &error), 0);
@@ -183,7 +185,8 @@ END_TEST
 /* The path of the profile at the end of a program. */
 START_TEST(name_of_the_file)
 {
-    char *files[] = {(char *)"unit_hostile \033[31m\n,=1;=2", NULL};
+    char path[2 * CT_CASE_PATH], *files[] = {path, NULL};
+    snprintf(path, sizeof(path), "%s/unit_hostile \033[31m\n,=1;=2", ct_case_directory);
     struct ct_summary s = {0};
     struct ct_read_error error;
     struct ct_build b;

@@ -138,7 +138,7 @@ END_TEST
 
 #define FILES 70 /* more than one chunk of ct_files_merge() */
 
-static char dir[] = "unit_kernel_group-XXXXXX";
+static char dir[CT_CASE_PATH];
 
 static void add_kernel(struct ct_build *b, const char *name, uint64_t ns, uint32_t registers)
 {
@@ -164,6 +164,7 @@ static char *path_of(int i)
  * otherwise. */
 static void write_files(char **paths)
 {
+    ct_case_template(dir);
     ck_assert_ptr_nonnull(mkdtemp(dir));
     for (int i = 0; i < FILES; i++) {
         struct ct_build b;
@@ -192,7 +193,6 @@ static void remove_files(char **paths, int count)
         free(paths[i]);
     }
     rmdir(dir);
-    strcpy(dir + strlen(dir) - 6, "XXXXXX");
 }
 
 static void expect_sums(const struct ct_merged *m, size_t files)
@@ -261,6 +261,7 @@ END_TEST
 /* What makes a rank slow makes all its kernels so. Every other one has another model of GPU. */
 static void write_ranks(char **paths)
 {
+    ct_case_template(dir);
     ck_assert_ptr_nonnull(mkdtemp(dir));
     for (int i = 0; i < RANKS; i++) {
         struct ct_build b;

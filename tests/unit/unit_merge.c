@@ -38,9 +38,10 @@ static void start(struct ct_build *b)
 /* Adds what was built to the merged, by way of a file. */
 static void merge(struct ct_build *b)
 {
-    char path[] = "unit_merge-XXXXXX";
+    char path[CT_CASE_PATH];
     struct ct_summary s = {0};
     struct ct_read_error error;
+    ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_build_save(b, path));
     ck_assert_msg(!ct_summary_read(&s, path, &error), "%s", error.text);

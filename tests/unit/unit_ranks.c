@@ -18,14 +18,14 @@
 
 #define RANKS 100 /* several chunks, the last one not full */
 
-static char directory[] = "unit_ranks-XXXXXX";
-static char names[RANKS + 8][64];
+static char directory[CT_CASE_PATH];
+static char names[RANKS + 8][2 * CT_CASE_PATH];
 static char *files[RANKS + 8];
 static struct ct_merged merged;
 
 static void set_up(void)
 {
-    strcpy(directory, "unit_ranks-XXXXXX");
+    ct_case_template(directory);
     ck_assert_ptr_nonnull(mkdtemp(directory));
     for (int i = 0; i < RANKS + 8; i++) {
         snprintf(names[i], sizeof(names[i]), "%s/%d.bin", directory, i);

@@ -17,7 +17,7 @@
 #include "report/profile/merge.h"
 #include "report/reports/summary.h"
 
-static char path[] = "unit_read-XXXXXX";
+static char path[CT_CASE_PATH];
 static char *image; /* of a file with something in every section */
 static size_t image_bytes;
 static struct ct_summary summary;
@@ -128,7 +128,7 @@ static void fill(struct ct_build *b)
 static void set_up(void)
 {
     struct ct_build b;
-    strcpy(path, "unit_read-XXXXXX");
+    ct_case_template(path);
     close(mkstemp(path));
     fill(&b);
     image = ct_build_image(&b, &image_bytes);

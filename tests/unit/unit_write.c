@@ -17,11 +17,11 @@
 
 #define KILLS 60
 
-static char directory[64];
+static char directory[CT_CASE_PATH];
 
 static void set_up(void)
 {
-    strcpy(directory, "/tmp/unit_write-XXXXXX");
+    ct_case_template(directory);
     ck_assert_ptr_nonnull(mkdtemp(directory));
     ck_assert_int_eq(chdir(directory), 0);
 }

@@ -154,7 +154,7 @@ END_TEST
 static bool lives(const char *pid_file)
 {
     char *pid = stage_read(pid_file);
-    char state = rig_state(atoi(pid));
+    char state = ct_case_state(atoi(pid));
     free(pid);
     return state != 'Z';
 }

@@ -81,7 +81,7 @@ static void await_foreground(void)
 {
     for (unsigned ms = 0; ms < PATIENCE_MS; ms++) {
         pid_t group = tcgetpgrp(session.terminal);
-        if (group != session.shell && rig_state(group) != 'T')
+        if (group != session.shell && ct_case_state(group) != 'T')
             return;
         rig_pause(1);
     }

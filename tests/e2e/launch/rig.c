@@ -112,15 +112,3 @@ unsigned rig_lines(const char *text)
         n += *text == '\n';
     return n;
 }
-
-char rig_state(pid_t pid)
-{
-    char path[64], state = 'Z';
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "r");
-    if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    if (f)
-        fclose(f);
-    return state;
-}

@@ -26,7 +26,5 @@ const char *rig_line(struct rig *r);
 int rig_wait(struct rig *r);
 void rig_pause(unsigned ms);
 unsigned rig_lines(const char *text);
-/* A process's state as in /proc: T is stopped, Z has ended, as one has that is not there. */
-char rig_state(pid_t pid);
 
 #endif

@@ -143,7 +143,8 @@ static void check_loss(const struct stage_run *r, unsigned i)
     ck_assert_msg(r->status == 0, "%.400s%.900s", r->out, r->err);
     ck_assert_msg(stage_said(r) == (losses[i].path ? 1 : 2), "%.900s", r->err);
     ck_assert_msg(strstr(r->err, losses[i].word) != NULL, "%.900s", r->err);
-    ck_assert_msg(strstr(r->err, "no table, as the program has another user") != NULL, "%s", r->err);
+    ck_assert_msg(strstr(r->err, "no table, as the program has another user") != NULL, "%s",
+                  r->err);
     ck_assert_uint_eq(stage_profiles(), losses[i].path && !strchr(losses[i].path, '/'));
     if (!losses[i].path)
         return;
@@ -168,8 +169,8 @@ static bool can_all_reach_the_report(void)
 START_TEST(things_given_up)
 {
     struct stage_scene scene = {.argv = {"process", losses[_i].act}, .timeout_s = 15};
-    if (geteuid() || !can_all_reach_the_report())
-        return; /* only root can give that up */
+    ct_skip_if(geteuid(), "only root can give that up");
+    ct_skip_if(!can_all_reach_the_report(), "others cannot reach the build tree");
     ck_assert_int_eq(chmod(".", 0755), 0);
     struct stage_run r = play_both(scene, "CUTRACE_PRINT=on");
     check_loss(&r, (unsigned)_i);
@@ -182,8 +183,8 @@ START_TEST(workers_of_another_user)
 {
     static const char *const acts[] = {"drop-workers", "chroot-workers"};
     struct stage_scene scene = {.argv = {"process", acts[_i]}};
-    if (geteuid() || !can_all_reach_the_report())
-        return;
+    ct_skip_if(geteuid(), "only root can become another user");
+    ct_skip_if(!can_all_reach_the_report(), "others cannot reach the build tree");
     umask(0);
     ck_assert_int_eq(chmod(".", 0777), 0);
     struct stage_run r = play_both(scene, NULL);
@@ -283,8 +284,7 @@ START_TEST(multiprocessing)
     struct stage_scene scene = {.program = "/usr/bin/python3",
                                 .argv = {"program.py", pythons[_i].how, pythons[_i].after},
                                 .timeout_s = 60};
-    if (access(scene.program, X_OK))
-        return;
+    ct_skip_if(access(scene.program, X_OK), "there is no /usr/bin/python3");
     FILE *f = fopen("program.py", "w");
     ck_assert(f && fputs(python_program, f) >= 0 && fclose(f) == 0);
     struct stage_run r = play_both(scene, NULL);

@@ -18,7 +18,7 @@
 
 #define BUILD_TREE LIFE_BUILD_TREE /* of the build, absolute */
 
-static char directory[64];
+static char directory[CT_CASE_PATH];
 
 /* What is left at the end of these short programs is no leak that anyone wants to hear of. */
 const char *__asan_default_options(void);
@@ -31,7 +31,7 @@ const char *__asan_default_options(void)
 
 void stage_open(void)
 {
-    strcpy(directory, "/tmp/cutrace-life-XXXXXX");
+    ct_case_template(directory);
     ck_assert(mkdtemp(directory) != NULL);
     ck_assert_int_eq(chdir(directory), 0);
 }
@@ -237,6 +237,13 @@ void stage_drop(struct stage_run *r)
     free(r->out);
     free(r->err);
     r->out = r->err = NULL;
+}
+
+bool stage_again(const char *file, int line, const char *condition, unsigned tries)
+{
+    printf("AGAIN %s:%d: try %u: %s\n", file, line, tries, condition);
+    fflush(stdout);
+    return tries < STAGE_TRIES;
 }
 
 int stage_exit(const struct stage_run *r)

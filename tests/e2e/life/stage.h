@@ -105,10 +105,15 @@ uint64_t stage_calls(const struct ct_summary *s, const char *name);
     } while (0)
 
 /* Plays again where a machine that was busy with others left the drain thread too little time. */
-#define STAGE_TRIES 10
+#define STAGE_TRIES 4
 #define STAGE_UNTIL(condition, r, play)                                                            \
-    for (unsigned tries = 1; (r) = (play), !(condition) && tries < STAGE_TRIES; tries++)           \
+    for (unsigned tries = 1;                                                                       \
+         (r) = (play), !(condition) && stage_again(__FILE__, __LINE__, #condition, tries);         \
+         tries++)                                                                                  \
     stage_drop(&(r))
+/* Names a condition that did not hold in the log (tests/notes.test); whether there is another try.
+ */
+bool stage_again(const char *file, int line, const char *condition, unsigned tries);
 
 /* A number of the environment, to make tests longer or shorter. */
 long stage_number(const char *variable, long otherwise);
