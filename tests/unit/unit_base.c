@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/hist.h"
 #include "base/intern.h"
 #include "base/mem.h"
@@ -193,6 +196,53 @@ static void *find_all(void *unused)
         }
     return unused;
 }
+
+static void hear(int number)
+{
+    (void)number;
+}
+
+/* A signal of the program's ends the nap, and errno is the program's. */
+START_TEST(a_nap_leaves_errno_alone)
+{
+    static const struct itimerval often = {{.tv_usec = 20}, {.tv_usec = 20}}, never;
+    struct sigaction action = {.sa_handler = hear};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    errno = 77;
+    for (unsigned i = 0; i < 200; i++)
+        ct_spin_pause(1024);
+    int left = errno;
+    setitimer(ITIMER_REAL, &never, NULL);
+    ck_assert_int_eq(left, 77);
+}
+END_TEST
+
+/* ---- directory ---- */
+
+static bool stays_never(uint64_t value)
+{
+    (void)value;
+    return false;
+}
+
+/* Where there is room each entry stays until it is removed, by the value that it has. */
+START_TEST(a_directory_keeps_what_it_has_room_for)
+{
+    static struct ct_directory d;
+    const uint64_t count = 50000;
+    uint64_t value;
+    ck_assert(ct_directory_init(&d, stays_never));
+    for (uint64_t i = 1; i <= count; i++)
+        ck_assert(ct_directory_put(&d, i * 4096, i));
+    for (uint64_t i = 1; i <= count; i++) {
+        ct_assert(ct_directory_find(&d, i * 4096, &value) && value == i);
+        ct_directory_remove(&d, i * 4096, i + (i & 1));
+    }
+    for (uint64_t i = 1; i <= count; i++)
+        ct_assert(ct_directory_find(&d, i * 4096, &value) == (i & 1));
+}
+END_TEST
 
 START_TEST(a_table_finds_what_was_put)
 {
@@ -464,6 +514,8 @@ int main(void)
     tcase_add_test(tests, no_such_device);
     tcase_add_test(tests, a_thread_that_ends_the_process_gives_its_locks_up);
     tcase_add_test(tests, locks_are_not_waited_for_beyond_the_end);
+    tcase_add_test(tests, a_nap_leaves_errno_alone);
+    tcase_add_test(tests, a_directory_keeps_what_it_has_room_for);
     tcase_add_test(tests, texts_are_cut_and_terminated);
     tcase_add_test(tests, libraries_have_whole_names);
     tcase_add_test(tests, kept_texts_are_copies);

@@ -82,6 +82,8 @@ START_TEST(a_stamp_of_another_thread_parts_two)
     find();
     check_alone(a);
     check_alone(b);
+    ck_assert_uint_eq(places[a].idle_ns, brackets[a].start_ns);
+    ck_assert_uint_eq(places[b].idle_ns, 0); /* the other one was there */
 }
 END_TEST
 
@@ -99,6 +101,8 @@ START_TEST(a_late_one_is_behind_all_that_its_thread_slept_through)
     find();
     for (unsigned i = 0; i < count; i++)
         check_alone(i);
+    ck_assert_uint_eq(places[a].early_ticks, brackets[count - 1].done_ticks);
+    ck_assert_uint_eq(places[a].late_ticks, brackets[a].done_ticks);
 }
 END_TEST
 
@@ -159,6 +163,24 @@ START_TEST(a_segment_is_shared_by_what_is_usual)
     ck_assert_uint_eq(places[a].cut_ns, places[b].cut_ns);
     double part = (double)(places[a].to_ns - places[a].from_ns);
     ck_assert_double_eq_tol(part / (2 * FRONT_NS + 44000), 11630.0 / 43260, 0.001);
+}
+END_TEST
+
+/* For one of which nothing is known the mean of the others stands. */
+START_TEST(one_of_them_is_not_known)
+{
+    begin();
+    unsigned a = start(10000), b = start(30000), c = start(0);
+    kernel(a, 10000);
+    kernel(b, 30000);
+    kernel(c, 20000);
+    stop(c);
+    stop(a);
+    stop(b);
+    find();
+    ck_assert_uint_eq(places[a].to_ns - places[a].from_ns, FRONT_NS + 10000);
+    ck_assert_uint_eq(places[b].to_ns - places[b].from_ns, FRONT_NS + 30000);
+    ck_assert_uint_eq(places[c].to_ns - places[c].from_ns, FRONT_NS + 20000 + RECORD_NS);
 }
 END_TEST
 
@@ -305,6 +327,7 @@ int main(void)
     tcase_add_test(t, a_call_that_returned_late_was_where_there_must_have_been_one);
     tcase_add_test(t, usual_lengths_tell_which_is_which);
     tcase_add_test(t, a_segment_is_shared_by_what_is_usual);
+    tcase_add_test(t, one_of_them_is_not_known);
     tcase_add_test(t, nothing_is_known_of_them_and_they_are_alike);
     tcase_add_test(t, a_settled_one_still_parts_the_others);
     tcase_add_test(t, without_a_start_record_it_begins_where_the_host_says);
