@@ -186,24 +186,36 @@ static void children_of_a_parent_with_cuda(void)
 
 /* ---- another program in its place ---- */
 
+/* The environment, but for where the profile goes. */
+static char **elsewhere(void)
+{
+    static char *given[256];
+    unsigned n = 0;
+    for (char **e = environ; *e && n < 254; e++)
+        if (strncmp(*e, "CUTRACE_OUTPUT=", 15))
+            given[n++] = *e;
+    given[n] = (char *)(uintptr_t) "CUTRACE_OUTPUT=given.bin";
+    return given;
+}
+
 static int become(const char *function, const char *path)
 {
     char *argv[] = {(char *)"actor", (char *)"small", (char *)"30", NULL};
     if (!strcmp(function, "execl"))
         return execl(path, argv[0], argv[1], argv[2], NULL);
     if (!strcmp(function, "execle"))
-        return execle(path, argv[0], argv[1], argv[2], NULL, environ);
+        return execle(path, argv[0], argv[1], argv[2], NULL, elsewhere());
     if (!strcmp(function, "execlp"))
         return execlp(path, argv[0], argv[1], argv[2], NULL);
     if (!strcmp(function, "execv"))
         return execv(path, argv);
     if (!strcmp(function, "execve"))
-        return execve(path, argv, environ);
+        return execve(path, argv, elsewhere());
     if (!strcmp(function, "execvp"))
         return execvp(path, argv);
     if (!strcmp(function, "execvpe"))
-        return execvpe(path, argv, environ);
-    return fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, environ);
+        return execvpe(path, argv, elsewhere());
+    return fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, elsewhere());
 }
 
 /* exec FUNCTION: which fails, and goes on; then it does not fail */

@@ -209,6 +209,13 @@ static void drop_late(void)
     work("worked", 50);
 }
 
+/* Who it may become again is another user; who it is, not. */
+static void drop_saved(void)
+{
+    printf("saved: %d\n", setresuid((uid_t)-1, (uid_t)-1, NOBODY));
+    work("worked", 50);
+}
+
 static void leave_root(void)
 {
     mkdir("jail", 0777);
@@ -409,15 +416,25 @@ static const struct {
     int before; /* launches */
     void (*play)(void);
 } acts[] = {
-    {"fork-raw", 50, fork_raw},           {"fds-forked", 50, list_in_forked},
-    {"fds-spawned", 50, list_in_spawned}, {"fds-exec", 50, list_after_exec},
-    {"fds-own", 50, list_in_own_place},   {"drop", 50, drop_late},
-    {"drop-first", 0, drop_late},         {"chroot", 50, leave_root},
-    {"chroot-first", 0, leave_root},      {"chroot-thread", 50, leave_root_and_main},
-    {"daemon", 0, become_daemon},         {"moved", 0, work_elsewhere},
-    {"drop-workers", 0, drop_in_workers}, {"chroot-workers", 0, leave_root_in_workers},
-    {"cancelled", 0, be_cancelled},       {"cancelled-exit", 50, exit_in_cancelled},
-    {"first-calls", 0, begin_at_once},    {"first-fork", 0, fork_at_the_first_call},
+    {"fork-raw", 50, fork_raw},
+    {"fds-forked", 50, list_in_forked},
+    {"fds-spawned", 50, list_in_spawned},
+    {"fds-exec", 50, list_after_exec},
+    {"fds-own", 50, list_in_own_place},
+    {"drop", 50, drop_late},
+    {"drop-saved", 50, drop_saved},
+    {"drop-first", 0, drop_late},
+    {"chroot", 50, leave_root},
+    {"chroot-first", 0, leave_root},
+    {"chroot-thread", 50, leave_root_and_main},
+    {"daemon", 0, become_daemon},
+    {"moved", 0, work_elsewhere},
+    {"drop-workers", 0, drop_in_workers},
+    {"chroot-workers", 0, leave_root_in_workers},
+    {"cancelled", 0, be_cancelled},
+    {"cancelled-exit", 50, exit_in_cancelled},
+    {"first-calls", 0, begin_at_once},
+    {"first-fork", 0, fork_at_the_first_call},
     {"loader-fork", 0, fork_beside_the_loader},
 };
 

@@ -73,11 +73,14 @@ START_TEST(old_files_go)
     static const char *const kept[] = {
         "dir/.other",          "dir/cutrace-report.html", "dir/cutrace-0.1.0.tar.xz",
         "dir/.cutrace-secret", "dir/cutrace-notes.prom",  "dir/cutrace-node-1.part"};
+    static const char strangers[] = "dir/cutrace-node-2.prom";
     ck_assert_int_eq(mkdir("dir", 0777), 0);
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         touch_old(gone[i]);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         touch_old(kept[i]);
+    touch_old(strangers);
+    bool is_strangers = !chown(strangers, 65534, 65534);
     struct stage_run r = PLAY(.argv = {"small", "10"}, .env = {"CUTRACE_METRICS=textfile:dir"});
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         ck_assert_msg(!stage_exists(gone[i]), "%s is there", gone[i]);
@@ -85,6 +88,8 @@ START_TEST(old_files_go)
         ck_assert_msg(stage_exists(kept[i]), "%s is gone", kept[i]);
         unlink(kept[i]);
     }
+    ck_assert_int_eq(stage_exists(strangers), is_strangers);
+    unlink(strangers);
     free(read_metrics("dir"));
     stage_drop(&r);
 }
@@ -218,7 +223,10 @@ START_TEST(served)
     const char *open = ask(GET "Accept: application/openmetrics-text;version=1.0.0\r\n\r\n");
     ck_assert_ptr_nonnull(strstr(open, "Content-Type: application/openmetrics-text"));
     ck_assert_ptr_nonnull(strstr(open, "\n# EOF\n"));
+    const char *query = ask("GET /metrics?name=x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    ck_assert_msg(!strncmp(query, "HTTP/1.1 200 OK\r\n", 17), "%.99s", query);
     ck_assert_ptr_nonnull(strstr(ask("GET / HTTP/1.1\r\n\r\n"), "404 Not Found"));
+    ck_assert_ptr_nonnull(strstr(ask("GET /metricss HTTP/1.1\r\n\r\n"), "404 Not Found"));
     ck_assert_ptr_nonnull(strstr(ask("POST /metrics HTTP/1.1\r\n\r\n"), "405 Method"));
     touch("more");
     await("200");

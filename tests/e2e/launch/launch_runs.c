@@ -116,6 +116,25 @@ START_TEST(family)
 }
 END_TEST
 
+/* Each process has a table and a file of its own; eight of them are named in the last line. */
+START_TEST(each_of_several)
+{
+    char actor[1100], last[64];
+    unsigned count = 8 + (unsigned)_i;
+    snprintf(actor, sizeof(actor), "A=%s", rig_actor());
+    snprintf(last, sizeof(last), "for i in $(seq %u); do $A small 1; done", count);
+    struct stage_run r =
+        LAUNCH(.argv = {"--profile-child-processes", "sh", "-c", last}, .env = {actor});
+    const char *next = strstr(r.err, "Look at it again, or closer: ");
+    ck_assert_msg(stage_exit(&r) == 0 && next, "%s", r.err);
+    ck_assert_uint_eq(count_text(next, ".bin"), 8);
+    ck_assert_int_eq(strstr(next, ".bin ...\n") != NULL, count > 8);
+    ck_assert_uint_eq(stage_profiles(), count);
+    ck_assert_msg(!strstr(r.err, "is not possible"), "%s", r.err); /* the option has a value */
+    stage_drop(&r);
+}
+END_TEST
+
 /* One process, three images: each has its kernels in the file. */
 START_TEST(images_of_one_process)
 {
@@ -261,11 +280,11 @@ END_TEST
 START_TEST(profile_that_is_removed)
 {
     static char script[4000];
-    snprintf(script, sizeof(script), "%s small 10; rm *.bin; %s small 20", rig_actor(),
-             rig_actor());
+    snprintf(script, sizeof(script), "%s small 10; %s small 10; rm *.bin; %s small 20", rig_actor(),
+             rig_actor(), rig_actor());
     struct stage_run r = LAUNCH(.argv = {"sh", "-c", script});
     check_file("summary.bin", "alpha", 20, 1);
-    ck_assert_msg(strstr(r.err, "Of 2 processes that started CUDA 1 left no profile"), "%s", r.err);
+    ck_assert_msg(strstr(r.err, "Of 3 processes that started CUDA 2 left no profile"), "%s", r.err);
     stage_drop(&r);
 }
 END_TEST
@@ -471,6 +490,7 @@ int main(void)
     TCase *t = tcase_create("runs");
     tcase_add_test(t, one_process);
     tcase_add_loop_test(t, family, 0, sizeof(families) / sizeof(families[0]));
+    tcase_add_loop_test(t, each_of_several, 0, 2);
     tcase_add_test(t, images_of_one_process);
     tcase_add_test(t, table_for_each);
     tcase_add_test(t, trace_for_each);

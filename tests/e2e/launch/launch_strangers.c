@@ -85,6 +85,10 @@ START_TEST(nonsense)
     struct ct_ctl_request r = {.magic = CT_CTL_MAGIC, .command = 77};
     ck_assert_int_eq(ask(&a, size, &r, sizeof(r), &answer), sizeof(answer));
     ck_assert_uint_eq(answer.error, EINVAL);
+    for (r.command = CT_CTL_START; r.command <= CT_CTL_FLUSH; r.command++) { /* without the key */
+        ck_assert_int_eq(ask(&a, size, &r, sizeof(r), &answer), sizeof(answer));
+        ck_assert_uint_eq(answer.error, EACCES);
+    }
     int silent[3]; /* who says nothing is in nobody's way */
     for (unsigned i = 0; i < 3; i++)
         silent[i] = call(&a, size);

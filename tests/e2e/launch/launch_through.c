@@ -87,6 +87,13 @@ START_TEST(preload_is_kept)
     ours = strstr(r.out, "libcutrace.so");
     ck_assert(ours && !strstr(ours + 1, "libcutrace.so"));
     stage_drop(&r);
+    snprintf(script, sizeof(script), /* blanks part its entries as well */
+             "LD_PRELOAD=\"$LD_PRELOAD /nonexistent/other.so %s\" %s -q %s 2>/dev/null",
+             stage_path_of(".libs/libcutrace.so"), rig_launcher(), preloads[0]);
+    r = LAUNCH(.program = "/bin/sh", .argv = {"-c", script});
+    ours = strstr(r.out, "libcutrace.so");
+    ck_assert_msg(ours && !strstr(ours + 1, "libcutrace.so"), "%s", r.out);
+    stage_drop(&r);
 }
 END_TEST
 

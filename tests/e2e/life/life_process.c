@@ -129,6 +129,7 @@ static const struct {
     const char *word; /* in what is said */
 } losses[] = {
     {"drop", "summary.bin", 100, "than at its start; the profile is in /"},
+    {"drop-saved", "summary.bin", 100, "than at its start; the profile is in /"},
     {"drop-first", NULL, 50, ": permission denied"},
     {"chroot", "summary.bin", 100, "than at its start; the profile is in /"},
     {"chroot-first", "jail/summary.bin", 50, "than at its start; the profile is in /summary"},

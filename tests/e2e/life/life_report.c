@@ -83,6 +83,33 @@ START_TEST(closes_one_by_one)
 END_TEST
 #endif
 
+/* What a terminal program looks at, and nothing of the loader's. */
+START_TEST(has_an_environment)
+{
+    write_report("env | grep -E \"^(COLUMNS|TERM|LANG|HOME|LD_|CUTRACE_|OTHER)\" | cut -d= -f1 | "
+                 "sort >&2");
+    struct stage_run r = PLAY(.argv = {"end", "return"},
+                              .env = {"CUTRACE_PRINT=on", "CUTRACE_REPORT=./report", "COLUMNS=70",
+                                      "TERM=xterm", "LANG=C", "HOME=/", "OTHER=1"});
+    ck_assert_str_eq(r.err, "COLUMNS\nCUTRACE_HOST\nHOME\nLANG\nTERM\n");
+    stage_drop(&r);
+}
+END_TEST
+
+/* Whether it ended well is known, also where the program ignores the ends of its children. */
+START_TEST(its_status_is_known)
+{
+    static char script[2000];
+    write_report(_i ? "exit 3" : "exit 0");
+    snprintf(script, sizeof(script), "trap \"\" CHLD; exec %s end return",
+             stage_path_of("tests/e2e/actor/actor"));
+    struct stage_run r = PLAY(.program = "/bin/sh", .argv = {"-c", script}, .env = BY_REPORT);
+    ck_assert_int_eq(stage_exit(&r), 6);
+    ck_assert_msg(!strstr(r.err, "the table could not be printed") == !_i, "%s", r.err);
+    stage_drop(&r);
+}
+END_TEST
+
 /* The profile is in memory: that one descriptor more. */
 START_TEST(inherits_the_profile)
 {
@@ -228,6 +255,8 @@ int main(void)
 #if defined(SYS_close_range) && !CHECKED
     tcase_add_test(t, closes_one_by_one);
 #endif
+    tcase_add_test(t, has_an_environment);
+    tcase_add_loop_test(t, its_status_is_known, 0, 2);
     tcase_add_test(t, inherits_the_profile);
     tcase_add_test(t, is_ended_after_ten_seconds);
     tcase_add_test(t, ends_with_the_program);
