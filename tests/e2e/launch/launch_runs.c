@@ -462,6 +462,17 @@ START_TEST(trace_on)
         ck_assert_int_eq(remove("summary.trace"), 0);
         stage_drop(&r);
     }
+    static const char *const off[] = {"off", "0", ""};
+    for (unsigned i = 0; i < 3; i++) { /* to be printed there has to be one all the same */
+        char variable[32];
+        snprintf(variable, sizeof(variable), "CUTRACE_TRACE=%s", off[i]);
+        struct stage_run r =
+            LAUNCH(.argv = {"--print-gpu-trace", rig_actor(), "small", "10"}, .env = {variable});
+        ck_assert_msg(r.status == 0 && strstr(r.err, "alpha"), "%s", r.err);
+        ck_assert(stage_exists("summary.trace"));
+        ck_assert_int_eq(remove("summary.trace"), 0);
+        stage_drop(&r);
+    }
 }
 END_TEST
 
