@@ -198,6 +198,34 @@ START_TEST(nothing_is_known_of_them_and_they_are_alike)
 }
 END_TEST
 
+/*
+ * A segment that the host ended late has room that says nothing: the two that are a bit longer than
+ * theirs is do not part for it.
+ */
+START_TEST(room_that_the_host_made)
+{
+    const struct ct_gpu_clock tied = {.is_tied = true, .tie = {1, 1}, .ns_per_tick = 1};
+    begin();
+    unsigned a = start(20000), b = start(20000);
+    brackets[a].start_ns = 1000;
+    brackets[b].start_ns = 101000;
+    brackets[a].stop_ns = 101000 + 2 * (FRONT_NS + 20000) - 2000 + RECORD_NS;
+    brackets[b].stop_ns = brackets[a].stop_ns + RECORD_NS;
+    brackets[a].open_ticks = 10;
+    brackets[a].call_ticks = 20;
+    brackets[b].open_ticks = 100900;
+    brackets[b].call_ticks = 101000; /* its start record is in time */
+    brackets[a].done_ticks = 101200;
+    brackets[b].done_ticks = 101300;
+    brackets[a].closed_ticks = 101500; /* and these wait for work */
+    brackets[b].closed_ticks = 101600;
+    ct_place_all(brackets, count, 0, RECORD_NS, &tied, places);
+    ck_assert_uint_eq(places[a].with, 1);
+    ck_assert_uint_eq(places[b].with, 1);
+    ck_assert_uint_eq(places[a].from_ns, 101000);
+}
+END_TEST
+
 /* ---- what is not there any more, or not there at all ---- */
 
 START_TEST(a_settled_one_still_parts_the_others)
@@ -328,6 +356,7 @@ int main(void)
     tcase_add_test(t, usual_lengths_tell_which_is_which);
     tcase_add_test(t, a_segment_is_shared_by_what_is_usual);
     tcase_add_test(t, one_of_them_is_not_known);
+    tcase_add_test(t, room_that_the_host_made);
     tcase_add_test(t, nothing_is_known_of_them_and_they_are_alike);
     tcase_add_test(t, a_settled_one_still_parts_the_others);
     tcase_add_test(t, without_a_start_record_it_begins_where_the_host_says);
