@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory of handles: what was put is found, also while its shelf is rebuilt, until it goes. */
+/* The directory of handles: what was put is found, also while its shelf is rebuilt, until it goes.
+ */
 #include "base/directory.h"
 #include "subjects.h"
 
@@ -64,6 +65,23 @@ static void put_and_remove(void)
     ct_directory_remove(&directory, key[13], 113);
 }
 
+/* The handle of what goes is another one's already. */
+static void put_again(void)
+{
+    ct_directory_put(&directory, key[0], 200);
+}
+
+static void remove_first(void)
+{
+    ct_directory_remove(&directory, key[0], 100);
+}
+
+static void end_again(void)
+{
+    uint64_t value;
+    MODEL_ASSERT(ct_directory_find(&directory, key[0], &value) && value == 200);
+}
+
 static void end(void)
 {
     uint64_t value;
@@ -82,5 +100,6 @@ const struct model subject_directory[] = {
     {"directory: found while it is rebuilt", begin, {put_new, find_first, find_new}, end, NULL},
     {"directory: put by two", begin, {put_new, put_and_remove}, end_both, NULL},
     {"directory: found while it is rebuilt twice", begin, {rebuild_twice, find_first}, end, NULL},
+    {"directory: removed when it was put again", begin, {put_again, remove_first}, end_again, NULL},
     {0},
 };
