@@ -105,7 +105,7 @@ uint64_t stage_calls(const struct ct_summary *s, const char *name);
     } while (0)
 
 /* Plays again where a machine that was busy with others left the drain thread too little time. */
-#define STAGE_TRIES 4
+#define STAGE_TRIES 5
 #define STAGE_UNTIL(condition, r, play)                                                            \
     for (unsigned tries = 1;                                                                       \
          (r) = (play), !(condition) && stage_again(__FILE__, __LINE__, #condition, tries);         \
