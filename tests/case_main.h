@@ -58,29 +58,30 @@ static inline void ct_case_begin(void)
         exit(99);
 }
 
-static inline void ct_case_end_children(void)
+static inline unsigned ct_case_end_children(void)
 {
+    unsigned count = 0;
     int pid;
     FILE *f = fopen("/proc/thread-self/children", "r");
     while (f && fscanf(f, "%d", &pid) == 1) {
         printf("LEFT process %d is ended\n", pid);
         kill(pid, SIGKILL);
+        count++;
     }
     if (f)
         fclose(f);
+    return count;
 }
 
 static inline void ct_case_end(void)
 {
     char command[3 * CT_CASE_PATH];
     pid_t pid = 1;
-    for (unsigned rounds = 0; pid > 0 && rounds < 8; rounds++) {
+    while (pid > 0) { /* those that it leaves are found the next time */
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
             ;
-        if (pid == 0) {
-            ct_case_end_children();
+        if (pid == 0 && ct_case_end_children())
             pid = waitpid(-1, NULL, 0);
-        }
     }
     snprintf(command, sizeof(command), "chmod -R u+rwx %s && rm -rf %s", ct_case_directory,
              ct_case_directory);

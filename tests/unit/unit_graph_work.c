@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a node of a graph does, and which way a copy goes, as the driver's answers tell it. */
+/* Work of graph nodes and ways of copies, as the answers of the driver tell them. */
 #include <string.h>
 
 #include "base/config.h"
@@ -211,7 +211,7 @@ START_TEST(a_kernel_has_a_function_or_is_one)
 }
 END_TEST
 
-/* Of a graph's own memory, which the driver does not know yet, as well. */
+/* A graph's own memory counts as well, which the driver does not know yet. */
 START_TEST(a_copy_has_bytes_and_a_way)
 {
     allocate(0x9000, 0x1000, 0);

@@ -25,7 +25,7 @@ static CUresult fake_current(CUcontext *out)
     return CUDA_SUCCESS;
 }
 
-/* Of its row enough is known for it not to wait for more. */
+/* Enough is known of the row for nothing to wait for more. */
 static void set_up(void)
 {
     fake_context(fake_current);
@@ -98,7 +98,7 @@ START_TEST(one_by_itself_is_overlapped_by_nobody)
 }
 END_TEST
 
-/* What had a break in it is torn, and may still have been overlapped. */
+/* A bracket with a break in it is torn, and may still have been overlapped. */
 START_TEST(a_torn_one_is_not_known_to_be_alone)
 {
     struct ct_measured m = bracket(1, 100, 200, 0);

@@ -83,7 +83,7 @@ START_TEST(closes_one_by_one)
 END_TEST
 #endif
 
-/* What a terminal program looks at, and nothing of the loader's. */
+/* It has what a terminal program looks at, and nothing of the loader's. */
 START_TEST(has_an_environment)
 {
     write_report("env | grep -E \"^(COLUMNS|TERM|LANG|HOME|LD_|CUTRACE_|OTHER)\" | cut -d= -f1 | "
