@@ -201,6 +201,8 @@ END_TEST
 START_TEST(a_file_cut_short_is_noticed)
 {
     char *data = noise(LARGE);
+    ct_file_close(&file);
+    ck_assert_int_eq(ct_file_open(&file, "unit_update.cut", true), CT_FILE_OK);
     for (unsigned i = 0; i < 5; i++)
         update(data, LARGE);
     off_t whole = size_of_file();
@@ -211,6 +213,7 @@ START_TEST(a_file_cut_short_is_noticed)
         ck_assert(!ct_file_commit(&file, data, LARGE) && errno == ENODATA);
         ck_assert_int_eq(size_of_file(), cut);
     }
+    unlink("unit_update.cut");
     free(data);
 }
 END_TEST
