@@ -10,8 +10,7 @@
 bool ct_directory_init(struct ct_directory *d, bool (*stays)(uint64_t value))
 {
     struct ct_directory_shelf *shelf = ct_map(CT_DIRECTORY_SHELVES * sizeof(*shelf));
-    struct ct_directory_slot *slots =
-        ct_map((CT_DIRECTORY_SHELVES << FIRST_BITS) * sizeof(*slots));
+    struct ct_directory_slot *slots = ct_map((CT_DIRECTORY_SHELVES << FIRST_BITS) * sizeof(*slots));
     if (!shelf || !slots)
         return false;
     for (uint32_t i = 0; i < CT_DIRECTORY_SHELVES; i++) {
@@ -100,8 +99,8 @@ static struct rebuilding rebuilding_of(const struct ct_directory_shelf *s)
     const struct ct_directory_slot *slots = slots_of(s, &bits);
     bool is_small = count(slots, bits) > 1u << (bits - 1);
     bool is_full = is_small && bits == MOST_BITS;
-    return (struct rebuilding){
-        is_small && !is_full ? (unsigned)ct_max(bits + 1, PAGE_BITS) : bits, is_full};
+    return (struct rebuilding){is_small && !is_full ? (unsigned)ct_max(bits + 1, PAGE_BITS) : bits,
+                               is_full};
 }
 
 /*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the program has allocated of CUDA: by device and kind, and block by block, so that what is
- * freed is known. One lock, for a few instructions on our own memory, however many blocks there are,
- * and a table of fixed size: what finds no room in it is counted. Keys are addresses, or handles with CT_ALLOCATION_HANDLE.
+ * freed is known. One lock, for a few instructions on our own memory, however many blocks there
+ * are, and a table of fixed size: what finds no room in it is counted. Keys are addresses, or
+ * handles with CT_ALLOCATION_HANDLE.
  */
 #ifndef CT_ALLOCATION_H
 #define CT_ALLOCATION_H

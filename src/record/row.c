@@ -134,9 +134,8 @@ static uint32_t find_or_add(struct identity *id, uint32_t most)
 /* The row of all others of the kind on the device; there is room for some hundred of these. */
 static uint32_t get_others(const struct identity *id)
 {
-    struct identity others =
-        identity(id->kind, id->kind == CT_ROW_GRAPH ? 0 : id->detail, id->device,
-                 id->kind == CT_ROW_KERNEL ? others_name : "");
+    struct identity others = identity(id->kind, id->kind == CT_ROW_GRAPH ? 0 : id->detail,
+                                      id->device, id->kind == CT_ROW_KERNEL ? others_name : "");
     uint32_t n = find_or_add(&others, CT_ROWS);
     return n != CT_ROW_NONE ? n : CT_ROWS - 1;
 }

@@ -366,8 +366,7 @@ void ct_streams_break(void)
 /* The entry of the context is another one's next: those that the profile lists keep its name. */
 static void keep_context_name(struct ct_stream *s)
 {
-    const char *name =
-        atomic_load_explicit(&ct_context(s->context)->name, memory_order_acquire);
+    const char *name = atomic_load_explicit(&ct_context(s->context)->name, memory_order_acquire);
     if (ct_stream_index(s) < CT_STREAMS_LISTED && !s->context_name)
         atomic_store_explicit(&s->context_name, name ? name : "", memory_order_release);
 }
