@@ -46,24 +46,29 @@ static uint64_t number(const char *p)
     return n;
 }
 
-/* What follows the key and a tab at the begin of a line. */
+/* What follows the key, a tab and blanks at the begin of a line. */
 static const char *find(const char *text, const char *key)
 {
-    for (const char *p = text; *p; p++)
-        if ((p == text || p[-1] == '\n') && ct_starts_with(p, key))
-            return p + ct_strlen(key) + 1;
-    return NULL;
+    const char *p = text;
+    while (*p && !((p == text || p[-1] == '\n') && ct_starts_with(p, key)))
+        p++;
+    if (!*p)
+        return NULL;
+    for (p += ct_strlen(key) + 1; *p == ' '; p++)
+        ;
+    return p;
 }
 
 static bool parse(const char *text, struct ct_proc *p)
 {
     const char *state = find(text, "State:"), *threads = find(text, "Threads:");
-    const char *filters = find(text, "Seccomp_filters:");
+    const char *filters = find(text, "Seccomp_filters:"), *locked = find(text, "VmLck:");
     filters = filters ? filters : find(text, "Seccomp:");
     *p = (struct ct_proc){
         .state = state ? *state : '\0',
         .threads = threads ? (uint32_t)number(threads) : 0,
         .filters = filters ? (uint32_t)number(filters) : 0,
+        .locks = locked && number(locked),
     };
     return state && threads;
 }
@@ -91,6 +96,7 @@ void ct_proc_look_for_filters(void)
     if (!known || !own.filters)
         return;
     atomic_store(&filters_of_looker, own.filters);
+    filters_before = own.filters;
     if (!read_other("/proc/1/status", &first) || first.filters < own.filters)
         atomic_store(&ct_spare_is_on, true);
 }
@@ -138,6 +144,12 @@ bool ct_proc_is_thread_confined(uint32_t thread)
     ct_text_add_u64(&t, thread);
     ct_text_add(&t, "/status");
     return read_other(path, &p) && p.filters > filters_before;
+}
+
+bool ct_proc_may_unlock(void)
+{
+    struct ct_proc p;
+    return !ct_spare() && ct_proc_read(&p) && p.locks && p.filters <= filters_before;
 }
 
 void ct_proc_directory(char *path, size_t size)

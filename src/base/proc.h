@@ -9,6 +9,7 @@ struct ct_proc {
     char state; /* of the main thread */
     uint32_t threads;
     uint32_t filters; /* of system calls (seccomp); of an old kernel, 2 for any number of them */
+    bool locks;       /* has locked memory */
 };
 
 /* False: it could not be read. */
@@ -46,6 +47,12 @@ bool ct_proc_is_confined(void);
  * file, which may be what they forbid: to be asked by another thread. Of one that is not known no.
  */
 bool ct_proc_is_thread_confined(uint32_t thread);
+
+/*
+ * Whether memory is locked (mlock, mlockall), so that the program may make the calls that go with
+ * it, and no filter has come since that might end it there.
+ */
+bool ct_proc_may_unlock(void);
 
 /* The working directory; empty: it is not known, or cannot be reached from the root directory. */
 void ct_proc_directory(char *path, size_t size);

@@ -29,8 +29,12 @@ static size_t pack_bytes(enum ct_event_kind kind, uint32_t limit)
 bool ct_events_map(struct ct_events *memory, uint32_t limit)
 {
     bool ok = (memory->event = ct_map(event_bytes(limit))) != NULL;
-    for (unsigned kind = 0; kind < CT_EVENT_KINDS && ok; kind++)
-        ok = (memory->pool[kind].pack = ct_map(pack_bytes(kind, limit))) != NULL;
+    for (unsigned kind = 0; kind < CT_EVENT_KINDS && ok; kind++) {
+        struct ct_event_pool *pool = &memory->pool[kind];
+        uint32_t packs = limit_of(kind, limit);
+        ok = ct_growing_init(&pool->room, sizeof(*pool->pack), packs, packs);
+        pool->pack = pool->room.at;
+    }
     if (!ok)
         ct_events_unmap(memory, limit);
     return ok;
@@ -62,6 +66,7 @@ static void take_over(struct ct_events *events, struct ct_events *memory)
     memory->event = NULL;
     for (unsigned kind = 0; kind < CT_EVENT_KINDS; kind++) {
         events->pool[kind].pack = memory->pool[kind].pack;
+        events->pool[kind].room = memory->pool[kind].room;
         memory->pool[kind].pack = NULL;
     }
 }
@@ -116,6 +121,18 @@ static uint32_t pop(struct ct_event_pool *pool, _Atomic uint64_t *stack)
     return first;
 }
 
+/* Zero: there is no memory for one more. */
+static uint32_t new_pack(struct ct_event_pool *pool)
+{
+    uint32_t packs = atomic_load_explicit(&pool->packs, memory_order_relaxed);
+    do
+        if (!ct_growing_reach(&pool->room, packs + 1))
+            return 0;
+    while (!atomic_compare_exchange_weak_explicit(&pool->packs, &packs, packs + 1,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return packs + 1;
+}
+
 /*
  * One for an event in hand. A pack that loses its last event becomes empty at once, and a new pack
  * is begun only when none is empty: there are never more packs than events.
@@ -124,8 +141,9 @@ static uint32_t empty_pack(struct ct_event_pool *pool)
 {
     uint32_t pack = pop(pool, &pool->empty);
     if (!pack)
-        pack = atomic_fetch_add_explicit(&pool->packs, 1, memory_order_relaxed) + 1;
-    pool->pack[pack - 1].count = 0;
+        pack = new_pack(pool);
+    if (pack)
+        pool->pack[pack - 1].count = 0;
     return pack;
 }
 
@@ -136,14 +154,15 @@ static void check(const struct ct_events *events, struct ct_event_cache *cache)
         *cache = (struct ct_event_cache){.generation = events->generation};
 }
 
+/* An event that no pack has room for is one less, as if fewer had been made. */
 CT_INLINE void give(struct ct_event_pool *pool, uint32_t *pack, uint32_t index)
 {
     if (*pack && pool->pack[*pack - 1].count == pool->pack_events) {
         push(pool, &pool->filled, *pack);
         *pack = 0;
     }
-    if (!*pack)
-        *pack = empty_pack(pool);
+    if (!*pack && !(*pack = empty_pack(pool)))
+        return;
     struct ct_event_pack *p = &pool->pack[*pack - 1];
     p->event[p->count++] = index;
 }

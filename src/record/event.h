@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "base/growing.h"
 #include "cuda/api.h"
 
 struct ct_context;
@@ -45,6 +46,7 @@ struct ct_event_cache {
 struct ct_event_pool {
     CUevent *event; /* in the context's */
     struct ct_event_pack *pack;
+    struct ct_growing room; /* for packs */
     uint32_t limit;
     uint32_t pack_events; /* fewer than fit where the limit is low: packs must go round */
     /* tag << 32 | index + 1 of the first pack */

@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/covariance.h"
+#include "base/growing.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/spin.h"
@@ -12,12 +13,14 @@
 #include "record/sample.h"
 #include "record/wanted.h"
 
-#define NAMED_ROWS (CT_ROWS - 1024)
+#define OTHERS 1024 /* rows that no name gets */
+#define NAMED_ROWS (CT_ROWS - OTHERS)
 
 static const char others_name[] = "(other kernels)";
 
 struct rows {
-    struct ct_row row[CT_ROWS + 1]; /* the last one is CT_ROW_WITNESS */
+    struct ct_row *row;
+    struct ct_growing room; /* for them; the last one is CT_ROW_WITNESS */
     _Atomic uint32_t count;
     struct ct_spin lock;   /* for adding */
     struct ct_table index; /* hash of the identity -> row, chained by trying the next hash */
@@ -31,10 +34,12 @@ CT_READ_MOSTLY struct ct_row *ct_rows;
 bool ct_rows_init(void)
 {
     struct rows *r = ct_map(sizeof(*r));
-    if (!r || !ct_table_init(&r->index, 16))
+    if (!r || !ct_table_init(&r->index, 16) ||
+        !ct_growing_init(&r->room, sizeof(*r->row), CT_ROWS + 1, CT_ROWS + 1) ||
+        !ct_growing_open_one(&r->room, CT_ROW_WITNESS) || !ct_growing_reach(&r->room, OTHERS))
         return false;
     rows = r;
-    ct_rows = r->row;
+    ct_rows = r->row = r->room.at;
     return true;
 }
 
@@ -87,10 +92,24 @@ static void settle(struct identity *id)
     id->excluded = !ct_is_wanted(id->device, named ? id->kept : NULL);
 }
 
+/* Rows that have memory before a named one is added: those of others find theirs at any time. */
+static uint32_t reach_for_named(void)
+{
+    return (uint32_t)ct_min(ct_rows_count() + 1, NAMED_ROWS) + OTHERS;
+}
+
+/* For who got no named row: others may have taken all that there was memory for just now. */
+static bool may_grow(void)
+{
+    uint32_t reach = reach_for_named();
+    return reach > ct_growing_open(&rows->room) && reach <= ct_growing_most(&rows->room);
+}
+
 static uint32_t add_locked(const struct identity *id, uint32_t most)
 {
     uint32_t n = atomic_load_explicit(&rows->count, memory_order_relaxed);
-    if (n >= most || !id->kept)
+    bool has_room = n < most && n + 1 + CT_ROWS - most <= ct_growing_open(&rows->room);
+    if (!has_room || !id->kept)
         return CT_ROW_NONE;
     struct ct_row *r = &rows->row[n];
     r->kind = id->kind;
@@ -123,11 +142,14 @@ static uint32_t find_or_add(struct identity *id, uint32_t most)
     if (n != CT_ROW_NONE || ct_rows_count() >= most)
         return n;
     settle(id);
-    ct_spin_lock(&rows->lock);
-    n = find(id, &key);
-    if (n == CT_ROW_NONE && (n = add_locked(id, most)) != CT_ROW_NONE)
-        ct_table_add(&rows->index, key, n);
-    ct_spin_unlock(&rows->lock);
+    do {
+        ct_growing_reach(&rows->room, reach_for_named());
+        ct_spin_lock(&rows->lock);
+        n = find(id, &key);
+        if (n == CT_ROW_NONE && (n = add_locked(id, most)) != CT_ROW_NONE)
+            ct_table_add(&rows->index, key, n);
+        ct_spin_unlock(&rows->lock);
+    } while (n == CT_ROW_NONE && may_grow());
     return n;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/directory.h"
+#include "base/growing.h"
 #include "base/mem.h"
 #include "base/spin.h"
 #include "record/capture.h"
@@ -27,7 +28,8 @@ struct queue {
 };
 
 struct streams {
-    struct ct_stream stream[CT_STREAMS];
+    struct ct_stream *stream;
+    struct ct_growing room; /* for them */
     _Atomic uint32_t count;
     _Atomic uint32_t gone; /* entries of streams that went */
     uint64_t ids;
@@ -43,10 +45,11 @@ CT_READ_MOSTLY _Atomic bool ct_unseen_work;
 bool ct_streams_init(void)
 {
     struct streams *s = ct_map(sizeof(*s));
-    if (!s || !ct_directory_init(&s->index, NULL))
+    if (!s || !ct_directory_init(&s->index, NULL) ||
+        !ct_growing_init(&s->room, sizeof(*s->stream), CT_STREAMS, CT_STREAMS_LISTED))
         return false;
     all = s;
-    ct_streams = s->stream;
+    ct_streams = s->stream = s->room.at;
     return true;
 }
 
@@ -95,7 +98,7 @@ static struct ct_stream *free_entry_locked(void)
 {
     uint32_t n = atomic_load_explicit(&all->count, memory_order_relaxed);
     struct ct_stream *s = take_gone_locked(&all->gone_others);
-    if (!s && n < CT_STREAMS)
+    if (!s && n < ct_growing_open(&all->room))
         s = &all->stream[n];
     return s ? s : take_gone_locked(&all->gone_listed);
 }
@@ -103,8 +106,14 @@ static struct ct_stream *free_entry_locked(void)
 /* Where there is none, nobody who comes with a stream that is not known takes the lock. */
 static bool has_free_entry(void)
 {
-    return ct_streams_count() < CT_STREAMS ||
+    return ct_growing_reach(&all->room, ct_streams_count() + 1) ||
            atomic_load_explicit(&all->gone, memory_order_relaxed);
+}
+
+/* For who got no entry: others may have taken all that there was memory for just now. */
+static bool may_grow(void)
+{
+    return ct_streams_count() < ct_growing_most(&all->room);
 }
 
 static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32_t special)
@@ -146,11 +155,14 @@ static struct ct_stream *add_locked(CUstream handle, uint32_t context, uint32_t 
 
 static struct ct_stream *add(CUstream handle, uint32_t context, uint32_t special)
 {
-    if (!has_free_entry())
-        return NULL;
-    ct_spin_lock(&all->lock);
-    struct ct_stream *s = add_locked(handle, context, special);
-    ct_spin_unlock(&all->lock);
+    struct ct_stream *s;
+    do {
+        if (!has_free_entry())
+            return NULL;
+        ct_spin_lock(&all->lock);
+        s = add_locked(handle, context, special);
+        ct_spin_unlock(&all->lock);
+    } while (!s && may_grow());
     return s;
 }
 
@@ -196,14 +208,17 @@ static struct ct_stream *find_legacy(const struct ct_context *c)
 /* Several threads may meet a stream at once: the entry of the first one serves all. */
 static struct ct_stream *add_keyed(CUstream handle, struct ct_context *c, uint32_t special)
 {
-    if (!has_free_entry())
-        return NULL;
-    ct_directory_ready(&all->index, key_of(handle, c->handle));
-    ct_spin_lock(&all->lock);
-    struct ct_stream *s = special == CT_STREAM_LEGACY ? find_legacy(c) : ct_stream_find(handle);
-    if (!s && (s = add_locked(handle, ct_context_index(c), special)))
-        ct_directory_put(&all->index, key_of(handle, c->handle), ct_stream_index(s));
-    ct_spin_unlock(&all->lock);
+    struct ct_stream *s;
+    do {
+        if (!has_free_entry())
+            return NULL;
+        ct_directory_ready(&all->index, key_of(handle, c->handle));
+        ct_spin_lock(&all->lock);
+        s = special == CT_STREAM_LEGACY ? find_legacy(c) : ct_stream_find(handle);
+        if (!s && (s = add_locked(handle, ct_context_index(c), special)))
+            ct_directory_put(&all->index, key_of(handle, c->handle), ct_stream_index(s));
+        ct_spin_unlock(&all->lock);
+    } while (!s && may_grow());
     return s;
 }
 

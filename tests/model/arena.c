@@ -55,3 +55,11 @@ int arena_unmap(void *p, size_t bytes)
     MODEL_ASSERT(!locks[1 + model_self]);
     return 0;
 }
+
+int arena_protect(void *p, size_t bytes, int protection)
+{
+    (void)p;
+    (void)bytes;
+    (void)protection;
+    return 0;
+}

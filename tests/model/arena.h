@@ -9,6 +9,7 @@
 void arena_reset(void);
 void *arena_map(void *where, size_t bytes, int protection, int flags, int fd, off_t offset);
 int arena_unmap(void *p, size_t bytes);
+int arena_protect(void *p, size_t bytes, int protection);
 
 /* The thread has one lock more, or less. */
 void arena_lock(int by);

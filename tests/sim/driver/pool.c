@@ -49,12 +49,14 @@ static struct sim_object *at(const struct pool *p, uint32_t index)
     return (struct sim_object *)(p->base + (size_t)index * p->bytes);
 }
 
+/* What a program has locked (mlockall) is to be its own memory and the library's. */
 static void reserve(struct pool *p)
 {
     p->bytes = (p->bytes + 63) & ~(size_t)63;
-    p->base = mmap(NULL, p->bytes * p->limit, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p->base == MAP_FAILED) {
+    size_t whole = p->bytes * p->limit;
+    p->base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p->base == MAP_FAILED || munlock(p->base, whole) ||
+        mprotect(p->base, whole, PROT_READ | PROT_WRITE)) {
         perror("simulated device: mmap");
         _exit(99);
     }
