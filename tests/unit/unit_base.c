@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 #include "base/clock.h"
 #include "base/directory.h"
+#include "base/growing.h"
 #include "base/hist.h"
 #include "base/intern.h"
 #include "base/mem.h"
@@ -497,9 +499,81 @@ START_TEST(no_such_device)
 }
 END_TEST
 
+/* ---- tables that grow ---- */
+
+#define ELEMENT_BYTES 2688
+
+static void limit(int which, bool is_tight)
+{
+    struct rlimit l;
+    ck_assert_int_eq(getrlimit(which, &l), 0);
+    l.rlim_cur = is_tight ? 4096 : l.rlim_max;
+    ck_assert_int_eq(setrlimit(which, &l), 0);
+}
+
+static char *element(const struct ct_growing *g, uint32_t i)
+{
+    return (char *)g->at + (size_t)i * ELEMENT_BYTES;
+}
+
+START_TEST(a_table_grows_in_its_place)
+{
+    struct ct_growing g;
+    errno = EINTR;
+    ck_assert(ct_growing_init(&g, ELEMENT_BYTES, 32768, 32768));
+    ck_assert_uint_ge(ct_growing_open(&g), 1);
+    ck_assert_uint_lt(ct_growing_open(&g), 200);
+    ck_assert(ct_growing_open_one(&g, 32767));
+    element(&g, 32767)[ELEMENT_BYTES - 1] = 'z';
+    for (uint32_t i = 0; i < 32768; i++) {
+        ck_assert(ct_growing_reach(&g, i + 1));
+        ck_assert_int_eq(element(&g, i)[0], 0);
+        element(&g, i)[0] = 'a';
+    }
+    ck_assert(!ct_growing_reach(&g, 32769));
+    ck_assert_uint_eq(ct_growing_open(&g), 32768);
+    ck_assert_int_eq(element(&g, 0)[0], 'a');
+    ck_assert_int_eq(element(&g, 32767)[ELEMENT_BYTES - 1], 'z');
+    ck_assert_int_eq(errno, EINTR);
+}
+END_TEST
+
+START_TEST(a_table_that_may_not_grow)
+{
+    struct ct_growing g;
+    ck_assert(ct_growing_init(&g, ELEMENT_BYTES, 32768, 32768));
+    uint32_t open = ct_growing_open(&g);
+    errno = EINTR;
+    limit(RLIMIT_DATA, true);
+    bool reached = ct_growing_reach(&g, open + 1);
+    limit(RLIMIT_DATA, false);
+    ck_assert_int_eq(errno, EINTR);
+    ck_assert(!reached);
+    ck_assert_uint_eq(ct_growing_most(&g), open);
+    ck_assert(!ct_growing_reach(&g, open + 1));
+    ck_assert(ct_growing_reach(&g, open));
+    element(&g, open - 1)[ELEMENT_BYTES - 1] = 'z';
+}
+END_TEST
+
+/* More addresses than a process can have. */
+START_TEST(a_table_that_is_too_large)
+{
+    struct ct_growing g;
+    ck_assert(!ct_growing_init(&g, (size_t)1 << 24, 1u << 31, 1u << 30));
+    ck_assert(ct_growing_init(&g, (size_t)1 << 24, 1u << 31, 1));
+    ck_assert_uint_lt(ct_growing_most(&g), 1u << 30);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("base");
+    tcase_add_test(tests, a_table_grows_in_its_place);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+    tcase_add_test(tests, a_table_that_may_not_grow);
+    tcase_add_test(tests, a_table_that_is_too_large);
+#endif
     tcase_add_test(tests, buckets_are_narrow);
     tcase_add_test(tests, a_ring_keeps_order_and_loses_nothing);
     tcase_add_test(tests, a_full_ring_says_so);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -250,23 +251,45 @@ static void close_all_later(void)
 
 /* ---- memory ---- */
 
-static uint64_t mapped_bytes(void)
+/* A line of /proc/self/status in KiB. */
+static uint64_t status_kib(const char *key)
 {
-    unsigned long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%lu", &pages) != 1)
+    char line[256];
+    uint64_t n = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof(line), f))
+        if (!strncmp(line, key, strlen(key)))
+            n = strtoull(line + strlen(key) + 1, NULL, 10);
+    if (!f || fclose(f))
         exit(3);
-    fclose(f);
-    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return n;
+}
+
+/* Addresses, and among them those of memory that may be written; -1: any number of MB more. */
+static void limit_memory(int which, const char *key, long more_mb)
+{
+    uint64_t bytes = status_kib(key) * 1024 + (uint64_t)more_mb * 1048576u;
+    actor_limit(which, more_mb < 0 ? RLIM_INFINITY : bytes);
 }
 
 /* While the first call is made, in which cutrace prepares; the device itself gets what it needs. */
-static void little_memory(int argc, char **argv)
+static void prepare_within(int which, const char *key, long more_mb)
 {
     int version;
-    actor_limit(RLIMIT_AS, mapped_bytes() + (uint64_t)actor_number(argc, argv, 2, 64) * 1048576u);
+    limit_memory(which, key, more_mb);
     MUST(cuDriverGetVersion(&version));
-    actor_limit(RLIMIT_AS, RLIM_INFINITY);
+    limit_memory(which, key, -1);
+}
+
+static void little_memory(int argc, char **argv)
+{
+    prepare_within(RLIMIT_AS, "VmSize", actor_number(argc, argv, 2, 64));
+    work("worked", 100);
+}
+
+static void little_data(int argc, char **argv)
+{
+    prepare_within(RLIMIT_DATA, "VmData", actor_number(argc, argv, 2, 64));
     work("worked", 100);
 }
 
@@ -284,9 +307,68 @@ static void little_memory_later(int argc, char **argv)
 {
     work("worked", 100);
     actor_settle();
-    actor_limit(RLIMIT_AS, mapped_bytes() + (uint64_t)actor_number(argc, argv, 2, 64) * 1048576u);
+    limit_memory(RLIMIT_AS, "VmSize", actor_number(argc, argv, 2, 64));
     launch_many_kernels();
     actor_settle();
+}
+
+static void little_data_later(int argc, char **argv)
+{
+    work("worked", 100);
+    actor_settle();
+    limit_memory(RLIMIT_DATA, "VmData", actor_number(argc, argv, 2, 64));
+    launch_many_kernels();
+    actor_settle();
+}
+
+/* Whether the limit of locked memory is none to this process. */
+static void be_free_to_lock(bool free)
+{
+    struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct d[2] = {{0}};
+    const uint32_t bit = 1u << CAP_IPC_LOCK;
+    if (syscall(SYS_capget, &h, d))
+        exit(3);
+    d[0].effective = free ? d[0].effective | bit : d[0].effective & ~bit;
+    if (syscall(SYS_capset, &h, d))
+        exit(3);
+}
+
+static void prepare_within_lock_limit(long more_mb)
+{
+    int version;
+    struct rlimit before, limit;
+    if (getrlimit(RLIMIT_MEMLOCK, &before))
+        exit(3);
+    limit.rlim_cur = status_kib("VmLck") * 1024 + (uint64_t)more_mb * 1048576u;
+    limit.rlim_max = limit.rlim_cur > before.rlim_max ? limit.rlim_cur : before.rlim_max;
+    if (setrlimit(RLIMIT_MEMLOCK, &limit))
+        exit(77);
+    be_free_to_lock(false);
+    MUST(cuDriverGetVersion(&version));
+    be_free_to_lock(true);
+}
+
+/* locked FLAGS [MB]: all memory is, from before the start; MB: that cutrace may lock meanwhile */
+static void lock_memory(int argc, char **argv)
+{
+    int flags = (int)actor_number(argc, argv, 2, 0);
+    long more_mb = actor_number(argc, argv, 3, -1);
+    CUcontext c;
+    CUevent e;
+    if (flags && mlockall(flags))
+        exit(77);
+    if (more_mb >= 0)
+        prepare_within_lock_limit(more_mb);
+    work("worked", 100);
+    MUST(cuEventCreate(&e, 0)); /* the device has all addresses for events, with or without us */
+    for (int i = 0; i < 4; i++) {
+        MUST(cuCtxCreate(&c, NULL, 0, 0));
+        MUST(actor_launch(actor_function_in(c, "worked"), NULL));
+        MUST(cuCtxSynchronize());
+    }
+    fprintf(stderr, "locked %lu KiB, charged %lu KiB\n", (unsigned long)status_kib("VmLck"),
+            (unsigned long)status_kib("VmData"));
 }
 
 /* Too little for another program, which then ends by a signal; this one has its own already. */
@@ -550,6 +632,9 @@ static const struct {
     {"memory-later", NULL, little_memory_later},
     {"stack", little_stack, NULL},
     {"no-environment", take_environment_away, NULL},
+    {"data", NULL, little_data},
+    {"data-later", NULL, little_data_later},
+    {"locked", NULL, lock_memory},
     {"fill", NULL, fill},
     {"fill-first", NULL, fill_first},
     {"remove", remove_output, NULL},

@@ -16,10 +16,14 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum function { MMAP, THREAD, KEY, AT_EXIT, AT_FORK, FUNCTIONS };
+enum function { MMAP, MPROTECT, THREAD, KEY, AT_EXIT, AT_FORK, FUNCTIONS };
 
-static const char *const names[FUNCTIONS] = {
-    "mmap:", "pthread_create:", "pthread_key_create:", "__cxa_atexit:", "__register_atfork:"};
+static const char *const names[FUNCTIONS] = {"mmap:",
+                                             "mprotect:",
+                                             "pthread_create:",
+                                             "pthread_key_create:",
+                                             "__cxa_atexit:",
+                                             "__register_atfork:"};
 static atomic_long calls[FUNCTIONS];
 static atomic_ullong faults;
 
@@ -67,6 +71,15 @@ EXPORT void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off
         return MAP_FAILED;
     }
     return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+}
+
+EXPORT int mprotect(void *at, size_t bytes, int protection)
+{
+    if (fails(MPROTECT, CALLER)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_mprotect, at, bytes, protection);
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),

@@ -8,6 +8,7 @@
 #include "sweep.h"
 
 #define LAST 120
+#define LAST_OPENED 16
 
 START_TEST(no_memory)
 {
@@ -19,6 +20,10 @@ START_TEST(no_memory)
     for (unsigned n = 1; n <= LAST; n += n < 24 || sweep_whole() ? 1 : 12) {
         sweep_add("FAULTY=mmap:%u", n);
         sweep_add("FAULTY=mmap:%u-1000000", n);
+    }
+    for (unsigned n = 1; n <= LAST_OPENED; n++) {
+        sweep_add("FAULTY=mprotect:%u", n);
+        sweep_add("FAULTY=mprotect:%u-1000000", n);
     }
     sweep_play("4");
     ck_assert_uint_gt(sweep_end("without memory"), 50);

@@ -156,13 +156,14 @@ END_TEST
 
 /* From much too little for us to enough. */
 static const char *const megabytes[] = {"1", "4", "16", "48", "400"};
+static const char *const little[] = {"memory", "data"};
 
 START_TEST(little_memory)
 {
     for (unsigned i = 0; i < sizeof(megabytes) / sizeof(megabytes[0]); i++) {
         struct stage_run r;
         remove("summary.bin");
-        if (!play(&r, (struct stage_scene){.argv = {"scarce", "memory", megabytes[i]}}))
+        if (!play(&r, (struct stage_scene){.argv = {"scarce", little[_i], megabytes[i]}}))
             return;
         ck_assert_msg(stage_said(&r) <= 2, "%s: %.900s", megabytes[i], r.err);
         stage_drop(&r);
@@ -171,13 +172,15 @@ START_TEST(little_memory)
 }
 END_TEST
 
+static const char *const later[] = {"memory-later", "data-later"};
+
 START_TEST(memory_that_runs_out)
 {
     static const char *const left[] = {"1", "2", "4"};
     for (unsigned i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
         struct ct_summary s;
         struct stage_run r;
-        if (!play(&r, (struct stage_scene){.argv = {"scarce", "memory-later", left[i]}}))
+        if (!play(&r, (struct stage_scene){.argv = {"scarce", later[_i], left[i]}}))
             return;
         ck_assert_msg(stage_said(&r) <= 2, "%s: %.900s", left[i], r.err);
         struct ct_read_error error;
@@ -189,6 +192,46 @@ START_TEST(memory_that_runs_out)
         ct_summary_free(&s);
         stage_drop(&r);
     }
+}
+END_TEST
+
+/* Of all that is locked: MCL_CURRENT 1, MCL_FUTURE 2, MCL_ONFAULT 4. */
+static const struct {
+    const char *flags, *megabytes;
+    bool records; /* with so little to lock */
+} locks[] = {{"0", NULL, true}, {"2", NULL, true}, {"3", NULL, true},
+             {"7", NULL, true}, {"2", "64", true}, {"2", "4", false}};
+
+#define MOST_LOCKED_KIB 40960 /* of five contexts, a thread of the program's and ours */
+#define MOST_CHARGED_KIB 65536
+
+static unsigned long figure(const struct stage_run *r, const char *word)
+{
+    const char *p = strstr(r->err, word);
+    ck_assert_msg(p != NULL, "%.900s", r->err);
+    return strtoul(p + strlen(word), NULL, 10);
+}
+
+START_TEST(memory_is_locked)
+{
+    struct stage_scene scene = {
+        .argv = {"scarce", "locked", locks[_i].flags, locks[_i].megabytes}, .bare = true};
+    struct stage_run bare = stage_play(&scene);
+    if (stage_exit(&bare) == SKIPPED)
+        return;
+    scene.bare = false;
+    struct stage_run r = stage_play(&scene);
+    ck_assert_int_eq(bare.status, 0);
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_str_eq(r.out, bare.out);
+    ck_assert_uint_le(figure(&r, "locked "), figure(&bare, "locked ") + MOST_LOCKED_KIB);
+    ck_assert_uint_le(figure(&r, "charged "), figure(&bare, "charged ") + MOST_CHARGED_KIB);
+    if (locks[_i].records)
+        check_profile("summary.bin", 104);
+    else
+        ck_assert_msg(strstr(r.err, "not recording: no memory") != NULL, "%.900s", r.err);
+    stage_drop(&bare);
+    stage_drop(&r);
 }
 END_TEST
 
@@ -449,8 +492,8 @@ int main(void)
     tcase_add_test(t, stderr_that_does_not_block);
     tcase_add_loop_test(t, closed_descriptors, 0, sizeof(closings) / sizeof(closings[0]));
     if (!CT_CHECKS_THREADS) {
-        tcase_add_test(t, little_memory);
-        tcase_add_test(t, memory_that_runs_out);
+        tcase_add_loop_test(t, little_memory, 0, 2);
+        tcase_add_loop_test(t, memory_that_runs_out, 0, 2);
         tcase_add_test(t, little_stack);
     }
     tcase_add_test(t, environment_that_has_gone);
@@ -460,6 +503,7 @@ int main(void)
     tcase_add_loop_test(t, output_that_is_cut, 0, 2);
     tcase_add_test(t, output_that_becomes_read_only);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    tcase_add_loop_test(t, memory_is_locked, 0, sizeof(locks) / sizeof(locks[0]));
     tcase_add_loop_test(t, sandbox, 0, sizeof(sandboxes) / sizeof(sandboxes[0]));
     tcase_add_loop_test(t, filter_from_before_the_start, 0, sizeof(deadly) / sizeof(deadly[0]));
     tcase_add_test(t, filter_and_what_is_asked_for);
