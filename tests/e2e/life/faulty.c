@@ -18,12 +18,9 @@
 
 enum function { MMAP, MPROTECT, THREAD, KEY, AT_EXIT, AT_FORK, FUNCTIONS };
 
-static const char *const names[FUNCTIONS] = {"mmap:",
-                                             "mprotect:",
-                                             "pthread_create:",
-                                             "pthread_key_create:",
-                                             "__cxa_atexit:",
-                                             "__register_atfork:"};
+static const char *const names[FUNCTIONS] = {
+    "mmap:",         "mprotect:",         "pthread_create:", "pthread_key_create:",
+    "__cxa_atexit:", "__register_atfork:"};
 static atomic_long calls[FUNCTIONS];
 static atomic_ullong faults;
 

@@ -214,8 +214,8 @@ static unsigned long figure(const struct stage_run *r, const char *word)
 
 START_TEST(memory_is_locked)
 {
-    struct stage_scene scene = {
-        .argv = {"scarce", "locked", locks[_i].flags, locks[_i].megabytes}, .bare = true};
+    struct stage_scene scene = {.argv = {"scarce", "locked", locks[_i].flags, locks[_i].megabytes},
+                                .bare = true};
     struct stage_run bare = stage_play(&scene);
     if (stage_exit(&bare) == SKIPPED)
         return;
