@@ -104,12 +104,56 @@ struct ct_trace_process {
     const char *host;
 };
 
+/*
+ * What the driver says of a device when it is asked for its attribute of this name, in its units
+ * (CU_DEVICE_ATTRIBUTE_*): rates in kHz, the width of the bus in bits, memory in bytes. More come
+ * at the end.
+ */
+#define CT_TRACE_ATTRIBUTES(X)                                                                     \
+    X(MULTIPROCESSOR_COUNT)                                                                        \
+    X(CLOCK_RATE)                                                                                  \
+    X(MEMORY_CLOCK_RATE)                                                                           \
+    X(GLOBAL_MEMORY_BUS_WIDTH)                                                                     \
+    X(COMPUTE_CAPABILITY_MAJOR)                                                                    \
+    X(COMPUTE_CAPABILITY_MINOR)                                                                    \
+    X(PCI_DOMAIN_ID)                                                                               \
+    X(PCI_BUS_ID)                                                                                  \
+    X(PCI_DEVICE_ID)                                                                               \
+    X(INTEGRATED)                                                                                  \
+    X(L2_CACHE_SIZE)                                                                               \
+    X(TOTAL_CONSTANT_MEMORY)                                                                       \
+    X(ASYNC_ENGINE_COUNT)                                                                          \
+    X(WARP_SIZE)                                                                                   \
+    X(MAX_THREADS_PER_BLOCK)                                                                       \
+    X(MAX_BLOCK_DIM_X)                                                                             \
+    X(MAX_BLOCK_DIM_Y)                                                                             \
+    X(MAX_BLOCK_DIM_Z)                                                                             \
+    X(MAX_GRID_DIM_X)                                                                              \
+    X(MAX_GRID_DIM_Y)                                                                              \
+    X(MAX_GRID_DIM_Z)                                                                              \
+    X(MAX_REGISTERS_PER_BLOCK)                                                                     \
+    X(MAX_REGISTERS_PER_MULTIPROCESSOR)                                                            \
+    X(MAX_SHARED_MEMORY_PER_BLOCK)                                                                 \
+    X(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)                                                           \
+    X(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)                                                        \
+    X(MAX_BLOCKS_PER_MULTIPROCESSOR)                                                               \
+    X(MAX_THREADS_PER_MULTIPROCESSOR)
+
+enum ct_trace_attribute {
+#define X(id) CT_TRACE_##id,
+    CT_TRACE_ATTRIBUTES(X)
+#undef X
+        CT_TRACE_ATTRIBUTE_COUNT
+};
+
 struct ct_trace_device {
     uint32_t id;
     uint32_t ordinal; /* CUdevice */
     uint8_t uuid[16];
     const char *name;
     const char *given_name; /* what the program calls it (NVTX); "": nothing, as for the others */
+    uint64_t memory_bytes;  /* 0: unknown */
+    uint32_t attribute[CT_TRACE_ATTRIBUTE_COUNT]; /* one more than the value; 0: unknown */
 };
 
 /* What an operation is: as struct ct_file_row. */

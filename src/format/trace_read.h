@@ -41,6 +41,24 @@ enum ct_trace_table {
         CT_TRACE_TABLE_COUNT
 };
 
+/* What the driver has said of a device; false: nothing. */
+static inline bool ct_trace_says(const struct ct_trace_device *d, enum ct_trace_attribute which,
+                                 uint32_t *value)
+{
+    *value = d->attribute[which] - 1;
+    return d->attribute[which] != 0;
+}
+
+/* Bytes a second, two words of the bus at each beat of its clock; 0: unknown. */
+static inline uint64_t ct_trace_memory_rate(const struct ct_trace_device *d)
+{
+    uint32_t khz, bits;
+    if (!ct_trace_says(d, CT_TRACE_MEMORY_CLOCK_RATE, &khz) ||
+        !ct_trace_says(d, CT_TRACE_GLOBAL_MEMORY_BUS_WIDTH, &bits))
+        return 0;
+    return (uint64_t)khz * 1000 * 2 * (bits / 8);
+}
+
 /* What there is up to the record that came last. */
 struct ct_trace_reader {
     struct ct_trace_process process;

@@ -165,6 +165,9 @@ static void define_device(struct filling *f, struct ct_trace_device *d)
     }
     d->name = get_last_text(f, d->name);
     d->given_name = get_last_text(f, d->given_name);
+    d->memory_bytes = get(f);
+    for (unsigned i = 0; i < CT_TRACE_ATTRIBUTE_COUNT; i++)
+        d->attribute[i] = get32(f);
 }
 
 static void define_row(struct filling *f, struct ct_trace_row *r)

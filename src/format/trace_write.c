@@ -93,7 +93,11 @@ void ct_trace_define_device(struct ct_trace_writer *w, const struct ct_trace_dev
     to = ct_varint_put(to, d->ordinal);
     __builtin_memcpy(to, d->uuid, sizeof(d->uuid));
     to = put_text(to + sizeof(d->uuid), d->name);
-    defined(w, put_given_name(to, d->given_name));
+    to = put_given_name(to, d->given_name);
+    to = ct_varint_put(to, d->memory_bytes);
+    for (unsigned i = 0; i < CT_TRACE_ATTRIBUTE_COUNT; i++)
+        to = ct_varint_put(to, d->attribute[i]);
+    defined(w, to);
 }
 
 void ct_trace_define_row(struct ct_trace_writer *w, const struct ct_trace_row *r)

@@ -100,27 +100,38 @@ struct ct_context *ct_context_current(void)
     return handle ? ct_context_get(handle) : NULL;
 }
 
-static uint32_t attribute(CUdevice device, CUdevice_attribute which)
+static void ask_attributes(struct ct_device *d)
 {
-    int value = 0;
-    if (CT_HAS(cuDeviceGetAttribute))
-        CT_REAL(cuDeviceGetAttribute)(&value, which, device);
-    return (uint32_t)value;
+    static const CUdevice_attribute which[] = {
+#define X(id) CU_DEVICE_ATTRIBUTE_##id,
+        CT_TRACE_ATTRIBUTES(X)
+#undef X
+    };
+    for (unsigned i = 0; CT_HAS(cuDeviceGetAttribute) && i < CT_TRACE_ATTRIBUTE_COUNT; i++) {
+        int value = -1;
+        CUresult r = CT_REAL(cuDeviceGetAttribute)(&value, which[i], d->handle);
+        d->attribute[i] = r == CUDA_SUCCESS && value >= 0 ? (uint32_t)value + 1 : 0;
+    }
+}
+
+/* 0: it is, or the driver has not said. */
+static uint32_t attribute(const struct ct_device *d, enum ct_trace_attribute which)
+{
+    return d->attribute[which] ? d->attribute[which] - 1 : 0;
 }
 
 /* Two words of the bus at each beat of its clock. */
-static uint32_t memory_mbs(CUdevice device)
+static uint32_t memory_mbs(const struct ct_device *d)
 {
-    uint64_t khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-    return (uint32_t)(khz * 2 * attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) /
-                      8000);
+    uint64_t khz = attribute(d, CT_TRACE_MEMORY_CLOCK_RATE);
+    return (uint32_t)(khz * 2 * attribute(d, CT_TRACE_GLOBAL_MEMORY_BUS_WIDTH) / 8000);
 }
 
-static uint32_t link_mbs(CUdevice device)
+static uint32_t link_mbs(const struct ct_device *d)
 {
-    const struct ct_pci_address a = {attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-                                     attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-                                     attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
+    const struct ct_pci_address a = {attribute(d, CT_TRACE_PCI_DOMAIN_ID),
+                                     attribute(d, CT_TRACE_PCI_BUS_ID),
+                                     attribute(d, CT_TRACE_PCI_DEVICE_ID)};
     return ct_pci_link_mbs(&a);
 }
 
@@ -142,12 +153,13 @@ static void describe_device(struct ct_device *d, CUdevice handle)
         d->name = "unknown device";
     d->calibration = ct_calibration_of(name, 0);
     d->memory_bytes = memory;
-    d->sm_count = attribute(handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    d->clock_khz = attribute(handle, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-    d->compute_major = attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    d->compute_minor = attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    d->memory_mbs = memory_mbs(handle);
-    d->link_mbs = link_mbs(handle);
+    ask_attributes(d);
+    d->sm_count = attribute(d, CT_TRACE_MULTIPROCESSOR_COUNT);
+    d->clock_khz = attribute(d, CT_TRACE_CLOCK_RATE);
+    d->compute_major = attribute(d, CT_TRACE_COMPUTE_CAPABILITY_MAJOR);
+    d->compute_minor = attribute(d, CT_TRACE_COMPUTE_CAPABILITY_MINOR);
+    d->memory_mbs = memory_mbs(d);
+    d->link_mbs = link_mbs(d);
 }
 
 /* Described before the lock: no driver call is made under it. */

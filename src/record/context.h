@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
+#include "cutrace/trace.h"
 #include "record/ask.h"
 #include "record/connections.h"
 #include "record/estimate.h"
@@ -58,6 +59,7 @@ struct ct_device {
     uint32_t compute_minor;
     uint32_t memory_mbs; /* most that its memory carries, MB/s; 0: not known */
     uint32_t link_mbs;   /* and its link to the host, in one direction */
+    uint32_t attribute[CT_TRACE_ATTRIBUTE_COUNT]; /* as in struct ct_trace_device */
     _Atomic uint64_t turns;                   /* of contexts that have gone */
     const struct ct_calibration *calibration; /* of the drain thread, or whoever has its lock */
 };

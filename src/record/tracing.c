@@ -92,7 +92,9 @@ static void define_device(struct ct_tracing *l, uint32_t index)
     if (d) {
         t.ordinal = (uint32_t)d->handle;
         t.name = d->name;
+        t.memory_bytes = d->memory_bytes;
         __builtin_memcpy(t.uuid, d->uuid.bytes, sizeof(t.uuid));
+        __builtin_memcpy(t.attribute, d->attribute, sizeof(t.attribute));
     }
     ct_trace_define_device(&l->writer, &t);
 }

@@ -415,6 +415,16 @@ static const struct {
      " JOIN TARGET_INFO_CUDA_STREAM s ON s.processId = c.pid AND s.contextId = x.contextId"
      " JOIN ENUM_CUPTI_STREAM_TYPE e ON e.id = s.flag",
      "NVIDIA H200|0|1|7|Null stream\n"},
+    {"named",
+     "SELECT totalMemory, smCount, clockRate, memoryBandwidth, busLocation, isDiscrete,"
+     " computeMajor, computeMinor, threadsPerWarp, maxWarpsPerSm, maxGridDimX, l2CacheSize,"
+     " numMultiprocessors FROM TARGET_INFO_GPU JOIN TARGET_INFO_CUDA_DEVICE ON gpuId = id",
+     "150121545728|132|1980000000|4916736000000|0000:cb:00.0|1|9|0|32|64|2147483647|NULL|132\n"},
+    {"pairs",
+     "SELECT totalMemory, smCount, clockRate, memoryBandwidth, busLocation, isDiscrete,"
+     " computeMajor, threadsPerWarp, maxWarpsPerSm, maxGridDimX, numMultiprocessors"
+     " FROM TARGET_INFO_GPU JOIN TARGET_INFO_CUDA_DEVICE ON gpuId = id",
+     "NULL|NULL|NULL|NULL|NULL|NULL|NULL|32|NULL|NULL|NULL\n"},
     {"pairs",
      "SELECT utcEpochNs, utcTime, duration FROM TARGET_INFO_SESSION_START_TIME, ANALYSIS_DETAILS",
      "1700000001000000000|2023-11-14 22:13:21|14000\n"},

@@ -187,7 +187,23 @@ static void put_named(struct ct_trace_writer *w)
     struct ct_trace_op op = op_at(0, 2, 500, 700);
     define_all(w, "NVIDIA H200");
     ct_trace_define_device(
-        w, &(struct ct_trace_device){.name = "NVIDIA H200", .given_name = "trainer"});
+        w, &(struct ct_trace_device){
+               .name = "NVIDIA H200",
+               .given_name = "trainer",
+               .memory_bytes = 150121545728,
+               .attribute = {[CT_TRACE_MULTIPROCESSOR_COUNT] = 132 + 1,
+                             [CT_TRACE_CLOCK_RATE] = 1980000 + 1,
+                             [CT_TRACE_MEMORY_CLOCK_RATE] = 3201000 + 1,
+                             [CT_TRACE_GLOBAL_MEMORY_BUS_WIDTH] = 6144 + 1,
+                             [CT_TRACE_COMPUTE_CAPABILITY_MAJOR] = 9 + 1,
+                             [CT_TRACE_COMPUTE_CAPABILITY_MINOR] = 0 + 1,
+                             [CT_TRACE_PCI_DOMAIN_ID] = 0 + 1,
+                             [CT_TRACE_PCI_BUS_ID] = 0xcb + 1,
+                             [CT_TRACE_PCI_DEVICE_ID] = 0 + 1,
+                             [CT_TRACE_INTEGRATED] = 0 + 1,
+                             [CT_TRACE_WARP_SIZE] = 32 + 1,
+                             [CT_TRACE_MAX_GRID_DIM_X] = 2147483647u + 1,
+                             [CT_TRACE_MAX_THREADS_PER_MULTIPROCESSOR] = 2048 + 1}});
     ct_trace_define_stream(w, &(struct ct_trace_stream){.id = STREAM,
                                                         .context = 1,
                                                         .special = 1,

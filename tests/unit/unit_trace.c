@@ -98,6 +98,28 @@ static const char *name_of(char prefix, uint64_t number)
     return name;
 }
 
+/* With each attribute another, the largest that there can be and one that is not known. */
+static uint32_t attribute_of(unsigned i)
+{
+    return i ? i == 1 ? UINT32_MAX : 1000 * i : 0;
+}
+
+static void define_gpu(void)
+{
+    struct ct_trace_device d = {.id = 1, .ordinal = 5, .name = "gpu", .memory_bytes = 3ull << 36};
+    for (unsigned i = 0; i < CT_TRACE_ATTRIBUTE_COUNT; i++)
+        d.attribute[i] = attribute_of(i);
+    ct_trace_define_device(writer, &d);
+}
+
+static void check_gpu(const struct ct_trace_device *d)
+{
+    uint32_t value;
+    ct_assert(!strcmp(d->name, "gpu") && d->memory_bytes == 3ull << 36);
+    for (unsigned i = 0; i < CT_TRACE_ATTRIBUTE_COUNT; i++)
+        ct_assert(ct_trace_says(d, i, &value) == (i != 0) && value == attribute_of(i) - 1);
+}
+
 /* Defines what is not defined in this segment. */
 static void define_things(uint64_t row, uint64_t stream, uint64_t api, uint64_t thread)
 {
@@ -108,8 +130,7 @@ static void define_things(uint64_t row, uint64_t stream, uint64_t api, uint64_t 
     of = writer;
     uint32_t now = writer->segment;
     if (in[0][row] != now) {
-        ct_trace_define_device(writer,
-                               &(struct ct_trace_device){.id = 1, .ordinal = 5, .name = "gpu"});
+        define_gpu();
         ct_trace_define_row(writer, &(struct ct_trace_row){.id = (uint32_t)row,
                                                            .kind = CT_ROW_KERNEL,
                                                            .device = 1,
@@ -198,7 +219,7 @@ static void check_op(const struct ct_trace_reader *t, const struct ct_trace_op *
     ct_assert(t->rows.at[op->row].id == put->row);
     ct_assert(!strcmp(t->rows.at[op->row].name, name_of('r', put->row)));
     ct_assert(t->rows.at[op->row].registers == UINT32_MAX);
-    ct_assert(!strcmp(t->devices.at[t->rows.at[op->row].device].name, "gpu"));
+    check_gpu(&t->devices.at[t->rows.at[op->row].device]);
     ct_assert(t->streams.at[op->stream].id == put->stream);
     ct_assert(t->streams.at[op->stream].flags == UINT32_MAX);
     ct_assert(t->streams.at[op->stream].priority == -5);

@@ -197,6 +197,40 @@ START_TEST(with_a_budget)
 }
 END_TEST
 
+/* ---- what the driver says of the device ---- */
+
+/* What it refuses is not known: it is not 0. */
+static const struct {
+    const char *refused;
+    bool says;
+} drivers[] = {{"A=1", true}, {"CUDASIM_FAIL=cuDeviceGetAttribute:1-1000", false}};
+
+START_TEST(the_device)
+{
+    uint32_t sms, khz, grid, integrated;
+    struct stage_run r =
+        PLAY(.argv = {"small", "20"}, .env = {"CUTRACE_TRACE=1", drivers[_i].refused});
+    ck_assert_int_eq(r.status, 0);
+    read_trace("summary.trace");
+    const struct ct_trace_device *d = &trace->devices.at[0];
+    bool says[] = {ct_trace_says(d, CT_TRACE_MULTIPROCESSOR_COUNT, &sms),
+                   ct_trace_says(d, CT_TRACE_CLOCK_RATE, &khz),
+                   ct_trace_says(d, CT_TRACE_MAX_GRID_DIM_X, &grid),
+                   ct_trace_says(d, CT_TRACE_INTEGRATED, &integrated)};
+    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
+        ck_assert_int_eq(says[i], drivers[_i].says);
+    ck_assert_uint_eq(d->memory_bytes, 150121545728);
+    ck_assert_uint_eq(ct_trace_memory_rate(d), drivers[_i].says ? 4916736000000 : 0);
+    if (drivers[_i].says) {
+        ck_assert_uint_eq(sms, 132);
+        ck_assert_uint_eq(khz, 1980000);
+        ck_assert_uint_eq(grid, 2147483647);
+        ck_assert_uint_eq(integrated, 0);
+    }
+    stage_drop(&r);
+}
+END_TEST
+
 /* ---- where it lies ---- */
 
 struct place {
@@ -554,6 +588,7 @@ int main(void)
     tcase_add_test(t, all_that_ran);
     tcase_add_test(t, outermost_calls);
     tcase_add_test(t, with_a_budget);
+    tcase_add_loop_test(t, the_device, 0, sizeof(drivers) / sizeof(drivers[0]));
     if (!CT_CHECKS_THREADS) /* its launches take too long to be told from interruptions */
         tcase_add_test(t, lies_where_it_ran);
     tcase_add_test(t, killed);

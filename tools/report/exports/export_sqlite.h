@@ -93,6 +93,9 @@ uint32_t ct_sqlite_string(struct ct_sqlite *s, const char *text);
 /* One row, by a statement of its own; arguments follow as the letters say: i int64_t, s text. */
 void ct_sqlite_put(struct ct_sqlite *s, const char *sql, const char *types, ...);
 
+/* What is known of a device, in the row of the GPU of that number. */
+void ct_sqlite_gpu(struct ct_sqlite *s, int64_t gpu, const struct ct_trace_device *d);
+
 /* "Serialized GlobalId": host, or whose trace it is, as equal pids may be; process; thread. */
 int64_t ct_sqlite_global(const struct ct_timeline_file *f, uint32_t tid);
 

@@ -99,8 +99,11 @@ static void put_devices(struct ct_sqlite *s, const struct ct_timeline_file *f, s
                           "INSERT INTO TARGET_INFO_GPU (vmId, id, name, uuid, cuDevice,"
                           " threadsPerWarp) VALUES (0, ?, ?, ?, ?, 32)",
                           "issi", number, name.data, uuid.data, (int64_t)d->ordinal);
-        ct_sqlite_put(s, "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (?, ?, ?, ?, NULL)", "iiis",
-                      number, (int64_t)d->ordinal, (int64_t)f->t->process.pid, uuid.data);
+        ct_sqlite_gpu(s, number, d);
+        ct_sqlite_put(s,
+                      "INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT id, ?, ?, ?, smCount"
+                      " FROM TARGET_INFO_GPU WHERE id = ?",
+                      "iisi", (int64_t)d->ordinal, (int64_t)f->t->process.pid, uuid.data, number);
         ct_string_clear(&name);
         ct_name_safe(&name, d->given_name);
         if (*name.data)

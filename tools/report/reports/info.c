@@ -95,6 +95,12 @@ static const struct ct_column device_columns[] = {
 
 static const struct ct_relation devices = {"devices", "Devices", device_columns, 8};
 
+/* What no driver says is 0 stands for what it did not say. */
+static struct ct_cell known(uint64_t n)
+{
+    return n ? ct_cell_count(n) : ct_cell_none();
+}
+
 static void put_device(struct ct_sink *sink, const struct ct_merged *m,
                        const struct ct_merged_device *device)
 {
@@ -106,10 +112,10 @@ static void put_device(struct ct_sink *sink, const struct ct_merged *m,
     ct_name_uuid(&uuid, d->uuid);
     snprintf(compute, sizeof(compute), "%u.%u", d->compute_major, d->compute_minor);
     struct ct_cell cells[] = {ct_cell_count(d->ordinal),
-                              ct_cell_count(d->memory_bytes),
-                              ct_cell_count(d->sm_count),
-                              ct_cell_count(d->clock_khz / 1000),
-                              ct_cell_text(compute),
+                              known(d->memory_bytes),
+                              known(d->sm_count),
+                              known(d->clock_khz / 1000),
+                              d->compute_major ? ct_cell_text(compute) : ct_cell_none(),
                               ct_cell_text(uuid.data),
                               ct_cell_given(&given, m, d->given_name),
                               ct_cell_text(name.data)};

@@ -63,6 +63,13 @@ static void make_process(struct maker *m)
     m->made.summary.process_count = 1;
 }
 
+/* 0: it is, or nothing is known of it. */
+static uint32_t attribute(const struct ct_trace_device *d, enum ct_trace_attribute which)
+{
+    uint32_t value;
+    return ct_trace_says(d, which, &value) ? value : 0;
+}
+
 static void make_devices(struct maker *m)
 {
     const struct ct_trace_reader *t = m->f->t;
@@ -73,6 +80,12 @@ static void make_devices(struct maker *m)
         to[i].name = text(m, from->name);
         to[i].given_name = text(m, from->given_name);
         memcpy(to[i].uuid, from->uuid, sizeof(to[i].uuid));
+        to[i].memory_bytes = from->memory_bytes;
+        to[i].sm_count = attribute(from, CT_TRACE_MULTIPROCESSOR_COUNT);
+        to[i].clock_khz = attribute(from, CT_TRACE_CLOCK_RATE);
+        to[i].compute_major = attribute(from, CT_TRACE_COMPUTE_CAPABILITY_MAJOR);
+        to[i].compute_minor = attribute(from, CT_TRACE_COMPUTE_CAPABILITY_MINOR);
+        to[i].memory_mbs = (uint32_t)(ct_trace_memory_rate(from) / 1000000);
     }
     m->made.summary.devices = to;
     m->made.summary.devices_count = t->devices.count;
