@@ -159,7 +159,7 @@ static uint32_t get_others(const struct identity *id)
     struct identity others = identity(id->kind, id->kind == CT_ROW_GRAPH ? 0 : id->detail,
                                       id->device, id->kind == CT_ROW_KERNEL ? others_name : "");
     uint32_t n = find_or_add(&others, CT_ROWS);
-    return n != CT_ROW_NONE ? n : CT_ROWS - 1;
+    return n != CT_ROW_NONE ? n : (uint32_t)ct_min(ct_growing_open(&rows->room), CT_ROWS) - 1;
 }
 
 static uint32_t get(uint32_t kind, uint32_t detail, uint32_t device, const char *name)
