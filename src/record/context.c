@@ -326,8 +326,16 @@ void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS])
     if (!all)
         return;
     ct_spin_lock(&all->lock);
-    for (uint32_t i = 0; i < CT_CONTEXTS; i++)
-        if (cache[i].generation && ct_context_is_alive(ct_context(i)))
+    for (uint32_t i = 0; i < CT_CONTEXTS && is_used(ct_context(i)); i++)
+        if (ct_context_is_alive(ct_context(i)))
             ct_cache_flush(ct_context(i), &cache[i]);
     ct_spin_unlock(&all->lock);
+}
+
+bool ct_contexts_lack_events(void)
+{
+    for (struct ct_context *c = ct_contexts; all && c < all->context + CT_CONTEXTS && is_used(c); c++)
+        if (ct_context_is_alive(c) && ct_events_are_short(c))
+            return true;
+    return false;
 }

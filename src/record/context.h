@@ -92,8 +92,10 @@ const char *ct_device_given_name(CUdevice device);
 
 /* Whoever holds the lock of the round has been giving events back: now all can have them. */
 void ct_contexts_flush(void);
-/* A thread ends; `cache` is by index of the context. */
+/* A thread ends, or is idle; `cache` is by index of the context. Any thread. */
 void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS]);
+/* Whether one's events are all in use or kept by threads. */
+bool ct_contexts_lack_events(void);
 
 extern struct ct_context *ct_contexts;
 

@@ -5,8 +5,12 @@
 #include "record/context.h"
 #include "record/op.h"
 
-/* Events made at a time when the pool is dry: the cost of the exchange of modes is shared. */
+/*
+ * Events made at a time when the pool is dry: the cost of the exchange of modes is shared. Fewer
+ * where few are left to be made: thousands of threads may begin before any gives back what it keeps.
+ */
 #define BATCH 32
+#define BATCHES_LEFT 1024
 
 /* So many packs make a pool at least: as many threads can have one in hand. */
 #define PACKS_LEAST 128
@@ -76,7 +80,6 @@ void ct_events_begin(struct ct_events *events, struct ct_events *memory, uint32_
     if (!events->event)
         take_over(events, memory);
     events->generation++;
-    events->returned = (struct ct_event_cache){.generation = events->generation};
     events->pool[CT_EVENT_TIMED].event = events->event;
     events->pool[CT_EVENT_PLAIN].event = events->event + limit;
     for (unsigned kind = 0; kind < CT_EVENT_KINDS; kind++)
@@ -147,11 +150,24 @@ static uint32_t empty_pack(struct ct_event_pool *pool)
     return pack;
 }
 
-/* The packs of a context that was there before go with it. */
-static void check(const struct ct_events *events, struct ct_event_cache *cache)
+/*
+ * Takes the pack out of the cache, where nobody else finds it then. 0: there is none, or it is one
+ * of a context that was there before, with which it went.
+ */
+CT_INLINE uint32_t hold(const struct ct_events *events, struct ct_event_cache *cache,
+                        enum ct_event_kind kind)
 {
-    if (ct_unlikely(cache->generation != events->generation))
-        *cache = (struct ct_event_cache){.generation = events->generation};
+    uint64_t kept = atomic_exchange_explicit(&cache->pack[kind], 0, memory_order_acquire);
+    return ct_likely(kept >> 32 == events->generation) ? (uint32_t)kept : 0;
+}
+
+/* What was changed in it is seen by whoever holds it next. */
+CT_INLINE void keep(const struct ct_events *events, struct ct_event_cache *cache,
+                    enum ct_event_kind kind, uint32_t pack)
+{
+    if (pack)
+        atomic_store_explicit(&cache->pack[kind], (uint64_t)events->generation << 32 | pack,
+                              memory_order_release);
 }
 
 /* An event that no pack has room for is one less, as if fewer had been made. */
@@ -167,37 +183,48 @@ CT_INLINE void give(struct ct_event_pool *pool, uint32_t *pack, uint32_t index)
     p->event[p->count++] = index;
 }
 
+static void give_kind(struct ct_events *e, struct ct_event_cache *cache, enum ct_event_kind kind,
+                      uint32_t index)
+{
+    uint32_t pack = hold(e, cache, kind);
+    give(&e->pool[kind], &pack, index);
+    keep(e, cache, kind, pack);
+}
+
 void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index)
 {
     struct ct_events *e = &c->events;
-    check(e, cache);
     uint32_t timed = e->pool[CT_EVENT_TIMED].limit;
     if (ct_unlikely(index >= timed))
-        give(&e->pool[CT_EVENT_PLAIN], &cache->pack[CT_EVENT_PLAIN], index - timed);
+        give_kind(e, cache, CT_EVENT_PLAIN, index - timed);
     else
-        give(&e->pool[CT_EVENT_TIMED], &cache->pack[CT_EVENT_TIMED], index);
+        give_kind(e, cache, CT_EVENT_TIMED, index);
 }
 
 void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache)
 {
-    check(&c->events, cache);
     for (unsigned kind = 0; kind < CT_EVENT_KINDS; kind++) {
-        struct ct_event_pool *pool = &c->events.pool[kind];
-        if (cache->pack[kind])
-            push(pool, &pool->filled, cache->pack[kind]);
-        cache->pack[kind] = 0;
+        uint32_t pack = hold(&c->events, cache, kind);
+        if (pack)
+            push(&c->events.pool[kind], &c->events.pool[kind].filled, pack);
     }
 }
 
-/* Takes n fresh indices below the limit, or none. */
-static uint32_t extend(struct ct_event_pool *pool, uint32_t n)
+static uint32_t batch_of(uint32_t left)
+{
+    return (uint32_t)ct_max(1, ct_min(BATCH, left / BATCHES_LEFT));
+}
+
+/* Takes *n fresh indices below the limit, or none. */
+static uint32_t extend(struct ct_event_pool *pool, uint32_t *n)
 {
     uint32_t made = atomic_load_explicit(&pool->made, memory_order_relaxed);
-    do
-        if (made + n > pool->limit)
+    do {
+        if (made >= pool->limit)
             return CT_EVENT_NONE;
-    while (!atomic_compare_exchange_weak_explicit(&pool->made, &made, made + n,
-                                                  memory_order_relaxed, memory_order_relaxed));
+        *n = batch_of(pool->limit - made);
+    } while (!atomic_compare_exchange_weak_explicit(&pool->made, &made, made + *n,
+                                                    memory_order_relaxed, memory_order_relaxed));
     return made;
 }
 
@@ -209,9 +236,9 @@ static void give_up(struct ct_event_pool *pool, uint32_t first_missing, uint32_t
 }
 
 /* Looked at first: with all events in use, each launch comes here. */
-static bool is_exhausted(const struct ct_event_pool *pool, uint32_t n)
+static bool is_exhausted(const struct ct_event_pool *pool)
 {
-    return atomic_load_explicit(&pool->made, memory_order_relaxed) + n > pool->limit;
+    return atomic_load_explicit(&pool->made, memory_order_relaxed) >= pool->limit;
 }
 
 /* An event belongs to the context that is current when it is made. */
@@ -222,13 +249,13 @@ static CT_COLD uint32_t make(struct ct_context *c, uint32_t *pack, enum ct_event
     unsigned flags = kind == CT_EVENT_PLAIN ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
     struct ct_event_pool *pool = &c->events.pool[kind];
     CUstreamCaptureMode mode;
-    if (is_exhausted(pool, BATCH) || !ct_relaxed_enter(&mode))
+    if (is_exhausted(pool) || !ct_relaxed_enter(&mode))
         return CT_EVENT_NONE;
     if (ct_context_enter(c, &before)) {
-        uint32_t first = extend(pool, BATCH);
-        for (uint32_t i = first; first != CT_EVENT_NONE && i < first + BATCH; i++) {
+        uint32_t n, first = extend(pool, &n);
+        for (uint32_t i = first; first != CT_EVENT_NONE && i < first + n; i++) {
             if (CT_ASK_IN(c, cuEventCreate, &pool->event[i], flags) != CUDA_SUCCESS) {
-                give_up(pool, i, first + BATCH);
+                give_up(pool, i, first + n);
                 break;
             }
             if (i == first)
@@ -242,30 +269,55 @@ static CT_COLD uint32_t make(struct ct_context *c, uint32_t *pack, enum ct_event
     return taken;
 }
 
-CT_INLINE uint32_t take(struct ct_context *c, uint32_t *pack, enum ct_event_kind kind)
+static uint32_t take_last(struct ct_event_pool *pool, uint32_t pack)
+{
+    struct ct_event_pack *p = &pool->pack[pack - 1];
+    uint32_t index = p->event[0];
+    p->count = 0;
+    push(pool, &pool->empty, pack);
+    return index;
+}
+
+/* Where the cache has none. */
+static CT_NOINLINE uint32_t take_anew(struct ct_context *c, struct ct_event_cache *cache,
+                                      enum ct_event_kind kind)
 {
     struct ct_event_pool *pool = &c->events.pool[kind];
-    if (ct_unlikely(!*pack) && !(*pack = pop(pool, &pool->filled)))
-        return make(c, pack, kind);
-    struct ct_event_pack *p = &pool->pack[*pack - 1];
+    uint32_t index, pack = pop(pool, &pool->filled);
+    if (!pack)
+        index = make(c, &pack, kind);
+    else if (pool->pack[pack - 1].count == 1)
+        return take_last(pool, pack);
+    else
+        index = pool->pack[pack - 1].event[--pool->pack[pack - 1].count];
+    keep(&c->events, cache, kind, pack);
+    return index;
+}
+
+/* As hold() and keep(), of which each launch would feel the least detour. */
+CT_INLINE uint32_t take(struct ct_context *c, struct ct_event_cache *cache,
+                        enum ct_event_kind kind)
+{
+    struct ct_event_pool *pool = &c->events.pool[kind];
+    uint64_t kept = atomic_exchange_explicit(&cache->pack[kind], 0, memory_order_acquire);
+    if (ct_unlikely(kept >> 32 != c->events.generation))
+        return take_anew(c, cache, kind);
+    struct ct_event_pack *p = &pool->pack[(uint32_t)kept - 1];
+    if (ct_unlikely(p->count == 1))
+        return take_last(pool, (uint32_t)kept);
     uint32_t index = p->event[--p->count];
-    if (ct_unlikely(!p->count)) {
-        push(pool, &pool->empty, *pack);
-        *pack = 0;
-    }
+    atomic_store_explicit(&cache->pack[kind], kept, memory_order_release);
     return index;
 }
 
 uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache)
 {
-    check(&c->events, cache);
-    return take(c, &cache->pack[CT_EVENT_TIMED], CT_EVENT_TIMED);
+    return take(c, cache, CT_EVENT_TIMED);
 }
 
 uint32_t ct_cache_take_plain(struct ct_context *c, struct ct_event_cache *cache)
 {
-    check(&c->events, cache);
-    uint32_t index = take(c, &cache->pack[CT_EVENT_PLAIN], CT_EVENT_PLAIN);
+    uint32_t index = take(c, cache, CT_EVENT_PLAIN);
     return index == CT_EVENT_NONE ? index : c->events.pool[CT_EVENT_TIMED].limit + index;
 }
 
@@ -284,14 +336,26 @@ void ct_events_flush(struct ct_context *c)
     ct_cache_flush(c, &c->events.returned);
 }
 
-static bool will_flush(const struct ct_event_pool *pool, uint32_t pack, uint32_t n)
+static bool is_short(struct ct_event_pool *pool)
 {
+    return is_exhausted(pool) &&
+           !(uint32_t)atomic_load_explicit(&pool->filled, memory_order_relaxed);
+}
+
+bool ct_events_are_short(struct ct_context *c)
+{
+    return is_short(&c->events.pool[CT_EVENT_TIMED]) || is_short(&c->events.pool[CT_EVENT_PLAIN]);
+}
+
+static bool will_flush(const struct ct_events *e, enum ct_event_kind kind, uint32_t n)
+{
+    const struct ct_event_pool *pool = &e->pool[kind];
+    uint64_t kept = atomic_load_explicit(&e->returned.pack[kind], memory_order_relaxed);
+    uint32_t pack = kept >> 32 == e->generation ? (uint32_t)kept : 0;
     return pack && pool->pack[pack - 1].count + n > pool->pack_events;
 }
 
 bool ct_events_will_flush(const struct ct_context *c, uint32_t n)
 {
-    const struct ct_events *e = &c->events;
-    return will_flush(&e->pool[CT_EVENT_TIMED], e->returned.pack[CT_EVENT_TIMED], n) ||
-           will_flush(&e->pool[CT_EVENT_PLAIN], e->returned.pack[CT_EVENT_PLAIN], n);
+    return will_flush(&c->events, CT_EVENT_TIMED, n) || will_flush(&c->events, CT_EVENT_PLAIN, n);
 }

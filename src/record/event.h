@@ -6,7 +6,8 @@
  *
  * Free events lie in packs. A thread has a pack to itself till it is empty (or full, where events
  * come back), and only exchanging packs is between threads: through two lock-free stacks, of packs
- * with events and of empty ones.
+ * with events and of empty ones. A pack that lies idle in a thread's cache is taken away by the
+ * drain thread: idle threads keep no event from those that launch.
  */
 #ifndef CT_EVENT_H
 #define CT_EVENT_H
@@ -37,10 +38,12 @@ struct ct_event_pack {
     uint32_t event[CT_PACK_EVENTS];
 };
 
-/* The packs in somebody's hands. */
+/*
+ * The packs that somebody keeps: generation of the pools they are from << 32 | index + 1; 0: none.
+ * Whoever takes an event, gives one or takes a pack away exchanges the word for 0 first.
+ */
 struct ct_event_cache {
-    uint32_t generation;           /* of the pools they are from */
-    uint32_t pack[CT_EVENT_KINDS]; /* index + 1; 0: none */
+    _Atomic uint64_t pack[CT_EVENT_KINDS];
 };
 
 struct ct_event_pool {
@@ -84,13 +87,18 @@ uint32_t ct_cache_take(struct ct_context *c, struct ct_event_cache *cache);
 /* One that stamps nothing. */
 uint32_t ct_cache_take_plain(struct ct_context *c, struct ct_event_cache *cache);
 void ct_cache_give(struct ct_context *c, struct ct_event_cache *cache, uint32_t index);
-/* All of the cache's events go back to the pool. The context's entry must not change meanwhile. */
+/*
+ * All of the cache's events go back to the pool. Any thread; the context's entry must not change
+ * meanwhile.
+ */
 void ct_cache_flush(struct ct_context *c, struct ct_event_cache *cache);
 
 /* The same for whoever holds the lock of the round: the drain thread. */
 uint32_t ct_event_take(struct ct_context *c);
 void ct_event_give(struct ct_context *c, uint32_t index);
 void ct_events_flush(struct ct_context *c);
+/* Whether some kind of event is all taken, or kept by threads, and no more may be made. */
+bool ct_events_are_short(struct ct_context *c);
 /* Whether events that were given back will be others' to take when n more are. */
 bool ct_events_will_flush(const struct ct_context *c, uint32_t n);
 
