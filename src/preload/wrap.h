@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "preload/init.h"
+#include "record/awake.h"
 #include "record/thread.h"
 
 /* The calling thread's state while recording goes on; NULL: pass the call through. */
@@ -16,7 +17,10 @@ static inline struct ct_thread *ct_wrap_enter(void)
 #endif
     if (ct_unlikely(!ct_is_on()) && !ct_arm())
         return NULL;
-    return ct_thread_self();
+    struct ct_thread *t = ct_thread_self();
+    if (ct_unlikely(t && !atomic_load_explicit(&t->is_awake, memory_order_relaxed)))
+        ct_thread_wake(t);
+    return t;
 }
 
 #endif

@@ -13,7 +13,17 @@
 #include "cuda/api.h"
 #include "record/tally.h"
 
-/* Of one function. Only its thread writes; a call that is not timed touches the first line alone.
+/* Of all calls of a function; the total is an estimate where not all were timed. */
+struct ct_api_sums {
+    uint64_t calls;
+    uint64_t timed;
+    uint64_t errors;
+    uint64_t total_ticks;
+};
+
+/*
+ * One function's. Its thread writes all but the last; a call that is not timed touches the first
+ * line alone.
  */
 struct ct_api_count {
     _Alignas(CT_CACHE_LINE) uint32_t left; /* calls that go by before one is timed */
@@ -29,6 +39,7 @@ struct ct_api_count {
     _Atomic uint64_t drawn_ticks; /* and how long they took, each for all it stands for */
     _Atomic uint64_t stands_for;
     uint64_t seen_untimed; /* at that time */
+    struct ct_api_sums sums; /* that the drain thread has taken */
 };
 
 /*

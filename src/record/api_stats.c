@@ -3,21 +3,18 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/awake.h"
 #include "record/thread.h"
 
-/* Plain sums in ticks; the total is an estimate where not all calls were timed. */
 struct sums {
-    uint64_t calls;
-    uint64_t timed;
-    uint64_t errors;
-    uint64_t total;
-    uint64_t min;
-    uint64_t max;
+    struct ct_api_sums sums;
+    uint64_t min_ticks;
+    uint64_t max_ticks;
 };
 
 struct all_stats {
     struct ct_api_stats api[CT_API_COUNT];
-    struct sums retired[CT_API_COUNT];
+    struct sums sums[CT_API_COUNT];
 };
 
 static struct all_stats *all;
@@ -68,39 +65,38 @@ static uint64_t get(_Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void add(struct sums *s, const struct sums *more)
-{
-    s->min = s->calls ? ct_min(s->min, more->min) : more->min;
-    s->max = ct_max(s->max, more->max);
-    s->calls += more->calls;
-    s->timed += more->timed;
-    s->errors += more->errors;
-    s->total += more->total;
-}
-
 /* Those that were timed for certain stand for themselves, the drawn for all others. */
-static struct sums sums_of(struct ct_api_count *c)
+static struct ct_api_sums sums_of(struct ct_api_count *c)
 {
     uint64_t sure = get(&c->sure), drawn = get(&c->drawn), others = drawn + get(&c->untimed);
     uint64_t stands_for = get(&c->stands_for);
     double mean = stands_for ? (double)get(&c->drawn_ticks) / (double)stands_for
                   : sure     ? (double)get(&c->sure_ticks) / (double)sure
                              : 0;
-    return (struct sums){
+    return (struct ct_api_sums){
         .calls = sure + others,
         .timed = sure + drawn,
         .errors = get(&c->errors),
-        .total = get(&c->sure_ticks) + (uint64_t)(mean * (double)others),
-        .min = get(&c->min_ticks),
-        .max = get(&c->max_ticks),
+        .total_ticks = get(&c->sure_ticks) + (uint64_t)(mean * (double)others),
     };
 }
 
-static void add_thread(struct sums *s, struct ct_api_count *c)
+/* Adds what is new. An estimate may have become less: sums wrap, and come out right. */
+static void sum_up(uint32_t api, struct ct_api_count *c)
 {
-    struct sums more = sums_of(c);
-    if (more.calls)
-        add(s, &more);
+    struct sums *s = &all->sums[api];
+    uint64_t calls = get(&c->sure) + get(&c->drawn) + get(&c->untimed);
+    if (ct_likely(calls == c->sums.calls && get(&c->errors) == c->sums.errors))
+        return;
+    struct ct_api_sums now = sums_of(c);
+    uint64_t min = get(&c->min_ticks);
+    s->min_ticks = s->sums.calls ? ct_min(s->min_ticks, min) : min;
+    s->max_ticks = ct_max(s->max_ticks, get(&c->max_ticks));
+    s->sums.calls += now.calls - c->sums.calls;
+    s->sums.timed += now.timed - c->sums.timed;
+    s->sums.errors += now.errors - c->sums.errors;
+    s->sums.total_ticks += now.total_ticks - c->sums.total_ticks;
+    c->sums = now;
 }
 
 static void clear(struct ct_api_count *c)
@@ -113,12 +109,25 @@ static void clear(struct ct_api_count *c)
         atomic_store_explicit(counters[i], 0, memory_order_relaxed);
     c->left = c->shift = 0;
     c->last_ticks = c->seen_untimed = 0;
+    c->sums = (struct ct_api_sums){0};
+}
+
+void ct_api_stats_sum_up(struct ct_thread *t)
+{
+    for (uint32_t id = 0; id < CT_API_COUNT; id++)
+        sum_up(id, &t->api[id]);
+}
+
+void ct_api_stats_sum_up_awake(void)
+{
+    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+        ct_api_stats_sum_up(t);
 }
 
 void ct_api_stats_retire(struct ct_thread *t)
 {
     for (uint32_t id = 0; id < CT_API_COUNT; id++) {
-        add_thread(&all->retired[id], &t->api[id]);
+        sum_up(id, &t->api[id]);
         clear(&t->api[id]);
     }
 }
@@ -130,13 +139,11 @@ uint64_t ct_api_stats_collected(void)
 
 struct ct_api_totals ct_api_totals(uint32_t api)
 {
-    struct sums s = all->retired[api];
-    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
-        add_thread(&s, &t->api[api]);
-    return (struct ct_api_totals){.calls = s.calls,
-                                  .timed = s.timed,
-                                  .errors = s.errors,
-                                  .total_ns = ct_ticks_to_ns(s.total),
-                                  .min_ns = ct_ticks_to_ns(s.min),
-                                  .max_ns = ct_ticks_to_ns(s.max)};
+    const struct sums *s = &all->sums[api];
+    return (struct ct_api_totals){.calls = s->sums.calls,
+                                  .timed = s->sums.timed,
+                                  .errors = s->sums.errors,
+                                  .total_ns = ct_ticks_to_ns(s->sums.total_ticks),
+                                  .min_ns = ct_ticks_to_ns(s->min_ticks),
+                                  .max_ns = ct_ticks_to_ns(s->max_ticks)};
 }

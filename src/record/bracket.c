@@ -339,7 +339,7 @@ bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
         return false;
     b->pass_generation = ct_pass_generation_now();
     if (ct_unlikely(!ct_recording())) {
-        ct_count_bump(&t->off_operations, w->operations);
+        ct_recording_missed(t, w->operations);
         return false;
     }
     b->saved_errno = errno;

@@ -19,10 +19,10 @@
 #include "base/schedule.h"
 #include "base/spare.h"
 #include "base/spin.h"
-#include "record/api_stats.h"
 #include "record/ask.h"
 #include "record/bracket.h"
 #include "record/calibrate.h"
+#include "record/collect.h"
 #include "record/connections.h"
 #include "record/control.h"
 #include "record/harvest.h"
@@ -115,36 +115,23 @@ static void set_phase(uint32_t p)
     ct_drain_wake();
 }
 
-/* What was passed over is taken now and then: a look takes the counters out of the thread's cache.
- */
-static bool is_time_for_passed(void)
+/* What was passed over is taken now and then. */
+static bool is_time_for_passed(uint64_t now_ns)
 {
     static uint64_t taken_ns;
-    uint64_t now_ns = ct_clock_monotonic_ns();
     if (now_ns - taken_ns < PASSED_LOOK_NS)
         return false;
     taken_ns = now_ns;
     return true;
 }
 
-static bool collect_threads(bool passed)
+/* `all`: nothing is left with any thread. */
+static bool collect_threads(uint64_t now_ns, bool all)
 {
-    bool any = ct_unified_collect();
-    for (struct ct_thread *t = ct_threads_first(); t; t = t->next) {
-        uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
-        if (state == CT_THREAD_FREE)
-            continue;
-        any |= ct_api_stats_collect(t);
-        any |= ct_harvest_collect(t);
-        any |= ct_tracing_collect(t);
-        any |= ct_ranges_collect(t);
-        any |= ct_tallies_collect(&t->tallies);
-        if (passed || state == CT_THREAD_ENDED)
-            any |= ct_passes_collect(&t->passes);
-        if (state == CT_THREAD_ENDED) {
-            ct_api_stats_retire(t);
-            atomic_store_explicit(&t->state, CT_THREAD_FREE, memory_order_release);
-        }
+    bool any = ct_collect(now_ns, all || is_time_for_passed(now_ns));
+    if (all) {
+        any |= ct_collect_all();
+        ct_collect_counts();
     }
     return any;
 }
@@ -173,13 +160,13 @@ struct round {
     bool polls;   /* for the end of some of it */
 };
 
-static struct round run_round(bool passed, bool all)
+static struct round run_round(uint64_t now_ns, bool all)
 {
     struct round r = {0};
     CUstreamCaptureMode mode;
     lock_round();
     lose_gone();
-    r.changed = collect_threads(passed);
+    r.changed = collect_threads(now_ns, all);
     if (ct_relaxed_enter(&mode)) { /* nothing asked here may break a capture elsewhere */
         r.calibrating = ct_calibrate_step(ct_harvest_pending());
         r.harvested = ct_harvest(all);
@@ -200,7 +187,7 @@ static struct round run_round(bool passed, bool all)
 
 uint64_t ct_drain_once(void)
 {
-    return run_round(true, true).harvested;
+    return run_round(ct_clock_monotonic_ns(), true).harvested;
 }
 
 /* `p`: the phase before the round that was just done, which took all that was in the queues. */
@@ -238,7 +225,7 @@ static void finish(void)
     lock_round();
     ct_calibrate_give_up();
     unlock_round();
-    run_round(true, true);
+    run_round(ct_clock_monotonic_ns(), true);
     lock_round();
     ct_unified_finish();
     ct_replicas_finish();
@@ -278,7 +265,7 @@ static void loop(void)
             settle();
         ct_clock_refine();
         uint64_t begun_ns = ct_clock_monotonic_ns();
-        struct round r = run_round(flush || is_time_for_passed(), flush);
+        struct round r = run_round(begun_ns, flush);
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
         if (is_over(p, &r) || (!r.changed && is_last_thread(now_ns)))
@@ -357,7 +344,8 @@ static bool is_stopped(void)
 /* The rest is counted, in a thread of the program's, and nothing asked of the driver. */
 static void finish_unasked(void)
 {
-    collect_threads(true);
+    ct_collect_all();
+    ct_collect_counts();
     ct_harvest_give_up();
     ct_journal_flush();
     take_figures(true);
@@ -529,7 +517,7 @@ static void leave_context(struct ct_context *c, uint32_t state)
     CUstreamCaptureMode mode;
     bool locked = lock_for_a_second();
     if (locked) {
-        collect_threads(true);
+        ct_collect_all();
         if (ct_relaxed_enter(&mode)) {
             ct_calibrate_leave(c);
             ct_harvest_context(c);

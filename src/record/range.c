@@ -36,6 +36,7 @@ struct record {
 };
 
 struct ct_ranges {
+    struct ct_ranges *next; /* all there are; never changes */
     uint32_t depth;
     uint32_t tid; /* 0: nobody's at the moment */
     uint64_t starts;
@@ -73,6 +74,18 @@ static void lose(enum ct_range_loss loss, uint64_t n)
     atomic_fetch_add_explicit(&lost[loss], n, memory_order_relaxed);
 }
 
+static struct ct_ranges *_Atomic first_ranges;
+
+struct ct_ranges *ct_ranges_first(void)
+{
+    return atomic_load_explicit(&first_ranges, memory_order_acquire);
+}
+
+struct ct_ranges *ct_ranges_next(struct ct_ranges *r)
+{
+    return r->next;
+}
+
 uint64_t ct_range_lost(enum ct_range_loss loss)
 {
     return atomic_load_explicit(&lost[loss], memory_order_relaxed);
@@ -80,6 +93,7 @@ uint64_t ct_range_lost(enum ct_range_loss loss)
 
 void ct_ranges_forget(void)
 {
+    atomic_store_explicit(&first_ranges, NULL, memory_order_relaxed);
     cells = NULL;
     hists = 0;
     for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++)
@@ -103,6 +117,10 @@ static CT_COLD struct ct_ranges *begin(struct ct_thread *t)
     if (!r && (r = ct_map(sizeof(*r)))) {
         atomic_store_explicit(&r->nodes, 1, memory_order_relaxed);
         atomic_store_explicit(&t->ranges, r, memory_order_release);
+        r->next = atomic_load_explicit(&first_ranges, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak_explicit(&first_ranges, &r->next, r, memory_order_acq_rel,
+                                                      memory_order_relaxed))
+            ;
     }
     if (!r)
         return NULL;

@@ -136,6 +136,9 @@ void ct_range_names_forget(void); /* by that */
 
 /* ---- for the profile ---- */
 
+/* Those of threads that ever had a range. NULL: there are no more. */
+struct ct_ranges *ct_ranges_first(void);
+struct ct_ranges *ct_ranges_next(struct ct_ranges *r);
 uint32_t ct_range_nodes(struct ct_ranges *r); /* the root included; they only grow in number */
 struct ct_range_node *ct_range_node(struct ct_ranges *r, uint32_t node);
 struct ct_range_sums *ct_range_sums(struct ct_ranges *r, uint32_t node);

@@ -10,6 +10,7 @@
 
 static CT_READ_MOSTLY atomic_bool recording;
 
+static CT_READ_MOSTLY atomic_bool any_missed; /* else none of thousands of threads is asked */
 static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
 static _Atomic uint32_t switches;
 
@@ -50,10 +51,18 @@ uint32_t ct_recording_period(uint64_t ticks)
     return n - later;
 }
 
+void ct_recording_missed(struct ct_thread *t, uint64_t operations)
+{
+    if (ct_unlikely(!atomic_load_explicit(&any_missed, memory_order_relaxed)))
+        atomic_store_explicit(&any_missed, true, memory_order_relaxed);
+    ct_count_bump(&t->off_operations, operations);
+}
+
 uint64_t ct_recording_off_operations(void)
 {
     uint64_t n = 0;
-    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
+    bool any = atomic_load_explicit(&any_missed, memory_order_relaxed);
+    for (struct ct_thread *t = any ? ct_threads_first() : NULL; t; t = t->next)
         n += atomic_load_explicit(&t->off_operations, memory_order_relaxed);
     return n;
 }

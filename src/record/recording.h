@@ -11,6 +11,9 @@ void ct_recording_set(bool on);
 void ct_recording_switch(bool on);
 void ct_recording_tell(void);
 bool ct_recording(void);
+struct ct_thread;
+/* The calling thread made operations while it was off. */
+void ct_recording_missed(struct ct_thread *t, uint64_t operations);
 uint64_t ct_recording_off_operations(void);
 /*
  * How often it had been switched on by a moment in ticks, of a bracket that is on its way: between

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "base/spin.h"
 #include "base/table.h"
+#include "record/awake.h"
 #include "record/in_common.h"
 #include "record/row.h"
 #include "record/stream.h"
@@ -35,6 +36,7 @@ struct cells {
     struct ct_stratum stratum[CT_CELLS];
     uint64_t lost[CT_CELLS];
     uint64_t passed[CT_CELLS];
+    struct ct_cell_count sums[CT_CELLS]; /* of threads */
 };
 
 CT_READ_MOSTLY bool ct_sample_is_on;
@@ -107,15 +109,35 @@ struct ct_stratum *ct_cell_stratum(uint32_t index)
     return &cells->stratum[index];
 }
 
+/* What is new since the last time is little, or less than nothing. */
+static void sum_up(struct ct_sampler *s, uint32_t index)
+{
+    struct ct_cell_count *sums = &cells->sums[index];
+    uint64_t seen = atomic_load_explicit(&s->count[index].seen, memory_order_relaxed);
+    uint64_t chosen = atomic_load_explicit(&s->count[index].chosen, memory_order_relaxed);
+    int32_t more_seen = (int32_t)((uint32_t)seen - s->taken[index].seen);
+    int32_t more_chosen = (int32_t)((uint32_t)chosen - s->taken[index].chosen);
+    if (!more_seen && !more_chosen)
+        return;
+    sums->seen += (uint64_t)(int64_t)more_seen;
+    sums->chosen += (uint64_t)(int64_t)more_chosen;
+    s->taken[index].seen = (uint32_t)seen;
+    s->taken[index].chosen = (uint32_t)chosen;
+}
+
+void ct_cells_sum_up(struct ct_sampler *s)
+{
+    for (uint32_t i = 0; i < ct_cells_count(); i++)
+        sum_up(s, i);
+}
+
 struct ct_cell_count ct_cell_count(uint32_t index)
 {
+    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+        sum_up(&t->sampler, index);
     uint64_t lost = cells->lost[index];
-    struct ct_cell_count n = {cells->passed[index] - lost, -lost};
-    for (const struct ct_thread *t = ct_threads_first(); t; t = t->next) {
-        n.seen += atomic_load_explicit(&t->sampler.count[index].seen, memory_order_relaxed);
-        n.chosen += atomic_load_explicit(&t->sampler.count[index].chosen, memory_order_relaxed);
-    }
-    return n;
+    const struct ct_cell_count *sums = &cells->sums[index];
+    return (struct ct_cell_count){sums->seen + cells->passed[index] - lost, sums->chosen - lost};
 }
 
 void ct_cell_lose(uint32_t index)

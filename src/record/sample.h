@@ -49,6 +49,10 @@ struct ct_sampler {
         _Atomic uint64_t seen;
         _Atomic uint64_t chosen;
     } count[CT_CELLS];
+    struct {
+        uint32_t seen; /* cut off */
+        uint32_t chosen;
+    } taken[CT_CELLS]; /* of these, by the drain thread */
 };
 
 /* What the user asked for; everything else follows from it. */
@@ -83,7 +87,10 @@ enum ct_loss ct_sample_loss(uint32_t row);
 
 struct ct_cell *ct_cell(uint32_t index);
 struct ct_stratum *ct_cell_stratum(uint32_t index); /* of the drain thread */
-struct ct_cell_count ct_cell_count(uint32_t index); /* of all threads */
+/* Of all threads; those that doze up to when they began to (awake.h). Drain thread. */
+struct ct_cell_count ct_cell_count(uint32_t index);
+/* Adds what a thread counted since the last time to that. Drain thread. */
+void ct_cells_sum_up(struct ct_sampler *s);
 /* One in how many is drawn, and whether some are still to be timed first. */
 uint32_t ct_cell_every(uint32_t index);
 bool ct_cell_is_sure(uint32_t index);

@@ -512,10 +512,9 @@ static void add_range_calls(struct ct_ranges *r, uint32_t nodes)
     }
 }
 
-static void add_ranges(struct ct_thread *t)
+static void add_ranges(struct ct_ranges *r)
 {
-    struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_acquire);
-    uint32_t nodes = r ? ct_range_nodes(r) : 0, thread = ct_image_count(CT_SECTION_THREADS);
+    uint32_t nodes = ct_range_nodes(r), thread = ct_image_count(CT_SECTION_THREADS);
     const char *name;
     if (nodes < 2)
         return;
@@ -549,8 +548,8 @@ static void add_all_ranges(void)
         CT_RANGE_LOSSES(X)
 #undef X
     };
-    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
-        add_ranges(t);
+    for (struct ct_ranges *r = ct_ranges_first(); r; r = ct_ranges_next(r))
+        add_ranges(r);
     for (uint32_t i = 0; i < ct_range_cells(); i++)
         add_range_cell(ct_range_cell(i));
     for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++)
@@ -586,6 +585,7 @@ static void fill(const struct ct_process_info *process, bool finished)
     ct_activity_project();
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         add_row(ct_row(i));
+    ct_api_stats_sum_up_awake();
     for (uint32_t id = 0; id < CT_API_COUNT && !ct_config.without_api; id++)
         add_api(id);
     for (uint32_t i = 0; i < ct_min(ct_streams_count(), CT_STREAMS_LISTED); i++)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/awake.h"
 #include "record/note.h"
 #include "record/stream.h"
 
@@ -35,6 +36,7 @@ static void end(void *state)
     ct_contexts_take_back(t->events);
     ct_range_thread_ends(t);
     ct_thread_current = NULL;
+    ct_thread_wake(t);
     atomic_store_explicit(&t->state, CT_THREAD_ENDED, memory_order_release);
 }
 
@@ -49,6 +51,7 @@ bool ct_threads_init(void)
 void ct_threads_forget(void)
 {
     atomic_store_explicit(&first, NULL, memory_order_relaxed);
+    ct_awake_forget();
     ct_thread_current = NULL;
     if (atomic_load(&end_key_made))
         pthread_setspecific(end_key, NULL);
@@ -105,6 +108,7 @@ CT_COLD struct ct_thread *ct_thread_make(void)
         uint64_t seed = (uint64_t)(uintptr_t)t ^ ct_ticks();
         t->sampler.random = seed * 0x9e3779b97f4a7c15u | 1; /* never 0 */
         ct_thread_current = t;
+        ct_thread_wake(t);
     }
     errno = saved_errno;
     return t;

@@ -42,6 +42,8 @@ struct ct_thread {
     struct ct_thread *next; /* all states ever made; never changes */
     uint64_t number;        /* from 1 */
     _Atomic uint32_t state;
+    atomic_bool is_awake;         /* see awake.h */
+    struct ct_thread *next_awake; /* of the thread that raises the flag, then of the drain thread */
     /* Each call writes these; the drain thread reads what is above. */
     _Alignas(CT_CACHE_LINE) uint32_t driver_depth; /* inside a driver call: what it calls itself
                                                       is not the program's */
@@ -74,6 +76,8 @@ struct ct_thread {
     struct ct_api_count api[CT_API_COUNT];
     struct ct_passes passes;
     struct ct_sampler sampler;
+    /* Of the drain thread: when there was something new; 0: it has just come to be looked at. */
+    _Alignas(CT_CACHE_LINE) uint64_t busy_ns;
 };
 
 bool ct_threads_init(void);

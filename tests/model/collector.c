@@ -2,9 +2,9 @@
 /* A part of the drain thread's round, by itself. */
 #include "collector.h"
 
-#include "record/drain.c"
+#include "record/collect.c"
 
 bool collector_collect(void)
 {
-    return collect_threads(true);
+    return ct_collect(1, true);
 }
