@@ -7,7 +7,7 @@
 
 /*
  * Events made at a time when the pool is dry: the cost of the exchange of modes is shared. Fewer
- * where few are left to be made: thousands of threads may begin before any gives back what it keeps.
+ * where few are left to be made: thousands of threads may begin before any gives back what it has.
  */
 #define BATCH 32
 #define BATCHES_LEFT 1024

@@ -118,8 +118,8 @@ static CT_COLD struct ct_ranges *begin(struct ct_thread *t)
         atomic_store_explicit(&r->nodes, 1, memory_order_relaxed);
         atomic_store_explicit(&t->ranges, r, memory_order_release);
         r->next = atomic_load_explicit(&first_ranges, memory_order_relaxed);
-        while (!atomic_compare_exchange_weak_explicit(&first_ranges, &r->next, r, memory_order_acq_rel,
-                                                      memory_order_relaxed))
+        while (!atomic_compare_exchange_weak_explicit(
+            &first_ranges, &r->next, r, memory_order_acq_rel, memory_order_relaxed))
             ;
     }
     if (!r)

@@ -71,6 +71,28 @@ static void taker(void)
     ct_cache_flush(&context, &cache);
 }
 
+/* The cache of one that may be idle: what is in it is the drain thread's as well. */
+static struct ct_event_cache kept;
+
+static void begin_kept(void)
+{
+    begin();
+    kept = (struct ct_event_cache){0};
+}
+
+static void keeper(void)
+{
+    give_one(&kept, take_one(&kept));
+    give_one(&kept, take_one(&kept));
+}
+
+static void thief(void)
+{
+    ct_cache_flush(&context, &kept);
+    give_one(&context.events.returned, take_one(&context.events.returned));
+    ct_cache_flush(&context, &context.events.returned);
+}
+
 static void all_are_back(void)
 {
     struct ct_event_cache cache = {0};
@@ -82,6 +104,12 @@ static void all_are_back(void)
     }
     MODEL_ASSERT(n == FREE);
     MODEL_ASSERT(atomic_load(&pool->packs) <= MADE);
+}
+
+static void kept_are_back(void)
+{
+    ct_cache_flush(&context, &kept);
+    all_are_back();
 }
 
 /* ---- the stacks by themselves: the same pack comes back under another one's hands ---- */
@@ -136,5 +164,6 @@ static void stack_is_whole(void)
 const struct model subject_events[] = {
     {"events: the stack", begin_stack, {pop_and_push, pop_two}, stack_is_whole, NULL},
     {"events: taken and given", begin, {taker, taker}, all_are_back, NULL},
+    {"events: taken from the idle", begin_kept, {keeper, thief}, kept_are_back, NULL},
     {0},
 };

@@ -4,6 +4,7 @@
 
 #include "collector.h"
 #include "record/api_stats.h"
+#include "record/awake.h"
 #include "record/buckets.h"
 #include "subjects.h"
 
@@ -40,7 +41,41 @@ static void none_is_missing(void)
     MODEL_ASSERT(ct_api_stats(API)->sampled == 2);
 }
 
+/* ---- a thread dozes while it may be at its next call ---- */
+
+static struct ct_thread one;
+
+static void begin_to_doze(void)
+{
+    begin();
+    one = (struct ct_thread){0};
+}
+
+static void wake_up(void)
+{
+    for (int i = 0; i < 2; i++)
+        ct_thread_wake(&one);
+}
+
+static void let_it_doze(void)
+{
+    for (int i = 0; i < 2; i++) {
+        struct ct_thread **at = ct_awake();
+        MODEL_ASSERT(!*at || (*at == &one && !one.next_awake));
+        if (*at)
+            ct_awake_doze(at);
+    }
+}
+
+/* On the list if its flag is up, once. */
+static void it_is_where_it_says(void)
+{
+    struct ct_thread *t = *ct_awake();
+    MODEL_ASSERT(atomic_load(&one.is_awake) ? t == &one && !one.next_awake : !t);
+}
+
 const struct model subject_threads[] = {
     {"threads: two begin", begin, {work, work, collect}, none_is_missing, own},
+    {"threads: one dozes", begin_to_doze, {wake_up, let_it_doze}, it_is_where_it_says, own},
     {0},
 };

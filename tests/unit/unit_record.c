@@ -12,7 +12,9 @@
 #include "fake_driver.h"
 #include "record/api_stats.h"
 #include "record/beside.h"
+#include "record/awake.h"
 #include "record/bracket.h"
+#include "record/collect.h"
 #include "record/capture.h"
 #include "record/drain.h"
 #include "record/graph.h"
@@ -277,6 +279,84 @@ START_TEST(an_ended_thread_leaves_its_events)
     while (ct_cache_take(c, &cache) != CT_EVENT_NONE)
         taken++;
     ck_assert_uint_ge(taken, 8192 - 1); /* one may be kept for the clock */
+}
+END_TEST
+
+#define IDLE 40
+
+static pthread_barrier_t idle_barrier;
+
+static void *launch_and_idle(void *unused)
+{
+    launch(0, CUDA_SUCCESS);
+    pthread_barrier_wait(&idle_barrier);
+    pthread_barrier_wait(&idle_barrier);
+    launch(0, CUDA_SUCCESS);
+    return unused;
+}
+
+static unsigned awake(void)
+{
+    unsigned n = 0;
+    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+        n++;
+    return n;
+}
+
+/* Threads that launched once cost nothing and keep nothing, and are seen again at their next call. */
+START_TEST(idle_threads_are_left_alone)
+{
+    pthread_t thread[IDLE];
+    struct ct_event_cache cache = {0};
+    unsigned taken = 0;
+    ct_config.events = 1024;
+    struct ct_context *c = ct_context_get((CUcontext)context);
+    pthread_barrier_init(&idle_barrier, NULL, IDLE + 1);
+    for (unsigned i = 0; i < IDLE; i++)
+        pthread_create(&thread[i], NULL, launch_and_idle, NULL);
+    pthread_barrier_wait(&idle_barrier);
+    ct_drain_once();
+    ck_assert_uint_eq(awake(), IDLE);
+    ct_drain_once();
+    uint64_t now_ns = ct_clock_monotonic_ns();
+    ct_collect(now_ns + 1000000000, true);
+    ck_assert_uint_eq(awake(), 0);
+    while (ct_cache_take(c, &cache) != CT_EVENT_NONE)
+        taken++;
+    ck_assert_uint_ge(taken, 1024 - 1); /* one may be kept for the clock */
+    uint64_t timed = ct_row(0)->timed;
+    pthread_barrier_wait(&idle_barrier);
+    for (unsigned i = 0; i < IDLE; i++)
+        pthread_join(thread[i], NULL);
+    ct_collect(now_ns, true); /* they have ended: all of them are looked at */
+    ck_assert_uint_eq(ct_row(0)->lost[CT_LOSS_NO_EVENT], IDLE);
+    ck_assert_uint_eq(timed, ct_row(0)->timed);
+    for (struct ct_thread *t = ct_threads_first(); t; t = t->next)
+        ck_assert_uint_eq(t->state, CT_THREAD_FREE);
+}
+END_TEST
+
+/* Where a launch finds none, even threads that may be about to launch give back what they keep. */
+START_TEST(events_are_not_kept_in_need)
+{
+    pthread_t thread;
+    struct ct_event_cache cache = {0};
+    struct ct_context *c = ct_context_get((CUcontext)context);
+    pthread_barrier_init(&idle_barrier, NULL, 2);
+    ct_config.events = 256;
+    while (ct_cache_take(c, &cache) != CT_EVENT_NONE)
+        ;
+    for (uint32_t i = 0; i < 8; i++)
+        ct_event_give(c, i);
+    ct_events_flush(c);
+    pthread_create(&thread, NULL, launch_and_idle, NULL);
+    pthread_barrier_wait(&idle_barrier);
+    while (ct_cache_take(c, &cache) != CT_EVENT_NONE)
+        ;
+    ct_drain_once();
+    ck_assert(!*ct_awake() || !(*ct_awake())->events[ct_context_index(c)].pack[CT_EVENT_TIMED]);
+    pthread_barrier_wait(&idle_barrier);
+    pthread_join(thread, NULL);
 }
 END_TEST
 
@@ -1019,6 +1099,8 @@ int main(void)
     tcase_add_test(tests, tallies_lose_nothing);
     tcase_add_loop_test(tests, an_event_has_one_holder, 0, ct_countof(pool_sizes));
     tcase_add_test(tests, an_ended_thread_leaves_its_events);
+    tcase_add_test(tests, idle_threads_are_left_alone);
+    tcase_add_test(tests, events_are_not_kept_in_need);
     tcase_add_test(tests, a_thread_begins_without_having_waited);
     tcase_add_test(tests, pools_are_bounded);
     tcase_add_test(tests, durations_are_counted_in_their_buckets);
