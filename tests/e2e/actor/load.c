@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,59 @@ int actor_busy(int argc, char **argv)
         usleep(200);
     }
     return 4;
+}
+
+/* ---- many idle ---- */
+
+struct idle {
+    pthread_barrier_t launched, end;
+    CUcontext context;
+    CUfunction once;
+    CUstream stream;
+};
+
+static void *launch_once(void *arg)
+{
+    struct idle *i = arg;
+    MUST(cuCtxSetCurrent(i->context));
+    MUST(actor_launch(i->once, i->stream));
+    pthread_barrier_wait(&i->launched);
+    pthread_barrier_wait(&i->end);
+    MUST(actor_launch(i->once, i->stream));
+    return NULL;
+}
+
+/* many-idle THREADS LAUNCHES: threads launch once before and once after one that launches so often */
+int actor_many_idle(int argc, char **argv)
+{
+    long n = actor_number(argc, argv, 1, 1000), launches = actor_number(argc, argv, 2, 100000);
+    pthread_t *thread = calloc((size_t)n, sizeof(*thread));
+    pthread_attr_t small;
+    struct idle idle;
+    actor_begin();
+    MUST(cuCtxGetCurrent(&idle.context));
+    idle.once = actor_function("once");
+    idle.stream = actor_stream();
+    CUfunction f = actor_function("often");
+    pthread_barrier_init(&idle.launched, NULL, (unsigned)n + 1);
+    pthread_barrier_init(&idle.end, NULL, (unsigned)n + 1);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 512 * 1024);
+    for (long i = 0; i < n; i++)
+        if (pthread_create(&thread[i], &small, launch_once, &idle))
+            return 3;
+    pthread_barrier_wait(&idle.launched);
+    usleep(500000);
+    for (long i = 0; i < launches; i++) {
+        MUST(actor_launch(f, idle.stream));
+        if (i % 200 == 199)
+            usleep(300);
+    }
+    pthread_barrier_wait(&idle.end);
+    for (long i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    return 0;
 }
 
 /* ---- many ---- */

@@ -104,6 +104,30 @@ START_TEST(hammer_on_the_same_streams)
 }
 END_TEST
 
+static bool is_one_timed(const struct stage_run *r)
+{
+    struct ct_summary s;
+    ck_assert_msg(r->status == 0, "%.900s", r->err);
+    stage_profile(&s, "summary.bin");
+    struct stage_sum often = stage_kernel(&s, "often"), once = stage_kernel(&s, "once");
+    ck_assert_uint_eq(often.timed + often.lost, 100000);
+    ck_assert_uint_eq(once.timed + once.lost, 2 * 3000);
+    ck_assert_uint_eq(stage_calls(&s, "cuLaunchKernel"), 106000);
+    bool is_timed = !often.by_loss[CT_LOSS_NO_EVENT] && often.lost < 5000;
+    ct_summary_free(&s);
+    return is_timed;
+}
+
+/* Threads that once launched take neither events nor the drain thread's time from one that does. */
+START_TEST(one_beside_thousands_of_idle_threads)
+{
+    struct stage_run r;
+    STAGE_UNTIL(is_one_timed(&r), r, PLAY(.argv = {"many-idle", "3000", "100000"}));
+    ck_assert(is_one_timed(&r));
+    stage_drop(&r);
+}
+END_TEST
+
 /* A pool that is dry: what is not timed says why. 200 launches in four streams are under way. */
 START_TEST(pool_exhaustion)
 {
@@ -205,6 +229,7 @@ int main(void)
     tcase_add_loop_test(t, hammer_on_the_same_streams, 0, 2);
     tcase_add_test(t, bursts_after_a_while_are_timed);
     tcase_add_test(t, pool_exhaustion);
+    tcase_add_test(t, one_beside_thousands_of_idle_threads);
     tcase_add_test(t, memory_is_bounded);
     tcase_add_test(t, idle_process);
     return stage_main("life_load", t);
