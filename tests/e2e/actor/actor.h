@@ -75,6 +75,7 @@ typedef int actor_fn(int argc, char **argv);
     X("odd-names", odd_names)                                                                      \
     X("tour", tour)                                                                                \
     X("faults", faults)                                                                            \
+    X("one-by-one", one_by_one)                                                                    \
     X("many-idle", many_idle)                                                                      \
     X("many-contexts", many_contexts)                                                              \
     X("beyond-room", beyond_room)                                                                  \

@@ -57,7 +57,8 @@ static void *launch_once(void *arg)
     return NULL;
 }
 
-/* many-idle THREADS LAUNCHES: threads launch once before and once after one that launches so often */
+/* many-idle THREADS LAUNCHES: threads launch once before and once after one that launches so often
+ */
 int actor_many_idle(int argc, char **argv)
 {
     long n = actor_number(argc, argv, 1, 1000), launches = actor_number(argc, argv, 2, 100000);
@@ -152,6 +153,36 @@ int actor_bursts(int argc, char **argv)
         }
     }
     MUST(cuStreamSynchronize(s));
+    return 0;
+}
+
+/* ---- one by one ---- */
+
+static void *launch_and_end(void *arg)
+{
+    struct idle *i = arg;
+    MUST(cuCtxSetCurrent(i->context));
+    MUST(actor_launch(i->once, i->stream));
+    return NULL;
+}
+
+/* one-by-one THREADS: each launches once and ends before the next begins; as "many" at the end */
+int actor_one_by_one(int argc, char **argv)
+{
+    long n = actor_number(argc, argv, 1, 1000);
+    struct idle idle;
+    actor_begin();
+    MUST(cuCtxGetCurrent(&idle.context));
+    idle.once = actor_function("once");
+    idle.stream = actor_stream();
+    for (long i = 0; i < n; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, launch_and_end, &idle))
+            return 3;
+        pthread_join(thread, NULL);
+    }
+    MUST(cuStreamSynchronize(idle.stream));
+    fprintf(stderr, "RssAnon %ld kB\n", status_kib("RssAnon:"));
     return 0;
 }
 

@@ -148,9 +148,9 @@ START_TEST(pool_exhaustion)
 }
 END_TEST
 
-static long anonymous_kib(const char *launches, const char *kernels, bool bare)
+static long anonymous_kib(const char *part, const char *number, const char *kernels, bool bare)
 {
-    struct stage_run r = PLAY(.argv = {"many", launches, kernels}, .bare = bare, .timeout_s = 120);
+    struct stage_run r = PLAY(.argv = {part, number, kernels}, .bare = bare, .timeout_s = 120);
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     const char *p = strstr(r.err, "RssAnon ");
     ck_assert_ptr_nonnull(p);
@@ -171,12 +171,23 @@ START_TEST(memory_is_bounded)
 #endif
     char launches[32];
     long most = stage_number("CUTRACE_TEST_LAUNCHES", 4000000);
-    long bare_kib = anonymous_kib("1000000", "1000", true);
-    long early_kib = anonymous_kib("1000000", "1000", false) - bare_kib;
+    long bare_kib = anonymous_kib("many", "1000000", "1000", true);
+    long early_kib = anonymous_kib("many", "1000000", "1000", false) - bare_kib;
     snprintf(launches, sizeof(launches), "%ld", most);
-    long late_kib = anonymous_kib(launches, "1000", false) - bare_kib;
+    long late_kib = anonymous_kib("many", launches, "1000", false) - bare_kib;
     ck_assert_int_le(late_kib, 32 * 1024);
     ck_assert_int_le(late_kib - early_kib, 1024);
+}
+END_TEST
+
+/* The states of short threads serve others sooner than new ones are needed. */
+START_TEST(one_thread_after_the_other)
+{
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    return; /* as above */
+#endif
+    long bare_kib = anonymous_kib("one-by-one", "5000", NULL, true);
+    ck_assert_int_le(anonymous_kib("one-by-one", "5000", NULL, false) - bare_kib, 48 * 1024);
 }
 END_TEST
 
@@ -231,6 +242,7 @@ int main(void)
     tcase_add_test(t, pool_exhaustion);
     tcase_add_test(t, one_beside_thousands_of_idle_threads);
     tcase_add_test(t, memory_is_bounded);
+    tcase_add_test(t, one_thread_after_the_other);
     tcase_add_test(t, idle_process);
     return stage_main("life_load", t);
 }
