@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What options.def says is what doc/using.md and the manual pages say.
+# doc/using.md and the manual pages say what options.def says.
 srcdir=${srcdir:-.}
 table=$(sed -n 's/^CT_OPTION(LIBRARY, [A-Z_]*, "\([A-Z_]*\)", \([^,]*\), [^,]*, "\[\{0,1\}\([^]"]*\)\]\{0,1\}", "\([^"]*\)", "\(.*\)")$/\1\t\2\t\3\t\4\t\5/p' \
     "$srcdir/src/preload/options.def")

@@ -140,7 +140,7 @@ static inline int ct_case_main(const char *name, TCase *tests)
 }
 
 /*
- * What is all of one thread, a test or a program of them: the thread sanitizer can see nothing in
+ * Tests and programs of one thread alone: the thread sanitizer can see nothing in
  * it, and takes minutes for it.
  */
 static inline void ct_case_add_alone(TCase *tests, const TTest *test)

@@ -105,7 +105,7 @@ struct ct_trace_process {
 };
 
 /*
- * What the driver says of a device when it is asked for its attribute of this name, in its units
+ * The driver's answers about a device when it is asked for its attribute of this name, in its units
  * (CU_DEVICE_ATTRIBUTE_*): rates in kHz, the width of the bus in bits, memory in bytes. More come
  * at the end.
  */
@@ -200,9 +200,9 @@ struct ct_trace_thread {
 /* What ranges or marks of the program are called (NVTX). */
 struct ct_trace_label {
     uint32_t id;
-    uint32_t style;    /* enum ct_range_style */
-    uint32_t color;    /* as struct ct_file_range */
-    uint32_t category; /* of its domain; 0: none */
+    uint32_t style;     /* enum ct_range_style */
+    uint32_t color;     /* as struct ct_file_range */
+    uint32_t category;  /* of its domain; 0: none */
     const char *domain; /* "": the default one */
     const char *name;
     const char *category_name;
@@ -291,8 +291,9 @@ enum ct_trace_phase {
 
 struct ct_trace_range {
     uint64_t at_ns;
-    uint64_t number; /* unique among those of its thread that are open; 0: it is pushed, or a mark */
-    uint32_t label;  /* ct_trace_label.id; read: the index in the reader's table */
+    uint64_t
+        number;     /* unique among those of its thread that are open; 0: it is pushed, or a mark */
+    uint32_t label; /* ct_trace_label.id; read: the index in the reader's table */
     uint32_t thread; /* ct_trace_thread.id; read: the index */
     uint32_t phase;  /* enum ct_trace_phase */
 };

@@ -65,7 +65,7 @@ static void *take(struct ct_arena *a, size_t bytes, char **chunk)
     return p;
 }
 
-/* What is larger than a chunk has one of its own. */
+/* Larger pieces than a chunk have one of their own. */
 void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes)
 {
     char *chunk = NULL;

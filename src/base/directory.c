@@ -146,7 +146,7 @@ static bool put_locked(struct ct_directory *d, struct ct_directory_shelf *s, uin
     return true;
 }
 
-/* What is spare and of another size stays where it is: a look may still be in it. */
+/* Spare memory of another size stays where it is: a look may still be in it. */
 static bool give_spare(struct ct_directory_shelf *s, unsigned bits)
 {
     struct ct_directory_slot *slots = ct_map(sizeof(*slots) << bits), *before;

@@ -52,7 +52,7 @@ bool ct_growing_open_one(struct ct_growing *g, uint32_t index)
     return ok;
 }
 
-/* What was refused once is not asked for again: each call of the program's might come here. */
+/* A refusal is final: each call of the program's might come here. */
 bool ct_growing_grow(struct ct_growing *g, uint32_t count)
 {
     uint32_t most = ct_growing_most(g), open = ct_growing_open(g);

@@ -9,7 +9,7 @@
 
 #define INDEX_BITS 16
 
-/* What falls out of the index when it is emptied is copied once more. */
+/* Texts that fall out of the index when it is emptied are copied once more. */
 static struct {
     struct ct_spin lock; /* for telling others of a copy, and of the index */
     struct ct_arena arena;

@@ -46,7 +46,7 @@ static uint64_t number(const char *p)
     return n;
 }
 
-/* What follows the key, a tab and blanks at the begin of a line. */
+/* The value behind the key, a tab and blanks at the begin of a line. */
 static const char *find(const char *text, const char *key)
 {
     const char *p = text;

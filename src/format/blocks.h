@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one payload after the other differs in, in blocks of 512 bytes, and their checksums, of
- * which only what changed is read for the checksum. The memory is the payload's size, from the
+ * The differences of one payload from the one before, in blocks of 512 bytes, and their checksums,
+ * of which only what changed is read for the checksum. The memory is the payload's size, from the
  * kernel.
  */
 #ifndef CT_BLOCKS_H

@@ -9,7 +9,7 @@
 /* Checksum of the data that gave `seed` with len_bytes more at its end; of nothing it is 0. */
 uint32_t ct_crc32(uint32_t seed, const void *data, size_t len_bytes);
 
-/* What so many bytes more make of the checksum of what is before them, one byte of it at a time. */
+/* The effect of so many bytes more on the checksum of those before, one byte of it at a time. */
 struct ct_crc32_shift {
     uint32_t table[4][256];
 };

@@ -41,7 +41,7 @@ enum ct_trace_table {
         CT_TRACE_TABLE_COUNT
 };
 
-/* What the driver has said of a device; false: nothing. */
+/* The driver's answers about a device; false: there are none. */
 static inline bool ct_trace_says(const struct ct_trace_device *d, enum ct_trace_attribute which,
                                  uint32_t *value)
 {

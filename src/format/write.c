@@ -91,7 +91,7 @@ static uint64_t start_of(int fd)
 /* ---- who writes ---- */
 
 /*
- * Of a description, as flock()'s: but to have this one takes the right to write, and to ask for it
+ * A description's, as flock()'s: but to have this one takes the right to write, and to ask for it
  * disturbs nobody.
  */
 static int lock(int fd, int command, short type, struct flock *l)
@@ -355,7 +355,7 @@ static uint64_t place(const struct ct_file_region *r, const struct ct_file_regio
     return (end_of(committed) + 7) & ~(uint64_t)7;
 }
 
-/* What it held until now decides what has to be written; until that is done, nothing is known. */
+/* Its content until now decides what has to be written; until that is done, nothing is known. */
 static bool write_region(struct ct_file *f, struct ct_file_region *r, uint64_t known,
                          const char *payload)
 {

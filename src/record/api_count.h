@@ -13,7 +13,7 @@
 #include "cuda/api.h"
 #include "record/tally.h"
 
-/* Of all calls of a function; the total is an estimate where not all were timed. */
+/* All calls of a function; the total is an estimate where not all were timed. */
 struct ct_api_sums {
     uint64_t calls;
     uint64_t timed;
@@ -38,7 +38,7 @@ struct ct_api_count {
     _Atomic uint64_t drawn;       /* those that were drawn, */
     _Atomic uint64_t drawn_ticks; /* and how long they took, each for all it stands for */
     _Atomic uint64_t stands_for;
-    uint64_t seen_untimed; /* at that time */
+    uint64_t seen_untimed;   /* at that time */
     struct ct_api_sums sums; /* that the drain thread has taken */
 };
 

@@ -36,7 +36,7 @@ bool ct_api_stats_collect(struct ct_thread *t);
 uint64_t ct_api_stats_collected(void);
 /* Adds what a thread counted since the last time to the totals. Drain thread. */
 void ct_api_stats_sum_up(struct ct_thread *t);
-/* Of all that made calls of late: those that doze were summed up when they began to (awake.h). */
+/* All that made calls of late: those that doze were summed up when they began to (awake.h). */
 void ct_api_stats_sum_up_awake(void);
 /* Keeps an ended thread's counters and zeroes them, so that its state can serve another. */
 void ct_api_stats_retire(struct ct_thread *t);

@@ -32,7 +32,7 @@ static void sum_up(struct ct_thread *t)
     ct_cells_sum_up(&t->sampler);
 }
 
-/* What came between the last look and the flag is taken; the events are for those that launch. */
+/* Records between the last look and the flag are taken; the events are for those that launch. */
 static void let_doze(struct ct_thread **at)
 {
     struct ct_thread *t = *at;

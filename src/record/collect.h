@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads have for the drain thread. For whoever holds the lock of the round. */
+/* Records of threads for the drain thread. For whoever holds the lock of the round. */
 #ifndef CT_COLLECT_H
 #define CT_COLLECT_H
 
@@ -8,7 +8,8 @@
 /*
  * From threads that made calls of late, and a few of the others in turn. `passed`: what went by as
  * well, of which a look takes the counters out of the thread's cache. `now_ns` (CLOCK_MONOTONIC):
- * who has been idle for long then is looked at in turn till its next call. True: there was something.
+ * who has been idle for long then is looked at in turn till its next call. True: there was
+ * something.
  */
 bool ct_collect(uint64_t now_ns, bool passed);
 /* From all threads there are. */

@@ -115,7 +115,7 @@ static void set_phase(uint32_t p)
     ct_drain_wake();
 }
 
-/* What was passed over is taken now and then. */
+/* Counts of launches that were passed over are taken now and then. */
 static bool is_time_for_passed(uint64_t now_ns)
 {
     static uint64_t taken_ns;

@@ -161,7 +161,7 @@ CT_INLINE uint32_t hold(const struct ct_events *events, struct ct_event_cache *c
     return ct_likely(kept >> 32 == events->generation) ? (uint32_t)kept : 0;
 }
 
-/* What was changed in it is seen by whoever holds it next. */
+/* Changes of it are seen by whoever holds it next. */
 CT_INLINE void keep(const struct ct_events *events, struct ct_event_cache *cache,
                     enum ct_event_kind kind, uint32_t pack)
 {
@@ -295,8 +295,7 @@ static CT_NOINLINE uint32_t take_anew(struct ct_context *c, struct ct_event_cach
 }
 
 /* As hold() and keep(), of which each launch would feel the least detour. */
-CT_INLINE uint32_t take(struct ct_context *c, struct ct_event_cache *cache,
-                        enum ct_event_kind kind)
+CT_INLINE uint32_t take(struct ct_context *c, struct ct_event_cache *cache, enum ct_event_kind kind)
 {
     struct ct_event_pool *pool = &c->events.pool[kind];
     uint64_t kept = atomic_exchange_explicit(&cache->pack[kind], 0, memory_order_acquire);

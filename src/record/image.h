@@ -28,7 +28,7 @@ struct ct_listed {
 bool ct_image_begin(struct ct_buffer *payload, bool final);
 bool ct_image_keeps_lists(void); /* otherwise each is to be made */
 
-/* What has no memory is remembered until the end. Offsets count from the section's start. */
+/* A section that has no memory is remembered until the end. Offsets count from its start. */
 void ct_image_append(uint32_t type, const void *data, size_t bytes);
 uint32_t ct_image_count(uint32_t type);      /* elements so far */
 const void *ct_image_section(uint32_t type); /* moves when something is added */

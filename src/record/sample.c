@@ -109,7 +109,7 @@ struct ct_stratum *ct_cell_stratum(uint32_t index)
     return &cells->stratum[index];
 }
 
-/* What is new since the last time is little, or less than nothing. */
+/* The news since the last time are few, or less than none. */
 static void sum_up(struct ct_sampler *s, uint32_t index)
 {
     struct ct_cell_count *sums = &cells->sums[index];

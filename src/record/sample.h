@@ -87,7 +87,7 @@ enum ct_loss ct_sample_loss(uint32_t row);
 
 struct ct_cell *ct_cell(uint32_t index);
 struct ct_stratum *ct_cell_stratum(uint32_t index); /* of the drain thread */
-/* Of all threads; those that doze up to when they began to (awake.h). Drain thread. */
+/* All threads' sums; those that doze up to when they began to (awake.h). Drain thread. */
 struct ct_cell_count ct_cell_count(uint32_t index);
 /* Adds what a thread counted since the last time to that. Drain thread. */
 void ct_cells_sum_up(struct ct_sampler *s);
@@ -142,8 +142,8 @@ uint64_t ct_sample_ticks(enum ct_cost cost);
 struct ct_purse {
     _Atomic int64_t left_ns; /* what may be spent now; a little below zero at worst */
     _Atomic int64_t size_ns;
-    _Atomic uint32_t bracket_ns; /* what one costs, */
-    _Atomic uint32_t next_ns;    /* and one behind another one of its cluster */
+    _Atomic uint32_t bracket_ns;    /* what one costs, */
+    _Atomic uint32_t next_ns;       /* and one behind another one of its cluster */
     _Atomic uint32_t cluster_cycle; /* 0: not known yet */
     /* The first second of operations: what is sure to be timed is timed at any price. */
     atomic_bool early;

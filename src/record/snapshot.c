@@ -107,7 +107,7 @@ static void add_unknown_device(void)
         add_device(&d, (struct ct_witnesses){0});
 }
 
-/* Of the buckets from first to last those that hold something; `to` may be NULL. How many. */
+/* Those buckets from first to last that hold something, and how many; `to` may be NULL. */
 static uint32_t copy_buckets(struct ct_file_bucket *to, const struct ct_buckets *b, uint32_t first,
                              uint32_t last)
 {
@@ -121,7 +121,7 @@ static uint32_t copy_buckets(struct ct_file_bucket *to, const struct ct_buckets 
     return n;
 }
 
-/* Of a histogram of so many, from the first to the last bucket that can hold something. */
+/* A histogram of so many, from the first to the last bucket that can hold something. */
 static void list_buckets(struct ct_listed *l, uint64_t of, const struct ct_buckets *b,
                          uint32_t first, uint32_t last)
 {

@@ -57,8 +57,8 @@ struct ct_thread {
     uint64_t correlation;   /* of the call that is being made, or comes next; 0: no trace */
     _Atomic uint32_t range; /* the last one open, or CT_RANGE_STALE; 0: there is none */
     struct ct_ranges *_Atomic ranges; /* NULL: there never was one */
-    struct ct_call_log *_Atomic log; /* NULL: there is no trace */
-    _Atomic uint64_t off_operations; /* while recording was off */
+    struct ct_call_log *_Atomic log;  /* NULL: there is no trace */
+    _Atomic uint64_t off_operations;  /* while recording was off */
     struct {
         uint32_t stream;
         uint64_t id;         /* the entry may have become another stream's; 0: there is none */
@@ -76,7 +76,7 @@ struct ct_thread {
     struct ct_api_count api[CT_API_COUNT];
     struct ct_passes passes;
     struct ct_sampler sampler;
-    /* Of the drain thread: when there was something new; 0: it has just come to be looked at. */
+    /* The drain thread's: when there was something new; 0: it has just come to be looked at. */
     _Alignas(CT_CACHE_LINE) uint64_t busy_ns;
 };
 
@@ -113,7 +113,8 @@ static inline uint32_t ct_thread_range(struct ct_thread *t)
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                            uint64_t done_ticks);
 
-/* One that failed, or is in a trace. Not marked cold: gcc 12 would have the wrappers' ends be cold, too. */
+/* One that failed, or is in a trace. Not marked cold: gcc 12 would have the wrappers' ends be cold,
+ * too. */
 CT_NOINLINE void ct_thread_count_further(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                                          uint64_t done_ticks, bool failed, int32_t result);
 

@@ -205,7 +205,7 @@ static uint64_t others_key(uint64_t i)
     return (uint64_t)1 << 40 | i << 8;
 }
 
-/* Of another context: one block more, one less, one anew under the same key. */
+/* Another context's: one block more, one less, one anew under the same key. */
 static void come_and_go(void)
 {
     uint64_t held = figures(CT_ALLOCATION_DEVICE).held, i = turns++;

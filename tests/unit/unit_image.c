@@ -12,7 +12,7 @@
 
 static const uint32_t types[] = {CT_SECTION_BUCKETS, CT_SECTION_SHAPES};
 
-/* What a list holds follows from its number and its length. */
+/* A list's content follows from its number and its length. */
 static struct list {
     struct ct_listed at;
     uint32_t count;

@@ -147,7 +147,7 @@ static void check_profiled(const char *program)
     stage_drop(&r);
 }
 
-/* What would give a process more where it has all, or where it may have no more. */
+/* Things that would give a process more where it has all, or where it may have no more. */
 START_TEST(privileges_that_are_none)
 {
     char command[4096];

@@ -148,7 +148,7 @@ START_TEST(odd_names)
 }
 END_TEST
 
-/* Of a large profile only what changed is written, and all of it is there after SIGKILL. */
+/* Only the changes of a large profile are written, and all of it is there after SIGKILL. */
 static const struct {
     const char *which, *mode;
 } writers[] = {

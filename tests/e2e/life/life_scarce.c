@@ -195,7 +195,7 @@ START_TEST(memory_that_runs_out)
 }
 END_TEST
 
-/* Of all that is locked: MCL_CURRENT 1, MCL_FUTURE 2, MCL_ONFAULT 4. */
+/* Flags of mlockall(): MCL_CURRENT 1, MCL_FUTURE 2, MCL_ONFAULT 4. */
 static const struct {
     const char *flags, *megabytes;
     bool records; /* with so little to lock */

@@ -199,7 +199,7 @@ END_TEST
 
 /* ---- what the driver says of the device ---- */
 
-/* What it refuses is not known: it is not 0. */
+/* A figure that it refuses is not known: it is not 0. */
 static const struct {
     const char *refused;
     bool says;

@@ -26,21 +26,28 @@ struct pool {
 static struct pool pools[SIM_TYPES] = {
     [SIM_CONTEXT] = {.what = "context", .bytes = sizeof(struct CUctx_st), .limit = 1 << 14},
     [SIM_STREAM] = {.what = "stream", .bytes = sizeof(struct CUstream_st), .limit = 1 << 20},
-    [SIM_EVENT] = {.what = "event", .bytes = sizeof(struct CUevent_st), .limit = 1 << 22,
+    [SIM_EVENT] = {.what = "event",
+                   .bytes = sizeof(struct CUevent_st),
+                   .limit = 1 << 22,
                    .rest = 1 << 16},
     [SIM_MODULE] = {.what = "module", .bytes = sizeof(struct CUmod_st), .limit = 1 << 18},
     [SIM_LIBRARY] = {.what = "library", .bytes = sizeof(struct CUlib_st), .limit = 1 << 18},
     [SIM_FUNCTION] = {.what = "function", .bytes = sizeof(struct CUfunc_st), .limit = 1 << 20},
     [SIM_KERNEL] = {.what = "kernel", .bytes = sizeof(struct CUkern_st), .limit = 1 << 20},
-    [SIM_GRAPH] = {.what = "graph", .bytes = sizeof(struct CUgraph_st), .limit = 1 << 20,
+    [SIM_GRAPH] = {.what = "graph",
+                   .bytes = sizeof(struct CUgraph_st),
+                   .limit = 1 << 20,
                    .rest = 64},
     [SIM_NODE] = {.what = "graph node", .bytes = sizeof(struct CUgraphNode_st), .limit = 1 << 22},
-    [SIM_EXEC] = {.what = "executable graph", .bytes = sizeof(struct CUgraphExec_st),
+    [SIM_EXEC] = {.what = "executable graph",
+                  .bytes = sizeof(struct CUgraphExec_st),
                   .limit = 1 << 20},
     [SIM_ARRAY] = {.what = "array", .bytes = sizeof(struct CUarray_st), .limit = 1 << 18},
-    [SIM_GREEN] = {.what = "green context", .bytes = sizeof(struct CUgreenCtx_st),
+    [SIM_GREEN] = {.what = "green context",
+                   .bytes = sizeof(struct CUgreenCtx_st),
                    .limit = 1 << 14},
-    [SIM_MEMORY_POOL] = {.what = "memory pool", .bytes = sizeof(struct CUmemPoolHandle_st),
+    [SIM_MEMORY_POOL] = {.what = "memory pool",
+                         .bytes = sizeof(struct CUmemPoolHandle_st),
                          .limit = 1 << 14},
 };
 
@@ -49,7 +56,7 @@ static struct sim_object *at(const struct pool *p, uint32_t index)
     return (struct sim_object *)(p->base + (size_t)index * p->bytes);
 }
 
-/* What a program has locked (mlockall) is to be its own memory and the library's. */
+/* Memory that a program has locked (mlockall) is to be its own and the library's. */
 static void reserve(struct pool *p)
 {
     p->bytes = (p->bytes + 63) & ~(size_t)63;

@@ -46,7 +46,7 @@ enum ct_sqlite_table {
 #define CT_SQLITE_STATEMENTS(X)                                                                    \
     X(STRING, "INSERT INTO StringIds VALUES (?, ?)")                                               \
     X(RANGE, "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, domainId, category, color,"    \
-             " text, textId) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                                \
+             " text, textId) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                     \
     X(RANGE_END, "UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?")
 
 enum ct_sqlite_statement {
@@ -93,7 +93,7 @@ uint32_t ct_sqlite_string(struct ct_sqlite *s, const char *text);
 /* One row, by a statement of its own; arguments follow as the letters say: i int64_t, s text. */
 void ct_sqlite_put(struct ct_sqlite *s, const char *sql, const char *types, ...);
 
-/* What is known of a device, in the row of the GPU of that number. */
+/* The facts of a device, in the row of the GPU of that number. */
 void ct_sqlite_gpu(struct ct_sqlite *s, int64_t gpu, const struct ct_trace_device *d);
 
 /* "Serialized GlobalId": host, or whose trace it is, as equal pids may be; process; thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver has said of a GPU, in nsys's columns and units. What it has not stays NULL. */
+/* The driver's answers about a GPU, in nsys's columns and units; NULL where it gave none. */
 #include "report/exports/export_sqlite.h"
 
 static const struct {

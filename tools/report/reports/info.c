@@ -95,7 +95,7 @@ static const struct ct_column device_columns[] = {
 
 static const struct ct_relation devices = {"devices", "Devices", device_columns, 8};
 
-/* What no driver says is 0 stands for what it did not say. */
+/* 0, which no driver says, stands for a missing answer. */
 static struct ct_cell known(uint64_t n)
 {
     return n ? ct_cell_count(n) : ct_cell_none();
