@@ -314,6 +314,7 @@ static pid_t start_printing(int *from)
     pid_t pid = fork();
     if (!pid) {
         setpgid(0, 0);
+        signal(SIGHUP, SIG_DFL); /* nohup ignores it for all */
         setenv("LD_PRELOAD", runtime, 1);
         setenv("LD_LIBRARY_PATH", stage_path_of("tests/sim/lib"), 1);
         dup2(ends[1], STDERR_FILENO);
