@@ -286,12 +286,21 @@ END_TEST
 
 static pthread_barrier_t idle_barrier;
 
+/* The driver that is made up here is for one thread at a time. */
+static void launch_alone(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    launch(0, CUDA_SUCCESS);
+    pthread_mutex_unlock(&mutex);
+}
+
 static void *launch_and_idle(void *unused)
 {
-    launch(0, CUDA_SUCCESS);
+    launch_alone();
     pthread_barrier_wait(&idle_barrier);
     pthread_barrier_wait(&idle_barrier);
-    launch(0, CUDA_SUCCESS);
+    launch_alone();
     return unused;
 }
 
