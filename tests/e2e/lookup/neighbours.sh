@@ -78,13 +78,15 @@ for sanitizer in address thread; do
 done
 
 # It ends a program that makes a process in its own memory, as for the table.
-if command -v valgrind >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+if ! command -v valgrind >/dev/null || [ "$(uname -m)" != x86_64 ]; then
+    echo "SKIP valgrind is not here"
+elif ! LD_PRELOAD=$cutrace valgrind -q true >/dev/null 2>&1; then # that of 2022 with clang's DWARF 5
+    echo "SKIP valgrind cannot read this build"
+else
     CUTRACE_PRINT=on same valgrind "" "$cutrace" valgrind -q "$client" dlsym
     grep -q 'no table, as valgrind' with.err || fail "valgrind: not said why there is no table"
     is_seen valgrind
     echo "PASS a program under valgrind"
-else
-    echo "SKIP valgrind is not here"
 fi
 
 cat >hello.c <<'END'
