@@ -195,6 +195,7 @@ START_TEST(memory_that_runs_out)
 }
 END_TEST
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose memory is large */
 /* Flags of mlockall(): MCL_CURRENT 1, MCL_FUTURE 2, MCL_ONFAULT 4. */
 static const struct {
     const char *flags, *megabytes;
@@ -234,6 +235,7 @@ START_TEST(memory_is_locked)
     stage_drop(&r);
 }
 END_TEST
+#endif
 
 /* The report cannot live with it, and leaves nothing behind. */
 START_TEST(little_stack)
