@@ -36,12 +36,11 @@ static bool capturing;
 static unsigned asked;
 static const char *function_name = "kernel";
 
-static void (*meanwhile)(void); /* while the driver is asked for the first time */
+static void (*_Atomic meanwhile)(void); /* while the driver is asked for the first time */
 
 static CUresult fake_current(CUcontext *out)
 {
-    void (*f)(void) = meanwhile;
-    meanwhile = NULL;
+    void (*f)(void) = atomic_exchange(&meanwhile, NULL);
     if (f)
         f();
     *out = (CUcontext)current;

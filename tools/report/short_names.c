@@ -119,11 +119,11 @@ static size_t whole(const char *text, size_t len)
 
 static void add_cut(struct ct_string *out, const struct ct_string *text, size_t most)
 {
-    size_t head = whole(text->data, most * 5 / 8), tail = most - most * 5 / 8 - 1;
     if (text->len <= most) {
         ct_string_add(out, text->data, text->len);
         return;
     }
+    size_t head = whole(text->data, most * 5 / 8), tail = most - most * 5 / 8 - 1;
     ct_string_add(out, text->data, head);
     ct_string_put(out, DOTS);
     ct_string_put(out, text->data + whole(text->data, text->len - tail));
