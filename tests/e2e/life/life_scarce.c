@@ -172,6 +172,7 @@ START_TEST(little_memory)
 }
 END_TEST
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need memory themselves */
 static const char *const later[] = {"memory-later", "data-later"};
 
 START_TEST(memory_that_runs_out)
@@ -195,7 +196,6 @@ START_TEST(memory_that_runs_out)
 }
 END_TEST
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose memory is large */
 /* Flags of mlockall(): MCL_CURRENT 1, MCL_FUTURE 2, MCL_ONFAULT 4. */
 static const struct {
     const char *flags, *megabytes;
@@ -495,7 +495,6 @@ int main(void)
     tcase_add_loop_test(t, closed_descriptors, 0, sizeof(closings) / sizeof(closings[0]));
     if (!CT_CHECKS_THREADS) {
         tcase_add_loop_test(t, little_memory, 0, 2);
-        tcase_add_loop_test(t, memory_that_runs_out, 0, 2);
         tcase_add_test(t, little_stack);
     }
     tcase_add_test(t, environment_that_has_gone);
@@ -505,6 +504,7 @@ int main(void)
     tcase_add_loop_test(t, output_that_is_cut, 0, 2);
     tcase_add_test(t, output_that_becomes_read_only);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    tcase_add_loop_test(t, memory_that_runs_out, 0, 2);
     tcase_add_loop_test(t, memory_is_locked, 0, sizeof(locks) / sizeof(locks[0]));
     tcase_add_loop_test(t, sandbox, 0, sizeof(sandboxes) / sizeof(sandboxes[0]));
     tcase_add_loop_test(t, filter_from_before_the_start, 0, sizeof(deadly) / sizeof(deadly[0]));
