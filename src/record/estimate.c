@@ -268,6 +268,12 @@ static int64_t late_ns(const struct ct_calibration *c, const struct ct_bracket_t
            (int64_t)c->registers_ns * (int64_t)ct_min(t->block_registers, REGISTERS) / REGISTERS;
 }
 
+/* A start stamp may be late, but not before the host began to ask for it. */
+static int64_t most_lead_ns(const struct ct_bracket_times *t)
+{
+    return t->shared_start ? INT64_MAX : (int64_t)(t->record_ns + t->launch_ns - t->told_ns);
+}
+
 /*
  * What of a bracket is neither the operation nor bias_busy_ns: the operation cannot have begun
  * before it was submitted. Where it was ready in time, it depends on the length of the queue how
@@ -285,12 +291,7 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
         return least_ns;
     if (lead_ns < CT_LEAD_WAITS_NS)
         return on_the_way(lead_ns, CT_LEAD_READY_NS, least_ns, waits_ns);
-    int64_t excess_ns = lead_ns - submit_ns;
-    /* The start stamp may be late, but not before the host began to ask for it. */
-    int64_t most_ns = (int64_t)(t->record_ns + t->launch_ns - t->told_ns) - submit_ns;
-    if (!t->shared_start && excess_ns > most_ns)
-        excess_ns = most_ns;
-    return larger(waits_ns, excess_ns);
+    return larger(waits_ns, smaller(lead_ns, most_lead_ns(t)) - submit_ns);
 }
 
 /*
@@ -325,15 +326,17 @@ static struct range within_place(const struct ct_calibration *c, const struct ct
 }
 
 /*
- * Where it is not known how the host's time enters a bracket of the device, none does, but among
- * other threads' operations one may have been submitted long after the stamp before it.
+ * Where it is not known how the host's time enters a bracket of the device, only what is certain
+ * does: an operation may have been submitted long after the stamp before it.
  */
 static struct range idle(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    if (!t->is_placed || t->lead_ns == CT_LEAD_UNKNOWN)
+    if (t->lead_ns == CT_LEAD_UNKNOWN)
         return exactly(0);
-    struct range r = {larger(0, t->least_lead_ns - (int64_t)ct_record_ns(c)),
-                      larger(0, t->lead_ns - (int64_t)ct_record_ns(c))};
+    int64_t most_ns = smaller(t->lead_ns, most_lead_ns(t));
+    int64_t least_ns = t->is_placed ? t->least_lead_ns : most_ns;
+    struct range r = {larger(0, least_ns - (int64_t)ct_record_ns(c)),
+                      larger(0, most_ns - (int64_t)ct_record_ns(c))};
     return within_place(c, t, r);
 }
 
