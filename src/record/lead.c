@@ -263,15 +263,23 @@ static void correct(struct ct_gpu_clock *clock, uint64_t asked_ticks, uint64_t s
         ct_gpu_clock_pin(clock, asked_ticks, stamp_ns, CT_PIN_CORRECTS);
 }
 
+/*
+ * No later than when the GPU was told of the start record: a thread that lost its processor within
+ * the record did so before that or behind it.
+ */
+static uint64_t told_at_the_earliest(const struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    const struct ct_op *op = &m->op;
+    return has_quick_record(clock, m) ? ct_told_ticks(op->open_ticks, op->call_ticks)
+                                      : op->open_ticks;
+}
+
 void ct_lead_correct(struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     ct_lead_guess(clock, m);
     if (ct_op_has_start_record(op))
-        correct(clock,
-                has_quick_record(clock, m) ? ct_told_ticks(op->open_ticks, op->call_ticks)
-                                           : op->open_ticks,
-                m->start_ns);
+        correct(clock, told_at_the_earliest(clock, m), m->start_ns);
     correct(clock, op->done_ticks, m->stop_ns);
 }
 
@@ -287,8 +295,13 @@ void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     if (ct_op_has_start_record(op))
-        ct_gpu_clock_guess(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns,
+        ct_gpu_clock_guess(clock, told_at_the_earliest(clock, m), m->start_ns,
                            op->flags & CT_OP_FOUND_IDLE);
+}
+
+void ct_lead_follow(struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    ct_gpu_clock_follow(clock, told_at_the_earliest(clock, m), m->start_ns);
 }
 
 uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m)

@@ -55,6 +55,8 @@ bool ct_lead_takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const 
 
 /* What a bracket that has been read tells of the clocks before any has tied them. */
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m);
+/* A start record of a stream of which nobody knows whether it was idle: ct_gpu_clock_follow(). */
+void ct_lead_follow(struct ct_gpu_clock *clock, const struct ct_measured *m);
 
 /*
  * Where the start record would be stamped on an idle stream, and this one was idle; 0: it was not,

@@ -36,7 +36,7 @@ static enum ct_loss read_start(struct ct_measured *m)
     struct ct_context *c = ct_context(op->context);
     if (!ct_gpu_clock_read(c, op->start_event, &m->start_ns))
         return CT_LOSS_EVENT_ERROR;
-    ct_gpu_clock_follow(&c->clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
+    ct_lead_follow(&c->clock, m);
     return CT_LOSS_COUNT;
 }
 

@@ -152,6 +152,19 @@ START_TEST(what_the_host_took_is_not_the_kernels)
 }
 END_TEST
 
+/* A device of which no figures are known: a thread that lost its processor before its launch. */
+START_TEST(a_late_submission_shows_on_any_device)
+{
+    struct ct_calibration plain = {.source = CT_CALIBRATION_DEVICE, .submit_ns = UINT32_MAX};
+    struct ct_bracket_times t = usual(3870000);
+    t.lead_ns = 3850000;
+    t.launch_ns = 3853000;
+    ck_assert_uint_le(ct_estimate(&plain, &t).high_ns, 22000);
+    t.launch_ns = 3000; /* the clock is off: the host was not that late */
+    ck_assert_uint_ge(ct_estimate(&plain, &t).time_ns, 3866000);
+}
+END_TEST
+
 /* All of a multiprocessor's registers in a block, and 2 KiB of parameters. */
 START_TEST(a_large_kernel_takes_longer_to_begin)
 {
@@ -967,6 +980,32 @@ START_TEST(the_earliest_stamp_tells_before_clocks_are_tied)
 }
 END_TEST
 
+/* It lost its processor within the record, behind the moment that the GPU was told. */
+static struct ct_measured stamped_while_held_up(uint64_t ticks, uint64_t held_us)
+{
+    struct ct_measured m = asked_and_stamped(ticks, 0);
+    m.op.call_ticks += held_us * TICKS_PER_US;
+    m.times.record_ns = held_us * 1000;
+    return m;
+}
+
+START_TEST(records_that_were_held_up_move_no_guess)
+{
+    struct ct_gpu_clock guessed = {.ns_per_tick = 1000.0 / TICKS_PER_US}, followed = guessed;
+    for (unsigned i = 0; i < 3; i++) {
+        struct ct_measured m = i == 1 ? stamped_while_held_up(2000000, 400)
+                                      : asked_and_stamped(1000000 * (i + 1), 0);
+        ct_lead_guess(&guessed, &m);
+        ct_lead_follow(&followed, &m);
+        uint64_t by_guess_ns, by_follow_ns;
+        ck_assert(ct_gpu_clock_about(&guessed, m.op.open_ticks, &by_guess_ns));
+        ck_assert(ct_gpu_clock_roughly(&followed, m.op.open_ticks, &by_follow_ns));
+        ck_assert_int_lt(llabs((int64_t)(by_guess_ns - m.start_ns)), 1000);
+        ck_assert_int_lt(llabs((int64_t)(by_follow_ns - m.start_ns)), 1000);
+    }
+}
+END_TEST
+
 static int64_t lead_on_host(uint64_t record_ns)
 {
     struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
@@ -1174,6 +1213,7 @@ int main(void)
     tcase_add_test(tests, a_long_way_to_the_device_adds_nothing);
     tcase_add_test(tests, a_queue_costs_by_its_length);
     tcase_add_test(tests, what_the_host_took_is_not_the_kernels);
+    tcase_add_test(tests, a_late_submission_shows_on_any_device);
     tcase_add_test(tests, a_large_kernel_takes_longer_to_begin);
     tcase_add_test(tests, the_estimate_has_no_steps);
     tcase_add_test(tests, a_set_s_estimate_has_no_steps);
@@ -1220,6 +1260,7 @@ int main(void)
     tcase_add_test(tests, a_host_far_ahead_has_a_long_queue);
     tcase_add_test(tests, it_is_known_when_a_start_was_asked_for);
     tcase_add_test(tests, the_earliest_stamp_tells_before_clocks_are_tied);
+    tcase_add_test(tests, records_that_were_held_up_move_no_guess);
     tcase_add_test(tests, a_record_is_behind_the_operation);
     tcase_add_test(tests, a_late_stop_moves_nothing);
     tcase_add_test(tests, a_call_that_waits_comes_back_after_its_copy);
