@@ -784,7 +784,8 @@ START_TEST(a_tie_follows_the_earliest_records)
         uint64_t late = i % 20 ? (uint64_t)(rand() % 1000000) : 0;
         ct_gpu_clock_follow(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + late);
         ck_assert(ct_gpu_clock_roughly(&clock, ticks, &ns));
-        ck_assert_int_lt(llabs((int64_t)(ns - gpu_ns(ticks) - LATENCY_NS)), i < 20 ? 1000000 : 60000);
+        ck_assert_int_lt(llabs((int64_t)(ns - gpu_ns(ticks) - LATENCY_NS)),
+                         i < 20 ? 1000000 : 60000);
     }
 }
 END_TEST
@@ -993,8 +994,8 @@ START_TEST(records_that_were_held_up_move_no_guess)
 {
     struct ct_gpu_clock guessed = {.ns_per_tick = 1000.0 / TICKS_PER_US}, followed = guessed;
     for (unsigned i = 0; i < 3; i++) {
-        struct ct_measured m = i == 1 ? stamped_while_held_up(2000000, 400)
-                                      : asked_and_stamped(1000000 * (i + 1), 0);
+        struct ct_measured m =
+            i == 1 ? stamped_while_held_up(2000000, 400) : asked_and_stamped(1000000 * (i + 1), 0);
         ct_lead_guess(&guessed, &m);
         ct_lead_follow(&followed, &m);
         uint64_t by_guess_ns, by_follow_ns;

@@ -170,8 +170,8 @@ START_TEST(no_operation_outlasts_its_wait)
 {
     char count[8];
     snprintf(count, sizeof(count), "%d", threads[_i]);
-    struct stage_run r = PLAY(.argv = {"shared", count, "long"},
-                              .env = {"CUDASIM_HOST_CLOCK=1", "CUTRACE_TRACE=1"});
+    struct stage_run r =
+        PLAY(.argv = {"shared", count, "long"}, .env = {"CUDASIM_HOST_CLOCK=1", "CUTRACE_TRACE=1"});
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     stage_drop(&r);
     unsigned n = misplaced(threads[_i]);
