@@ -396,6 +396,7 @@ struct cover {
     unsigned all;
     double error; /* of all, relative, and their squares */
     double square;
+    double half; /* of their intervals, relative, and squared */
 };
 
 static struct ct_sample_policy fixed_rate(uint64_t run)
@@ -415,6 +416,7 @@ static void add_to_cover(struct cover *c, uint32_t row, double truth)
     c->held += fabs(error) <= half_of(row);
     c->error += error / truth;
     c->square += error / truth * (error / truth);
+    c->half += half_of(row) / truth * (half_of(row) / truth);
     c->all++;
 }
 
@@ -442,11 +444,18 @@ static void estimate(const struct durations *d, unsigned shapes, struct ct_sampl
     add_to_cover(c, row, truth);
 }
 
+/* A half of 95 % is that times the errors' spread; wider ones hold the truth, and say little. */
+#define TWO_SIGMA 1.96
+#define WIDEST 1.6
+
 static void check_kind(const struct cover *c, const char *name)
 {
     double mean = c->error / c->all, mean_error = sqrt(c->square) / c->all;
-    fprintf(stderr, "# %s: %u of %u, bias %.4f +- %.4f\n", name, c->held, c->all, mean, mean_error);
+    double width = sqrt(c->half / c->square) / TWO_SIGMA;
+    fprintf(stderr, "# %s: %u of %u, bias %.4f +- %.4f, as wide as needed times %.2f\n", name,
+            c->held, c->all, mean, mean_error, width);
     ck_assert_uint_ge(c->held, 0.9 * c->all);
+    ck_assert_double_le(width, WIDEST);
     ck_assert_double_lt(fabs(mean), 4 * mean_error);
 }
 
