@@ -3,7 +3,7 @@
 # doc/using.md and the manual pages say what options.def says.
 srcdir=${srcdir:-.}
 table=$(sed -n 's/^CT_OPTION(LIBRARY, [A-Z_]*, "\([A-Z_]*\)", \([^,]*\), [^,]*, "\[\{0,1\}\([^]"]*\)\]\{0,1\}", "\([^"]*\)", "\(.*\)")$/\1\t\2\t\3\t\4\t\5/p' \
-    "$srcdir/src/preload/options.def")
+    "$srcdir/src/options/options.def")
 failed=0
 [ "$(printf '%s\n' "$table" | wc -l)" -ge 10 ] || { echo "options.def was not understood"; exit 1; }
 
@@ -29,7 +29,7 @@ done
 page=$(sed 's/\\-/-/g; s/\\f[IR]//g; s/" *|* *"//g' "$srcdir/doc/cutrace.1" | tr '\n' ' ')
 awk -F'"' '/^CT_OPTION\(LIBRARY, [A-Z_]*, "[A-Z_]*", "/ { print $4 "\t" $(NF - 1) }
     /^CT_OPTION\((LAUNCHER|REPORT|CTL), [A-Z_]*, NULL, "/ { print $2 "\t" $(NF - 1) }
-    /^CT_NEVER\(/ { print $2 "\t" $(NF - 1) }' "$srcdir/src/preload/options.def" >options.tmp
+    /^CT_NEVER\(/ { print $2 "\t" $(NF - 1) }' "$srcdir/src/options/options.def" >options.tmp
 [ "$(wc -l <options.tmp)" -ge 50 ] || fail "options.def: only $(wc -l <options.tmp) options were understood"
 while IFS='	' read -r option help; do
     case $page in
@@ -38,7 +38,7 @@ while IFS='	' read -r option help; do
     esac
 done <options.tmp
 rm -f options.tmp
-sed -n 's/^CT_COMMAND(\([a-z]*\), "\(.*\)")$/\1\t\2/p' "$srcdir/src/preload/options.def" >options.tmp
+sed -n 's/^CT_COMMAND(\([a-z]*\), "\(.*\)")$/\1\t\2/p' "$srcdir/src/options/options.def" >options.tmp
 [ "$(wc -l <options.tmp)" -ge 5 ] || fail "options.def: only $(wc -l <options.tmp) commands were understood"
 while IFS='	' read -r command help; do
     case $page in

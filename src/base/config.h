@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user asked for, set once before anything is recorded (src/preload/setting.c). */
+/* What the user asked for, set once before anything is recorded (src/options/setting.c). */
 #ifndef CT_CONFIG_H
 #define CT_CONFIG_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The hooks around calls that allocate and free. */
 #include "preload/hooks.h"
-#include "record/context.h"
+#include "state/context.h"
 
 /* Between the two halves of a call that frees, which is not made inside another. */
 static CT_TLS struct ct_allocated freeing;

@@ -5,14 +5,14 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "cutrace/cutrace.h"
+#include "drain/drain.h"
+#include "launch/bracket.h"
 #include "preload/init.h"
-#include "preload/profile.h"
 #include "preload/wrap.h"
-#include "record/bracket.h"
-#include "record/context.h"
-#include "record/drain.h"
-#include "record/range.h"
-#include "record/row.h"
+#include "service/profile.h"
+#include "state/context.h"
+#include "state/range.h"
+#include "state/row.h"
 
 /* A program's first call may be one of these, before any of CUDA's, or beside it. */
 static bool is_on(void)

@@ -13,9 +13,9 @@
 #include "cutrace/format.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
-#include "record/capture.h"
-#include "record/note.h"
-#include "record/stream.h"
+#include "state/capture.h"
+#include "state/note.h"
+#include "state/stream.h"
 
 #define INDEX_SLOTS 2048
 _Static_assert(CT_DRIVER_COUNT < INDEX_SLOTS * 3 / 4, "the index is too small");

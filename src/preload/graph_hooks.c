@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The hooks of calls that make, change and destroy executable graphs. */
+#include "launch/replica.h"
 #include "preload/hooks.h"
-#include "record/graph.h"
-#include "record/replica.h"
+#include "state/graph.h"
 
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)
 {

@@ -20,12 +20,12 @@
 #include "base/text.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
-#include "preload/self.h"
 #include "preload/wrap.h"
-#include "record/context.h"
-#include "record/note.h"
-#include "record/range.h"
-#include "record/stream.h"
+#include "service/self.h"
+#include "state/context.h"
+#include "state/note.h"
+#include "state/range.h"
+#include "state/stream.h"
 
 #define ENTRY "InitializeInjectionNvtx2"
 #define HANDLE_BITS 12

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "preload/self.h"
+#include "service/self.h"
 
 #define PATH_VARIABLE "NVTX_INJECTION64_PATH="
 #define NEXT_VARIABLE CT_NVTX_NEXT "="

@@ -4,7 +4,7 @@
 #include "base/copies.h"
 #include "cutrace/format.h"
 #include "preload/library.h"
-#include "record/note.h"
+#include "state/note.h"
 
 static bool is_runtime(const struct ct_object *o)
 {

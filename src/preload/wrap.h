@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "preload/init.h"
-#include "record/awake.h"
-#include "record/thread.h"
+#include "state/awake.h"
+#include "state/thread.h"
 
 /* The calling thread's state while recording goes on; NULL: pass the call through. */
 static inline struct ct_thread *ct_wrap_enter(void)

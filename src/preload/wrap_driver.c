@@ -4,11 +4,11 @@
  * exported for each of handed_api.def.
  */
 #include "cuda/args.h"
+#include "launch/arguments.h"
+#include "launch/replica.h"
 #include "preload/driver.h"
 #include "preload/hooks.h"
-#include "preload/work.h"
 #include "preload/wrap.h"
-#include "record/replica.h"
 
 /* Only functions the program is linked with come here before the driver was found. */
 static CT_COLD ct_function find_real(uint32_t id)

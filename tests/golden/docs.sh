@@ -87,7 +87,7 @@ same "options in cutrace-report.1"
 
 # NAME=ARGUMENT help (default: VALUE)
 sed -n 's/^CT_OPTION(LIBRARY, [A-Z_]*, "\([A-Z_]*\)", [^,]*, [^,]*, "\[\{0,1\}\([^]"]*\)\]\{0,1\}", "\([^"]*\)", "\(.*\)")$/\1=\2 \4 (default: \3)/p' \
-    "$srcdir/src/preload/options.def" >"$dir/code"
+    "$srcdir/src/options/options.def" >"$dir/code"
 sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/p' "$page" | sed 's/\\-/-/g; s/\\f[IR]//g' |
     awk '/^\.BR CUTRACE_/ { sub(/^\.BR /, ""); gsub(/ /, ""); name = $0; getline; print name, $0 }' \
         >"$dir/text"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/calibrate.c"
+#include "drain/calibrate.c"
 
 #define RUNS 10
 #define MUST(call) must((call), #call, __LINE__)

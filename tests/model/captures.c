@@ -6,7 +6,7 @@
 
 /* What waits would only look again: what it sees then, it may as well see at once. */
 #define ct_spin_pause(tries) ((void)(tries), model_give_up())
-#include "record/capture.c"
+#include "state/capture.c"
 #undef ct_spin_pause
 
 #include "subjects.h"

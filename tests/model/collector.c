@@ -2,7 +2,7 @@
 /* A part of the drain thread's round, by itself. */
 #include "collector.h"
 
-#include "record/collect.c"
+#include "drain/collect.c"
 
 bool collector_collect(void)
 {

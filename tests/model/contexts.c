@@ -2,8 +2,8 @@
 /* Contexts that several threads meet at once: each gets one entry, and no entry serves two. */
 #include "base/config.h"
 #include "base/intern.h"
-#include "record/context.h"
-#include "record/stream.h"
+#include "state/context.h"
+#include "state/stream.h"
 #include "subjects.h"
 
 static char handles[3];

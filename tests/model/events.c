@@ -3,7 +3,7 @@
  * Packs of events: an event is in one hand at a time, and whoever takes it comes after whoever gave
  * it. The pool is made and brought down to a few packs of one event each before the threads begin.
  */
-#include "record/event.c"
+#include "state/event.c"
 
 #include "subjects.h"
 

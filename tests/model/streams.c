@@ -3,7 +3,7 @@
  * The stop event that a launch may begin its bracket with, while the drain thread is about to give
  * it back; and an entry that becomes another stream's under the eyes of a thread that knew it.
  */
-#include "record/harvest.c"
+#include "drain/harvest.c"
 
 #include "subjects.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* States of threads: two are added at once while the drain thread goes through them. */
-#include "record/thread.c"
+#include "state/thread.c"
 
 #include "collector.h"
-#include "record/api_stats.h"
-#include "record/awake.h"
-#include "record/buckets.h"
+#include "drain/api_stats.h"
+#include "state/awake.h"
+#include "state/buckets.h"
 #include "subjects.h"
 
 #define API 3

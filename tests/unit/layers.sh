@@ -1,14 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Includes go one way: base <- cuda <- record <- preload; base <- format <- {record, preload, tools}.
+# Includes go one way: base <- cuda <- time <- state <- launch <- drain <- service <- preload; formats
+# stand on base, options on state.
 cd "${srcdir:-.}" || exit 1
+rooms='base|cuda|format|time|state|launch|drain|options|service|preload|report'
 check() { # DIRECTORY LAYERS: what its files may include
-    grep -rEn '#include "(base|cuda|record|format|preload|report)/' "$1" | grep -Ev "#include \"($2)[/\"]" && exit 1
+    grep -rEn "#include \"($rooms)/" "$1" | grep -Ev "#include \"($2)[/\"]" && exit 1
 }
 check src/base 'base'
 check src/cuda 'base|cuda'
 check src/format 'base|format'
-check src/record 'base|cuda|format|record'
-check src/preload 'base|cuda|format|record|preload'
-check tools 'base|format|report|preload/options.def|preload/setting.h' # what options are
+check src/time 'base|cuda|format|time|state|launch|drain'
+check src/state 'base|cuda|format|time|state|launch|drain'
+check src/launch 'base|cuda|format|time|state|launch|drain'
+check src/drain 'base|cuda|format|time|state|launch|drain'
+check src/options 'base|options|state/event.h'
+check src/service 'base|cuda|format|time|state|launch|drain|options|service'
+check src/preload "$rooms"
+check tools 'base|format|report|options'
 [ "$(grep -rE '#include "' src tools | wc -l)" -gt 100 ]

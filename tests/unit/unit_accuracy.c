@@ -11,11 +11,11 @@
 
 #include "case_main.h"
 #include "cutrace/format.h"
-#include "record/beside.h"
-#include "record/context.h"
-#include "record/lead.h"
-#include "record/sample.h"
-#include "record/witness.h"
+#include "drain/witness.h"
+#include "state/context.h"
+#include "state/sample.h"
+#include "time/beside.h"
+#include "time/lead.h"
 
 #define TOTAL_MOST 0.02
 #define MEAN_MOST 0.03

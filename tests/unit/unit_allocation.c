@@ -14,7 +14,7 @@
 static void others_turn(void);
 
 #define ct_spin_unlock(lock) (ct_spin_unlock(lock), others_turn())
-#include "record/allocation.c"
+#include "state/allocation.c"
 #undef ct_spin_unlock
 
 static void (*others)(void); /* what they do each time that the lock was given up */

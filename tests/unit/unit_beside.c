@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "case_main.h"
-#include "record/beside.h"
-#include "record/occupancy.h"
+#include "time/beside.h"
+#include "time/occupancy.h"
 
 #define MOST 64
 

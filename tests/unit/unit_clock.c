@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
-#include "record/context.h"
-#include "record/gpu_clock.h"
+#include "state/context.h"
+#include "time/gpu_clock.h"
 
 #define SECOND 1000000000u
 #define EVERY_NS 100000 /* between two pins */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "case_main.h"
-#include "record/bracket.h"
-#include "record/collective.h"
-#include "record/thread.h"
+#include "launch/bracket.h"
+#include "state/collective.h"
+#include "state/thread.h"
 
 #define STREAM ((CUstream)0x1000)
 #define FLOAT 7

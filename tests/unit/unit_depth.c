@@ -3,8 +3,8 @@
 #include <check.h>
 
 #include "case_main.h"
-#include "record/depth.h"
-#include "record/thread.h"
+#include "launch/depth.h"
+#include "state/thread.h"
 
 #define DEPTH 1021 /* entries that a stream takes */
 #define QUEUED 900 /* launches of a program behind its own gate */

@@ -7,13 +7,13 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "drain/api_stats.h"
+#include "drain/drain.h"
+#include "drain/settle.h"
 #include "fake_driver.h"
-#include "record/api_stats.h"
-#include "record/drain.h"
-#include "record/row.h"
-#include "record/settle.h"
-#include "record/stream.h"
-#include "record/thread.h"
+#include "state/row.h"
+#include "state/stream.h"
+#include "state/thread.h"
 
 /* ---- the driver ---- */
 

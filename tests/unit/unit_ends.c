@@ -3,13 +3,13 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "drain/polled.h"
 #include "fake_driver.h"
-#include "record/connections.h"
-#include "record/polled.h"
-#include "record/row.h"
-#include "record/stream.h"
-#include "record/thread.h"
-#include "record/waited.h"
+#include "state/connections.h"
+#include "state/row.h"
+#include "state/stream.h"
+#include "state/thread.h"
+#include "state/waited.h"
 
 #define US(n) ((uint64_t)1000 * (n))
 #define START_NS US(1000)

@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "case_main.h"
 #include "cutrace/format.h"
-#include "record/estimate.h"
-#include "record/gpu_clock.h"
-#include "record/lead.h"
-#include "record/sample.h"
+#include "state/sample.h"
+#include "time/estimate.h"
+#include "time/gpu_clock.h"
+#include "time/lead.h"
 
 static const struct ct_calibration figures = {
     .source = CT_CALIBRATION_TABLE,

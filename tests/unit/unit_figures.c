@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "case_main.h"
-#include "record/figures.h"
-#include "record/selftimed.h"
+#include "drain/selftimed.h"
+#include "time/figures.h"
 
 #define BIAS_NS 2910
 #define GAP_NS 1280

@@ -5,10 +5,10 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
-#include "record/graph_memory.h"
-#include "record/graph_work.h"
-#include "record/recording.h"
-#include "record/way.h"
+#include "state/graph_memory.h"
+#include "state/graph_work.h"
+#include "state/recording.h"
+#include "state/way.h"
 
 static const struct {
     CUdeviceptr p;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "case_main.h"
-#include "record/image.h"
+#include "drain/image.h"
 
 #define LISTS 600
 #define MOST 40

@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "drain/line.h"
+#include "drain/settle.h"
 #include "fake_driver.h"
-#include "record/line.h"
-#include "record/row.h"
-#include "record/settle.h"
-#include "record/stream.h"
+#include "state/row.h"
+#include "state/stream.h"
 
 #define US(n) ((uint64_t)1000 * (n))
 

@@ -6,9 +6,9 @@
 
 #include "base/config.h"
 #include "case_main.h"
-#include "record/metrics.h"
-#include "record/row.h"
-#include "record/sample.h"
+#include "drain/exposition.h"
+#include "state/row.h"
+#include "state/sample.h"
 
 static const struct ct_process_info process = {.command = "./app --password=x",
                                                .program = "./app \"a\\b\"\n",

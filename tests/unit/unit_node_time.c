@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What event nodes add to kernels in graphs, told by graphs that are launched with and without. */
 #include "case_main.h"
+#include "drain/node_time.h"
 #include "fake_driver.h"
-#include "record/context.h"
-#include "record/node_time.h"
-#include "record/row.h"
+#include "state/context.h"
+#include "state/row.h"
 
 #define KERNELS 20
 #define FEW 7

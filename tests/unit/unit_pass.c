@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "case_main.h"
-#include "record/api_stats.h"
-#include "record/pass.h"
-#include "record/row.h"
-#include "record/sample.h"
-#include "record/thread.h"
+#include "drain/api_stats.h"
+#include "state/pass.h"
+#include "state/row.h"
+#include "state/sample.h"
+#include "state/thread.h"
 
 static uint64_t seed;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "case_main.h"
-#include "record/place.h"
+#include "time/place.h"
 
 #define RECORD_NS 1280
 #define FRONT_NS 1630

@@ -10,8 +10,8 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
-#include "record/context.h"
-#include "record/replica_make.h"
+#include "launch/replica_make.h"
+#include "state/context.h"
 
 #define NODES 256
 #define EDGES 4096

@@ -7,10 +7,10 @@
 
 #include "base/config.h"
 #include "case_main.h"
+#include "drain/node_time.h"
 #include "fake_driver.h"
-#include "record/context.h"
-#include "record/node_time.h"
-#include "record/replica.h"
+#include "launch/replica.h"
+#include "state/context.h"
 
 #define ROW 7
 

@@ -10,11 +10,11 @@
 
 #include "base/covariance.h"
 #include "case_main.h"
-#include "record/control.h"
-#include "record/row.h"
-#include "record/sample.h"
-#include "record/thread.h"
+#include "drain/control.h"
 #include "report/profile/interval.h"
+#include "state/row.h"
+#include "state/sample.h"
+#include "state/thread.h"
 
 #define MS 1000000u
 #define SECOND 1000000000u
@@ -82,7 +82,7 @@ static struct ct_pass_finding finding(const struct ct_shape *shape, uint32_t row
     };
 }
 
-/* As src/record/bracket.c does it. */
+/* As src/launch/bracket.c does it. */
 static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t row,
                    struct ct_choice *choice)
 {

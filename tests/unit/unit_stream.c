@@ -4,9 +4,9 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
-#include "record/program_event.h"
-#include "record/stream.h"
-#include "record/thread.h"
+#include "state/program_event.h"
+#include "state/stream.h"
+#include "state/thread.h"
 
 static uint64_t context[2];
 static unsigned current; /* of these */

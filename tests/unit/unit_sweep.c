@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "case_main.h"
-#include "record/sweep.h"
+#include "drain/sweep.h"
 
 #define LINE 4096
 #define STREAMS 4

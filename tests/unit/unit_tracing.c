@@ -5,16 +5,16 @@
 
 #include "base/config.h"
 #include "case_main.h"
+#include "drain/tracing.h"
 #include "fake_driver.h"
 #include "format/trace_read.h"
-#include "record/bracket.h"
-#include "record/context.h"
-#include "record/lead.h"
-#include "record/row.h"
-#include "record/sample.h"
-#include "record/stream.h"
-#include "record/thread.h"
-#include "record/tracing.h"
+#include "launch/bracket.h"
+#include "state/context.h"
+#include "state/row.h"
+#include "state/sample.h"
+#include "state/stream.h"
+#include "state/thread.h"
+#include "time/lead.h"
 
 #define MS 1000000u
 #define SECOND 1000000000u

@@ -8,14 +8,14 @@
 #include "base/config.h"
 #include "base/mem.h"
 #include "case_main.h"
+#include "drain/drain.h"
+#include "drain/unified.h"
+#include "drain/uvm.h"
 #include "fake_driver.h"
-#include "record/bracket.h"
-#include "record/context.h"
-#include "record/drain.h"
-#include "record/note.h"
-#include "record/unified.h"
-#include "record/uvm.h"
+#include "launch/bracket.h"
 #include "sim/uvm_tools.h"
+#include "state/context.h"
+#include "state/note.h"
 
 static CUresult fake_current(CUcontext *c)
 {

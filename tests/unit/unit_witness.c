@@ -5,9 +5,9 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "cutrace/format.h"
-#include "record/context.h"
-#include "record/settle.h"
-#include "record/witness.h"
+#include "drain/settle.h"
+#include "drain/witness.h"
+#include "state/context.h"
 
 #define INSIDE_NS 1490u /* by the kernel's own stamps */
 #define TRUE_NS 2000u   /* and so much by CUPTI's, but for what it needs less of the front end */

@@ -27,7 +27,7 @@ static const struct command {
 } commands[] = {
 #define CT_OPTION(...)
 #define CT_COMMAND(name, help) {#name, name},
-#include "preload/options.def"
+#include "options/options.def"
 };
 
 /* ---- commands ---- */

@@ -88,7 +88,7 @@ void help_print_ctl(void)
          "list: the processes that can be asked.\n");
 #define CT_OPTION(...)
 #define CT_COMMAND(name, help) print_command(#name, help);
-#include "preload/options.def"
+#include "options/options.def"
     putchar('\n');
     print_rows(FOR_CTL);
     puts("\nThe exit status is 0, or 1 when there was nobody to ask.");

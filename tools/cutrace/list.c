@@ -19,7 +19,7 @@
 
 #define CLOSE_TRIES 50 /* of 10 ms */
 #define MOST_BYTES                                                                                 \
-    (64 << 20) /* more is not the library's, which looks no further (preload/run.c) */
+    (64 << 20) /* more is not the library's, which looks no further (service/run.c) */
 
 static int fd = -1;
 

@@ -8,7 +8,7 @@
 
 #include "config.h"
 #include "help.h"
-#include "preload/setting.h"
+#include "options/setting.h"
 #include "say.h"
 
 #define FIRST_CODE 256 /* above all letters */
@@ -16,7 +16,7 @@
 const struct option_row option_rows[OPTION_COUNT] = {
 #define CT_OPTION(who, id, variable, option, letter, argument, standard, help)                     \
     {FOR_##who, variable, option, letter, argument, standard, help},
-#include "preload/options.def"
+#include "options/options.def"
 };
 
 /* What nvprof has and this has not. */
@@ -28,7 +28,7 @@ static const struct refusal {
 } refusals[] = {
 #define CT_OPTION(...)
 #define CT_NEVER(option, letter, argument, instead) {option, letter, argument, instead},
-#include "preload/options.def"
+#include "options/options.def"
 };
 
 #define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher's command line, after the table of preload/options.def. */
+/* The launcher's command line, after the table of options/options.def. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -8,7 +8,7 @@
 
 enum option_id {
 #define CT_OPTION(who, id, variable, option, letter, argument, standard, help) OPTION_##id,
-#include "preload/options.def"
+#include "options/options.def"
     OPTION_COUNT
 };
 

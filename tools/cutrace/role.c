@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/config.h"
-#include "preload/setting.h"
+#include "options/setting.h"
 
 static struct ct_rank own;
 

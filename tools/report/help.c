@@ -18,7 +18,7 @@ static const struct variable {
 #define CTL(...)
 #define CT_OPTION(who, id, variable, option, letter, argument, value, help)                        \
     who(variable, argument, value, help)
-#include "preload/options.def"
+#include "options/options.def"
 #undef LIBRARY
 #undef LAUNCHER
 #undef REPORT

@@ -233,7 +233,7 @@ static const struct {
 } never[] = {
 #define CT_OPTION(...)
 #define CT_NEVER(option, letter, argument, instead) {option, letter},
-#include "preload/options.def"
+#include "options/options.def"
 };
 
 /* Of each option of nvprof's that there is not, one line says what does that instead. */

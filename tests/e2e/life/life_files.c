@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cutrace/run.h"
-#include "record/journal.h"
+#include "drain/journal.h"
 #include "stage.h"
 
 #define POEM "a poem that is nobody's profile\n"

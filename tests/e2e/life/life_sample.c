@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drain/journal.h"
 #include "life/stage.h"
-#include "record/journal.h"
-#include "record/op.h"
 #include "report/profile/interval.h"
+#include "time/op.h"
 
 static const struct ct_file_row *row_of(const struct ct_summary *s, const char *name)
 {

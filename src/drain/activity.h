@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What devices and streams were doing when: settled brackets on their way into the sweep. Of the
+ * drain thread.
+ */
+#ifndef CT_ACTIVITY_H
+#define CT_ACTIVITY_H
+
+#include "base/base.h"
+#include "drain/settle.h"
+#include "drain/sweep.h"
+#include "state/stream.h"
+
+void ct_activity_forget(void);
+
+/* An operation of that kind has its duration. */
+void ct_activity_add(const struct ct_measured *m, uint32_t kind, uint64_t time_ns);
+
+/* Works out the figures as they stand, which the next two then have until the next time. */
+void ct_activity_project(void);
+
+/* NULL: nothing is known of the device, or the stream. */
+const struct ct_sweep_figures *ct_activity_of(uint32_t device);
+const struct ct_stream_activity *ct_activity_of_stream(const struct ct_stream *s);
+
+#endif

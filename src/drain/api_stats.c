@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "drain/api_stats.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "state/awake.h"
+#include "state/thread.h"
+
+struct sums {
+    struct ct_api_sums sums;
+    uint64_t min_ticks;
+    uint64_t max_ticks;
+};
+
+struct all_stats {
+    struct ct_api_stats api[CT_API_COUNT];
+    struct sums sums[CT_API_COUNT];
+};
+
+static struct all_stats *all;
+static uint64_t collected; /* samples */
+
+bool ct_api_stats_init(void)
+{
+    struct all_stats *a = ct_map(sizeof(*a));
+    all = a;
+    return a != NULL;
+}
+
+void ct_api_stats_forget(void)
+{
+    all = NULL;
+}
+
+struct ct_api_stats *ct_api_stats(uint32_t api)
+{
+    return &all->api[api];
+}
+
+static void add_sample(struct ct_api_stats *s, uint64_t ns, uint32_t stands_for)
+{
+    s->sampled += stands_for;
+    s->square_ns2 += (double)ns * (double)ns * stands_for;
+    ct_buckets_add(&s->buckets, ns, stands_for);
+}
+
+bool ct_api_stats_collect(struct ct_thread *t)
+{
+    uint32_t first;
+    uint32_t n = ct_ring_waiting(&t->sample_ring, CT_THREAD_SAMPLES, &first);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t sample = t->samples[(first + i) % CT_THREAD_SAMPLES];
+        uint64_t ticks = sample & (((uint64_t)1 << CT_SAMPLE_TICKS) - 1);
+        uint32_t api = sample >> CT_SAMPLE_TICKS & ((1u << CT_SAMPLE_API) - 1);
+        add_sample(&all->api[api], ct_ticks_to_ns(ticks),
+                   1u << (sample >> (CT_SAMPLE_TICKS + CT_SAMPLE_API)));
+    }
+    ct_ring_consume(&t->sample_ring, n);
+    collected += n;
+    return n != 0;
+}
+
+static uint64_t get(_Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Those that were timed for certain stand for themselves, the drawn for all others. */
+static struct ct_api_sums sums_of(struct ct_api_count *c)
+{
+    uint64_t sure = get(&c->sure), drawn = get(&c->drawn), others = drawn + get(&c->untimed);
+    uint64_t stands_for = get(&c->stands_for);
+    double mean = stands_for ? (double)get(&c->drawn_ticks) / (double)stands_for
+                  : sure     ? (double)get(&c->sure_ticks) / (double)sure
+                             : 0;
+    return (struct ct_api_sums){
+        .calls = sure + others,
+        .timed = sure + drawn,
+        .errors = get(&c->errors),
+        .total_ticks = get(&c->sure_ticks) + (uint64_t)(mean * (double)others),
+    };
+}
+
+/* Adds what is new. An estimate may have become less: sums wrap, and come out right. */
+static void sum_up(uint32_t api, struct ct_api_count *c)
+{
+    struct sums *s = &all->sums[api];
+    uint64_t calls = get(&c->sure) + get(&c->drawn) + get(&c->untimed);
+    if (ct_likely(calls == c->sums.calls && get(&c->errors) == c->sums.errors))
+        return;
+    struct ct_api_sums now = sums_of(c);
+    uint64_t min = get(&c->min_ticks);
+    s->min_ticks = s->sums.calls ? ct_min(s->min_ticks, min) : min;
+    s->max_ticks = ct_max(s->max_ticks, get(&c->max_ticks));
+    s->sums.calls += now.calls - c->sums.calls;
+    s->sums.timed += now.timed - c->sums.timed;
+    s->sums.errors += now.errors - c->sums.errors;
+    s->sums.total_ticks += now.total_ticks - c->sums.total_ticks;
+    c->sums = now;
+}
+
+static void clear(struct ct_api_count *c)
+{
+    _Atomic uint64_t *const counters[] = {
+        &c->untimed, &c->sure,  &c->sure_ticks,  &c->min_ticks,  &c->max_ticks,
+        &c->errors,  &c->drawn, &c->drawn_ticks, &c->stands_for,
+    };
+    for (unsigned i = 0; i < ct_countof(counters); i++)
+        atomic_store_explicit(counters[i], 0, memory_order_relaxed);
+    c->left = c->shift = 0;
+    c->last_ticks = c->seen_untimed = 0;
+    c->sums = (struct ct_api_sums){0};
+}
+
+void ct_api_stats_sum_up(struct ct_thread *t)
+{
+    for (uint32_t id = 0; id < CT_API_COUNT; id++)
+        sum_up(id, &t->api[id]);
+}
+
+void ct_api_stats_sum_up_awake(void)
+{
+    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+        ct_api_stats_sum_up(t);
+}
+
+/* Memory that was never written stays so: a short thread calls few functions, and gives it back. */
+void ct_api_stats_retire(struct ct_thread *t)
+{
+    for (uint32_t id = 0; id < CT_API_COUNT; id++) {
+        struct ct_api_count *c = &t->api[id];
+        sum_up(id, c);
+        if (c->sums.calls || c->sums.errors)
+            clear(c);
+    }
+}
+
+uint64_t ct_api_stats_collected(void)
+{
+    return collected;
+}
+
+struct ct_api_totals ct_api_totals(uint32_t api)
+{
+    const struct sums *s = &all->sums[api];
+    return (struct ct_api_totals){.calls = s->sums.calls,
+                                  .timed = s->sums.timed,
+                                  .errors = s->sums.errors,
+                                  .total_ns = ct_ticks_to_ns(s->sums.total_ticks),
+                                  .min_ns = ct_ticks_to_ns(s->min_ticks),
+                                  .max_ns = ct_ticks_to_ns(s->max_ticks)};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Distribution of host times for each API; the exact counters are the threads' (thread.h). */
+#ifndef CT_API_STATS_H
+#define CT_API_STATS_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "drain/image.h"
+#include "state/buckets.h"
+
+struct ct_api_stats {
+    uint64_t sampled; /* calls that the samples stand for */
+    double square_ns2;
+    struct ct_buckets *buckets; /* NULL until the first sample */
+    struct ct_listed listed;    /* these, by their `sampled` */
+};
+
+/* Counters of all threads, dead ones included. */
+struct ct_api_totals {
+    uint64_t calls;
+    uint64_t timed;
+    uint64_t errors;
+    uint64_t total_ns; /* of all calls: an estimate where not all were timed */
+    uint64_t min_ns;
+    uint64_t max_ns;
+};
+
+struct ct_thread;
+
+bool ct_api_stats_init(void);
+void ct_api_stats_forget(void);
+
+/* Takes the samples that wait in a thread's ring. Drain thread. True: there were some. */
+bool ct_api_stats_collect(struct ct_thread *t);
+/* Drain thread: samples taken so far. */
+uint64_t ct_api_stats_collected(void);
+/* Adds what a thread counted since the last time to the totals. Drain thread. */
+void ct_api_stats_sum_up(struct ct_thread *t);
+/* All that made calls of late: those that doze were summed up when they began to (awake.h). */
+void ct_api_stats_sum_up_awake(void);
+/* Keeps an ended thread's counters and zeroes them, so that its state can serve another. */
+void ct_api_stats_retire(struct ct_thread *t);
+
+/* Drain thread: as last summed up. */
+struct ct_api_totals ct_api_totals(uint32_t api);
+struct ct_api_stats *ct_api_stats(uint32_t api);
+
+#endif

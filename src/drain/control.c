@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "drain/control.h"
+
+#include "base/clock.h"
+#include "drain/api_stats.h"
+#include "state/api_count.h"
+#include "state/context.h"
+#include "state/pass.h"
+#include "state/sample.h"
+
+/* Where the device has no figure: what a bracket takes the host of an H200. */
+#define EVENT_NS_MOST 10000
+#define BRACKET_HOST_NS 400
+#define PASSED_HOST_NS 50
+#define HOST_NS_MOST 1000000 /* more is not believed */
+#define PASS_HOST_NS 25
+
+/* Of its time, the drain thread spends one part in so many here. */
+#define IDLE_PARTS 20
+
+#define STEP_NS 5000000u
+#define EARLY_NS 1000000000u
+#define WINDOW_NS 100000000.0
+#define LONGEST_NS 20000000.0 /* a drain thread that was held up does not make up for it */
+
+#define FILL_SHARE 0.75
+#define PURSE_SHARE 0.125
+#define SPEND_SHARE 0.70
+#define CLUSTER_SHARE 0.75 /* of that; the rest is for what comes seldom, or is not alike */
+
+/* For brackets whatever else costs: with too few, the first launches would stand for all. */
+#define FLOOR_SHARE 0.12
+
+/* How fast a rate that was seen is forgotten: bursts come again. */
+#define MEMORY_NS 200000000.0
+
+static struct {
+    uint64_t seen;
+    uint64_t passed;
+    double rate;        /* a second, */
+    double in_clusters; /* and those of it in clusters */
+    double due;         /* what a second of it is worth, of all the brackets that can be paid */
+} pace[CT_CELLS];
+
+static uint64_t last_ns, first_ns; /* of steps the last one, and the one before operations began */
+
+/* In the child of a fork: half a megabyte is not touched where it has not been in use. */
+void ct_control_forget(void)
+{
+    if (!last_ns)
+        return;
+    last_ns = first_ns = 0;
+    __builtin_memset(pace, 0, sizeof(pace));
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* What was counted so far elsewhere. */
+static uint64_t passes_seen, clocks_seen;
+
+static uint64_t since(uint64_t *seen, uint64_t now)
+{
+    uint64_t n = now - *seen;
+    *seen = now;
+    return n;
+}
+
+/* Takes the cells' counts; returns how many operations were passed over since the last time. */
+static uint64_t look(double dt_ns)
+{
+    uint64_t all = 0;
+    double keep = most(0, 1 - dt_ns / MEMORY_NS);
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        struct ct_cell_count n = ct_cell_count(i);
+        int64_t came = (int64_t)(n.seen - pace[i].seen); /* some are taken back */
+        int64_t passed = (int64_t)(n.seen - n.chosen - pace[i].passed);
+        pace[i].rate = most(came > 0 ? (double)came * 1e9 / dt_ns : 0, pace[i].rate * keep);
+        pace[i].seen = n.seen;
+        pace[i].passed = n.seen - n.chosen;
+        all += passed > 0 ? (uint64_t)passed : 0;
+    }
+    return all;
+}
+
+/* Without libm, and to a thousandth, which will do. */
+static double root(double x)
+{
+    uint64_t bits;
+    double guess;
+    if (!(x > 0))
+        return 0;
+    __builtin_memcpy(&bits, &x, sizeof(bits));
+    bits = (bits >> 1) + 0x1ff7a3bea91d9b1b; /* halves the exponent: within 4 % */
+    __builtin_memcpy(&guess, &bits, sizeof(guess));
+    return 0.5 * (guess + x / guess);
+}
+
+/* How much a cell's total gains from brackets: its rate times the scatter of its durations. */
+static double need_of(uint32_t i)
+{
+    const struct ct_stratum *t = ct_cell_stratum(i);
+    return pace[i].rate * root(ct_stratum_spread_ns2(t));
+}
+
+/*
+ * Half of the brackets are for the sum of all times, where they tell most; the other half is the
+ * same for each cell, so that each has a mean of its own.
+ */
+static void set_dues(void)
+{
+    double need = 0, active = 0;
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        pace[i].due = pace[i].rate > 0 ? need_of(i) : 0;
+        need += pace[i].due;
+        active += pace[i].rate > 0;
+    }
+    for (uint32_t i = 1; i < ct_cells_count(); i++)
+        if (pace[i].rate > 0)
+            pace[i].due = 0.5 / active + (need > 0 ? 0.5 * pace[i].due / need : 0.5 / active);
+}
+
+/* How many operations of a cell are to be timed a second beyond those in clusters. */
+static double beyond_clusters(uint32_t i, double value)
+{
+    return most(0, least(pace[i].rate, pace[i].due * value) - pace[i].in_clusters);
+}
+
+static double all_beyond_clusters(double value)
+{
+    double sum = 0;
+    for (uint32_t i = 1; i < ct_cells_count(); i++)
+        sum += beyond_clusters(i, value);
+    return sum;
+}
+
+/*
+ * How many brackets a second a due of one gets, where there are so many for cells by themselves:
+ * what those leave over that come less often than that, or often enough in clusters, goes to the
+ * others. To a thousandth.
+ */
+static double level(double brackets)
+{
+    double low = 0, high = most(brackets, 1);
+    for (int i = 0; i < 20 && all_beyond_clusters(high) < brackets; i++)
+        high *= 2;
+    for (int i = 0; i < 10; i++) {
+        double middle = (low + high) / 2;
+        if (all_beyond_clusters(middle) < brackets)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* Where a rate grows, those wait no longer that were drawn to go by at the old one. */
+static void set_cell_rates(double brackets)
+{
+    bool are_more_wanted = false;
+    set_dues();
+    double value = level(brackets);
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        double timed = beyond_clusters(i, value), others = pace[i].rate - pace[i].in_clusters;
+        double every = timed > 0 ? others / timed : pace[i].rate > 0 ? CT_EVERY_MOST : 1;
+        every = most(least(every + 0.5, CT_EVERY_MOST), ct_sample_policy()->every);
+        uint32_t before = atomic_load_explicit(&ct_cell(i)->every, memory_order_relaxed);
+        are_more_wanted |= every < before / 2;
+        atomic_store_explicit(&ct_cell(i)->every, (uint32_t)every, memory_order_relaxed);
+    }
+    if (are_more_wanted)
+        ct_pass_renew();
+}
+
+/* Returns what that costs a second. */
+static double set_cluster_rate(double spend_ns, double cluster_ns)
+{
+    double rate = 0;
+    for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        pace[i].in_clusters = ct_cell_is_in_clusters(i) ? pace[i].rate : 0;
+        rate += pace[i].in_clusters;
+    }
+    double cycle = most(rate * cluster_ns / spend_ns, CT_CLUSTER);
+    for (uint32_t i = 1; i < ct_cells_count(); i++)
+        pace[i].in_clusters *= CT_CLUSTER / cycle;
+    atomic_store_explicit(&ct_purse.cluster_cycle, (uint32_t)least(cycle + 0.5, CT_EVERY_MOST),
+                          memory_order_relaxed);
+    return rate / cycle * cluster_ns;
+}
+
+/* What clusters do not need is for single ones. */
+static void set_rates(double spend_ns, const struct ct_costs *costs)
+{
+    double cluster_ns = costs->bracket_ns + (CT_CLUSTER - 1) * (double)costs->next_ns;
+    double for_clusters_ns = set_cluster_rate(CLUSTER_SHARE * spend_ns, cluster_ns);
+    set_cell_rates((spend_ns - for_clusters_ns) / costs->bracket_ns);
+}
+
+/* Of all that cutrace does in a call but brackets. */
+static double spent_ns(double dt_ns, const struct ct_costs *costs)
+{
+    uint64_t passed = look(dt_ns), passes = since(&passes_seen, ct_passes_collected());
+    uint64_t clocks = since(&clocks_seen, ct_api_stats_collected());
+    uint64_t looked_at = passed > passes ? passed - passes : 0;
+    return (double)looked_at * costs->passed_ns + (double)passes * costs->pass_ns +
+           (double)clocks * costs->clocks_ns;
+}
+
+/* What all else costs is not there for brackets. */
+static void fill(double budget, double dt_ns, double other_ns)
+{
+    int64_t size_ns = (int64_t)(budget * WINDOW_NS * PURSE_SHARE);
+    int64_t left_ns = atomic_load_explicit(&ct_purse.left_ns, memory_order_relaxed);
+    int64_t more_ns = dt_ns > 0 ? (int64_t)most(budget * dt_ns * FILL_SHARE - other_ns,
+                                                budget * dt_ns * FLOOR_SHARE)
+                                : size_ns;
+    more_ns = (int64_t)least((double)more_ns, (double)(size_ns - left_ns));
+    more_ns = (int64_t)most((double)more_ns, (double)(-size_ns - left_ns));
+    atomic_store_explicit(&ct_purse.size_ns, size_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ct_purse.left_ns, more_ns, memory_order_relaxed);
+}
+
+/* A program may take a while to come to its first operation: that is one since the last step. */
+static bool is_early(uint64_t now_ns)
+{
+    if (!first_ns && ct_cells_count() > CT_CELL_NONE + 1)
+        first_ns = last_ns;
+    return !first_ns || now_ns - first_ns < EARLY_NS;
+}
+
+void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
+{
+    if (!ct_sample_is_on || !ct_sample_policy()->budget_ppm)
+        return;
+    bool is_first = !last_ns;
+    if (is_first)
+        last_ns = now_ns;
+    double dt_ns = (double)(now_ns - last_ns), budget = ct_sample_policy()->budget_ppm * 1e-6;
+    if (!is_first && dt_ns < STEP_NS)
+        return;
+    atomic_store_explicit(&ct_purse.early, is_early(now_ns), memory_order_relaxed);
+    last_ns = now_ns;
+    atomic_store_explicit(&ct_purse.bracket_ns, costs->bracket_ns, memory_order_relaxed);
+    atomic_store_explicit(&ct_purse.next_ns, costs->next_ns, memory_order_relaxed);
+    double other_ns = dt_ns > 0 ? spent_ns(dt_ns, costs) : 0;
+    fill(budget, least(dt_ns, LONGEST_NS), least(other_ns, dt_ns));
+    if (dt_ns > 0)
+        set_rates(most(budget * FLOOR_SHARE, budget * SPEND_SHARE - other_ns / dt_ns) * 1e9, costs);
+}
+
+/* Front end of the slowest device for one event. */
+static uint32_t event_ns(void)
+{
+    uint32_t ns = 0;
+    for (uint32_t i = 0; i < ct_devices_count(); i++) {
+        uint32_t gap_ns = ct_device(i)->calibration->gap_busy_ns;
+        if (gap_ns < EVENT_NS_MOST && gap_ns > ns)
+            ns = gap_ns;
+    }
+    return ns ? ns : ct_record_ns(ct_calibration_of("", 0));
+}
+
+static uint32_t host_ns(enum ct_cost cost, uint32_t standard_ns)
+{
+    uint64_t ticks = ct_sample_ticks(cost);
+    return ticks ? (uint32_t)ct_min(ct_ticks_to_ns(ticks), HOST_NS_MOST) : standard_ns;
+}
+
+/* A program waits for the host or for the GPU. */
+void ct_control_run(void)
+{
+    static uint64_t next_ns; /* many cells in many threads take a while */
+    uint64_t now_ns;
+    if (!ct_sample_is_on || !ct_sample_policy()->budget_ppm ||
+        (now_ns = ct_clock_monotonic_ns()) < next_ns)
+        return;
+    uint32_t events_ns = 2 * event_ns();
+    struct ct_costs costs = {
+        .bracket_ns = (uint32_t)ct_max(host_ns(CT_COST_BRACKET, BRACKET_HOST_NS), events_ns),
+        .next_ns = (uint32_t)ct_max(host_ns(CT_COST_NEXT, BRACKET_HOST_NS), events_ns),
+        .passed_ns = host_ns(CT_COST_PASSED, PASSED_HOST_NS),
+        .pass_ns = host_ns(CT_COST_PASS, PASS_HOST_NS),
+        .clocks_ns = CT_API_CLOCKS_NS,
+    };
+    ct_control_step(now_ns, &costs);
+    next_ns = now_ns + IDLE_PARTS * (ct_clock_monotonic_ns() - now_ns);
+}

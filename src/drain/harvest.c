@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT */
+#include "drain/harvest.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "drain/activity.h"
+#include "drain/calibrate.h"
+#include "drain/line.h"
+#include "drain/polled.h"
+#include "drain/settle.h"
+#include "drain/stamps.h"
+#include "state/pass.h"
+#include "state/row.h"
+#include "state/sample.h"
+#include "state/stream.h"
+#include "state/thread.h"
+#include "time/beside.h"
+#include "time/lead.h"
+#include "time/occupancy.h"
+
+#define SLAB 512
+
+#define EVENTS_MOST 3 /* that dealing with a bracket gives back: start, reference, anchor */
+
+#define CLOCK_GOOD_NS 20000000 /* in which the clocks drift apart by less than 10 ns */
+
+/* An H200's, driver 580: see "Copies and sets" in doc/accuracy.md. */
+#define INLINE_BYTES 1025
+#define SET_KERNEL_BYTES 16384
+
+static struct ct_pending *free_pending;
+static struct ct_stream *active; /* streams with something pending or a reference event held */
+static struct ct_stream *alone;  /* the one that was measured last, if no other is active */
+static uint32_t alone_context;
+static uint64_t pending;
+static uint64_t polled;       /* of these those whose end is found by asking */
+static uint64_t looked_ticks; /* when an event was last asked for */
+static unsigned added;        /* this round, past ct_settle() */
+static uint64_t added_ever;
+
+void ct_harvest_forget(void)
+{
+    alone = NULL;
+    free_pending = NULL;
+    active = NULL;
+    pending = polled = added_ever = 0;
+    ct_activity_forget();
+    ct_lines_forget();
+}
+
+static struct ct_pending *take_pending(void)
+{
+    if (!free_pending) {
+        struct ct_pending *slab = ct_map(sizeof(*slab) * SLAB);
+        for (unsigned i = 0; slab && i < SLAB; i++) {
+            slab[i].next = free_pending;
+            free_pending = &slab[i];
+        }
+    }
+    struct ct_pending *p = free_pending;
+    if (p)
+        free_pending = p->next;
+    return p;
+}
+
+static void give_pending(struct ct_pending *p)
+{
+    polled -= p->op.flags & CT_OP_POLLED ? 1 : 0;
+    p->next = free_pending;
+    free_pending = p;
+    pending--;
+}
+
+static bool is_gone(const struct ct_context *c)
+{
+    return atomic_load_explicit(&c->state, memory_order_acquire) == CT_CONTEXT_GONE;
+}
+
+/*
+ * A context that has gone took its events along; and nobody needs them any more when the drain
+ * thread hangs at the end, perhaps in the midst of making some.
+ */
+static bool has_event(uint32_t context, uint32_t event)
+{
+    return event != CT_EVENT_NONE && !is_gone(ct_context(context)) && !ct_is_taken_over();
+}
+
+static void give_event(uint32_t context, uint32_t event)
+{
+    if (has_event(context, event))
+        ct_event_give(ct_context(context), event);
+}
+
+/* The same of an event whose stamp is known. */
+static void give_stamp(uint32_t context, uint32_t event, uint64_t ns)
+{
+    if (has_event(context, event))
+        ct_gpu_clock_give(ct_context(context), event, ns);
+}
+
+static void drop_reference(struct ct_stream *s)
+{
+    if (s->last_stop_sequence)
+        give_stamp(s->last_stop_context, s->last_stop, s->last_stop_ns);
+    s->last_stop_sequence = 0;
+}
+
+/* After this the entry may serve another stream, and the context may be forgotten. */
+static void tell(struct ct_stream *s)
+{
+    atomic_store_explicit(&s->done, s->dealt, memory_order_release);
+}
+
+/*
+ * Each launch reads `done`: telling it of each bracket would take it out of the launching thread's
+ * cache as often. But whoever can take an event must see that it was given back.
+ */
+static void let_go(struct ct_stream *s, const struct ct_op *op)
+{
+    ct_count_bump(&s->settled, op->operations);
+    s->dealt++;
+    if (ct_events_will_flush(ct_context(op->context), EVENTS_MOST))
+        tell(s);
+}
+
+static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
+{
+    ct_row_lose(op->row, loss, op->operations, op->bytes);
+    ct_cell_lose(op->cell);
+    if (ct_unlikely(op->batch))
+        ct_collective_lost(op->batch);
+    give_event(op->context, op->start_event);
+    give_event(op->context, op->stop_event);
+    drop_reference(s);
+    ct_line_lost(s, op);
+    let_go(s, op);
+    tell(s);
+}
+
+static void activate(struct ct_stream *s)
+{
+    if (s->active)
+        return;
+    s->active = true;
+    s->next_active = active;
+    active = s;
+}
+
+/*
+ * Threads that share a stream hand their brackets over in another order than recorded, those of a
+ * thread one after the other: the next place is looked for from the last one on.
+ */
+static void insert(struct ct_stream *s, struct ct_pending *p)
+{
+    struct ct_pending **at = &s->first_pending;
+    if (s->last_pending && s->last_pending->op.sequence < p->op.sequence)
+        at = &s->last_pending->next;
+    else if (s->last_inserted && s->last_inserted->op.sequence < p->op.sequence)
+        at = &s->last_inserted->next;
+    while (*at && (*at)->op.sequence < p->op.sequence)
+        at = &(*at)->next;
+    p->next = *at;
+    *at = p;
+    if (!p->next)
+        s->last_pending = p;
+    s->last_inserted = p;
+}
+
+static void collect_one(const struct ct_thread *t, const struct ct_op *op)
+{
+    struct ct_stream *s = ct_stream(op->stream);
+    struct ct_pending *p = take_pending();
+    if (!p) {
+        lose(s, op, CT_LOSS_RING_FULL);
+        return;
+    }
+    pending++;
+    polled += op->flags & CT_OP_POLLED ? 1 : 0;
+    p->op = *op;
+    p->asked_ticks = 0;
+    p->thread = t;
+    insert(s, p);
+    activate(s);
+}
+
+bool ct_harvest_collect(struct ct_thread *t)
+{
+    uint32_t first;
+    uint32_t n = ct_ring_waiting(&t->op_ring, CT_THREAD_OPS, &first);
+    for (uint32_t i = 0; i < n; i++)
+        collect_one(t, &t->ops[(first + i) % CT_THREAD_OPS]);
+    ct_ring_consume(&t->op_ring, n);
+    return n != 0;
+}
+
+uint64_t ct_harvest_pending(void)
+{
+    return pending;
+}
+
+bool ct_harvest_polls(void)
+{
+    return polled;
+}
+
+uint64_t ct_harvest_polled(void)
+{
+    return added_ever;
+}
+
+/* Small sets are the copy engine's, larger ones and copies within a device are kernels. */
+static enum ct_work_class class_of(const struct ct_row *r, const struct ct_op *op)
+{
+    if (r->kind == CT_ROW_SET)
+        return op->bytes < SET_KERNEL_BYTES ? CT_CLASS_SET : CT_CLASS_KERNEL;
+    if (r->kind == CT_ROW_PREFETCH)
+        return CT_CLASS_COPY;
+    if (r->kind != CT_ROW_COPY || r->detail == CT_DTOD)
+        return CT_CLASS_KERNEL;
+    return op->flags & CT_OP_WAITED_FOR ? CT_CLASS_WAIT : CT_CLASS_COPY;
+}
+
+/* What is so small travels to the device with the command, and a kernel's engine puts it there. */
+static enum ct_engine engine_of(const struct ct_row *r, const struct ct_op *op)
+{
+    enum ct_work_class work = class_of(r, op);
+    if (work == CT_CLASS_KERNEL || work == CT_CLASS_SET)
+        return CT_ENGINE_COMPUTE;
+    if (r->detail == CT_DTOH)
+        return CT_ENGINE_TO_HOST;
+    return op->bytes < INLINE_BYTES ? CT_ENGINE_COMPUTE : CT_ENGINE_TO_DEVICE;
+}
+
+/* 0: the driver did not say. */
+static uint32_t attribute(const _Atomic uint32_t *a)
+{
+    uint32_t value = atomic_load_explicit(a, memory_order_relaxed);
+    return value == UINT32_MAX ? 0 : value;
+}
+
+static uint32_t block_registers(const struct ct_row *r, const struct ct_op *op)
+{
+    return attribute(&r->registers) * ct_shape_threads(&op->shape);
+}
+
+static bool fills_device(const struct ct_row *r, const struct ct_measured *m)
+{
+    return r->kind == CT_ROW_KERNEL &&
+           ct_fills_device(ct_device(m->device)->sm_count, &m->op.shape, m->times.block_registers,
+                           attribute(&r->static_shared_bytes));
+}
+
+static bool has_hopped(const struct ct_stream *s, const struct ct_op *op, enum ct_engine engine)
+{
+    return s->last_engine != CT_ENGINE_NONE && s->last_engine != engine &&
+           !(op->flags & CT_OP_AFTER_BREAK);
+}
+
+/* The stop event stays as reference for the next bracket's gap; the one before goes back. */
+static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t stop_ns)
+{
+    drop_reference(s);
+    bool goes_on = s->last_stop_context == op->context;
+    s->latest_stop_ns = goes_on ? ct_max(s->latest_stop_ns, stop_ns) : stop_ns;
+    s->last_stop = op->stop_event;
+    s->last_stop_ns = stop_ns;
+    s->last_stop_context = op->context;
+    s->last_stop_sequence = op->sequence;
+}
+
+/*
+ * With no other stream at work, the host's clock tells for a while after a pin where starts would
+ * be, if it is known how fast it goes. Not on a device whose brackets know nothing of the host's
+ * time.
+ */
+static void allow_clock(struct ct_stream *s, const struct ct_context *context)
+{
+    const struct ct_gpu_clock *clock = &context->clock;
+    if (ct_tells_host(ct_device(context->device)->calibration) && clock->pinned &&
+        clock->ns_per_tick > 0)
+        atomic_store_explicit(&s->clock_until,
+                              ct_gpu_clock_newest(clock)->ticks + ct_ns_to_ticks(CLOCK_GOOD_NS),
+                              memory_order_relaxed);
+}
+
+/* Its stop event has no stamp, so nothing that follows can begin there. */
+static void measure_polled(struct ct_stream *s, const struct ct_pending *p)
+{
+    const struct ct_op *op = &p->op;
+    struct ct_context *c = ct_context(op->context);
+    struct ct_measured m = {.op = *op, .device = c->device};
+    struct ct_estimate e;
+    uint64_t start_doubt_ns;
+    m.stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
+    m.priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
+    m.times = ct_lead_host_times(op);
+    m.times.work = class_of(ct_row(op->row), op);
+    enum ct_loss loss = ct_polled_start(s, &m, &start_doubt_ns);
+    if (loss == CT_LOSS_COUNT)
+        loss = ct_polled_end(&m, p, looked_ticks, &e);
+    if (loss != CT_LOSS_COUNT) {
+        lose(s, op, loss);
+        return;
+    }
+    ct_settle_as(&m, e.time_ns, e.doubt_ns + start_doubt_ns);
+    added++;
+    added_ever++;
+    s->polled_sequence = op->sequence;
+    s->polled_stop_ns = m.stop_ns;
+    s->polled_doubt_ns = e.doubt_ns;
+    give_stamp(op->context, op->start_event, m.start_ns);
+    give_event(op->context, op->stop_event);
+    drop_reference(s);
+    s->last_engine = engine_of(ct_row(op->row), op);
+    let_go(s, op);
+}
+
+/* The bracket stays in its stream meanwhile: a call that does not come back must not lose it. */
+static void measure(struct ct_stream *s, const struct ct_pending *p)
+{
+    const struct ct_op *op = &p->op;
+    if (ct_unlikely(op->flags & CT_OP_POLLED)) {
+        measure_polled(s, p);
+        return;
+    }
+    const struct ct_gpu_clock *clock = &ct_context(op->context)->clock;
+    const struct ct_row *r = ct_row(op->row);
+    bool is_overlapped = op->flags & CT_OP_OVERLAPPED;
+    if (!is_overlapped)
+        ct_line_end(s, op);
+    struct ct_measured *m = ct_settle_next();
+    enum ct_engine engine = engine_of(r, op);
+    m->op = *op;
+    m->is_placed = false;
+    m->device = ct_context(op->context)->device;
+    m->priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
+    m->stream_id = atomic_load_explicit(&s->id, memory_order_relaxed);
+    m->times = ct_lead_host_times(op);
+    m->times.work = class_of(r, op);
+    m->times.block_registers = block_registers(r, op);
+    m->times.parameter_bytes = atomic_load_explicit(&r->parameter_bytes, memory_order_relaxed);
+    m->times.hopped = has_hopped(s, op, engine);
+    m->fills_device = fills_device(r, m);
+    m->long_ticks = ct_lead_long_ticks(p->next);
+    enum ct_loss loss = ct_stamps_read(s, op, m);
+    if (loss != CT_LOSS_COUNT) {
+        lose(s, op, loss);
+        return;
+    }
+    m->times.met_intake = ct_lead_met_intake(clock, m->stop_ns, p->next);
+    uint64_t start_ns = m->start_ns, stop_ns = m->stop_ns;
+    if (!is_overlapped || !ct_line_hold(s, m))
+        ct_settle_keep();
+    alone = active == s && !s->next_active ? s : NULL;
+    alone_context = op->context;
+    give_stamp(op->context, op->start_event, start_ns);
+    keep_reference(s, op, stop_ns);
+    if (!is_overlapped) {
+        s->alone_stop_ns = stop_ns;
+        s->alone_context = op->context;
+    }
+    s->last_engine = engine;
+    let_go(s, op);
+}
+
+static struct ct_pending *unlink_first(struct ct_stream *s)
+{
+    struct ct_pending *p = s->first_pending;
+    s->first_pending = p->next;
+    if (!p->next)
+        s->last_pending = NULL;
+    if (s->last_inserted == p)
+        s->last_inserted = NULL;
+    return p;
+}
+
+static void lose_first(struct ct_stream *s, enum ct_loss loss)
+{
+    struct ct_pending *p = unlink_first(s);
+    lose(s, &p->op, loss);
+    give_pending(p);
+}
+
+static void lose_all(struct ct_stream *s, enum ct_loss loss)
+{
+    while (s->first_pending)
+        lose_first(s, loss);
+}
+
+static uint32_t state_of(const struct ct_op *op)
+{
+    return atomic_load_explicit(&ct_context(op->context)->state, memory_order_acquire);
+}
+
+/*
+ * Whether the first bracket can be dealt with now. Another thread may begin a capture between our
+ * question and our record, which then is in that: such a bracket is lost, and it alone. A context
+ * whose events fail otherwise is left alone.
+ */
+static bool is_complete(struct ct_stream *s)
+{
+    const struct ct_op *op = &s->first_pending->op;
+    struct ct_context *c = ct_context(op->context);
+    uint64_t ticks = ct_ticks();
+    CUresult r = CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event));
+    if (r == CUDA_ERROR_NOT_READY)
+        s->first_pending->asked_ticks = ticks;
+    looked_ticks = ct_ticks();
+    if (ct_context_is_barred(c)) {
+        if (is_gone(c))
+            lose_all(s, CT_LOSS_CONTEXT_GONE);
+        return false;
+    }
+    if (r == CUDA_SUCCESS || r == CUDA_ERROR_NOT_READY)
+        return r == CUDA_SUCCESS;
+    if (r == CUDA_ERROR_CAPTURED_EVENT) {
+        lose_first(s, CT_LOSS_UNSAFE);
+        return false;
+    }
+    uint32_t live = CT_CONTEXT_LIVE;
+    if (atomic_compare_exchange_strong(&c->state, &live, CT_CONTEXT_BROKEN))
+        ct_pass_renew();
+    lose_all(s, CT_LOSS_EVENT_ERROR);
+    return false;
+}
+
+/*
+ * One question for all that waits: what comes last in a stream is complete last, but for brackets
+ * that were open at once, whose numbers are not always in the order of their stop records.
+ */
+static bool is_all_complete(const struct ct_stream *s)
+{
+    if (s->first_pending == s->last_pending)
+        return false;
+    const struct ct_op *op = &s->last_pending->op;
+    const struct ct_context *c = ct_context(op->context);
+    bool is = CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event)) == CUDA_SUCCESS;
+    looked_ticks = ct_ticks();
+    return is;
+}
+
+/* The one before may still be in another thread's queue, and be where this one begins. */
+static bool is_next(const struct ct_stream *s)
+{
+    return s->first_pending && s->first_pending->op.sequence <= s->dealt + 1;
+}
+
+static bool is_overlapped(const struct ct_stream *s)
+{
+    return s->first_pending->op.flags & CT_OP_OVERLAPPED;
+}
+
+static void harvest_stream(struct ct_stream *s)
+{
+    bool all = s->first_pending && is_all_complete(s);
+    while (is_next(s) && ((all && !is_overlapped(s)) || is_complete(s))) {
+        measure(s, s->first_pending);
+        give_pending(unlink_first(s));
+    }
+    tell(s);
+}
+
+/*
+ * Gives the reference event back when nothing is pending and nobody can be about to share it: the
+ * launching thread counts a bracket as opened before it looks at `released`, and here it is the
+ * other way round, both sequentially consistent: one of the two sees the other.
+ */
+static void rest(struct ct_stream *s)
+{
+    if (!s->last_stop_sequence)
+        return;
+    atomic_store(&s->released, s->last_stop_sequence);
+    if (!ct_stream_has_open(s) &&
+        atomic_load_explicit(&s->sequence, memory_order_acquire) == s->last_stop_sequence)
+        drop_reference(s);
+}
+
+/* Asking an event wants its context current; streams of one context tend to follow each other. */
+static void harvest_with_context(struct ct_stream *s)
+{
+    struct ct_context *c = ct_context(s->first_pending->op.context);
+    uint32_t state = state_of(&s->first_pending->op);
+    if (state == CT_CONTEXT_PAUSED)
+        return;
+    if (ct_calibrate_holds(c->device))
+        return;
+    if (state != CT_CONTEXT_LIVE) {
+        lose_all(s, state == CT_CONTEXT_BROKEN ? CT_LOSS_EVENT_ERROR : CT_LOSS_CONTEXT_GONE);
+        return;
+    }
+    CUcontext before;
+    if (!ct_context_enter(c, &before))
+        return;
+    harvest_stream(s);
+    ct_context_leave(c, before);
+}
+
+/* With nothing pending there may still be brackets that have not come in yet. */
+static unsigned settle(bool all)
+{
+    uint64_t start_ns;
+    if (all)
+        ct_lines_end();
+    else
+        ct_lines_step();
+    for (struct ct_stream *s = active; s; s = s->next_active) {
+        if (!s->first_pending)
+            continue;
+        const struct ct_op *op = &s->first_pending->op;
+        if (ct_gpu_clock_at(&ct_context(op->context)->clock, op->call_ticks, &start_ns))
+            ct_beside_running(op->stream, op->context, start_ns);
+    }
+    unsigned n = ct_settle(all) + added;
+    added = 0;
+    if (alone)
+        allow_clock(alone, ct_context(alone_context));
+    alone = NULL;
+    return n;
+}
+
+uint64_t ct_harvest(bool all)
+{
+    struct ct_stream **at = &active;
+    ct_settle_begin();
+    while (*at) {
+        struct ct_stream *s = *at;
+        if (s->first_pending)
+            harvest_with_context(s);
+        if (!s->first_pending)
+            rest(s);
+        if (s->first_pending || s->last_stop_sequence) {
+            at = &s->next_active;
+        } else {
+            *at = s->next_active;
+            s->active = false;
+        }
+    }
+    return settle(all);
+}
+
+void ct_harvest_give_up(void)
+{
+    for (struct ct_stream *s = active; s; s = s->next_active)
+        lose_all(s, CT_LOSS_UNFINISHED);
+    ct_lines_end();
+    ct_settle(true);
+}
+
+static bool is_in(const struct ct_stream *s, const struct ct_context *c)
+{
+    return s->first_pending && s->first_pending->op.context == ct_context_index(c);
+}
+
+void ct_harvest_context(struct ct_context *c)
+{
+    CUcontext before;
+    if (!ct_context_enter(c, &before))
+        return;
+    for (struct ct_stream *s = active; s; s = s->next_active)
+        if (is_in(s, c))
+            harvest_stream(s);
+    ct_context_leave(c, before);
+    settle(true);
+}
+
+void ct_harvest_lose_context(struct ct_context *c)
+{
+    ct_lines_end();
+    for (struct ct_stream *s = active; s; s = s->next_active) {
+        if (is_in(s, c))
+            lose_all(s, CT_LOSS_CONTEXT_GONE);
+        if (s->last_stop_sequence && s->last_stop_context == ct_context_index(c))
+            s->last_stop_sequence = 0;
+    }
+    atomic_store_explicit(&c->is_forgotten, true, memory_order_release);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Brackets of streams that several threads share, between the reading of their events and their
+ * settling: where each operation ran is known only when all brackets around it have been read. Of
+ * the drain thread; the caller holds the round's lock.
+ */
+#ifndef CT_LINE_H
+#define CT_LINE_H
+
+#include "base/base.h"
+#include "drain/settle.h"
+#include "state/stream.h"
+
+void ct_lines_forget(void);
+
+/*
+ * A bracket that others came into, whose events have been read: it comes to ct_settle_keep() when
+ * its place is known, at the latest by ct_lines_end(). False: there is no memory, and it is settled
+ * as it is.
+ */
+bool ct_line_hold(struct ct_stream *s, const struct ct_measured *m);
+
+/* A bracket of the stream is dealt with without a time. */
+void ct_line_lost(struct ct_stream *s, const struct ct_op *op);
+
+/* None of the brackets before that one was open any more: what is held can be placed. */
+void ct_line_end(struct ct_stream *s, const struct ct_op *op);
+
+/* At the end of a round: settles what nothing more can come between. */
+void ct_lines_step(void);
+/* Settles all that is held. */
+void ct_lines_end(void);
+
+#endif

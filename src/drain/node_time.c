@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "drain/node_time.h"
+
+#include "base/hist.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "state/context.h"
+#include "state/row.h"
+
+/*
+ * With fewer launches, with event nodes or without, a graph tells nothing of what these add: unless
+ * so many kernels share by how much a launch differs from others.
+ */
+#define LEAST_LAUNCHES 8
+#define LEAST_KERNELS 64
+
+/* What event nodes have added to graphs, whose way leads through so many kernels. */
+struct added {
+    int64_t ns;
+    uint64_t least;
+    uint64_t most;
+};
+
+/* All replicas together: kernels that were alone at their time. */
+struct line {
+    uint64_t replicas;
+    uint64_t total_ns;
+    uint64_t kernels;
+};
+
+/* A graph, and of its replicas, where it begins and ends with a kernel, from there to there: */
+struct whole {
+    uint32_t row;
+    uint64_t replicas;
+    uint64_t total_ns;
+    uint64_t alone; /* kernels */
+    uint64_t beside;
+    struct added added; /* no kernels: it is not known */
+    struct line line;
+    int64_t least_ns; /* to be taken off: with less, kernels would be longer than the graph */
+};
+
+struct node_times {
+    struct ct_node_time time[CT_NODE_TIMES];
+    uint32_t count;
+    struct ct_table index; /* row and name -> index; never full */
+    struct whole graph[CT_NODE_GRAPHS];
+    uint32_t graphs;
+    struct ct_table graph_index; /* row + 1 -> index; never full */
+    struct added added[CT_DEVICES];
+};
+
+static struct node_times *all;
+
+bool ct_node_times_init(void)
+{
+    struct node_times *n = ct_map(sizeof(*n));
+    if (!n || !ct_table_init(&n->index, 16) || !ct_table_init(&n->graph_index, 13))
+        return false;
+    all = n;
+    return true;
+}
+
+void ct_node_times_forget(void)
+{
+    all = NULL;
+}
+
+/* ---- kernels ---- */
+
+/* An address has 48 bits, and a row less than 16. */
+static uint64_t key_of(uint32_t row, const char *name)
+{
+    return (uint64_t)(uintptr_t)name << 16 | row;
+}
+
+static struct ct_node_time *find(uint32_t row, const char *name)
+{
+    uint64_t index;
+    return all && ct_table_find(&all->index, key_of(row, name), &index) ? &all->time[index] : NULL;
+}
+
+static struct ct_node_time *make(uint32_t row, const char *name)
+{
+    if (!all || all->count == CT_NODE_TIMES)
+        return NULL;
+    struct ct_node_time *t = &all->time[all->count];
+    *t = (struct ct_node_time){.row = row, .name = name, .min_ns = UINT64_MAX};
+    ct_table_put(&all->index, key_of(row, name), all->count++);
+    return t;
+}
+
+void ct_node_time_add(uint32_t row, const char *name, uint64_t raw_ns, bool beside)
+{
+    struct ct_node_time *t = find(row, name);
+    if (!t && !(t = make(row, name)))
+        return;
+    t->timed++;
+    t->beside += beside;
+    t->total_ns += raw_ns;
+    t->min_ns = ct_min(t->min_ns, raw_ns);
+    t->max_ns = ct_max(t->max_ns, raw_ns);
+    t->square_ns2 += (double)raw_ns * (double)raw_ns;
+}
+
+const struct ct_node_time *ct_node_time_find(uint32_t row, const char *name)
+{
+    return find(row, name);
+}
+
+/* ---- what event nodes add ---- */
+
+static struct whole *find_graph(uint32_t row)
+{
+    uint64_t index;
+    return all && ct_table_find(&all->graph_index, row + 1, &index) ? &all->graph[index] : NULL;
+}
+
+static struct whole *make_graph(uint32_t row)
+{
+    if (!all || all->graphs == CT_NODE_GRAPHS)
+        return NULL;
+    struct whole *g = &all->graph[all->graphs];
+    *g = (struct whole){.row = row};
+    ct_table_put(&all->graph_index, row + 1, all->graphs++);
+    return g;
+}
+
+static struct whole *graph_of(uint32_t row)
+{
+    struct whole *g = find_graph(row);
+    return g ? g : make_graph(row);
+}
+
+void ct_node_time_add_line(uint32_t row, uint64_t raw_ns, uint64_t kernels)
+{
+    struct whole *g = kernels ? graph_of(row) : NULL;
+    if (!g)
+        return;
+    g->line.replicas++;
+    g->line.total_ns += raw_ns;
+    g->line.kernels += kernels;
+}
+
+void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint64_t beside)
+{
+    struct whole *g = graph_of(row);
+    if (!g)
+        return;
+    g->replicas++;
+    g->total_ns += raw_ns;
+    g->alone += alone;
+    g->beside += beside;
+}
+
+/* The fewer of both decide. */
+static bool is_enough(uint64_t launches, uint64_t replicas, uint64_t kernels)
+{
+    uint64_t fewer = ct_min(launches, replicas);
+    return fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS);
+}
+
+/* Not the mean: single launches that waited for something would be in it. False: there are none. */
+static bool median_of(const struct ct_row *r, uint64_t *ns)
+{
+    if (!r->timed)
+        return false;
+    uint32_t bucket = ct_hist_bucket(r->time.min_ns), last = ct_hist_bucket(r->time.max_ns);
+    uint64_t n = 0, below = 0;
+    for (uint32_t i = bucket; i <= last; i++)
+        n += ct_buckets_count(r->time.buckets, i);
+    if (!n)
+        return false;
+    while ((below += ct_buckets_count(r->time.buckets, bucket)) <= n / 2)
+        bucket++;
+    *ns = ct_hist_middle(bucket);
+    return true;
+}
+
+static struct added added_to(const struct whole *g)
+{
+    uint64_t without_ns;
+    if (!is_enough(ct_row(g->row)->timed, g->replicas, g->alone + g->beside) ||
+        !median_of(ct_row(g->row), &without_ns))
+        return (struct added){0};
+    return (struct added){(int64_t)g->total_ns - (int64_t)(g->replicas * without_ns), g->alone,
+                          g->alone + g->beside};
+}
+
+/*
+ * Without event nodes, kernels one behind the other and what is between them are in the graph: in
+ * its mean as well, which the table shows.
+ */
+static int64_t least_of(const struct whole *g)
+{
+    uint64_t without_ns;
+    const struct line *l = &g->line;
+    const struct ct_row *r = ct_row(g->row);
+    if (!l->kernels || !is_enough(r->timed, l->replicas, l->kernels) || !median_of(r, &without_ns))
+        return 0;
+    without_ns = ct_min(without_ns, r->time.total_ns / r->timed);
+    uint64_t room_ns = l->replicas * without_ns;
+    if (l->total_ns <= room_ns)
+        return 0;
+    uint64_t more_ns = (l->total_ns - room_ns + l->kernels - 1) / l->kernels;
+    return (int64_t)more_ns + ct_device(r->device)->calibration->node.gap_ns;
+}
+
+void ct_node_times_settle(void)
+{
+    if (!all)
+        return;
+    __builtin_memset(all->added, 0, sizeof(all->added));
+    for (struct whole *g = all->graph; g < all->graph + all->graphs; g++) {
+        struct added *sum = &all->added[ct_row(g->row)->device];
+        g->added = added_to(g);
+        g->least_ns = least_of(g);
+        sum->ns += g->added.ns;
+        sum->least += g->added.least;
+        sum->most += g->added.most;
+    }
+}
+
+struct ct_node_bias ct_node_bias_of(uint32_t row)
+{
+    uint32_t device = ct_row(row)->device;
+    const struct whole *g = find_graph(row);
+    struct added a = all ? all->added[device] : (struct added){0};
+    if (g && g->added.least)
+        a = g->added;
+    struct ct_node_bias b =
+        ct_estimate_node_bias(&ct_device(device)->calibration->node, a.ns, a.least, a.most);
+    if (g && g->least_ns > (int64_t)b.bias_ns)
+        b.bias_ns = (uint64_t)g->least_ns;
+    return b;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* When a bracket began and ended on the GPU, from its events or from what stands for them. */
+#ifndef CT_STAMPS_H
+#define CT_STAMPS_H
+
+#include "drain/settle.h"
+#include "state/stream.h"
+
+/*
+ * Sets start, stop, raw duration and gap of a bracket that is complete and the next of its stream.
+ * Drain thread, with the context current. CT_LOSS_COUNT: all well; otherwise why it has no time.
+ */
+enum ct_loss ct_stamps_read(const struct ct_stream *s, const struct ct_op *op,
+                            struct ct_measured *m);
+
+#endif

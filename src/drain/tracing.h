@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trace of the process while it runs: settled operations and logged calls on their way into
+ * blocks. Where operations lie on the host's clock: doc/internals.md, "The trace". Of the drain
+ * thread.
+ */
+#ifndef CT_TRACING_H
+#define CT_TRACING_H
+
+#include "base/base.h"
+#include "drain/settle.h"
+#include "drain/snapshot.h"
+#include "format/trace_write.h"
+#include "state/thread.h"
+
+/* CUDA has started in the process. False: no memory, there will be no trace. */
+bool ct_tracing_start(const struct ct_process_info *process, uint64_t most_bytes);
+
+extern struct ct_tracing *ct_tracing;
+
+static inline bool ct_tracing_is_on(void)
+{
+    return ct_tracing != NULL;
+}
+
+/* An operation has its duration. Those of a stream come in their order. */
+void ct_tracing_add(const struct ct_measured *m, uint64_t time_ns);
+/* A record of a thread's range: `node` of its tree; `number` as in the trace. */
+void ct_tracing_add_range(struct ct_thread *t, uint32_t node, enum ct_trace_phase phase,
+                          uint64_t number, uint64_t ticks);
+/* So many found no room before. */
+void ct_tracing_drop_ranges(uint64_t records);
+/* Takes what waits in a thread's log. True: there was something. */
+bool ct_tracing_collect(struct ct_thread *t);
+
+struct ct_trace_header ct_tracing_header(void);
+/*
+ * Has all that came so far in what ct_tracing_ready() gives next. False: that has no room for it.
+ * Makes no system call.
+ */
+bool ct_tracing_seal(bool finished);
+/* What can be written now; it stays until the next call. NULL: nothing. */
+const struct ct_trace_out *ct_tracing_ready(void);
+
+/*
+ * There is nowhere to write to, or this is the child of a fork: no call is logged any more. In the
+ * round.
+ */
+void ct_tracing_forget(void);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+#include "drain/witness.h"
+
+#include <errno.h>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/sort.h"
+#include "base/spin.h"
+#include "cutrace/format.h"
+#include "drain/settle.h"
+#include "launch/bracket.h"
+#include "launch/depth.h"
+#include "state/capture.h"
+#include "state/context.h"
+#include "state/note.h"
+#include "state/sample.h"
+#include "state/stream.h"
+#include "state/thread.h"
+#include "time/estimate.h"
+
+/* What it is for: so many kernels, so short, that the GPU waited for. */
+#define WANTED_KERNELS 300
+#define SHORT_NS 20000
+
+#define SPIN_NS 2000 /* it ends when the GPU has been told of the stop record */
+#define GROUP 4
+#define WAIT_NS 1000000
+#define GROUP_NS 75000u      /* what a group takes the program */
+#define SHORTEST_NS 1000000u /* from a group to the next, */
+#define PART 32              /* of the time since the first could be, */
+#define LONGEST_NS 100000000u
+#define DISTURBED_NS 1000000000u
+#define BUDGET_PART 8    /* of a budget */
+#define SETTLED 64       /* operations of a stream by now: in a new one all take longer */
+#define MOST_STREAMS 256 /* that are looked at */
+
+/* A group that hangs in the driver is not waited for: then the program would hang as well. */
+#define END_NS_MOST 100000000
+
+#define FEWEST 12  /* to go by */
+#define STEP 4     /* so many more change what they say */
+#define TRIMMED 10 /* one in so many at either end: a host that was interrupted */
+#define WIDEST_NS 3000
+
+/* What a program's launch has that a witness's has not, of what a record takes the host longer. */
+#define HOST_PART 12
+
+static const char failed[] = "No kernel of known duration could be launched: times of kernels that "
+                             "find the GPU idle may be off by a tenth of a microsecond or two";
+
+static _Atomic uint64_t due_ticks; /* UINT64_MAX: a thread is at it */
+
+/* ---- in the program's thread ---- */
+
+enum outcome { DONE, DISTURBED, REFUSED };
+
+/* No other one has ever made a call. */
+static bool is_only_thread(const struct ct_thread *t)
+{
+    return ct_threads_first() == t && !t->next;
+}
+
+/*
+ * What another thread may destroy now is not touched: the call that waited was not for it. One
+ * whose first call that is waits for us: ct_witness_end_group().
+ */
+static bool is_safe(const struct ct_thread *t, const struct ct_stream *s)
+{
+    return s->special != CT_STREAM_CREATED || is_only_thread(t);
+}
+
+static struct ct_stream *waited_for(struct ct_thread *t, CUstream stream)
+{
+    if (stream)
+        return ct_stream_known(t, stream);
+    const struct ct_stream *s = t->last_stream;
+    return s && is_safe(t, s) ? ct_stream_known(t, s->handle) : NULL;
+}
+
+/*
+ * A launch into the legacy default stream keeps blocking streams waiting for each other: one of
+ * them may hold what another one is to let go. One that was never used another thread may be about
+ * to use.
+ */
+static bool is_barrier(const struct ct_thread *t, const struct ct_stream *s,
+                       const struct ct_stream *other)
+{
+    return s->special == CT_STREAM_LEGACY && !ct_stream_is_non_blocking(other) &&
+           !atomic_load_explicit(&other->gone, memory_order_relaxed) &&
+           (ct_stream_was_used(other) || !is_only_thread(t));
+}
+
+/* All that the context has was waited for, or what its other streams had is over. */
+static bool is_alone(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all)
+{
+    uint32_t count = ct_streams_count();
+    for (uint32_t i = 0; i < ct_min(count, MOST_STREAMS); i++) {
+        const struct ct_stream *other = ct_stream(i);
+        if (other == s || other->context != s->context)
+            continue;
+        if (is_barrier(t, s, other) || (!waited_for_all && !ct_stream_is_over(other)))
+            return false;
+    }
+    return count <= MOST_STREAMS && !ct_stream_has_open(s);
+}
+
+/* With what went by unseen the module might have to wait for what this thread is to do next. */
+static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all,
+                   CUcontext context)
+{
+    const struct ct_context *c = ct_context(s->context);
+    return (!context || context == c->handle) && ct_recording() && !ct_recording_off_operations() &&
+           !ct_captures_are_open() && !t->nccl_depth &&
+           atomic_load_explicit(&c->state, memory_order_relaxed) == CT_CONTEXT_LIVE &&
+           c->handle == ct_context_current_handle() &&
+           atomic_load_explicit(&s->settled, memory_order_relaxed) >= SETTLED &&
+           is_alone(t, s, waited_for_all);
+}
+
+/*
+ * A GPU that is another process's for a while is later than that. What stays behind ends while the
+ * program queues, and is no sign that what the program queues moves.
+ */
+static bool await(struct ct_stream *s)
+{
+    uint64_t end = ct_ticks() + ct_ns_to_ticks(WAIT_NS);
+    while (!ct_stream_is_idle(s))
+        if (ct_ticks() > end) {
+            ct_depth_gate(s);
+            return false;
+        }
+    return true;
+}
+
+static enum outcome load(struct ct_witness *w, const struct ct_context *c)
+{
+    CUstreamCaptureMode mode;
+    if (!ct_selftimed_is_possible() || !ct_relaxed_enter(&mode))
+        return REFUSED;
+    bool ok = ct_selftimed_load(&w->kernels, c);
+    ct_relaxed_leave(mode);
+    w->since_ticks = ct_ticks();
+    if (ok)
+        atomic_store_explicit(&w->state, CT_WITNESS_LOADED, memory_order_relaxed);
+    return ok ? DONE : REFUSED;
+}
+
+static void take_stamps(struct ct_witness *w)
+{
+    for (uint32_t i = 0; i < w->unread; i++) {
+        uint64_t number = w->launched - w->unread + 1 + i;
+        uint64_t ns = w->kernels.words[2 + 2 * i] - w->kernels.words[1 + 2 * i];
+        ns = ct_min(ns, UINT32_MAX);
+        atomic_store_explicit(&w->inside[number % CT_WITNESS_WAITING], number << 32 | ns,
+                              memory_order_relaxed);
+        atomic_store_explicit(&w->inside_ns, (uint32_t)ns, memory_order_relaxed);
+    }
+    w->unread = 0;
+}
+
+/* Of the group before. The first launch behind a wait takes longer: it is this one. */
+static enum outcome read_stamps(struct ct_witness *w, struct ct_stream *s)
+{
+    if (!ct_capture_ask_enter(s->handle))
+        return DISTURBED;
+    ct_stream_break(s);
+    CUresult r = ct_selftimed_launch_read(&w->kernels, s->handle, GROUP);
+    ct_capture_ask_leave();
+    if (r != CUDA_SUCCESS)
+        return REFUSED;
+    if (!await(s))
+        return DISTURBED;
+    take_stamps(w);
+    return DONE;
+}
+
+static enum outcome launch(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
+{
+    struct ct_bracket b;
+    const struct ct_work work = {
+        .kind = CT_WORK_WITNESS, .stream = s->handle, .bytes = w->launched + 1};
+    if (!ct_bracket_open(&b, &work, t) || b.state != CT_BRACKET_OPEN)
+        return DISTURBED;
+    uint64_t call_ticks = ct_ticks();
+    CUresult r = ct_selftimed_launch(&w->kernels, s->handle, SPIN_NS, w->unread);
+    ct_bracket_close(&b, &work, r, call_ticks, ct_ticks());
+    if (b.state != CT_BRACKET_OPEN)
+        ct_stream_break(s);
+    if (r != CUDA_SUCCESS)
+        return REFUSED;
+    w->launched++;
+    w->unread++;
+    return DONE;
+}
+
+static enum outcome launch_and_wait(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
+{
+    if (!ct_capture_ask_enter(s->handle))
+        return DISTURBED;
+    enum outcome o = launch(w, t, s);
+    ct_capture_ask_leave();
+    return o == DONE && !await(s) ? DISTURBED : o;
+}
+
+static enum outcome launch_group(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
+{
+    enum outcome o = read_stamps(w, s);
+    while (o == DONE && w->unread < GROUP)
+        o = launch_and_wait(w, t, s);
+    if (o != DONE)
+        w->unread = 0; /* they may still be on their way */
+    return o;
+}
+
+/*
+ * What they show changes within tens of milliseconds: they are to be where the program's kernels
+ * are, in a program of a second as in one of an hour. In the first second, which a budget leaves
+ * out, as often as without one.
+ */
+static uint64_t pause_ns(const struct ct_witness *w)
+{
+    uint64_t ns = ct_ticks_to_ns(ct_ticks_between(w->since_ticks, ct_ticks())) / PART;
+    ns = ct_max(SHORTEST_NS, ct_min(ns, LONGEST_NS));
+    uint64_t budget_ppm = ct_sample_policy()->budget_ppm;
+    if (!budget_ppm || atomic_load_explicit(&ct_purse.early, memory_order_relaxed))
+        return ns;
+    return ct_max(ns, GROUP_NS * BUDGET_PART * (uint64_t)1000000 / budget_ppm);
+}
+
+/* Loading takes a while, in which another thread may have begun something: that is looked at anew.
+ */
+static uint64_t go_on(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
+{
+    bool is_loaded = atomic_load_explicit(&w->state, memory_order_relaxed) == CT_WITNESS_LOADED;
+    enum outcome o = is_loaded ? launch_group(w, t, s) : load(w, ct_context(s->context));
+    if (o == REFUSED) {
+        ct_note(CT_NOTE_WARNING, failed);
+        atomic_store_explicit(&w->state, CT_WITNESS_FAILED, memory_order_relaxed);
+    }
+    return o == DISTURBED ? DISTURBED_NS : pause_ns(w);
+}
+
+/* Until the next group is due, or whether one can be is to be looked at again. */
+static uint64_t call(struct ct_thread *t, CUstream stream, CUcontext context)
+{
+    struct ct_stream *s = waited_for(t, stream);
+    if (!s)
+        return SHORTEST_NS;
+    struct ct_witness *w = &ct_context(s->context)->witness;
+    uint32_t state = atomic_load_explicit(&w->state, memory_order_relaxed);
+    bool may = state == CT_WITNESS_WANTED || state == CT_WITNESS_LOADED;
+    return may && is_fit(t, s, !stream, context) ? go_on(w, t, s) : SHORTEST_NS;
+}
+
+void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context)
+{
+    uint64_t begin = ct_ticks(), due = atomic_load_explicit(&due_ticks, memory_order_relaxed);
+    if (ct_likely(begin < due) || !atomic_compare_exchange_strong(&due_ticks, &due, UINT64_MAX))
+        return;
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    atomic_thread_fence(memory_order_seq_cst); /* before it is looked at which threads there are */
+    uint64_t ns = call(t, stream, context), end = ct_ticks();
+    if (t->runtime_depth) {
+        t->ours_ticks = end - begin;
+        t->ours_end = end;
+    }
+    atomic_store(&due_ticks, end + ct_ns_to_ticks(ns));
+    ct_cancel_restore(cancel);
+    errno = saved_errno;
+}
+
+void ct_witness_end_group(void)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* behind that this thread is there */
+    if (ct_likely(atomic_load(&due_ticks) != UINT64_MAX))
+        return;
+    uint64_t since = ct_ticks();
+    for (unsigned tries = 1; atomic_load(&due_ticks) == UINT64_MAX &&
+                             ct_ticks_to_ns(ct_ticks() - since) < END_NS_MOST;
+         tries++)
+        ct_spin_pause(tries);
+}
+
+/* ---- in the drain thread ---- */
+
+static bool is_late(const struct ct_measured *m, const struct ct_estimate *e)
+{
+    return e->is_clean && ct_gpu_waited(&m->times);
+}
+
+void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
+{
+    if (w->late_kernels >= WANTED_KERNELS || ct_config.calibrate == CT_CALIBRATE_OFF ||
+        e->time_ns > SHORT_NS || !is_late(m, e) ||
+        !ct_tells_host(ct_device(m->device)->calibration))
+        return;
+    w->late_kernels += (uint32_t)ct_min(ct_op_stands_for(&m->op), WANTED_KERNELS);
+    if (w->late_kernels >= WANTED_KERNELS)
+        atomic_store_explicit(&w->state, CT_WITNESS_WANTED, memory_order_relaxed);
+}
+
+/* Contexts come and go. */
+static struct ct_witnesses of_device[CT_DEVICES];
+
+static int32_t sorted[CT_WITNESS_REMEMBERED];
+
+static bool is_later(unsigned a, unsigned b)
+{
+    return sorted[a] > sorted[b];
+}
+
+static void swap(unsigned a, unsigned b)
+{
+    int32_t was = sorted[a];
+    sorted[a] = sorted[b];
+    sorted[b] = was;
+}
+
+static int64_t trimmed_mean(const int32_t *x, unsigned n)
+{
+    int64_t sum = 0;
+    unsigned least = n / TRIMMED;
+    __builtin_memcpy(sorted, x, n * sizeof(*x));
+    ct_sort(n, is_later, swap);
+    for (unsigned i = least; i < n - least; i++)
+        sum += sorted[i];
+    return sum / (int64_t)(n - 2 * least);
+}
+
+static void tell(struct ct_witness *w, int64_t error_ns)
+{
+    error_ns = error_ns > INT32_MAX ? INT32_MAX : error_ns < INT32_MIN ? INT32_MIN : error_ns;
+    w->error_ns[w->told++ % CT_WITNESS_REMEMBERED] = (int32_t)error_ns;
+    uint32_t n = (uint32_t)ct_min(w->told, CT_WITNESS_REMEMBERED);
+    if (n < FEWEST || w->told % STEP)
+        return;
+    int64_t ns = trimmed_mean(w->error_ns, n);
+    w->excess_ns = -WIDEST_NS < ns && ns < WIDEST_NS ? ns : 0;
+}
+
+/* Those whose stamps have been read by now. */
+static void tell_what_is_known(struct ct_witness *w)
+{
+    for (unsigned i = 0; i < CT_WITNESS_WAITING; i++) {
+        uint32_t number = w->bracketed[i].number;
+        uint64_t inside = atomic_load_explicit(&w->inside[i], memory_order_relaxed);
+        if (!number || inside >> 32 != number)
+            continue;
+        tell(w, (int64_t)w->bracketed[i].time_ns - (uint32_t)inside - w->by->outside_ns);
+        w->bracketed[i].number = 0;
+    }
+}
+
+int64_t ct_witness_excess_ns(const struct ct_witness *w, uint64_t host_record_ns)
+{
+    if (w->told < FEWEST)
+        return 0;
+    int64_t usual_ns = w->by->host_record_ns;
+    return w->excess_ns + (usual_ns ? ((int64_t)host_record_ns - usual_ns) / HOST_PART : 0);
+}
+
+/* Other figures are wrong by something else. */
+static void hold_against(struct ct_witness *w, const struct ct_calibration *figures)
+{
+    if (w->by == figures)
+        return;
+    w->by = figures;
+    w->told = 0;
+    w->excess_ns = 0;
+}
+
+/*
+ * Of the first of a group, which stands behind a launch without a bracket, the start is known in
+ * another way: it tells something else.
+ */
+void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
+{
+    uint32_t number = (uint32_t)m->op.bytes;
+    uint64_t host_record_ns = ct_context(m->op.context)->clock.host_record_ns;
+    hold_against(w, ct_device(m->device)->calibration);
+    tell_what_is_known(w);
+    if (w->told >= FEWEST)
+        of_device[m->device] =
+            (struct ct_witnesses){w->told, (int32_t)ct_witness_excess_ns(w, host_record_ns)};
+    if (!is_late(m, e) || m->op.flags & CT_OP_AFTER_BREAK)
+        return;
+    w->bracketed[number % CT_WITNESS_WAITING].number = number;
+    w->bracketed[number % CT_WITNESS_WAITING].time_ns = (uint32_t)ct_min(e->time_ns, UINT32_MAX);
+}
+
+uint32_t ct_witness_inside_ns(const struct ct_witness *w)
+{
+    return atomic_load_explicit(&w->inside_ns, memory_order_relaxed);
+}
+
+struct ct_witnesses ct_witnesses_of(uint32_t device)
+{
+    return of_device[device];
+}
+
+void ct_witness_forget(void)
+{
+    atomic_store_explicit(&due_ticks, 0, memory_order_relaxed);
+    __builtin_memset(of_device, 0, sizeof(of_device));
+}

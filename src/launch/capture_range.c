@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "launch/capture_range.h"
+
+#include "base/config.h"
+#include "base/spin.h"
+#include "base/text.h"
+#include "drain/drain.h"
+#include "launch/bracket.h"
+
+static struct ct_spin lock;
+static _Atomic uint64_t open;
+static uint32_t telling; /* threads that tell the streams; under the lock */
+
+/* Up to the @ before the domain, or all of it; "\@" is an @ of the name. */
+static bool is_name(const char **pattern, const char *text, size_t bytes)
+{
+    const char *p = *pattern;
+    size_t i = 0;
+    bool same = true;
+    for (; *p && *p != '@'; p++, i++) {
+        p += *p == '\\' && p[1] == '@';
+        same = same && i < bytes && text[i] == *p;
+    }
+    *pattern = p;
+    return same && i == bytes;
+}
+
+bool ct_capture_is_of(const char *domain, const char *text, size_t bytes)
+{
+    const char *p = ct_config.capture;
+    if (!p || !is_name(&p, text, bytes))
+        return false;
+    return *p ? ct_streq(p, "@*") || ct_streq(p + 1, domain) : !*domain;
+}
+
+static bool opens_locked(void)
+{
+    bool is_first = !open++;
+    if (is_first)
+        ct_recording_switch(true);
+    return is_first;
+}
+
+static bool closes_locked(void)
+{
+    bool is_last = !--open;
+    if (is_last)
+        ct_recording_switch(false);
+    return is_last;
+}
+
+/*
+ * Switched under the lock, as one thread's last may be closed while another opens its first. There
+ * may be thousands of streams to tell: without the lock, and also by whoever comes before another
+ * thread is done with them, whose streams may be among those that were not told yet.
+ */
+static void change(bool (*switches)(void))
+{
+    ct_spin_lock(&lock);
+    bool tells = switches() || telling;
+    telling += tells;
+    ct_spin_unlock(&lock);
+    if (!tells)
+        return;
+    ct_recording_tell();
+    ct_spin_lock(&lock);
+    telling--;
+    ct_spin_unlock(&lock);
+}
+
+void ct_capture_opens(void)
+{
+    if (!open)
+        ct_drain_settle();
+    change(opens_locked);
+}
+
+void ct_capture_closes(void)
+{
+    if (open == 1)
+        ct_drain_settle();
+    change(closes_locked);
+}
+
+void ct_capture_forget(void)
+{
+    ct_spin_init(&lock);
+    open = 0;
+    telling = 0;
+}

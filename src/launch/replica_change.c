@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of replicas when the program makes, changes or destroys executable graphs. */
+#include <errno.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "drain/drain.h"
+#include "launch/replica_entry.h"
+#include "state/graph.h"
+
+#define NAP_NS 1000000
+#define NAPS 1000
+
+static bool can_replicate(void)
+{
+    return CT_HAS(cuGraphClone) && CT_HAS(cuGraphDestroy) && CT_HAS(cuGraphExecGetFlags) &&
+           CT_HAS(cuGraphInstantiateWithFlags) && CT_HAS(cuGraphExecDestroy) &&
+           CT_HAS(cuGraphAddEventRecordNode) && CT_HAS(cuGraphNodeGetDependencies_v2) &&
+           CT_HAS(cuGraphNodeGetDependentNodes_v2) && CT_HAS(cuGraphAddDependencies_v2) &&
+           CT_HAS(cuGraphRemoveDependencies_v2) && CT_HAS(cuGraphGetRootNodes) &&
+           CT_HAS(cuGraphKernelNodeGetParams_v2);
+}
+
+/* ---- clones ---- */
+
+static uint32_t take_free_locked(CUgraphExec exec)
+{
+    uint32_t first = ct_replica_first_way(exec);
+    for (uint32_t i = first; i < first + CT_REPLICA_WAYS; i++)
+        if (ct_replica_phase_of(i) == CT_REPLICA_FREE) {
+            atomic_fetch_add_explicit(&ct_replicas->used, 1, memory_order_relaxed);
+            return i;
+        }
+    return CT_REPLICAS;
+}
+
+static bool keep(CUgraphExec exec, CUgraph clone, unsigned flags)
+{
+    ct_spin_lock(&ct_replicas->lock);
+    uint32_t i = take_free_locked(exec);
+    if (i < CT_REPLICAS) {
+        ct_replicas->replica[i] = (struct ct_replica){
+            .clone = clone, .flags = flags, .random = (uint64_t)(uintptr_t)exec | 1};
+        atomic_store_explicit(&ct_replicas->dropped[i], false, memory_order_relaxed);
+        ct_replica_set_phase(i, CT_REPLICA_CLONED);
+        atomic_store_explicit(&ct_replicas->exec[i], exec, memory_order_release);
+    }
+    ct_spin_unlock(&ct_replicas->lock);
+    return i < CT_REPLICAS;
+}
+
+static enum ct_replica_loss copy_graph(CUgraphExec exec, CUgraph graph, CUgraph *copy,
+                                       unsigned *flags)
+{
+    if (!can_replicate())
+        return CT_REPLICA_LOST_REFUSED;
+    enum ct_replica_loss why = ct_replica_look(exec, graph, flags);
+    if (why == CT_REPLICA_LOSS_COUNT && CT_REAL(cuGraphClone)(copy, graph) != CUDA_SUCCESS)
+        why = CT_REPLICA_LOST_REFUSED;
+    return why;
+}
+
+static enum ct_replica_loss offer(CUgraphExec exec, CUgraph graph)
+{
+    CUgraph copy;
+    unsigned flags;
+    enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
+    if (why != CT_REPLICA_LOSS_COUNT || keep(exec, copy, flags))
+        return why;
+    CT_REAL(cuGraphDestroy)(copy);
+    return CT_REPLICA_LOST_MANY;
+}
+
+/* ---- dropping ---- */
+
+#define BIT(phase) (1u << CT_REPLICA_##phase)
+/* In these somebody else is at work, soon to be done with it. */
+#define AT_WORK (BIT(MAKING) | BIT(CHANGING) | BIT(ENDING))
+
+/*
+ * What is being made has functions of the program's in it, which may go next. A drain thread that
+ * does not come out of the driver is waited for once.
+ */
+static void wait_while(uint32_t i, unsigned phases)
+{
+    static _Atomic uint32_t stuck;
+    const struct timespec nap = {0, NAP_NS};
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    for (unsigned naps = 0; 1u << ct_replica_phase_of(i) & phases && atomic_load(&stuck) != i + 1;
+         naps++) {
+        nanosleep(&nap, NULL);
+        if (naps == NAPS)
+            atomic_store(&stuck, i + 1);
+    }
+    ct_cancel_restore(cancel);
+    errno = saved_errno;
+}
+
+/* ---- at once ---- */
+
+/*
+ * Who queues many launches before the first is through has queued them all before a replica could
+ * be made meanwhile: the first graphs of a process have theirs when they are instantiated, which
+ * takes its time anyway. Those behind, which may be many and launched seldom, first have to be
+ * launched.
+ */
+#define MADE_AT_ONCE 4
+#define AT_ONCE_NAPS 100
+
+/* It will be launched there; where there are several, its first launch says in which. */
+static bool is_only_context(const struct ct_context *c)
+{
+    for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
+        const struct ct_context *other = ct_context(i);
+        uint32_t state = atomic_load_explicit(&other->state, memory_order_acquire);
+        if (other != c && state != CT_CONTEXT_FREE && state != CT_CONTEXT_GONE)
+            return false;
+    }
+    return c != NULL;
+}
+
+/* A drain thread that does not begin with it is waited for once. */
+static void wait_for_making(uint32_t i)
+{
+    const struct timespec pause = {0, NAP_NS};
+    int saved_errno = errno, cancel = ct_cancel_disable();
+    ct_drain_wake();
+    for (unsigned naps = 0; ct_replica_phase_of(i) == CT_REPLICA_WANTED && naps < AT_ONCE_NAPS;
+         naps++)
+        nanosleep(&pause, NULL);
+    if (ct_replica_phase_of(i) == CT_REPLICA_WANTED)
+        atomic_store_explicit(&ct_replicas->at_once, MADE_AT_ONCE, memory_order_relaxed);
+    ct_cancel_restore(cancel);
+    errno = saved_errno;
+    wait_while(i, BIT(MAKING));
+}
+
+static void make_at_once(CUgraphExec exec)
+{
+    uint32_t i = ct_replica_find(exec);
+    struct ct_context *c = ct_context_current();
+    if (i == CT_REPLICAS || !is_only_context(c) ||
+        atomic_fetch_add_explicit(&ct_replicas->at_once, 1, memory_order_relaxed) >= MADE_AT_ONCE)
+        return;
+    ct_replicas->replica[i].context = c;
+    if (ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_WANTED))
+        wait_for_making(i);
+}
+
+void ct_replica_offer(CUgraphExec exec, CUgraph graph)
+{
+    CUstreamCaptureMode mode;
+    if (!ct_replicas_are_on || !exec || !graph)
+        return;
+    ct_replica_gone(exec); /* of one with the same handle */
+    if (!ct_relaxed_enter(&mode))
+        return;
+    ct_replica_lose(offer(exec, graph));
+    ct_relaxed_leave(mode);
+    make_at_once(exec);
+}
+
+void ct_replica_end_clone(uint32_t i)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    CUgraph copy = r->clone;
+    r->clone = NULL;
+    if (copy)
+        CT_ASK(cuGraphDestroy, copy);
+}
+
+bool ct_replica_take_next(uint32_t i)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    r->clone = atomic_exchange_explicit(&r->next, NULL, memory_order_relaxed);
+    return r->clone != NULL;
+}
+
+/* First it is dropped, then looked at; who makes it does that the other way round. */
+void ct_replica_drop(uint32_t i, enum ct_replica_loss why)
+{
+    if (atomic_exchange(&ct_replicas->dropped[i], true))
+        return;
+    if (ct_replica_phase_of(i) != CT_REPLICA_OVER)
+        ct_replica_lose(why);
+    wait_while(i, AT_WORK);
+    if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_ENDING) &&
+        !ct_replica_go_on(i, CT_REPLICA_WANTED, CT_REPLICA_ENDING))
+        return;
+    ct_replica_end_clone(i);
+    ct_replica_set_phase(i, CT_REPLICA_OVER);
+}
+
+void ct_replica_give_back(uint32_t i)
+{
+    if (ct_replica_go_on(i, CT_REPLICA_OVER, CT_REPLICA_FREE))
+        atomic_fetch_sub_explicit(&ct_replicas->used, 1, memory_order_relaxed);
+}
+
+void ct_replica_changed(CUgraphExec exec)
+{
+    uint32_t i = ct_replica_find(exec);
+    if (i < CT_REPLICAS)
+        ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
+}
+
+void ct_replica_gone(CUgraphExec exec)
+{
+    uint32_t i = ct_replica_find(exec);
+    if (i == CT_REPLICAS)
+        return;
+    ct_replica_drop(i, ct_replica_was_replayed(i) ? CT_REPLICA_LOSS_COUNT : CT_REPLICA_LOST_SELDOM);
+    atomic_store_explicit(&ct_replicas->exec[i], NULL, memory_order_release);
+    ct_replica_give_back(i);
+}
+
+void ct_replicas_unloaded(void)
+{
+    if (!ct_replicas_are_on || !atomic_load_explicit(&ct_replicas->used, memory_order_relaxed))
+        return;
+    for (uint32_t i = 0; i < CT_REPLICAS; i++) {
+        wait_while(i, AT_WORK);
+        enum ct_replica_phase p = ct_replica_phase_of(i);
+        bool is_there = p != CT_REPLICA_FREE && p != CT_REPLICA_OVER;
+        if (p == CT_REPLICA_CLONED || p == CT_REPLICA_WANTED ||
+            (is_there && ct_replica_is_outdated(i)))
+            ct_replica_drop(i, CT_REPLICA_LOST_UNLOADED);
+    }
+}
+
+/* ---- changes of nodes ---- */
+
+/* What the program did to a node: gave it parameters, or, where there are none, switched it. */
+struct change {
+    CUgraphNode node; /* of the program's graph */
+    CUgraphNodeParams *params;
+    bool on;
+};
+
+/* Nobody else touches the entry until its phase is again what it was. False: it cannot be had. */
+static bool take(uint32_t i, enum ct_replica_phase *phase)
+{
+    const unsigned kept = BIT(CLONED) | BIT(WANTED) | BIT(READY) | BIT(RUNNING);
+    do {
+        wait_while(i, AT_WORK | BIT(READING));
+        *phase = ct_replica_phase_of(i);
+        if (!(1u << *phase & kept))
+            return false;
+    } while (!ct_replica_go_on(i, *phase, CT_REPLICA_CHANGING));
+    return true;
+}
+
+static bool find_in_clone(CUgraph clone, const struct change *c, CUgraphNode *mine)
+{
+    return CT_HAS(cuGraphNodeFindInClone) &&
+           CT_REAL(cuGraphNodeFindInClone)(mine, c->node, clone) == CUDA_SUCCESS;
+}
+
+/* In a graph that is none to execute all is on. */
+static bool change_clone(CUgraph clone, const struct change *c)
+{
+    CUgraphNode mine;
+    if (!c->params)
+        return c->on;
+    return find_in_clone(clone, c, &mine) && CT_HAS(cuGraphNodeSetParams) &&
+           CT_REAL(cuGraphNodeSetParams)(mine, c->params) == CUDA_SUCCESS;
+}
+
+static bool change_exec(CUgraphExec exec, CUgraphNode mine, const struct change *c)
+{
+    if (!c->params)
+        return CT_HAS(cuGraphNodeSetEnabled) &&
+               CT_REAL(cuGraphNodeSetEnabled)(exec, mine, c->on) == CUDA_SUCCESS;
+    return CT_HAS(cuGraphExecNodeSetParams) &&
+           CT_REAL(cuGraphExecNodeSetParams)(exec, mine, c->params) == CUDA_SUCCESS;
+}
+
+/* A launch under way is not affected: it is one of the kernel that was there before. */
+static void note_change(struct ct_replica *r, CUgraphNode mine, const struct change *c)
+{
+    struct ct_replica_node *n = ct_replica_node_of(&r->body, mine);
+    if (!n)
+        return;
+    const char *name = c->params ? ct_replica_name(r->context, ct_function_of(c->params)) : n->name;
+    bool off = c->params ? n->off : !c->on;
+    if (name == n->name && off == n->off)
+        return;
+    n->name = name;
+    n->off = off;
+    n->changed = atomic_load_explicit(&r->replayed, memory_order_relaxed);
+}
+
+static bool change_replica(struct ct_replica *r, const struct change *c)
+{
+    CUgraphNode mine;
+    CUgraph next = atomic_load_explicit(&r->next, memory_order_relaxed);
+    if (next)
+        return change_clone(next, c);
+    r->was_off |= !c->params && !c->on;
+    if (!find_in_clone(r->clone, c, &mine) || !change_exec(r->body.exec, mine, c))
+        return false;
+    note_change(r, mine, c);
+    return true;
+}
+
+static bool follow(uint32_t i, const struct change *c)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    enum ct_replica_phase phase;
+    CUstreamCaptureMode mode;
+    if (!take(i, &phase))
+        return false;
+    bool relaxed = ct_relaxed_enter(&mode), ok = false;
+    if (relaxed && 1u << phase & (BIT(CLONED) | BIT(WANTED)))
+        ok = change_clone(r->clone, c);
+    else if (relaxed)
+        ok = change_replica(r, c);
+    if (relaxed)
+        ct_relaxed_leave(mode);
+    ct_replica_set_phase(i, phase);
+    return ok;
+}
+
+static void change(CUgraphExec exec, const struct change *c)
+{
+    uint32_t i = ct_replica_find(exec);
+    if (i < CT_REPLICAS && !ct_replica_is_dropped(i) && !follow(i, c))
+        ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
+}
+
+void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p)
+{
+    switch (p->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_HOST:
+        change(exec, &(struct change){.node = node, .params = p});
+        break;
+    default:
+        ct_replica_changed(exec);
+    }
+}
+
+void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
+{
+    change(exec, &(struct change){.node = node, .on = on});
+}
+
+/* ---- updates ---- */
+
+/* Where there is a replica, the drain thread ends that first: it may be running. */
+static bool renew(uint32_t i, CUgraph copy)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    enum ct_replica_phase phase;
+    if (!take(i, &phase))
+        return false;
+    bool is_made = 1u << phase & (BIT(READY) | BIT(RUNNING));
+    CUgraph before = is_made ? atomic_load_explicit(&r->next, memory_order_relaxed) : r->clone;
+    if (before)
+        CT_REAL(cuGraphDestroy)(before);
+    if (is_made)
+        atomic_store_explicit(&r->next, copy, memory_order_relaxed);
+    else
+        r->clone = copy;
+    r->launches = r->due = 0;
+    ct_replica_set_phase(i, is_made ? phase : CT_REPLICA_CLONED);
+    return true;
+}
+
+static enum ct_replica_loss update(uint32_t i, CUgraphExec exec, CUgraph graph)
+{
+    CUgraph copy;
+    unsigned flags;
+    enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
+    if (why != CT_REPLICA_LOSS_COUNT || renew(i, copy))
+        return why;
+    CT_REAL(cuGraphDestroy)(copy);
+    return CT_REPLICA_LOST_CHANGED;
+}
+
+/*
+ * A program that updates before each launch is not to pay for a clone each time; and no manual says
+ * what an update does to nodes that are off.
+ */
+static bool is_worth_it(uint32_t i)
+{
+    const struct ct_replica *r = &ct_replicas->replica[i];
+    return r->launches >= CT_REPLICA_LAUNCHES_BEFORE && !r->was_off;
+}
+
+void ct_replica_updated(CUgraphExec exec, CUgraph graph)
+{
+    uint32_t i = ct_replica_find(exec);
+    CUstreamCaptureMode mode;
+    enum ct_replica_loss why = CT_REPLICA_LOST_CHANGED;
+    if (i == CT_REPLICAS || ct_replica_is_dropped(i) || ct_replica_phase_of(i) == CT_REPLICA_OVER)
+        return;
+    if (is_worth_it(i) && ct_relaxed_enter(&mode)) {
+        why = update(i, exec, graph);
+        ct_relaxed_leave(mode);
+    }
+    if (why != CT_REPLICA_LOSS_COUNT)
+        ct_replica_drop(i, why);
+}

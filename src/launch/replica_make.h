@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A graph with event nodes around its kernels: made of a clone, off the launch path.
+ *
+ *     before                after
+ *     a -> K -> L -> b      a -> [1] -> K -> [2] -> L -> [3] -> b
+ *
+ * Everything else keeps its order. A kernel that waits for nothing but the event node behind
+ * another one begins at that. One event node, or a last one behind all that nothing waits for,
+ * tells that the whole graph is through.
+ */
+#ifndef CT_REPLICA_MAKE_H
+#define CT_REPLICA_MAKE_H
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "cuda/api.h"
+#include "state/context.h"
+
+/* Why the kernels of an executable graph have no times of their own. */
+#define CT_REPLICA_LOSSES(X)                                                                       \
+    X(MEMORY, "Graphs whose kernels have no times of their own: they allocate or free memory")     \
+    X(CONDITION, "Graphs whose kernels have no times of their own: they have conditional nodes")   \
+    X(DEVICE, "Graphs whose kernels have no times of their own: they are launched from the GPU")   \
+    X(PROGRAMMATIC,                                                                                \
+      "Graphs in which kernels have no times of their own: they begin before others have ended")   \
+    X(CONTEXTS, "Graphs whose kernels have no times of their own: they are of several contexts")   \
+    X(CHANGED, "Graphs whose kernels have no more times of their own: "                            \
+               "they were changed too often, or in a way that is not followed")                    \
+    X(UNLOADED,                                                                                    \
+      "Graphs whose kernels have no times of their own: a module was unloaded too early")          \
+    X(EVENTS, "Graphs whose kernels have no times of their own: too few events (CUTRACE_EVENTS)")  \
+    X(SELDOM, "Graphs whose kernels have no times of their own: they were launched too seldom")    \
+    X(REFUSED, "Graphs whose kernels have no times of their own: the driver refused a copy")       \
+    X(MANY, "Graphs whose kernels have no times of their own: there are too many")
+
+enum ct_replica_loss {
+#define X(id, text) CT_REPLICA_LOST_##id,
+    CT_REPLICA_LOSSES(X)
+#undef X
+        CT_REPLICA_LOSS_COUNT
+};
+
+/* Events are indices into the context's pool. */
+struct ct_replica_node {
+    CUgraphNode kernel; /* of the clone */
+    const char *name;   /* interned; NULL: nobody wants it */
+    uint32_t start_event;
+    uint32_t stop_event;
+    uint32_t changed; /* up to that launch of the replica it was another one, or was switched */
+    bool beside;      /* other nodes may run meanwhile */
+    bool off;         /* it does not run */
+};
+
+struct ct_replica_body {
+    CUgraphExec exec;
+    uint32_t first_event; /* before all, and done_event right behind all; or NONE */
+    uint32_t done_event;
+    struct ct_buffer nodes;  /* struct ct_replica_node, of each kernel that is timed */
+    struct ct_buffer events; /* uint32_t: all there are */
+};
+
+static inline const struct ct_replica_node *ct_replica_nodes(const struct ct_replica_body *b,
+                                                             size_t *count)
+{
+    *count = b->nodes.len_bytes / sizeof(struct ct_replica_node);
+    return (const struct ct_replica_node *)(const void *)b->nodes.data;
+}
+
+static inline size_t ct_replica_events(const struct ct_replica_body *b)
+{
+    return b->events.len_bytes / sizeof(uint32_t);
+}
+
+/* NULL: it is no kernel with event nodes. */
+static inline struct ct_replica_node *ct_replica_node_of(struct ct_replica_body *b,
+                                                         CUgraphNode kernel)
+{
+    struct ct_replica_node *n = (struct ct_replica_node *)(void *)b->nodes.data;
+    size_t count = b->nodes.len_bytes / sizeof(*n);
+    while (count && n->kernel != kernel)
+        n++, count--;
+    return count ? n : NULL;
+}
+
+/* Under which a kernel's times are counted, interned; NULL: nobody wants them, or it has none. */
+const char *ct_replica_name(const struct ct_context *c, CUfunction f);
+
+/*
+ * What in a graph, or in how it was instantiated, forbids it; COUNT: nothing does. It is only read.
+ * *flags: how a replica is to be instantiated.
+ */
+enum ct_replica_loss ct_replica_look(CUgraphExec exec, CUgraph graph, unsigned *flags);
+
+/*
+ * Drain thread, in the context, of a clone that is nobody else's. False: there is none, and `b` is
+ * empty. *why: the reason, or that for which some kernels have no times; COUNT: there is no reason,
+ * or no kernel that anybody wants. The clone is the caller's to destroy either way.
+ */
+bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, struct ct_context *c,
+                     enum ct_replica_loss *why);
+
+/* Destroys it: the driver's graph, and gives its events back. Drain thread, in the context. */
+void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c);
+
+/* The same without a word to the driver: the context has gone, and its events with it. */
+void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c);
+
+#endif

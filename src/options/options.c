@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "options/options.h"
+
+#include <stdlib.h>
+
+#include "base/config.h"
+#include "base/intern.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "options/setting.h"
+
+/* The level first: it decides what is said about the others. */
+static void read_level(void)
+{
+    const struct ct_setting *level = &ct_settings[CT_SETTING_LOG];
+    const char *s = getenv(level->name);
+    if (!s || !level->set(s))
+        level->set(level->standard);
+    ct_log_set_level(ct_config.log_level);
+}
+
+static void complain(const struct ct_setting *o, const char *value)
+{
+    char start[64], end[160];
+    struct ct_text s = ct_text_in(start, sizeof(start)), e = ct_text_in(end, sizeof(end));
+    ct_text_add(&s, o->name);
+    ct_text_add(&s, "='");
+    ct_text_add(&e, "' is not possible, using ");
+    ct_text_add(&e, o->standard);
+    ct_text_add(&e, " (");
+    ct_text_add(&e, o->form);
+    ct_text_add(&e, ")");
+    ct_log(1, start, value, end);
+}
+
+/* What is said below is said once a job. */
+static void read_rank(void)
+{
+    const struct ct_setting *ranks = &ct_settings[CT_SETTING_RANKS];
+    const char *s = getenv(ranks->name);
+    if (!s || !ranks->set(s))
+        ranks->set(ranks->standard);
+    ct_config.rank = ct_rank_read();
+    if (ct_rank_has_job(ct_config.rank))
+        ct_log_set_rank(ct_config.rank.number - 1);
+}
+
+bool ct_options_read(void)
+{
+    bool ok = true;
+    read_level();
+    read_rank();
+    bool speaks = ct_rank_speaks(ct_config.rank, ct_config.ranks);
+    for (unsigned i = 0; i < CT_SETTINGS; i++) {
+        const struct ct_setting *o = &ct_settings[i];
+        const char *given = getenv(o->name);
+        /* Copied, as the program may change its environment. */
+        const char *s = given ? ct_intern(given, ct_strlen(given)) : NULL;
+        ok = ok && (s || !given);
+        if (s && o->set(s))
+            continue;
+        o->set(o->standard);
+        if (s && speaks)
+            complain(o, s);
+    }
+    ct_log_set_level(ct_config.log_level);
+    return ok;
+}

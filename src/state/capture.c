@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "state/capture.h"
+
+#include "base/clock.h"
+#include "base/spin.h"
+#include "state/pass.h"
+
+/* A question that hangs in the driver is not waited for: then the program would hang as well. */
+#define WAIT_NS_MOST 100000000
+
+#define UNSEEN (1u << 31) /* one that nobody sees end */
+
+CT_READ_MOSTLY struct ct_captures ct_captures;
+static _Atomic uint32_t asking;
+
+static void let_askers_finish(void)
+{
+    if (!atomic_load(&asking))
+        return;
+    uint64_t since = ct_ticks();
+    for (unsigned tries = 1;
+         atomic_load(&asking) && ct_ticks_to_ns(ct_ticks() - since) < WAIT_NS_MOST; tries++)
+        ct_spin_pause(tries);
+}
+
+static void begin_occasion(void)
+{
+    atomic_fetch_add(&ct_captures.begun, 1);
+    let_askers_finish();
+}
+
+static void end_occasion(void)
+{
+    atomic_fetch_add(&ct_captures.ended, 1);
+}
+
+/* One whose beginning was not seen has not been counted. */
+static void close_one(void)
+{
+    uint32_t open = atomic_load(&ct_captures.open);
+    while (open % UNSEEN && !atomic_compare_exchange_weak(&ct_captures.open, &open, open - 1))
+        ;
+}
+
+void ct_captures_unseen(void)
+{
+    atomic_fetch_or(&ct_captures.open, UNSEEN);
+    ct_pass_renew();
+}
+
+void ct_capture_begins(void)
+{
+    atomic_fetch_add(&ct_captures.open, 1);
+    ct_pass_renew();
+    begin_occasion();
+}
+
+void ct_capture_begun(CUresult result)
+{
+    if (result != CUDA_SUCCESS)
+        close_one();
+    end_occasion();
+}
+
+/* With some errors it is over as well, with some it is not: then streams are asked from now on. */
+void ct_capture_ended(CUresult result)
+{
+    if (result == CUDA_SUCCESS)
+        close_one();
+}
+
+void ct_capture_spreads(struct ct_thread *t)
+{
+    t->capture_spreads = ct_captures_are_open();
+    if (t->capture_spreads)
+        begin_occasion();
+}
+
+void ct_capture_spread(struct ct_thread *t)
+{
+    if (t->capture_spreads)
+        end_occasion();
+}
+
+bool ct_stream_is_capturing(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CT_HAS(cuStreamIsCapturing) &&
+           (CT_REAL(cuStreamIsCapturing)(handle, &status) != CUDA_SUCCESS ||
+            status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+bool ct_capture_ask_enter(CUstream handle)
+{
+    atomic_fetch_add(&asking, 1);
+    bool quiet = atomic_load(&ct_captures.begun) == atomic_load(&ct_captures.ended);
+    if (quiet && !ct_stream_is_capturing(handle))
+        return true;
+    ct_capture_ask_leave();
+    return false;
+}
+
+void ct_capture_ask_leave(void)
+{
+    atomic_fetch_sub(&asking, 1);
+}

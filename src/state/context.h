@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts of the program and their event pools.
+ *
+ * A context's pointer is no identity: after a reset the same pointer comes back. An entry here
+ * lives from the first work seen in a context until the context goes; its index is used once its
+ * last bracket has been dealt with.
+ */
+#ifndef CT_CONTEXT_H
+#define CT_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "cutrace/trace.h"
+#include "drain/witness.h"
+#include "state/ask.h"
+#include "state/connections.h"
+#include "state/event.h"
+#include "time/estimate.h"
+#include "time/gpu_clock.h"
+
+#define CT_CONTEXTS 256
+#define CT_DEVICES 64
+
+enum ct_context_state {
+    CT_CONTEXT_FREE,
+    CT_CONTEXT_NEW, /* alive; no work of the program was bracketed in it */
+    CT_CONTEXT_LIVE,
+    CT_CONTEXT_BROKEN, /* alive, but its calls fail: bracket nothing, touch nothing */
+    CT_CONTEXT_PAUSED, /* may be about to go: the drain thread stays out */
+    CT_CONTEXT_GONE,   /* destroyed; the entry waits for its last users */
+};
+
+/* Each launch reads what comes first: nothing that is often written may lie beside it. */
+struct ct_context {
+    _Alignas(CT_CACHE_LINE) _Atomic(CUcontext) handle;
+    _Atomic uint32_t state;   /* enum ct_context_state */
+    _Atomic uint32_t device;  /* index into the devices */
+    _Atomic uint32_t users;   /* calibrations under way */
+    atomic_bool is_forgotten; /* gone, and whoever has the lock of the round has nothing of it */
+    _Atomic uint32_t turns;   /* see ct_stream_take_turn(); odd: the legacy default stream's */
+    _Atomic(const char *) name; /* what the program calls it (NVTX); NULL: nothing */
+    struct ct_connections connections;
+    struct ct_events events;
+    struct ct_gpu_clock clock;
+    struct ct_witness witness;
+};
+
+struct ct_device {
+    CUdevice handle;
+    const char *name;
+    CUuuid uuid;
+    uint64_t memory_bytes;
+    uint32_t sm_count;
+    uint32_t clock_khz;
+    uint32_t compute_major;
+    uint32_t compute_minor;
+    uint32_t memory_mbs; /* most that its memory carries, MB/s; 0: not known */
+    uint32_t link_mbs;   /* and its link to the host, in one direction */
+    uint32_t attribute[CT_TRACE_ATTRIBUTE_COUNT]; /* as in struct ct_trace_device */
+    _Atomic uint64_t turns;                   /* of contexts that have gone */
+    const struct ct_calibration *calibration; /* of the drain thread, or whoever has its lock */
+};
+
+bool ct_contexts_init(void);
+void ct_contexts_forget(void);
+
+/* The entry of a context; makes one at first sight. NULL: too many contexts. */
+struct ct_context *ct_context_get(CUcontext handle);
+/* Of the thread's current context, which may be asked while a stream captures; NULL: none. */
+struct ct_context *ct_context_current(void);
+/* The live entry if there is one. */
+struct ct_context *ct_context_find(CUcontext handle);
+bool ct_context_is_alive(const struct ct_context *c);
+/* One that has gone and is not forgotten; NULL: there is none. */
+struct ct_context *ct_context_to_forget(void);
+
+uint32_t ct_devices_count(void);
+/* Of the thread's current context, which need not have an entry. */
+uint32_t ct_device_current(void);
+const struct ct_device *ct_device(uint32_t index);
+/* Of a device that is there, and described at first sight. */
+uint32_t ct_device_index(CUdevice handle);
+/* The device's figures have been measured; they stay where they are. */
+void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures);
+
+/* What the program calls a device, which need not have been used; NULL: nothing. Any thread. */
+void ct_device_give_name(CUdevice device, const char *name);
+const char *ct_device_given_name(CUdevice device);
+
+/* Whoever holds the lock of the round has been giving events back: now all can have them. */
+void ct_contexts_flush(void);
+/* A thread ends, or is idle; `cache` is by index of the context. Any thread. */
+void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS]);
+/* Whether one's events are all in use or kept by threads. */
+bool ct_contexts_lack_events(void);
+
+extern struct ct_context *ct_contexts;
+
+static inline struct ct_context *ct_context(uint32_t index)
+{
+    return &ct_contexts[index];
+}
+
+static inline uint32_t ct_context_index(const struct ct_context *c)
+{
+    return (uint32_t)(c - ct_contexts);
+}
+
+static inline CUevent ct_event(const struct ct_context *c, uint32_t index)
+{
+    return c->events.event[index];
+}
+
+/* The thread's current context; NULL: there is none, or the driver does not say. */
+static inline CUcontext ct_context_current_handle(void)
+{
+    CUcontext current = NULL;
+    return CT_REAL(cuCtxGetCurrent)(&current) == CUDA_SUCCESS ? current : NULL;
+}
+
+/*
+ * The drain thread stays out of a context that is being ended, even if its call took so long that
+ * nobody waited for it: the state is looked at with the thread already known to be out.
+ */
+static inline bool ct_context_is_barred(const struct ct_context *c)
+{
+    uint32_t state = ct_is_drain_thread ? atomic_load(&c->state) : CT_CONTEXT_LIVE;
+    return state == CT_CONTEXT_GONE || state == CT_CONTEXT_PAUSED;
+}
+
+/* CT_ASK() for what belongs to a context. */
+#define CT_ASK_IN(c, fn, ...)                                                                      \
+    ct_come_back((ct_go_out(), ct_context_is_barred(c)) ? CUDA_ERROR_CONTEXT_IS_DESTROYED          \
+                                                        : CT_REAL(fn)(__VA_ARGS__))
+
+/* How often a call is made that puts back what was the program's. */
+#define CT_RESTORE_TRIES 3
+
+/*
+ * Makes the thread one whose driver calls cannot break a stream capture; pairs with _leave, which
+ * puts the program's own mode back. False: the driver would not have it, and nothing may be asked.
+ */
+static inline bool ct_relaxed_enter(CUstreamCaptureMode *mode)
+{
+    *mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return !CT_HAS(cuThreadExchangeStreamCaptureMode) ||
+           CT_ASK(cuThreadExchangeStreamCaptureMode, mode) == CUDA_SUCCESS;
+}
+
+static inline void ct_relaxed_leave(CUstreamCaptureMode mode)
+{
+    for (unsigned i = 0; CT_HAS(cuThreadExchangeStreamCaptureMode) && i < CT_RESTORE_TRIES; i++)
+        if (CT_ASK(cuThreadExchangeStreamCaptureMode, &mode) == CUDA_SUCCESS)
+            return;
+}
+
+/*
+ * Makes a context the thread's current one; pairs with _leave, which gets what was current before
+ * from _enter. False: it could not be.
+ */
+bool ct_context_enter(const struct ct_context *c, CUcontext *before);
+void ct_context_leave(const struct ct_context *c, CUcontext before);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "state/program_event.h"
+
+#include "base/directory.h"
+
+enum { WITHOUT_TIME = 1, BEHIND_GATE = 2 };
+
+/*
+ * event -> what it is; those that never were anything are not there. Where there is no room for
+ * more, those behind no gate are forgotten, which are then taken for such as stamp the time.
+ */
+static struct ct_directory known;
+static atomic_bool has_lost_gates; /* any event may be behind one */
+
+static bool stays(uint64_t is)
+{
+    return is & BEHIND_GATE;
+}
+
+bool ct_program_events_init(void)
+{
+    return ct_directory_init(&known, stays);
+}
+
+void ct_program_events_forget(void)
+{
+    known.shelf = NULL;
+    atomic_store_explicit(&has_lost_gates, false, memory_order_relaxed);
+}
+
+static uint64_t look(CUevent event)
+{
+    uint64_t is = 0;
+    return ct_directory_find(&known, (uintptr_t)event, &is) ? is : 0;
+}
+
+static void keep(CUevent event, uint64_t before, uint64_t is)
+{
+    if (!event || !known.shelf || is == before)
+        return;
+    if (!is)
+        ct_directory_remove(&known, (uintptr_t)event, before);
+    else if (!ct_directory_put(&known, (uintptr_t)event, is) && is & BEHIND_GATE)
+        atomic_store_explicit(&has_lost_gates, true, memory_order_relaxed);
+}
+
+void ct_program_event_made(CUevent event, unsigned flags)
+{
+    keep(event, look(event), flags & CU_EVENT_DISABLE_TIMING ? WITHOUT_TIME : 0);
+}
+
+bool ct_program_event_recorded(CUevent event, bool behind_gate)
+{
+    uint64_t before = look(event), is = before & WITHOUT_TIME;
+    keep(event, before, behind_gate ? is | BEHIND_GATE : is);
+    return !is;
+}
+
+bool ct_program_event_is_behind_gate(CUevent event)
+{
+    return look(event) & BEHIND_GATE ||
+           atomic_load_explicit(&has_lost_gates, memory_order_relaxed);
+}
+
+void ct_program_event_gone(CUevent event)
+{
+    keep(event, look(event), 0);
+}

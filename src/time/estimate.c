@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: MIT */
+#include "time/estimate.h"
+
+#include "base/text.h"
+#include "cutrace/format.h"
+#include "time/gpu_clock.h"
+#include "time/percentile.h"
+
+/* Of a small set, for which the front end needs less: ready up to that lead, and so much less. */
+#define LEAD_SET_READY_NS 900
+#define SET_NEEDS_LESS_NS 600
+
+/* So soon after the GPU was told of the operation, the stop was before it; later it may have been.
+ */
+#define SURELY_BEFORE_NS 400
+
+#define REGISTERS 65536 /* of a multiprocessor */
+
+/* An H200's figures that an H100 was not measured for, or has as well: on all hosts, */
+#define HOPPER                                                                                     \
+    .source = CT_CALIBRATION_TABLE, .registers_ns = 80, .late_kib_ns = 50, .busy_kib_ns = 140,     \
+    .hop_ns = 4200, .uncertainty_ns = 200, .idle_uncertainty_ns = 300
+#define HOPPER_NODE .gap_ns = 120, .doubt_ns = 400, .beside_ns = 700
+/* on most, */
+#define HOPPER_NEAR                                                                                \
+    .record_ns = 1280, .bias_copy_ns = 1250, .bias_wait_ns = 5600, .beside_ns = 900,               \
+    .intake_ns = 1000, .in_time_ns = 500, .ready_kib_ns = 60, .gap_busy_ns = 1600
+/* and on those from which a stamp is longer on its way. */
+#define HOPPER_FAR                                                                                 \
+    .record_ns = 2900, .bias_copy_ns = 2550, .bias_set_ns = 3800, .bias_wait_ns = 9500,            \
+    .beside_ns = 600, .in_time_ns = 1200, .ready_kib_ns = 140, .gap_busy_ns = 3600,                \
+    .host_record_ns = 1350
+
+/*
+ * Measured: brackets of kernels of known duration against CUPTI's, driver 580. Names are whole, as
+ * the driver has them: another name that has one of these in it (a GH200, an NVL, a MIG slice) is
+ * another device on which nothing was measured.
+ */
+static const struct {
+    const char *name;
+    struct ct_calibration figures;
+} known[] = {
+    /* Its virtual clock stands still while the host works: nothing of the host's is in a bracket.
+     */
+    {"Simulated H200",
+     {
+         .source = CT_CALIBRATION_TABLE,
+         .record_ns = 1280,
+         .bias_busy_ns = 2910,
+         .bias_ready_ns = 2910,
+         .bias_copy_ns = 2910,
+         .bias_set_ns = 2910,
+         .bias_wait_ns = 2910,
+         .gap_busy_ns = 1600,
+         .submit_ns = UINT32_MAX,
+         .copy_floor_ns = 4110,
+         .set_floor_ns = 3910,
+         .node = {.bias_ns = 1980},
+     }},
+    /* CUDASIM_EVENT_NS=15000. */
+    {"Simulated H200",
+     {
+         .source = CT_CALIBRATION_TABLE,
+         .record_ns = 15000,
+         .bias_busy_ns = 16630,
+         .bias_ready_ns = 16630,
+         .bias_copy_ns = 16630,
+         .bias_set_ns = 16630,
+         .bias_wait_ns = 16630,
+         .gap_busy_ns = 18750,
+         .submit_ns = UINT32_MAX,
+         .copy_floor_ns = 17830,
+         .set_floor_ns = 17630,
+         .node = {.bias_ns = 15700},
+     }},
+    {"NVIDIA H100 80GB HBM3",
+     {
+         HOPPER,
+         HOPPER_NEAR,
+         .bias_busy_ns = 3100,
+         .bias_ready_ns = 2400,
+         .bias_set_ns = 1300,
+         .submit_ns = 1625,
+         .outside_ns = 870,
+         .node = {.bias_ns = 2850, /* between 2.5 and 3.1 us */ .spread_ns = 500, HOPPER_NODE},
+     }},
+    /* The one above, and what an H200 has more there. */
+    {"NVIDIA H100 80GB HBM3",
+     {
+         HOPPER,
+         HOPPER_FAR,
+         .bias_busy_ns = 3950,
+         .bias_ready_ns = 4050,
+         .submit_ns = 1665,
+         .outside_ns = 870,
+         .node = {.bias_ns = 4100, .spread_ns = 700, HOPPER_NODE},
+     }},
+    {"NVIDIA H200",
+     {
+         HOPPER,
+         HOPPER_NEAR,
+         .bias_busy_ns = 2900,
+         .bias_ready_ns = 2300,
+         .bias_set_ns = 1500,
+         .submit_ns = 1555,
+         .outside_ns = 630,
+         .host_record_ns = 1300,
+         .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */
+                  .spread_ns = 500,
+                  HOPPER_NODE},
+     }},
+    {"NVIDIA H200",
+     {
+         HOPPER,
+         HOPPER_FAR,
+         .bias_busy_ns = 3750,
+         .bias_ready_ns = 3950,
+         .submit_ns = 1595,
+         .outside_ns = 620,
+         .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */ .spread_ns = 700, HOPPER_NODE},
+     }},
+};
+
+static const struct ct_calibration none = {.source = CT_CALIBRATION_NONE};
+
+/* The first of those that stand for a device; past the last: none does. */
+static unsigned first_of(const char *device_name)
+{
+    unsigned i = 0;
+    while (i < ct_countof(known) && !ct_streq(device_name, known[i].name))
+        i++;
+    return i;
+}
+
+/* Those of one device follow each other, the slower hosts behind. */
+static bool is_same_device(unsigned a, unsigned b)
+{
+    return b < ct_countof(known) && ct_streq(known[a].name, known[b].name);
+}
+
+const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t seen_ns)
+{
+    unsigned first = first_of(device_name), best = first;
+    if (first == ct_countof(known))
+        return &none;
+    for (unsigned i = first + 1; is_same_device(first, i); i++)
+        if (known[i].figures.record_ns <= seen_ns + seen_ns / 10)
+            best = i;
+    return &known[best].figures;
+}
+
+bool ct_calibration_varies(const char *device_name)
+{
+    unsigned first = first_of(device_name);
+    return first < ct_countof(known) && is_same_device(first, first + 1);
+}
+
+/* A record that takes the host so long was interrupted, before or after the GPU heard of it. */
+#define INTERRUPTED_NS 6000
+
+/* After a stop record that took so long the GPU may have heard of it too late. */
+#define SLOW_STOP_NS 2500
+
+/*
+ * Gaps of a busy stream differ by what the front end has to load for the operation; beyond so many
+ * of the usual ones the stream has been idle.
+ */
+#define IDLE_GAPS 2
+
+/* A copy's call that takes so long does more than to submit it. */
+#define STAGING_NS 6000
+
+/* In the bracket of a device that nobody knows; two or three microseconds on known ones. */
+#define UNKNOWN_BIAS_NS 3000
+/* From kernel to kernel in a graph. */
+#define UNKNOWN_GAP_NS 700
+
+/* What takes so much more than twice what is usual in its row is another kind of operation. */
+#define FAR_LONGER_NS 1000
+
+/* So long before the end of a kernel that fills the device its last blocks begin, about. */
+#define LAST_BLOCKS_NS 1500
+
+/*
+ * Where more may have waited for other streams than are clean, those are clean because they were
+ * late, but by little; for one in so many it may be by anything. Some of all those bounds will not
+ * have waited: these percent. What is shorter than the clean ones by more is another operation.
+ */
+#define HELD_LATE_NS 2000
+#define HELD_MOST 16
+#define HELD_LOW_PERCENT 12
+
+/* With more other streams in flight at its stop one has waited, most likely for all of them. */
+#define CROWDED 3
+
+/*
+ * Of short kernels those tell most whose stop could not wait for another stream. They are few, and
+ * single ones vary.
+ */
+#define ALONE_LEAST 6
+#define ALONE_SHORT_NS 4000
+#define ALONE_SHORTER_NS 300
+
+struct range {
+    int64_t low_ns;
+    int64_t high_ns;
+};
+
+static struct range exactly(int64_t ns)
+{
+    return (struct range){ns, ns};
+}
+
+static bool was_idle(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return !t->shared_start &&
+           (t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > (uint64_t)c->gap_busy_ns * IDLE_GAPS);
+}
+
+/*
+ * Without a common clock the gap before the start stamp is all there is. A stream that was idle was
+ * stamped when the GPU was told of the record, which is not known well where that was interrupted;
+ * in another, the stamp may have waited for what was there, or not.
+ */
+static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    bool is_interrupted = t->record_ns > INTERRUPTED_NS;
+    int64_t call_ns = (int64_t)(t->launch_ns - t->told_ns);
+    int64_t idle_ns = call_ns + (int64_t)ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
+    int64_t most_ns = is_interrupted ? call_ns + (int64_t)t->record_ns : idle_ns;
+    if (t->shared_start)
+        return exactly(CT_LEAD_READY_NS);
+    return (struct range){was_idle(c, t) ? idle_ns : CT_LEAD_READY_NS, most_ns};
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* From what it is at a lead where the operation is ready to what it is where the GPU waits. */
+static int64_t on_the_way(int64_t lead_ns, int64_t ready_lead_ns, int64_t ready_ns,
+                          int64_t waits_ns)
+{
+    return ready_ns +
+           (waits_ns - ready_ns) * (lead_ns - ready_lead_ns) / (CT_LEAD_WAITS_NS - ready_lead_ns);
+}
+
+/*
+ * What a kernel needs more than one of few parameters and registers. The parameters go through the
+ * front end, of a late kernel partly while it waits for the host anyway; that a block gets its
+ * registers is in the way of a late one only.
+ */
+static int64_t ready_ns(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                        bool is_long)
+{
+    return (int64_t)(is_long ? c->busy_kib_ns : c->ready_kib_ns) * t->parameter_bytes / 1024;
+}
+
+static int64_t late_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return (int64_t)c->late_kib_ns * t->parameter_bytes / 1024 +
+           (int64_t)c->registers_ns * (int64_t)ct_min(t->block_registers, REGISTERS) / REGISTERS;
+}
+
+/* A start stamp may be late, but not before the host began to ask for it. */
+static int64_t most_lead_ns(const struct ct_bracket_times *t)
+{
+    return t->shared_start ? INT64_MAX : (int64_t)(t->record_ns + t->launch_ns - t->told_ns);
+}
+
+/*
+ * What of a bracket is neither the operation nor bias_busy_ns: the operation cannot have begun
+ * before it was submitted. Where it was ready in time, it depends on the length of the queue how
+ * fast the front end comes to it; a host far ahead of the GPU is what hides the gaps.
+ */
+static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                         int64_t lead_ns)
+{
+    bool is_long = t->long_queue || (t->lead_ns == CT_LEAD_UNKNOWN && !was_idle(c, t));
+    int64_t less_ns = is_long ? 0 : (int64_t)c->bias_busy_ns - c->bias_ready_ns;
+    int64_t least_ns = ready_ns(c, t, is_long) - less_ns;
+    int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t) - t->witness_ns;
+    int64_t waits_ns = larger(least_ns, CT_LEAD_WAITS_NS - submit_ns);
+    if (lead_ns <= CT_LEAD_READY_NS)
+        return least_ns;
+    if (lead_ns < CT_LEAD_WAITS_NS)
+        return on_the_way(lead_ns, CT_LEAD_READY_NS, least_ns, waits_ns);
+    return larger(waits_ns, smaller(lead_ns, most_lead_ns(t)) - submit_ns);
+}
+
+/*
+ * A GPU that has had nothing to do for a while, or another process's work, may come to the start
+ * record when the operation is there already: then less is in the bracket than its call took.
+ */
+static struct range possible_lead(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    struct range lead = lead_by_gap(c, t);
+    if ((int64_t)t->raw_ns < c->bias_busy_ns + excess_at(c, t, lead.low_ns))
+        lead.low_ns = CT_LEAD_READY_NS;
+    return lead;
+}
+
+static struct range lead_of(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (t->lead_ns == CT_LEAD_UNKNOWN)
+        return possible_lead(c, t);
+    return (struct range){t->is_placed ? t->least_lead_ns : t->lead_ns, t->lead_ns};
+}
+
+/*
+ * The part of its place that was before an operation. None where that leaves no time for it, or where only
+ * the place that it shares is known: then the bounds are apart.
+ */
+static struct range within_place(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                                 struct range r)
+{
+    if (t->with || (int64_t)t->raw_ns <= c->bias_busy_ns + r.low_ns)
+        r.low_ns = smaller(r.low_ns, 0);
+    return r;
+}
+
+/*
+ * Where it is not known how the host's time enters a bracket of the device, only what is certain
+ * does: an operation may have been submitted long after the stamp before it.
+ */
+static struct range idle(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (t->lead_ns == CT_LEAD_UNKNOWN)
+        return exactly(0);
+    int64_t most_ns = smaller(t->lead_ns, most_lead_ns(t));
+    int64_t least_ns = t->is_placed ? t->least_lead_ns : most_ns;
+    struct range r = {larger(0, least_ns - (int64_t)ct_record_ns(c)),
+                      larger(0, most_ns - (int64_t)ct_record_ns(c))};
+    return within_place(c, t, r);
+}
+
+/* An operation cannot begin before the front end is done with another stream's stop record. */
+static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (c->submit_ns == UINT32_MAX)
+        return idle(c, t);
+    struct range lead = lead_of(c, t);
+    struct range r = {excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
+    if (t->is_placed)
+        r = within_place(c, t, r);
+    if (!t->taken_ns || t->lead_ns <= CT_LEAD_READY_NS || !c->beside_ns)
+        return r;
+    int64_t taken_ns = (int64_t)t->taken_ns + CT_AFTER_STOP_NS - (int64_t)c->submit_ns;
+    r.high_ns = larger(r.high_ns, taken_ns);
+    if (t->lead_ns == CT_LEAD_UNKNOWN || (int64_t)t->taken_ns <= t->lead_ns + SURELY_BEFORE_NS)
+        r.low_ns = larger(r.low_ns, taken_ns);
+    return r;
+}
+
+/* It was not there yet when the front end was done with the start record. */
+static bool was_late(const struct ct_bracket_times *t)
+{
+    return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > CT_LEAD_READY_NS;
+}
+
+/*
+ * The front end looks at one stream after the other. With others at work it comes later to the
+ * operation and to the stop record. In tenths, by the number of the others.
+ */
+static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    static const struct tenths {
+        uint8_t start[5], stop[5];
+    } late = {{0, 0, 0, 2, 8}, {0, 1, 7, 9, 10}},
+      in_short_queue = {{0, 1, 8, 10, 10}, {0, 2, 13, 16, 19}},
+      in_long_queue = {{0, 1, 8, 10, 10}, {0, 1, 10, 11, 14}}; /* which is slower anyway */
+    bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
+    const struct tenths *by = was_late(t) ? &late : is_long ? &in_long_queue : &in_short_queue;
+    uint64_t at_start = ct_min(t->beside_start, 4), at_stop = ct_min(t->beside, 4);
+    return (int64_t)c->beside_ns * (by->start[at_start] + by->stop[at_stop]) / 10;
+}
+
+/*
+ * The way from another engine is over by the time a late submission arrives. In thirds: a kernel
+ * needs two of a copy's way, a small set one.
+ */
+static int64_t hop_ns(const struct ct_calibration *c, const struct ct_bracket_times *t, int thirds)
+{
+    return t->hopped && !was_late(t) ? (int64_t)c->hop_ns * thirds / 3 : 0;
+}
+
+static int64_t bias_copy(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    /* Half of the way is gone in vain: a copy engine is told over it of what comes late, too. */
+    int64_t late_ns = t->hopped && was_late(t) ? c->hop_ns / 2 : 0;
+    return c->bias_copy_ns + late_ns + hop_ns(c, t, 3);
+}
+
+/*
+ * What a late small set has in its bracket beyond bias_set_ns, which is less than nothing where
+ * that is long: it takes what a late kernel does beyond its duration, but for what it needs less of
+ * the front end.
+ */
+static int64_t excess_of_late_set(const struct ct_calibration *c, int64_t lead_ns)
+{
+    return (int64_t)c->bias_busy_ns - SET_NEEDS_LESS_NS - (int64_t)c->bias_set_ns + lead_ns -
+           (int64_t)c->submit_ns;
+}
+
+static int64_t excess_of_set(const struct ct_calibration *c, int64_t lead_ns)
+{
+    int64_t late_ns = excess_of_late_set(c, lead_ns);
+    if (lead_ns <= LEAD_SET_READY_NS)
+        return 0;
+    if (lead_ns >= CT_LEAD_WAITS_NS)
+        return late_ns;
+    int64_t waits_ns = excess_of_late_set(c, CT_LEAD_WAITS_NS);
+    return smaller(late_ns, on_the_way(lead_ns, LEAD_SET_READY_NS, 0, waits_ns));
+}
+
+static int64_t bias_set(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (c->submit_ns == UINT32_MAX)
+        return c->bias_set_ns;
+    int64_t excess_ns = was_late(t) ? excess_of_set(c, t->lead_ns) : hop_ns(c, t, 1);
+    return larger(0, c->bias_set_ns + excess_ns);
+}
+
+static struct range bias(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    switch (t->work) {
+    case CT_CLASS_WAIT:
+        return exactly(c->bias_wait_ns);
+    case CT_CLASS_COPY:
+        return exactly(bias_copy(c, t));
+    case CT_CLASS_SET:
+        return exactly(bias_set(c, t));
+    default:
+        break;
+    }
+    struct range r = excess(c, t);
+    int64_t way_ns = hop_ns(c, t, 2);
+    if (way_ns)
+        r = (struct range){larger(r.low_ns, way_ns), larger(r.high_ns, way_ns)};
+    return (struct range){c->bias_busy_ns + r.low_ns, c->bias_busy_ns + r.high_ns};
+}
+
+static uint64_t not_negative(int64_t ns)
+{
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* What it may be wrong by, however well the rest is known. */
+static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (c->source == CT_CALIBRATION_NONE)
+        return UNKNOWN_BIAS_NS;
+    bool was_ready = t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns <= CT_LEAD_READY_NS;
+    uint64_t ns = was_ready ? c->uncertainty_ns : c->idle_uncertainty_ns;
+    if (t->work != CT_CLASS_KERNEL)
+        ns *= 3;
+    return ns + (uint64_t)(beside_ns(c, t) / 2 + hop_ns(c, t, 2));
+}
+
+/* Memory that is not page-locked goes through the host's hands while the call lasts. */
+static bool is_host_inside(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return c->submit_ns != UINT32_MAX &&
+           (t->work == CT_CLASS_WAIT || (t->work == CT_CLASS_COPY && t->launch_ns > STAGING_NS));
+}
+
+/* Behind another engine's work a stop waits for more than that. */
+static bool is_of_front_end(const struct ct_bracket_times *t)
+{
+    return t->work == CT_CLASS_KERNEL || t->work == CT_CLASS_SET;
+}
+
+/* After a slow stop record, for all that is known the GPU heard of it only at its end. */
+static bool may_be_late(const struct ct_bracket_times *t)
+{
+    if (t->is_placed || t->stop_record_ns <= SLOW_STOP_NS)
+        return false;
+    return t->slack_ns == CT_LEAD_UNKNOWN ||
+           t->slack_ns < CT_LATE_NS + (int64_t)ct_after_told(t->stop_record_ns);
+}
+
+/*
+ * Behind kernels that fill the device an operation begins with the last blocks of the last of them.
+ * One that is over before that has found a place, at a time that nothing tells.
+ */
+static int64_t least_behind(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    if (!c->beside_ns || t->work != CT_CLASS_KERNEL || !(t->filled_ns || t->filled_past))
+        return INT64_MAX;
+    return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + LAST_BLOCKS_NS;
+}
+
+/* The figures of single brackets differ by so much: so do bounds. */
+static int64_t softness_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    return was_late(t) ? c->idle_uncertainty_ns : c->uncertainty_ns;
+}
+
+/*
+ * Between two operations without a record less passes than a record and a launch take. How much of
+ * their time is whose, and where in it the stream had nothing to do, nobody knows: it may be longer
+ * by a quarter, and shorter by all of it.
+ */
+static int64_t split_by_ns(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                           int64_t ns)
+{
+    int64_t front_ns =
+        (int64_t)c->bias_busy_ns - (int64_t)ct_record_ns(c) - (int64_t)c->node.gap_ns;
+    return larger(0, front_ns) * t->with / (t->with + 1) + larger(0, ns) / 4;
+}
+
+/* No longer than its place: so those of a stream never take more than the time it was busy. */
+static void stay_within(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                        struct ct_estimate *e)
+{
+    uint64_t most_ns = t->raw_ns - ct_min(t->raw_ns, ct_record_ns(c));
+    e->time_ns = ct_min(e->time_ns, most_ns);
+    e->high_ns = ct_min(e->high_ns, most_ns);
+    e->low_ns = ct_min(e->low_ns, most_ns);
+}
+
+struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t)
+{
+    struct ct_estimate e = {.is_clean = true,
+                            .time_ns = t->raw_ns,
+                            .low_ns = t->raw_ns,
+                            .high_ns = t->raw_ns,
+                            .doubt_ns = doubt_ns(c, t),
+                            .was_crowded = t->beside > CROWDED,
+                            .was_late = t->work == CT_CLASS_KERNEL && was_late(t),
+                            .was_alone = ct_gpu_waited(t) && !t->beside,
+                            .witness_ns = t->witness_ns};
+    if (c->source == CT_CALIBRATION_NONE)
+        return e;
+    struct range b = bias(c, t);
+    int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
+    int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
+    e.time_ns = not_negative(high_ns);
+    if (is_of_front_end(t) && (c->submit_ns != UINT32_MAX || t->is_placed)) {
+        if (t->slack_ns < CT_LATE_NS)
+            low_ns = 0;
+        else if (may_be_late(t))
+            low_ns -= (int64_t)t->stop_record_ns;
+        if (t->met_intake)
+            low_ns -= c->intake_ns;
+    }
+    if (c->beside_ns && t->held_ns) {
+        low_ns -= (int64_t)t->held_ns;
+        e.was_held = t->work == CT_CLASS_KERNEL;
+        e.was_stalled = e.was_held && t->stalled;
+    }
+    int64_t least_ns = least_behind(c, t);
+    if (least_ns < high_ns) {
+        e.was_held = e.was_stalled = false; /* as upper bounds go it tells nothing */
+        low_ns = smaller(low_ns, least_ns);
+        if (!t->filled_past)
+            e.time_ns = not_negative(least_ns);
+    }
+    if (is_host_inside(c, t) || t->is_torn || (t->is_placed && t->lead_ns == CT_LEAD_UNKNOWN))
+        low_ns = 0;
+    if (t->with) {
+        low_ns = 0;
+        high_ns += split_by_ns(c, t, high_ns);
+    }
+    e.is_clean = low_ns == high_ns;
+    int64_t soft_ns = e.is_clean ? 0 : softness_ns(c, t);
+    e.low_ns = not_negative(low_ns - soft_ns);
+    e.high_ns = not_negative(high_ns + soft_ns);
+    if (t->is_placed)
+        stay_within(c, t, &e);
+    return e;
+}
+
+/* Whether those that were alone say that the others are too long. */
+static bool is_alone_shorter(const struct ct_prior *p, int64_t others_ns)
+{
+    return p->alone >= ALONE_LEAST && p->alone_ns < ALONE_SHORT_NS &&
+           (int64_t)p->alone_ns + ALONE_SHORTER_NS < others_ns;
+}
+
+/*
+ * The mean of a row's clean operations, of which there have to be some. Of late ones so much is
+ * taken off as witnesses have told by now: they may not have told it when those were dealt with.
+ * Where most had to wait for other streams, some that did pass for clean, and are far too long:
+ * then the median, if that is less, and if it is not of next to none, or that of those alone.
+ */
+static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
+{
+    int64_t total_ns = (int64_t)p->total_ns + p->witness_ns - (int64_t)p->late * witness_ns;
+    int64_t ns = total_ns / (int64_t)p->count;
+    if (p->held <= p->count)
+        return ns;
+    if (p->held <= HELD_MOST * p->count)
+        ns = smaller(ns, (int64_t)p->median_ns);
+    return is_alone_shorter(p, ns) ? (int64_t)p->alone_ns : ns;
+}
+
+/*
+ * Where stops come only just in time, those that do are of operations that happened to take longer.
+ * So it counts whether the stop would have been in time for one of the row's usual length: that
+ * does not depend on how long this one was. What takes far longer is another kind of operation.
+ */
+static bool is_in_time_by_chance(const struct ct_calibration *c, const struct ct_bracket_times *t,
+                                 const struct ct_estimate *e, const struct ct_prior *p)
+{
+    if (!is_of_front_end(t) || t->slack_ns == CT_LEAD_UNKNOWN || p->count < CT_PRIOR_LEAST)
+        return false;
+    int64_t row_ns = usual_ns(p, e->witness_ns), time_ns = (int64_t)e->time_ns;
+    return time_ns <= 2 * row_ns + FAR_LONGER_NS &&
+           t->slack_ns - (time_ns - row_ns) < (int64_t)c->in_time_ns;
+}
+
+struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
+                                      const struct ct_bracket_times *t,
+                                      const struct ct_prior *prior)
+{
+    struct ct_estimate e = ct_estimate(c, t);
+    if (e.is_clean && ct_tells_host(c) && is_in_time_by_chance(c, t, &e, prior)) {
+        e.is_clean = false;
+        e.low_ns = 0;
+        e.high_ns += (uint64_t)softness_ns(c, t);
+    }
+    return e;
+}
+
+struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64_t added_ns,
+                                          uint64_t least, uint64_t most)
+{
+    bool is_known = f->bias_ns != 0;
+    struct ct_node_bias b = {f->bias_ns, is_known ? f->spread_ns : UNKNOWN_BIAS_NS};
+    if (!least)
+        return b;
+    uint64_t low_ns = not_negative(added_ns) / most, high_ns = not_negative(added_ns) / least;
+    uint64_t half_ns = (high_ns - low_ns) / 2;
+    uint64_t doubt_ns = (is_known ? f->doubt_ns : UNKNOWN_GAP_NS) + half_ns;
+    if (doubt_ns <= b.doubt_ns)
+        b = (struct ct_node_bias){low_ns + half_ns + f->gap_ns, doubt_ns};
+    return b;
+}
+
+/* Crowded ones only until there is another one, with which it begins anew. */
+static void follow_held(struct ct_prior *p, const struct ct_estimate *e)
+{
+    bool is_first = !p->held++ || (!e->was_crowded && !p->has_uncrowded);
+    if (e->was_crowded && p->has_uncrowded)
+        return;
+    p->has_uncrowded = !e->was_crowded;
+    p->held_low_ns =
+        is_first ? e->high_ns : ct_percentile_follow(p->held_low_ns, e->high_ns, HELD_LOW_PERCENT);
+}
+
+/* So few are clean that they tell less than the bounds do. */
+static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *p)
+{
+    if (!e->was_held || p->held <= p->count)
+        return false;
+    return p->held > HELD_MOST * p->count ||
+           (int64_t)p->held_low_ns + HELD_LATE_NS >= usual_ns(p, e->witness_ns);
+}
+
+/*
+ * What it is likely to be; without a sign of that the upper bound stands. But while a kernel is
+ * loaded for its first launch all streams stand still, and that is its first bracket.
+ */
+static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)
+{
+    uint64_t ns = e->was_stalled ? e->low_ns : e->time_ns;
+    if (p->count >= CT_PRIOR_LEAST)
+        ns = not_negative(usual_ns(p, e->witness_ns));
+    if (is_rarely_clean(e, p))
+        ns = ct_min(ns, p->held_low_ns);
+    return ns;
+}
+
+void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
+{
+    if (e->is_clean) {
+        prior->median_ns = ct_median_follow(prior->median_ns, e->time_ns, prior->count);
+        prior->count++;
+        prior->total_ns += e->time_ns;
+        prior->late += e->was_late;
+        prior->witness_ns += e->was_late ? e->witness_ns : 0;
+        if (e->was_alone)
+            prior->alone_ns = ct_median_follow(prior->alone_ns, e->time_ns, prior->alone++);
+        return;
+    }
+    if (e->was_held && !e->was_stalled)
+        follow_held(prior, e);
+    e->is_bound = prior->count < CT_PRIOR_LEAST || is_rarely_clean(e, prior);
+    e->time_ns = ct_max(e->low_ns, ct_min(e->high_ns, likely_ns(e, prior)));
+    e->doubt_ns += (e->high_ns - e->low_ns) / 2;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "time/figures.h"
+
+#define FEWEST 12
+#define FEWEST_READY 4
+#define SHORT_QUEUE 9 /* what is behind, where little is */
+#define MOST 128
+#define HIGHEST_NS 20000        /* no figure can be above */
+#define WIDEST_NS 2000          /* half of the range of what was read, at most */
+#define SUBMIT_LOWEST_NS (-500) /* a little below 0 is noise */
+
+static void sort(int64_t *x, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        int64_t v = x[i];
+        unsigned k = i;
+        for (; k && x[k - 1] > v; k--)
+            x[k] = x[k - 1];
+        x[k] = v;
+    }
+}
+
+/*
+ * Of sorted values: the mean of the half that lies closest together. What the program has on the
+ * GPU meanwhile makes some brackets longer and none shorter; a median would follow them.
+ */
+static int64_t centre(const int64_t *x, unsigned n)
+{
+    unsigned half = (n + 1) / 2, best = 0;
+    int64_t sum = 0;
+    for (unsigned i = 1; i + half <= n; i++)
+        if (x[i + half - 1] - x[i] < x[best + half - 1] - x[best])
+            best = i;
+    for (unsigned i = best; i < best + half; i++)
+        sum += x[i];
+    return sum / (int64_t)half;
+}
+
+/* Half of what lies between the 5 % and the 95 % quantile. */
+static int64_t half_range(const int64_t *x, unsigned n)
+{
+    return (x[n - 1 - n / 20] - x[n / 20]) / 2;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+uint64_t ct_figures_timer_step(const uint64_t *stamps, unsigned n)
+{
+    uint64_t step = 0;
+    for (unsigned i = 1; i < n; i++)
+        step = common_divisor(step, stamps[i] > stamps[0] ? stamps[i] - stamps[0]
+                                                          : stamps[0] - stamps[i]);
+    return step;
+}
+
+/* The first one of a batch has no gap. */
+static bool is_busy(const struct ct_trial *t)
+{
+    return t->in_time && t->gap_ns >= 0;
+}
+
+unsigned ct_figures_count_busy(const struct ct_trial *trials, unsigned n)
+{
+    unsigned busy = 0;
+    for (unsigned i = 0; i < n; i++)
+        busy += is_busy(&trials[i]);
+    return busy;
+}
+
+static int64_t median(int64_t *x, unsigned n)
+{
+    sort(x, n);
+    return x[n / 2];
+}
+
+uint32_t ct_figures_record_ns(int64_t *gap_ns, int64_t *host_ns, unsigned n)
+{
+    int64_t gap = median(gap_ns, n), host = median(host_ns, n);
+    bool is_gpu_s = gap > host + host / 5 && gap <= HIGHEST_NS;
+    return is_gpu_s ? (uint32_t)gap : 0;
+}
+
+bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibration *out)
+{
+    int64_t bias[MOST], ready[MOST], gap[MOST];
+    unsigned busy = 0, long_ones = 0, short_ones = 0;
+    for (unsigned i = 0; i < n && busy < MOST; i++) {
+        const struct ct_trial *t = &trials[i];
+        if (!is_busy(t))
+            continue;
+        int64_t ns = t->raw_ns - t->inside_ns - CT_FIGURES_OUTSIDE_NS;
+        gap[busy++] = t->gap_ns;
+        if (t->following >= CT_LONG_QUEUE)
+            bias[long_ones++] = ns;
+        else if (t->following <= SHORT_QUEUE)
+            ready[short_ones++] = ns;
+    }
+    if (long_ones < FEWEST || short_ones < FEWEST_READY)
+        return false;
+    sort(bias, long_ones);
+    sort(ready, short_ones);
+    sort(gap, busy);
+    int64_t bias_ns = centre(bias, long_ones), width_ns = half_range(bias, long_ones);
+    int64_t ready_ns = centre(ready, short_ones);
+    int64_t record_ns = centre(gap, busy);
+    int64_t gap_ns = record_ns * 5 / 4; /* a quarter more: a limit, not an average */
+    if (bias_ns <= 0 || bias_ns > HIGHEST_NS || ready_ns <= 0 || ready_ns > HIGHEST_NS ||
+        gap_ns > HIGHEST_NS || width_ns > WIDEST_NS)
+        return false;
+    out->record_ns = (uint32_t)record_ns;
+    out->bias_busy_ns = (uint32_t)bias_ns;
+    out->bias_ready_ns = (uint32_t)ready_ns;
+    out->gap_busy_ns = (uint32_t)gap_ns;
+    out->uncertainty_ns = (uint32_t)width_ns;
+    return true;
+}
+
+bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibration *out)
+{
+    int64_t submit[MOST], excess_sum_ns = 0, host_sum_ns = 0;
+    n = n < MOST ? n : MOST;
+    for (unsigned i = 0; i < n; i++) {
+        const struct ct_trial *t = &trials[i];
+        int64_t excess_ns =
+            t->raw_ns - t->inside_ns - CT_FIGURES_OUTSIDE_NS - (int64_t)out->bias_busy_ns;
+        submit[i] = t->host_ns - excess_ns;
+        excess_sum_ns += excess_ns;
+        host_sum_ns += t->host_ns;
+    }
+    if (n < FEWEST)
+        return false;
+    if (excess_sum_ns < host_sum_ns / 8) {
+        out->submit_ns = UINT32_MAX;
+        out->idle_uncertainty_ns = 0;
+        return true;
+    }
+    sort(submit, n);
+    int64_t submit_ns = centre(submit, n), width_ns = half_range(submit, n);
+    if (submit_ns < SUBMIT_LOWEST_NS || submit_ns > HIGHEST_NS || width_ns > 2 * WIDEST_NS)
+        return false;
+    out->submit_ns = submit_ns > 0 ? (uint32_t)submit_ns : 0;
+    out->idle_uncertainty_ns = (uint32_t)width_ns;
+    return true;
+}
+
+/*
+ * An H200's, against CUPTI's durations. What programs launch takes longer to be over for the front
+ * end than one warp that spins and writes. The smallest set there is takes 600 ns of its bracket,
+ * the smallest copy 2,300, with its way through the front end. A copy whose call waits for it is
+ * stamped when the host has come back, which is the later the longer stamps are on their way. With
+ * one other stream at work, a stop record takes longer.
+ */
+#define LONGER_NS 155
+#define SMALLEST_SET_NS 600
+#define SMALLEST_COPY_NS 2300
+#define WAIT_NS 2300
+#define WAIT_RECORDS(ns) ((ns)*8 / 5)
+#define BESIDE_NS 900
+#define IN_TIME_NS 500
+#define HOP_NS 4200    /* from a kernel to a copy */
+#define OUTSIDE_NS 630 /* of a witness */
+
+static uint32_t less(uint32_t ns, uint32_t by_ns)
+{
+    return ns > by_ns ? ns - by_ns : 0;
+}
+
+void ct_figures_finish(struct ct_calibration *out)
+{
+    out->bias_copy_ns = out->bias_set_ns = out->bias_wait_ns = out->bias_busy_ns;
+    out->beside_ns = out->hop_ns = 0;
+    if (out->submit_ns == UINT32_MAX)
+        return;
+    out->bias_busy_ns += LONGER_NS;
+    out->bias_ready_ns += LONGER_NS;
+    out->bias_set_ns = less(out->set_floor_ns, SMALLEST_SET_NS);
+    out->bias_copy_ns = less(out->copy_floor_ns, SMALLEST_COPY_NS);
+    out->bias_wait_ns = out->bias_copy_ns + WAIT_NS + WAIT_RECORDS(out->record_ns);
+    out->beside_ns = BESIDE_NS;
+    out->in_time_ns = IN_TIME_NS;
+    out->hop_ns = HOP_NS;
+    out->outside_ns = OUTSIDE_NS;
+}
