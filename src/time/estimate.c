@@ -325,6 +325,9 @@ static struct range within_place(const struct ct_calibration *c, const struct ct
     return r;
 }
 
+/* A launch that comes so long after its start record is of a thread that lost its processor. */
+#define HELD_UP_NS 100000
+
 /*
  * Where it is not known how the host's time enters a bracket of the device, only what is certain
  * does: an operation may have been submitted long after the stamp before it.
@@ -334,6 +337,8 @@ static struct range idle(const struct ct_calibration *c, const struct ct_bracket
     if (t->lead_ns == CT_LEAD_UNKNOWN)
         return exactly(0);
     int64_t most_ns = smaller(t->lead_ns, most_lead_ns(t));
+    if (!t->is_placed && most_ns < HELD_UP_NS)
+        return exactly(0);
     int64_t least_ns = t->is_placed ? t->least_lead_ns : most_ns;
     struct range r = {larger(0, least_ns - (int64_t)ct_record_ns(c)),
                       larger(0, most_ns - (int64_t)ct_record_ns(c))};
