@@ -12,6 +12,8 @@ enum ct_calibrate {
     CT_CALIBRATE_OFF,
 };
 
+#define CT_EVENTS_MOST ((uint32_t)1 << 20) /* of CUTRACE_EVENTS */
+
 /* Where to listen; ports are tried upwards from the first. */
 struct ct_config_address {
     bool wanted;

@@ -7,9 +7,9 @@
 #define CT_ACTIVITY_H
 
 #include "base/base.h"
-#include "drain/settle.h"
 #include "drain/sweep.h"
 #include "state/stream.h"
+#include "time/measured.h"
 
 void ct_activity_forget(void);
 

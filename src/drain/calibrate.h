@@ -16,22 +16,8 @@
 
 #include "base/base.h"
 #include "state/context.h"
-#include "state/stream.h"
 
-/*
- * First work in a context, about to be submitted to the stream; `first`: as far as is known.
- * Launching thread; the cache is its own, of the context.
- */
-void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *s,
-                          struct ct_event_cache *cache, bool first);
-
-/*
- * Then, the drain thread having been woken: waits until the figures are there, 50 ms at most, if
- * they are being measured in this context.
- */
-void ct_calibrate_await(const struct ct_context *c);
-
-/* The rest is for whoever holds the lock of the drain thread's round. */
+/* All for whoever holds the lock of the drain thread's round. */
 
 /* Goes on with what has been prepared; `pending`: brackets that wait. True: something is under way.
  */
@@ -46,6 +32,5 @@ void ct_calibrate_leave(struct ct_context *c);
 /* No figures any more for who has none yet. */
 void ct_calibrate_give_up(void);
 
-void ct_calibrate_forget(void);
 
 #endif

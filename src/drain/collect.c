@@ -3,10 +3,10 @@
 
 #include "drain/api_stats.h"
 #include "drain/harvest.h"
+#include "drain/range_sums.h"
 #include "drain/tracing.h"
 #include "drain/unified.h"
 #include "state/awake.h"
-#include "state/range.h"
 #include "state/sample.h"
 #include "state/thread.h"
 

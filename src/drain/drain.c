@@ -2,17 +2,16 @@
 #include "drain/drain.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/elf.h"
+#include "base/futex.h"
 #include "base/hush.h"
 #include "base/log.h"
 #include "base/proc.h"
@@ -24,17 +23,19 @@
 #include "drain/control.h"
 #include "drain/harvest.h"
 #include "drain/journal.h"
+#include "drain/replica_step.h"
 #include "drain/tracing.h"
 #include "drain/unified.h"
 #include "launch/bracket.h"
+#include "launch/calibration.h"
 #include "launch/replica.h"
 #include "state/ask.h"
 #include "state/connections.h"
+#include "state/nap.h"
 #include "state/note.h"
 #include "state/range.h"
 #include "state/thread.h"
 
-#define NAP_SHORTEST_NS 50000u
 #define NAP_LONGEST_NS 10000000u
 /*
  * Where ends are found by asking: as often as tells a sixteenth of the time since the last end, and
@@ -56,7 +57,6 @@ static const char stuck[] = "A driver call did not return: what was not timed by
 enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
 static _Atomic uint32_t phase;
-static _Atomic uint32_t can_be_woken; /* 1 in a nap that is worth a call to the kernel */
 static _Atomic uint64_t deadline_ns = UINT64_MAX; /* at the end, for what the GPU has to do */
 static _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
@@ -79,39 +79,10 @@ static void unlock_round(void)
     ct_spin_unlock(&round_lock);
 }
 
-/* Returns early when it is not, or no longer, `expected`. */
-static void wait_at(_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
-{
-    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &t, NULL, 0);
-}
-
-static void wake_at(_Atomic uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-/* Launching threads call it: the first ends the nap, the others pay nothing. */
-void ct_drain_wake(void)
-{
-    if (atomic_load(&can_be_woken) && atomic_exchange(&can_be_woken, 0))
-        wake_at(&can_be_woken);
-}
-
-/* None if the phase is no longer `p`: who set it may have called before the nap could be ended. */
-static void nap(uint32_t p, uint64_t ns)
-{
-    uint32_t is_long = ns > NAP_SHORTEST_NS;
-    atomic_store(&can_be_woken, is_long);
-    if (atomic_load(&phase) == p)
-        wait_at(&can_be_woken, is_long, ns);
-    atomic_store(&can_be_woken, 0);
-}
-
 static void set_phase(uint32_t p)
 {
     atomic_store(&phase, p);
-    wake_at(&phase);
+    ct_futex_wake(&phase);
     ct_drain_wake();
 }
 
@@ -245,18 +216,18 @@ static void settle(void)
 static void flushed(uint32_t asked)
 {
     atomic_store(&flushes_done, asked);
-    wake_at(&flushes_done);
+    ct_futex_wake(&flushes_done);
 }
 
 static uint64_t poll_ns(uint64_t since_ns, uint64_t round_ns)
 {
     uint64_t ns = ct_max(since_ns / POLL_PART, POLL_REST * round_ns);
-    return ct_max(NAP_SHORTEST_NS, ct_min(ns, POLL_LONGEST_NS));
+    return ct_max(CT_NAP_SHORTEST_NS, ct_min(ns, POLL_LONGEST_NS));
 }
 
 static void loop(void)
 {
-    uint64_t nap_ns = NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0;
+    uint64_t nap_ns = CT_NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0;
     bool dirty = true;
     for (;;) {
         uint32_t p = atomic_load(&phase), asked = atomic_load(&flushes_asked);
@@ -279,12 +250,12 @@ static void loop(void)
             flushed(asked);
         tend_others();
         bool soon = r.harvested || r.calibrating;
-        nap_ns = soon ? NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
+        nap_ns = soon ? CT_NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
         if (r.harvested)
             ended_ns = now_ns;
         if (r.polls)
             nap_ns = poll_ns(now_ns - ended_ns, now_ns - begun_ns);
-        nap(p, p == STOPPING ? NAP_SHORTEST_NS : nap_ns);
+        ct_nap(p == STOPPING ? CT_NAP_SHORTEST_NS : nap_ns, &phase, p);
     }
 }
 
@@ -405,7 +376,7 @@ static void stop_until(uint64_t end_ns)
     while (end_ns < known_ns && !atomic_compare_exchange_weak(&deadline_ns, &known_ns, end_ns))
         ;
     if (atomic_compare_exchange_strong(&phase, &running, STOPPING)) {
-        wake_at(&phase);
+        ct_futex_wake(&phase);
         ct_drain_wake();
     }
 }
@@ -425,9 +396,9 @@ bool ct_drain_stop(const struct ct_patience *p)
         if (now_ns >= driver_ns && ct_take_over())
             write_here(finish_instead, p->in_order);
         else
-            wait_at(&phase, STOPPING,
+            ct_futex_wait(&phase, STOPPING,
                     now_ns < driver_ns ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
-                                       : NAP_SHORTEST_NS);
+                                       : CT_NAP_SHORTEST_NS);
         now_ns = ct_clock_monotonic_ns();
     }
     return is_stopped();
@@ -457,7 +428,7 @@ int ct_drain_flush(uint64_t timeout_ns)
             return 0;
         if ((now_ns = ct_clock_monotonic_ns()) >= end_ns)
             return ETIMEDOUT;
-        wait_at(&flushes_done, done, ct_min(end_ns - now_ns, NAP_LONGEST_NS));
+        ct_futex_wait(&flushes_done, done, ct_min(end_ns - now_ns, NAP_LONGEST_NS));
     }
 }
 
@@ -568,7 +539,7 @@ void ct_drain_context_resume(struct ct_context *c, bool alive)
 void ct_drain_forget(void)
 {
     atomic_store(&phase, NOT_STARTED);
-    atomic_store(&can_be_woken, 0);
+    ct_nap_forget();
     atomic_store(&flushes_done, atomic_load(&flushes_asked));
     atomic_store(&ct_whereabouts, CT_AT_HOME);
     atomic_store(&deadline_ns, UINT64_MAX);
@@ -576,7 +547,7 @@ void ct_drain_forget(void)
     ct_spin_forget();
     ct_proc_forget();
     ct_harvest_forget();
-    ct_calibrate_forget();
+    ct_calibration_forget();
     ct_control_forget();
     ct_connections_forget();
 }

@@ -22,9 +22,6 @@
 bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*tend)(void));
 #define CT_DRAIN_WRITE_NS 50000000u
 
-/* There is something to do, or soon will be. Any thread. */
-void ct_drain_wake(void);
-
 /*
  * Any thread of the program's: has what is complete taken and the profile written, and waits for
  * that. 0, ETIMEDOUT, or ENODATA: there is no drain thread.

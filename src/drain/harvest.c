@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "drain/activity.h"
+#include "drain/anchor.h"
 #include "drain/calibrate.h"
 #include "drain/line.h"
 #include "drain/polled.h"
@@ -95,7 +96,7 @@ static void give_event(uint32_t context, uint32_t event)
 static void give_stamp(uint32_t context, uint32_t event, uint64_t ns)
 {
     if (has_event(context, event))
-        ct_gpu_clock_give(ct_context(context), event, ns);
+        ct_anchor_give(ct_context(context), event, ns);
 }
 
 static void drop_reference(struct ct_stream *s)

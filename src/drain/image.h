@@ -11,18 +11,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "cutrace/format.h"
-
-/* Where a list lies in its section: in elements. Zeroed: nowhere yet. */
-struct ct_extent {
-    uint32_t first;
-    uint32_t count;
-};
-
-/* A list as it was when it was made of so many operations or calls. */
-struct ct_listed {
-    struct ct_extent at;
-    uint64_t of;
-};
+#include "format/listed.h"
 
 /* The payload of before, or an empty buffer. After a final one all are. False: memory is out. */
 bool ct_image_begin(struct ct_buffer *payload, bool final);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "drain/settle.h"
 #include "state/context.h"
 #include "state/row.h"
 #include "time/lead.h"

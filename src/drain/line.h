@@ -8,8 +8,8 @@
 #define CT_LINE_H
 
 #include "base/base.h"
-#include "drain/settle.h"
 #include "state/stream.h"
+#include "time/measured.h"
 
 void ct_lines_forget(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/polled.h"
 
+#include "drain/anchor.h"
 #include "state/context.h"
 #include "state/row.h"
 #include "state/thread.h"
@@ -34,7 +35,7 @@ static enum ct_loss read_start(struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     struct ct_context *c = ct_context(op->context);
-    if (!ct_gpu_clock_read(c, op->start_event, &m->start_ns))
+    if (!ct_anchor_read(c, op->start_event, &m->start_ns))
         return CT_LOSS_EVENT_ERROR;
     ct_lead_follow(&c->clock, m);
     return CT_LOSS_COUNT;
@@ -57,7 +58,7 @@ static uint64_t next_start_ns(struct ct_context *c, const struct ct_pending *p)
     uint64_t ns;
     if (!op || op->start_event == CT_EVENT_NONE || op->context != p->op.context ||
         CT_ASK_IN(c, cuEventQuery, ct_event(c, op->start_event)) != CUDA_SUCCESS ||
-        !ct_gpu_clock_read(c, op->start_event, &ns))
+        !ct_anchor_read(c, op->start_event, &ns))
         return UINT64_MAX;
     return ns;
 }

@@ -9,8 +9,8 @@
 #ifndef CT_POLLED_H
 #define CT_POLLED_H
 
-#include "drain/settle.h"
 #include "state/stream.h"
+#include "time/measured.h"
 
 /*
  * Where the operation begins, on the time line, and how far off that may be. Drain thread, with the

@@ -6,10 +6,12 @@
 #include "base/sort.h"
 #include "drain/activity.h"
 #include "drain/journal.h"
+#include "drain/range_sums.h"
 #include "drain/tracing.h"
+#include "drain/witness_error.h"
+#include "launch/witness.h"
 #include "state/collective.h"
 #include "state/context.h"
-#include "state/range.h"
 #include "state/row.h"
 #include "state/stream.h"
 #include "time/beside.h"
@@ -86,7 +88,7 @@ static void sort(unsigned n)
 
 static struct ct_witness *witness_of(const struct ct_measured *m)
 {
-    return &ct_context(m->op.context)->witness;
+    return ct_witness_of(ct_context(m->op.context));
 }
 
 static bool is_witness(const struct ct_measured *m)

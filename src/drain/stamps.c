@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "drain/anchor.h"
 #include "drain/stamps.h"
 
 /*
@@ -9,7 +10,7 @@ static enum ct_loss work_out_start(const struct ct_stream *s, const struct ct_op
                                    bool has_reference, struct ct_measured *m)
 {
     struct ct_context *c = ct_context(op->context);
-    if (!ct_gpu_clock_read(c, op->stop_event, &m->stop_ns))
+    if (!ct_anchor_read(c, op->stop_event, &m->stop_ns))
         return CT_LOSS_EVENT_ERROR;
     bool is_tied = ct_gpu_clock_at(&c->clock, op->call_ticks, &m->start_ns);
     if (!is_tied && !has_reference)
@@ -41,7 +42,7 @@ static enum ct_loss read_stop(const struct ct_stream *s, const struct ct_op *op,
 {
     struct ct_context *c = ct_context(op->context);
     uint64_t call_ns = 0;
-    if (!ct_gpu_clock_read(c, op->stop_event, &m->stop_ns))
+    if (!ct_anchor_read(c, op->stop_event, &m->stop_ns))
         return CT_LOSS_EVENT_ERROR;
     if (!s->alone_stop_ns || s->alone_context != op->context)
         return CT_LOSS_NO_START;
@@ -67,7 +68,7 @@ enum ct_loss ct_stamps_read(const struct ct_stream *s, const struct ct_op *op,
     } else if (op->flags & CT_OP_SHARED_START) {
         m->start_ns = s->last_stop_ns;
         loss = follows ? read_raw(c, s->last_stop, op->stop_event, m) : CT_LOSS_NO_START;
-    } else if (ct_gpu_clock_read(c, op->start_event, &m->start_ns)) {
+    } else if (ct_anchor_read(c, op->start_event, &m->start_ns)) {
         loss = read_raw(c, op->start_event, op->stop_event, m);
     }
     m->times.gap_ns = !has_reference                    ? CT_GAP_UNKNOWN

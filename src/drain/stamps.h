@@ -3,8 +3,8 @@
 #ifndef CT_STAMPS_H
 #define CT_STAMPS_H
 
-#include "drain/settle.h"
 #include "state/stream.h"
+#include "time/measured.h"
 
 /*
  * Sets start, stop, raw duration and gap of a bracket that is complete and the next of its stream.

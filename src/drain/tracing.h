@@ -8,10 +8,10 @@
 #define CT_TRACING_H
 
 #include "base/base.h"
-#include "drain/settle.h"
-#include "drain/snapshot.h"
+#include "base/process_info.h"
 #include "format/trace_write.h"
 #include "state/thread.h"
+#include "time/measured.h"
 
 /* CUDA has started in the process. False: no memory, there will be no trace. */
 bool ct_tracing_start(const struct ct_process_info *process, uint64_t most_bytes);

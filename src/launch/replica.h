@@ -68,19 +68,6 @@ static inline bool ct_replica_pass(CUgraphExec exec, const struct ct_stream *s)
     return ct_likely(!ct_replicas_are_on) || ct_replica_pass_beside(exec, s);
 }
 
-/* ---- the drain thread, or whoever has the lock of the round ---- */
-
-/* Makes one that is wanted, and reads what is through. Whether there are new times. */
-bool ct_replicas_step(void);
-/* Whether one is running. */
-bool ct_replicas_are_running(void);
-/* There will be no more steps: those that no launch was of are counted. */
-void ct_replicas_finish(void);
-/* The program is about to end a context: all in it are ended. */
-void ct_replicas_leave(struct ct_context *c);
-/* It has: what is left is forgotten without a word to the driver. */
-void ct_replicas_lose_context(const struct ct_context *c);
-
 uint64_t ct_replicas_lost(enum ct_replica_loss why);
 
 #endif

@@ -4,9 +4,9 @@
 #include <time.h>
 
 #include "base/cancel.h"
-#include "drain/drain.h"
 #include "launch/replica_entry.h"
 #include "state/graph.h"
+#include "state/nap.h"
 
 #define NAP_NS 1000000
 #define NAPS 1000

@@ -6,7 +6,6 @@
 #include "base/config.h"
 #include "base/text.h"
 #include "format/trace_write.h"
-#include "state/event.h"
 
 static bool read_on_off(const char *s, bool *value)
 {

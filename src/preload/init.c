@@ -24,11 +24,16 @@
 #include "drain/api_stats.h"
 #include "drain/drain.h"
 #include "drain/journal.h"
+#include "drain/node_time.h"
+#include "drain/range_sums.h"
+#include "drain/replica_step.h"
 #include "drain/settle.h"
 #include "drain/tracing.h"
 #include "drain/unified.h"
+#include "drain/witness_error.h"
 #include "launch/bracket.h"
 #include "launch/replica.h"
+#include "launch/witness.h"
 #include "options/options.h"
 #include "preload/nccl.h"
 #include "preload/runtime.h"
@@ -45,6 +50,7 @@
 #include "state/api_count.h"
 #include "state/buckets.h"
 #include "state/call_log.h"
+#include "state/capture_range.h"
 #include "state/collective.h"
 #include "state/connections.h"
 #include "state/context.h"
@@ -92,12 +98,15 @@ static void forget_parent(void)
     ct_kernels_forget();
     ct_graphs_forget();
     ct_replicas_forget();
+    ct_replica_steps_forget();
     ct_api_stats_forget();
     ct_notes_forget();
     notes_said = 0;
     ct_settle_forget();
     ct_witness_forget();
+    ct_witness_errors_forget();
     ct_ranges_forget();
+    ct_range_sums_forget();
     ct_sample_forget();
     ct_intern_forget();
     ct_profile_forget();
@@ -138,10 +147,13 @@ __attribute__((constructor)) static void load(void)
 static bool prepare(void)
 {
     ct_clock_start();
+    ct_context_hooks.begins = ct_witness_begin;
+    ct_context_hooks.met = ct_unified_start;
+    ct_capture_init(ct_drain_settle);
     ct_recording_set(ct_config.start && !ct_config.capture);
     return ct_rows_init() && ct_contexts_init() && ct_allocations_init() && ct_collectives_init() &&
            ct_streams_init() && ct_program_events_init() && ct_kernels_init() && ct_graphs_init() &&
-           ct_replicas_init() && ct_settle_init() && ct_api_stats_init() && ct_threads_init() &&
+           ct_replicas_init() && (!ct_config.graph_nodes || ct_node_times_init()) && ct_settle_init() && ct_api_stats_init() && ct_threads_init() &&
            start_sampling();
 }
 

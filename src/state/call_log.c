@@ -8,9 +8,9 @@
 #include "base/config.h"
 #include "base/mem.h"
 #include "base/spare.h"
-#include "drain/drain.h"
-#include "launch/bracket.h"
+#include "state/nap.h"
 #include "state/note.h"
+#include "state/recording.h"
 #include "state/sample.h"
 #include "state/thread.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/spin.h"
-#include "state/pass.h"
+#include "state/renewal.h"
 
 /* A question that hangs in the driver is not waited for: then the program would hang as well. */
 #define WAIT_NS_MOST 100000000

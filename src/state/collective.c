@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/spin.h"
-#include "launch/bracket.h"
+#include "state/recording.h"
 #include "state/thread.h"
 
 #define NONE UINT32_MAX

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "state/context.h"
-#include "state/pass.h"
+#include "state/renewal.h"
 #include "state/stream.h"
 
 #define USUAL 8 /* of a driver that was not told */
@@ -102,6 +102,6 @@ void ct_connections_step(void)
             dropped = true;
         }
     }
-    if (dropped && ct_pass_is_on)
+    if (dropped)
         ct_pass_renew();
 }

@@ -16,24 +16,8 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-
-struct ct_context;
-struct ct_stream;
-
-/* Part of a context. */
-struct ct_connections {
-    _Alignas(CT_CACHE_LINE) _Atomic uint32_t streams; /* that exist, as far as they are known */
-    _Atomic uint32_t at_work;                         /* of these; followed from when they share */
-};
-
-/* Part of a stream. */
-struct ct_stream_work {
-    atomic_bool is_known;       /* it is on the list of those at work */
-    uint32_t context;           /* for which it is counted */
-    struct ct_stream *next;     /* on that list */
-    uint64_t breaks;            /* the drain thread's: operations without a bracket so far, */
-    uint64_t quiet_since_ticks; /* and since when there have been no more */
-};
+#include "state/context.h"
+#include "state/stream.h"
 
 extern uint32_t ct_connections_count;
 /* Whether streams of any context have ever had to share. */

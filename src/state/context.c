@@ -7,8 +7,6 @@
 #include "base/pci.h"
 #include "base/spin.h"
 #include "base/text.h"
-#include "drain/unified.h"
-#include "state/stream.h"
 
 struct contexts {
     struct ct_context context[CT_CONTEXTS];
@@ -21,6 +19,7 @@ struct contexts {
 static struct contexts *all;
 static _Atomic(const char *) given_names[CT_DEVICES]; /* the program's to the end, by ordinal */
 CT_READ_MOSTLY struct ct_context *ct_contexts;
+struct ct_context_hooks ct_context_hooks;
 
 bool ct_contexts_init(void)
 {
@@ -231,7 +230,8 @@ static bool has_users(const struct ct_context *c)
 {
     return !atomic_load_explicit(&c->is_forgotten, memory_order_acquire) ||
            atomic_load_explicit(&c->users, memory_order_acquire) ||
-           !ct_streams_of_context_idle(ct_context_index(c));
+           (ct_context_hooks.streams_are_idle &&
+            !ct_context_hooks.streams_are_idle(ct_context_index(c)));
 }
 
 /* One that is free, or will not be used again by whoever had it; NULL: there is none. */
@@ -257,7 +257,8 @@ static void begin_locked(struct ct_context *c, CUcontext handle, uint32_t device
     c->device = device;
     atomic_store_explicit(&c->name, NULL, memory_order_relaxed);
     ct_gpu_clock_reset(&c->clock);
-    c->witness = (struct ct_witness){0};
+    if (ct_context_hooks.begins)
+        ct_context_hooks.begins(c);
     atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
     /* Behind that: who sees so many sees the entry in use. */
     atomic_fetch_add_explicit(&all->begun, 1, memory_order_release);
@@ -309,7 +310,8 @@ struct ct_context *ct_context_get(CUcontext handle)
     if (device_of(handle, &device))
         c = claim(handle, ct_device_index(device));
     ct_relaxed_leave(mode);
-    ct_unified_start();
+    if (ct_context_hooks.met)
+        ct_context_hooks.met();
     return c;
 }
 

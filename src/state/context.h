@@ -14,9 +14,7 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "cutrace/trace.h"
-#include "drain/witness.h"
 #include "state/ask.h"
-#include "state/connections.h"
 #include "state/event.h"
 #include "time/estimate.h"
 #include "time/gpu_clock.h"
@@ -33,6 +31,12 @@ enum ct_context_state {
     CT_CONTEXT_GONE,   /* destroyed; the entry waits for its last users */
 };
 
+/* See connections.h. */
+struct ct_connections {
+    _Alignas(CT_CACHE_LINE) _Atomic uint32_t streams; /* that exist, as far as they are known */
+    _Atomic uint32_t at_work;                         /* of these; followed from when they share */
+};
+
 /* Each launch reads what comes first: nothing that is often written may lie beside it. */
 struct ct_context {
     _Alignas(CT_CACHE_LINE) _Atomic(CUcontext) handle;
@@ -45,7 +49,6 @@ struct ct_context {
     struct ct_connections connections;
     struct ct_events events;
     struct ct_gpu_clock clock;
-    struct ct_witness witness;
 };
 
 struct ct_device {
@@ -66,6 +69,14 @@ struct ct_device {
 
 bool ct_contexts_init(void);
 void ct_contexts_forget(void);
+
+/* What others have of contexts, who set these before the first is met. NULL: nobody. */
+struct ct_context_hooks {
+    bool (*streams_are_idle)(uint32_t context); /* so its entry can serve another one */
+    void (*begins)(struct ct_context *c);       /* a new use of an entry, under the lock */
+    void (*met)(void);                          /* behind that, in the thread that met it */
+};
+extern struct ct_context_hooks ct_context_hooks;
 
 /* The entry of a context; makes one at first sight. NULL: too many contexts. */
 struct ct_context *ct_context_get(CUcontext handle);

@@ -358,3 +358,13 @@ bool ct_events_will_flush(const struct ct_context *c, uint32_t n)
 {
     return will_flush(&c->events, CT_EVENT_TIMED, n) || will_flush(&c->events, CT_EVENT_PLAIN, n);
 }
+
+bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns)
+{
+    float ms = 0;
+    CUevent a = ct_event(c, from), b = ct_event(c, to);
+    CUresult r = CT_HAS(cuEventElapsedTime_v2) ? CT_ASK_IN(c, cuEventElapsedTime_v2, &ms, a, b)
+                                               : CT_ASK_IN(c, cuEventElapsedTime, &ms, a, b);
+    *ns = (int64_t)((double)ms * 1e6 + (ms < 0 ? -0.5 : 0.5));
+    return r == CUDA_SUCCESS;
+}

@@ -22,7 +22,6 @@ struct ct_context;
 
 #define CT_EVENT_BITS 21 /* of an index */
 #define CT_PLAIN_MOST 8192
-#define CT_EVENTS_MOST ((uint32_t)1 << 20) /* that stamp the time */
 #define CT_PACK_EVENTS 126
 
 /* Pools of a context: a record of either kind of event is an entry in a stream's queue. */
@@ -101,5 +100,8 @@ void ct_events_flush(struct ct_context *c);
 bool ct_events_are_short(struct ct_context *c);
 /* Whether events that were given back will be others' to take when n more are. */
 bool ct_events_will_flush(const struct ct_context *c, uint32_t n);
+
+/* Nanoseconds from one event to another, negative if it is the other way round. */
+bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns);
 
 #endif

@@ -12,7 +12,7 @@
 #include "state/context.h"
 #include "state/graph_memory.h"
 #include "state/note.h"
-#include "state/pass.h"
+#include "state/renewal.h"
 #include "state/row.h"
 
 #define UNKNOWN UINT32_MAX /* of an executable graph that could not be read */

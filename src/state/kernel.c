@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "state/context.h"
-#include "state/pass.h"
+#include "state/renewal.h"
 #include "state/row.h"
 
 #define UNKNOWN_NAME "(unnamed kernel)"

@@ -16,7 +16,6 @@
 #define MOST_BEFORE_SURE 32
 
 CT_READ_MOSTLY bool ct_pass_is_on;
-CT_READ_MOSTLY _Atomic uint32_t ct_pass_generation;
 
 static uint64_t collected; /* of the drain thread */
 
@@ -24,11 +23,6 @@ void ct_pass_init(bool on)
 {
     ct_pass_is_on = on;
     ct_pass_renew();
-}
-
-void ct_pass_renew(void)
-{
-    atomic_fetch_add(&ct_pass_generation, 1);
 }
 
 bool ct_pass_is_current(struct ct_passes *all, const struct ct_pass *p)

@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "state/cluster.h"
+#include "state/renewal.h"
 #include "state/stream.h"
 #include "state/tally.h"
 #include "time/op.h"
@@ -62,17 +63,8 @@ struct ct_passes {
 
 /* Whether launches can be passed over at all: set once, before the first. */
 extern bool ct_pass_is_on;
-extern _Atomic uint32_t ct_pass_generation;
 
 void ct_pass_init(bool on);
-
-/* Handles, contexts, captures or rates are no longer what they were. Any thread. */
-void ct_pass_renew(void);
-
-static inline uint32_t ct_pass_generation_now(void)
-{
-    return atomic_load_explicit(&ct_pass_generation, memory_order_acquire);
-}
 
 CT_INLINE struct ct_pass *ct_pass_slot(struct ct_passes *all, const void *handle, CUstream stream,
                                        uint32_t grid_x, uint32_t grid_y, uint32_t block_x)

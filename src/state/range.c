@@ -8,68 +8,18 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "drain/drain.h"
-#include "drain/tracing.h"
-#include "launch/bracket.h"
-#include "launch/capture_range.h"
+#include "state/capture_range.h"
+#include "state/nap.h"
+#include "state/range_tree.h"
+#include "state/recording.h"
 #include "state/thread.h"
 
-#define INDEX (2 * CT_RANGE_NODES)
-#define RECORDS 4096
-#define ENDED 16 /* by other threads, that the own one has not seen yet */
 #define CALL_TRIES 16
 #define BUSY UINT64_MAX
 
-struct open_range {
-    uint64_t id; /* what ends it; 0: it is popped */
-    uint64_t start_ticks;
-    uint32_t node;      /* the path up to here */
-    uint32_t opened_as; /* the node when it was opened, which counts it */
-    bool counts;        /* recording was on then */
-};
-
-struct record {
-    uint32_t node;
-    uint32_t number; /* in the trace; 0: it is pushed, or a mark */
-    uint64_t start_ticks;
-    uint64_t end_ticks; /* 0: it begins, for the trace alone */
-};
-
-struct ct_ranges {
-    struct ct_ranges *next; /* all there are; never changes */
-    uint32_t depth;
-    uint32_t tid; /* 0: nobody's at the moment */
-    uint64_t starts;
-    uint32_t level[CT_RANGE_DOMAINS]; /* pushed and not popped, */
-    uint32_t kept[CT_RANGE_DOMAINS];  /* of which so many are among the open */
-    struct open_range open[CT_RANGE_DEPTH];
-    uint16_t index[INDEX];
-    _Atomic uint64_t threads;
-    _Atomic uint32_t first_tid;
-    _Atomic uint32_t nodes;
-    struct ct_range_node node[CT_RANGE_NODES];
-    struct ct_range_call calls[CT_RANGE_CALLS];
-    struct ct_ring ring;
-    struct record records[RECORDS];
-    _Atomic uint64_t dropped; /* that found no room there */
-    uint64_t dropped_taken;   /* of the drain thread */
-    struct {
-        _Atomic uint64_t id; /* 0: free; BUSY: being written */
-        uint64_t ticks;
-    } ended[ENDED];
-    struct ct_range_sums sums[CT_RANGE_NODES];
-};
-
-/* Of the drain thread. */
-static struct {
-    uint32_t count;
-    uint32_t index[2 * CT_RANGE_CELLS]; /* plus one; 0: free */
-    struct ct_range_cell cell[CT_RANGE_CELLS];
-} * cells;
-static uint32_t hists;
 static _Atomic uint64_t lost[CT_RANGE_LOSS_COUNT];
 
-static void lose(enum ct_range_loss loss, uint64_t n)
+void ct_range_lose(enum ct_range_loss loss, uint64_t n)
 {
     atomic_fetch_add_explicit(&lost[loss], n, memory_order_relaxed);
 }
@@ -94,8 +44,6 @@ uint64_t ct_range_lost(enum ct_range_loss loss)
 void ct_ranges_forget(void)
 {
     atomic_store_explicit(&first_ranges, NULL, memory_order_relaxed);
-    cells = NULL;
-    hists = 0;
     for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++)
         atomic_store_explicit(&lost[i], 0, memory_order_relaxed);
     ct_range_names_forget();
@@ -175,7 +123,7 @@ static uint32_t node_below(struct ct_ranges *r, uint32_t parent, uint32_t style,
     hash = (hash ^ parent) * 0x9e3779b97f4a7c15u;
     hash = (hash ^ ((uint64_t)style << 16 | l->domain)) * 0x9e3779b97f4a7c15u;
     for (uint32_t i = (uint32_t)(hash >> 40);; i++) {
-        uint16_t *slot = &r->index[i % INDEX]; /* twice as many as nodes: some are free */
+        uint16_t *slot = &r->index[i % CT_RANGE_INDEX]; /* twice as many as nodes: some are free */
         if (!*slot)
             return add_node(r, slot, hash, parent, style, l);
         if (is_node(&r->node[*slot], hash, parent, style, l))
@@ -197,22 +145,22 @@ static void show(struct ct_thread *t, struct ct_ranges *r)
         ct_range_renew(t);
 }
 
-static struct open_range *open_range(struct ct_ranges *r, uint32_t style,
+static struct ct_open_range *open_range(struct ct_ranges *r, uint32_t style,
                                      const struct ct_range_label *l)
 {
     if (ct_unlikely(r->depth == CT_RANGE_DEPTH)) {
-        lose(CT_RANGE_LOST_DEEP, 1);
+        ct_range_lose(CT_RANGE_LOST_DEEP, 1);
         return NULL;
     }
     uint32_t node = node_below(r, last_node(r), style, l);
     if (ct_unlikely(!node)) {
-        lose(CT_RANGE_LOST_MANY, 1);
+        ct_range_lose(CT_RANGE_LOST_MANY, 1);
         return NULL;
     }
     if (ct_unlikely(r->node[node].captures))
         ct_capture_opens();
-    struct open_range *o = &r->open[r->depth++];
-    *o = (struct open_range){.node = node, .opened_as = node, .counts = ct_recording()};
+    struct ct_open_range *o = &r->open[r->depth++];
+    *o = (struct ct_open_range){.node = node, .opened_as = node, .counts = ct_recording()};
     if (o->counts)
         ct_count_bump(&r->node[node].opened, 1);
     return o;
@@ -225,28 +173,28 @@ static bool is_traced(void)
 
 /* With a trace none is to be lost: the drain thread may be napping for longer than the rest lasts.
  */
-static void put_record(struct ct_ranges *r, struct record record)
+static void put_record(struct ct_ranges *r, struct ct_range_record record)
 {
     uint32_t at;
-    if (ct_unlikely(!ct_ring_reserve(&r->ring, RECORDS, &at))) {
+    if (ct_unlikely(!ct_ring_reserve(&r->ring, CT_RANGE_RECORDS, &at))) {
         ct_count_bump(&r->dropped, 1);
         return;
     }
     r->records[at] = record;
     ct_ring_publish(&r->ring);
-    if (ct_unlikely(at % (RECORDS / 4) == 0) && is_traced())
+    if (ct_unlikely(at % (CT_RANGE_RECORDS / 4) == 0) && is_traced())
         ct_drain_wake();
 }
 
 /* The clock is read last, when all else that a beginning costs has been paid. */
-static void begin_range(struct ct_ranges *r, struct open_range *o)
+static void begin_range(struct ct_ranges *r, struct ct_open_range *o)
 {
     o->start_ticks = ct_ticks();
     if (ct_unlikely(is_traced()) && o->counts)
-        put_record(r, (struct record){o->opened_as, (uint32_t)o->id, o->start_ticks, 0});
+        put_record(r, (struct ct_range_record){o->opened_as, (uint32_t)o->id, o->start_ticks, 0});
 }
 
-static void add_duration(struct ct_ranges *r, const struct open_range *o, uint64_t end_ticks)
+static void add_duration(struct ct_ranges *r, const struct ct_open_range *o, uint64_t end_ticks)
 {
     struct ct_range_node *n = &r->node[o->opened_as];
     uint64_t ticks = ct_ticks_between(o->start_ticks, end_ticks);
@@ -257,7 +205,7 @@ static void add_duration(struct ct_ranges *r, const struct open_range *o, uint64
         atomic_store_explicit(&n->max_ticks, ticks, memory_order_relaxed);
     ct_count_bump(&n->total_ticks, ticks);
     ct_count_bump(&n->count, 1);
-    put_record(r, (struct record){o->opened_as, (uint32_t)o->id, o->start_ticks, end_ticks});
+    put_record(r, (struct ct_range_record){o->opened_as, (uint32_t)o->id, o->start_ticks, end_ticks});
 }
 
 /* Those opened after it stay open: their path is another one from now on. */
@@ -269,7 +217,7 @@ static void end_range(struct ct_ranges *r, uint32_t at, uint64_t end_ticks)
         ct_capture_closes();
     r->depth--;
     for (uint32_t i = at; i < r->depth; i++) {
-        struct open_range *o = &r->open[i];
+        struct ct_open_range *o = &r->open[i];
         *o = r->open[i + 1];
         const struct ct_range_node *n = &r->node[o->node];
         const struct ct_range_label l = {n->text, n->bytes, n->domain, n->color, n->category};
@@ -277,7 +225,7 @@ static void end_range(struct ct_ranges *r, uint32_t at, uint64_t end_ticks)
         if (node)
             o->node = node;
         else
-            lose(CT_RANGE_LOST_MANY, 1);
+            ct_range_lose(CT_RANGE_LOST_MANY, 1);
     }
 }
 
@@ -292,7 +240,7 @@ static void end_id(struct ct_ranges *r, uint64_t id, uint64_t ticks)
 
 static void take_ended(struct ct_ranges *r)
 {
-    for (unsigned i = 0; i < ENDED; i++) {
+    for (unsigned i = 0; i < CT_RANGE_ENDED; i++) {
         uint64_t id = atomic_load_explicit(&r->ended[i].id, memory_order_acquire);
         if (!id || id == BUSY)
             continue;
@@ -322,10 +270,10 @@ int ct_range_push(struct ct_thread *t, const struct ct_range_label *l)
         return 0;
     uint32_t level = r->level[l->domain]++;
     if (ct_unlikely(level != r->kept[l->domain])) { /* inside one that is not kept */
-        lose(CT_RANGE_LOST_DEEP, 1);
+        ct_range_lose(CT_RANGE_LOST_DEEP, 1);
         return (int)level;
     }
-    struct open_range *o = open_range(r, CT_RANGE_PUSH_POP, l);
+    struct ct_open_range *o = open_range(r, CT_RANGE_PUSH_POP, l);
     if (ct_likely(o != NULL)) {
         r->kept[l->domain]++;
         show(t, r);
@@ -366,7 +314,7 @@ uint64_t ct_range_start(struct ct_thread *t, const struct ct_range_label *l)
     if (!r)
         return 0;
     uint64_t id = t->number << 32 | (++r->starts & UINT32_MAX);
-    struct open_range *o = open_range(r, CT_RANGE_START_END, l);
+    struct ct_open_range *o = open_range(r, CT_RANGE_START_END, l);
     if (o) {
         o->id = id;
         show(t, r);
@@ -377,7 +325,7 @@ uint64_t ct_range_start(struct ct_thread *t, const struct ct_range_label *l)
 
 static void tell(struct ct_thread *owner, struct ct_ranges *r, uint64_t id, uint64_t ticks)
 {
-    for (unsigned i = 0; i < ENDED; i++) {
+    for (unsigned i = 0; i < CT_RANGE_ENDED; i++) {
         uint64_t free_id = 0;
         if (!atomic_compare_exchange_strong(&r->ended[i].id, &free_id, BUSY))
             continue;
@@ -386,7 +334,7 @@ static void tell(struct ct_thread *owner, struct ct_ranges *r, uint64_t id, uint
         atomic_store(&owner->range, CT_RANGE_STALE);
         return;
     }
-    lose(CT_RANGE_LOST_ENDS, 1);
+    ct_range_lose(CT_RANGE_LOST_ENDS, 1);
 }
 
 void ct_range_end(struct ct_thread *t, uint64_t id)
@@ -414,13 +362,13 @@ void ct_range_mark(struct ct_thread *t, const struct ct_range_label *l)
         return;
     uint32_t node = node_below(r, last_node(r), CT_RANGE_MARK, l);
     if (!node) {
-        lose(CT_RANGE_LOST_MANY, 1);
+        ct_range_lose(CT_RANGE_LOST_MANY, 1);
         return;
     }
     uint64_t now = ct_ticks();
     ct_count_bump(&r->node[node].opened, 1);
     ct_count_bump(&r->node[node].count, 1);
-    put_record(r, (struct record){node, 0, now, now});
+    put_record(r, (struct ct_range_record){node, 0, now, now});
 }
 
 static struct ct_range_call *call_of(struct ct_ranges *r, uint64_t key)
@@ -443,7 +391,7 @@ CT_COLD void ct_range_count_call(struct ct_thread *t, uint32_t range, uint32_t a
     struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_relaxed);
     struct ct_range_call *c = call_of(r, ((uint64_t)ct_range_node_of(range) << 32 | api) + 1);
     if (!c) {
-        lose(CT_RANGE_LOST_CALLS, (uint64_t)1 << shift);
+        ct_range_lose(CT_RANGE_LOST_CALLS, (uint64_t)1 << shift);
         return;
     }
     uint64_t min = atomic_load_explicit(&c->min_ticks, memory_order_relaxed);
@@ -471,97 +419,6 @@ void ct_range_thread_ends(struct ct_thread *t)
     atomic_store(&t->range, 0);
 }
 
-static void add_sample(struct ct_range_sums *s, uint64_t ns)
-{
-    s->sampled++;
-    s->square_ns2 += (double)ns * (double)ns;
-    if (!s->buckets && hists == CT_RANGE_HISTS)
-        return;
-    hists += !s->buckets;
-    ct_buckets_add(&s->buckets, ns, 1);
-}
-
-static void trace(struct ct_thread *t, const struct record *e, bool is_mark)
-{
-    enum ct_trace_phase phase = is_mark        ? CT_TRACE_RANGE_MARKS
-                                : e->end_ticks ? CT_TRACE_RANGE_ENDS
-                                               : CT_TRACE_RANGE_BEGINS;
-    ct_tracing_add_range(t, e->node, phase, e->number,
-                         e->end_ticks ? e->end_ticks : e->start_ticks);
-}
-
-static void trace_dropped(struct ct_ranges *r)
-{
-    uint64_t dropped = atomic_load_explicit(&r->dropped, memory_order_relaxed);
-    if (ct_tracing_is_on() && dropped != r->dropped_taken)
-        ct_tracing_drop_ranges(dropped - r->dropped_taken);
-    r->dropped_taken = dropped;
-}
-
-bool ct_ranges_collect(struct ct_thread *t)
-{
-    struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_acquire);
-    uint32_t first, n = r ? ct_ring_waiting(&r->ring, RECORDS, &first) : 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct record *e = &r->records[(first + i) % RECORDS];
-        bool is_mark = r->node[e->node].style == CT_RANGE_MARK;
-        if (!is_mark && e->end_ticks)
-            add_sample(&r->sums[e->node],
-                       ct_ticks_to_ns(ct_ticks_between(e->start_ticks, e->end_ticks)));
-        if (ct_tracing_is_on())
-            trace(t, e, is_mark);
-    }
-    if (n)
-        ct_ring_consume(&r->ring, n);
-    if (r)
-        trace_dropped(r);
-    return n != 0;
-}
-
-static struct ct_range_cell *add_cell(uint32_t *slot, uint32_t range, uint32_t row)
-{
-    struct ct_thread *t = ct_threads_first();
-    while (t && t->number != ct_range_thread_of(range))
-        t = t->next;
-    if (!t || cells->count == CT_RANGE_CELLS)
-        return NULL;
-    struct ct_range_cell *c = &cells->cell[cells->count];
-    c->ranges = atomic_load_explicit(&t->ranges, memory_order_acquire);
-    c->range = range;
-    c->row = row;
-    *slot = ++cells->count;
-    return c;
-}
-
-static struct ct_range_cell *cell_of(uint32_t range, uint32_t row)
-{
-    uint64_t key = (uint64_t)range << 32 | row, home = key * 0x9e3779b97f4a7c15u >> 32;
-    if (!cells && !(cells = ct_map(sizeof(*cells))))
-        return NULL;
-    for (uint64_t i = home;; i++) {
-        uint32_t *slot = &cells->index[i % ct_countof(cells->index)];
-        if (!*slot)
-            return add_cell(slot, range, row);
-        struct ct_range_cell *c = &cells->cell[*slot - 1];
-        if (c->range == range && c->row == row)
-            return c;
-    }
-}
-
-CT_COLD void ct_range_add(uint32_t range, uint32_t row, uint64_t count, uint64_t time_ns)
-{
-    struct ct_range_cell *c = cell_of(range, row);
-    if (!c) {
-        lose(CT_RANGE_LOST_CELLS, count);
-        return;
-    }
-    c->min_ns = c->count ? ct_min(c->min_ns, time_ns) : time_ns;
-    c->max_ns = ct_max(c->max_ns, time_ns);
-    c->count += count;
-    c->total_ns += time_ns * count;
-    c->square_ns2 += (double)time_ns * (double)time_ns * (double)count;
-}
-
 uint32_t ct_range_nodes(struct ct_ranges *r)
 {
     return atomic_load_explicit(&r->nodes, memory_order_acquire);
@@ -580,14 +437,4 @@ struct ct_range_sums *ct_range_sums(struct ct_ranges *r, uint32_t node)
 struct ct_range_call *ct_range_calls(struct ct_ranges *r)
 {
     return r->calls;
-}
-
-uint32_t ct_range_cells(void)
-{
-    return cells ? cells->count : 0;
-}
-
-const struct ct_range_cell *ct_range_cell(uint32_t i)
-{
-    return &cells->cell[i];
 }

@@ -16,7 +16,7 @@
 #include "base/base.h"
 #include "base/ring.h"
 #include "cutrace/format.h"
-#include "drain/image.h"
+#include "format/listed.h"
 #include "state/buckets.h"
 
 #define CT_RANGE_DEPTH (CT_FILE_RANGE_DEPTH - 1) /* open in a thread at once; a mark is one more   \
@@ -127,10 +127,6 @@ CT_COLD void ct_range_count_call(struct ct_thread *t, uint32_t range, uint32_t a
 /* The thread ends: its state may become another's. */
 void ct_range_thread_ends(struct ct_thread *t);
 
-/* Drain thread: durations of what a thread closed, and all for the trace. Whether there was any. */
-bool ct_ranges_collect(struct ct_thread *t);
-/* Drain thread: `count` operations in a range took so long, each the same. */
-CT_COLD void ct_range_add(uint32_t range, uint32_t row, uint64_t count, uint64_t time_ns);
 void ct_ranges_forget(void);
 void ct_range_names_forget(void); /* by that */
 
@@ -144,20 +140,6 @@ struct ct_range_node *ct_range_node(struct ct_ranges *r, uint32_t node);
 struct ct_range_sums *ct_range_sums(struct ct_ranges *r, uint32_t node);
 struct ct_range_call *ct_range_calls(struct ct_ranges *r); /* CT_RANGE_CALLS of them */
 struct ct_file_thread ct_range_thread(struct ct_ranges *r, const char **name);
-
-/* Operations of one row in one range. */
-struct ct_range_cell {
-    struct ct_ranges *ranges; /* of the range's thread */
-    uint32_t range;
-    uint32_t row;
-    uint64_t count;
-    uint64_t total_ns;
-    uint64_t min_ns;
-    uint64_t max_ns;
-    double square_ns2;
-};
-uint32_t ct_range_cells(void); /* how many there are */
-const struct ct_range_cell *ct_range_cell(uint32_t i);
 
 /* A range is its thread's number and its node. */
 #define CT_RANGE_NODE_BITS 12

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "cutrace/format.h"
-#include "drain/image.h"
+#include "format/listed.h"
 #include "state/buckets.h"
 #include "state/in_common.h"
 #include "state/stratum.h"

@@ -20,8 +20,6 @@
 #include "time/op.h"
 
 #define CT_CELLS 16384
-#define CT_CELL_NONE                                                                               \
-    0 /* of operations that are in no cell: all are timed, or even rows ran out of them */
 /* Operations of a cell that are timed before any is passed: with a budget, */
 #define CT_SURE 100
 /* and of programmatic rows where nothing else is sampled. */

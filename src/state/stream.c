@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/spin.h"
 #include "state/capture.h"
-#include "state/pass.h"
+#include "state/renewal.h"
 #include "state/row.h"
 #include "state/thread.h"
 
@@ -50,6 +50,7 @@ bool ct_streams_init(void)
         return false;
     all = s;
     ct_streams = s->stream = s->room.at;
+    ct_context_hooks.streams_are_idle = ct_streams_of_context_idle;
     return true;
 }
 

@@ -39,6 +39,15 @@ struct ct_pending; /* of the drain thread */
 struct ct_line;
 struct ct_thread;
 
+/* See connections.h. */
+struct ct_stream_work {
+    atomic_bool is_known;       /* it is on the list of those at work */
+    uint32_t context;           /* for which it is counted */
+    struct ct_stream *next;     /* on that list */
+    uint64_t breaks;            /* the drain thread's: operations without a bracket so far, */
+    uint64_t quiet_since_ticks; /* and since when there have been no more */
+};
+
 /* Who writes what often lies in cache lines of its own: each launch reads the first of them. */
 struct ct_stream {
     _Alignas(CT_CACHE_LINE) _Atomic(CUstream) handle; /* written last when the entry is used anew */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/way.h"
 
-#include "launch/bracket.h"
 #include "state/context.h"
 #include "state/graph_memory.h"
+#include "state/recording.h"
 
 /* What a copy's direction is about. Values order the names in `directions`. */
 enum place { HOST, DEVICE, ARRAY };

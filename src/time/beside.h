@@ -7,7 +7,7 @@
 #define CT_BESIDE_H
 
 #include "base/base.h"
-#include "drain/settle.h"
+#include "time/measured.h"
 
 /* Brackets that can be looked at together. */
 #define CT_BESIDE_ROOM 4096

@@ -2,15 +2,8 @@
 #include "time/gpu_clock.h"
 
 #include "base/clock.h"
-#include "state/context.h"
 #include "time/op.h"
 #include "time/percentile.h"
-
-#define ANCHOR_NS 50000000u
-#define ANCHOR_LOST_NS 400000000u /* the step of the float is 30 ns there */
-#define BEGIN_NS                                                                                   \
-    ((uint64_t)1 << 40) /* leaves room for what was before the first event asked for               \
-                         */
 
 /*
  * A tie is renewed every so many pins, or after so long. Where pins are rare, older ones would
@@ -38,56 +31,16 @@
 #define HOST_RECORD_NS 1000
 #define HOST_RECORD_PERCENT 10
 
-bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns)
-{
-    float ms = 0;
-    CUevent a = ct_event(c, from), b = ct_event(c, to);
-    CUresult r = CT_HAS(cuEventElapsedTime_v2) ? CT_ASK_IN(c, cuEventElapsedTime_v2, &ms, a, b)
-                                               : CT_ASK_IN(c, cuEventElapsedTime, &ms, a, b);
-    *ns = (int64_t)((double)ms * 1e6 + (ms < 0 ? -0.5 : 0.5));
-    return r == CUDA_SUCCESS;
-}
-
-bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns)
-{
-    struct ct_gpu_clock *clock = &c->clock;
-    int64_t distance_ns = 0;
-    *ns = BEGIN_NS;
-    if (!clock->has_anchor)
-        return true;
-    if (!ct_elapsed_ns(c, clock->anchor, event, &distance_ns))
-        return false;
-    *ns = clock->anchor_ns + (uint64_t)distance_ns;
-    return true;
-}
-
 /*
  * Pins on both sides of a step that was not measured well do not belong together. The tie stays for
  * guesses and ct_gpu_clock_ticks(): the best that is known until there are new ones.
  */
-static void forget_pins(struct ct_gpu_clock *clock)
+void ct_gpu_clock_forget_pins(struct ct_gpu_clock *clock)
 {
     clock->pinned = 0;
     clock->alone_ticks = 0;
     clock->is_tied = false;
     clock->old_tie.ticks = 0;
-}
-
-void ct_gpu_clock_give(struct ct_context *c, uint32_t event, uint64_t ns)
-{
-    struct ct_gpu_clock *clock = &c->clock;
-    if (clock->has_anchor && ns < clock->anchor_ns + ANCHOR_NS) {
-        ct_event_give(c, event);
-        return;
-    }
-    if (clock->has_anchor) {
-        ct_event_give(c, clock->anchor);
-        if (ns > clock->anchor_ns + ANCHOR_LOST_NS)
-            forget_pins(clock);
-    }
-    clock->has_anchor = true;
-    clock->anchor = event;
-    clock->anchor_ns = ns;
 }
 
 static double host_rate(void)

@@ -39,8 +39,6 @@ static inline uint64_t ct_told_ticks(uint64_t before, uint64_t after)
     return after - ct_after_told(ct_ticks_between(before, after));
 }
 
-struct ct_context;
-
 /* A host time and the place on the time line that belongs to it. */
 struct ct_pin {
     uint64_t ticks;
@@ -67,19 +65,10 @@ struct ct_gpu_clock {
     int64_t origin_ns; /* see ct_gpu_clock_steady() */
 };
 
-/* Nanoseconds from one event to another, negative if it is the other way round. */
-bool ct_elapsed_ns(const struct ct_context *c, uint32_t from, uint32_t to, int64_t *ns);
-
-/* Where a completed event is on the time line; the first one asked for is where that begins. */
-bool ct_gpu_clock_read(struct ct_context *c, uint32_t event, uint64_t *ns);
-
 static inline const struct ct_pin *ct_gpu_clock_newest(const struct ct_gpu_clock *clock)
 {
     return &clock->pins[(clock->pinned - 1) % CT_CLOCK_PINS];
 }
-
-/* Gives an event back that is done with, unless it is to be the next anchor. */
-void ct_gpu_clock_give(struct ct_context *c, uint32_t event, uint64_t ns);
 
 /* What was with the front end when a pin was stamped. */
 enum ct_company {
@@ -136,6 +125,9 @@ bool ct_gpu_clock_roughly(const struct ct_gpu_clock *clock, uint64_t ticks, uint
  */
 uint64_t ct_gpu_clock_steady(struct ct_gpu_clock *clock, uint64_t ns, uint64_t ticks,
                              uint64_t at_ns);
+
+/* A step of the clock was not measured well: the tie stays for guesses alone. */
+void ct_gpu_clock_forget_pins(struct ct_gpu_clock *clock);
 
 /* The context has gone, its events with it. */
 void ct_gpu_clock_reset(struct ct_gpu_clock *clock);

@@ -2,7 +2,6 @@
 #include "time/lead.h"
 
 #include "base/clock.h"
-#include "state/sample.h"
 
 /*
  * A start record that shows where the clocks are: on an idle stream, and neither interrupted nor

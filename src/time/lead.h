@@ -7,9 +7,9 @@
 #define CT_LEAD_H
 
 #include "base/base.h"
-#include "drain/settle.h"
 #include "time/estimate.h"
 #include "time/gpu_clock.h"
+#include "time/measured.h"
 #include "time/op.h"
 
 /* What the host's stamps say alone; all that needs the GPU's is unknown. */

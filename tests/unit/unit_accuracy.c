@@ -11,7 +11,7 @@
 
 #include "case_main.h"
 #include "cutrace/format.h"
-#include "drain/witness.h"
+#include "drain/witness_error.h"
 #include "state/context.h"
 #include "state/sample.h"
 #include "time/beside.h"

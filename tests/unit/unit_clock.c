@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "drain/anchor.h"
 #include "state/context.h"
 #include "time/gpu_clock.h"
 
@@ -93,7 +94,7 @@ START_TEST(a_lost_anchor_is_in_no_rate)
 {
     struct ct_context *c = ct_context(0);
     c->clock = clock_;
-    ct_gpu_clock_give(c, 1, gpu_ns);
+    ct_anchor_give(c, 1, gpu_ns);
     clock_ = c->clock;
     pin(2000, 20);
     double rate = clock_.ns_per_tick;
@@ -101,7 +102,7 @@ START_TEST(a_lost_anchor_is_in_no_rate)
     host_ns += 600 * (uint64_t)1000000;
     gpu_ns += 600 * (uint64_t)1000000 + (_i ? 400000 : -400000);
     c->clock = clock_;
-    ct_gpu_clock_give(c, 2, gpu_ns);
+    ct_anchor_give(c, 2, gpu_ns);
     clock_ = c->clock;
     for (unsigned i = 0; i < 200; i++) {
         pin(10, 20);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "case_main.h"
-#include "drain/selftimed.h"
+#include "launch/selftimed.h"
 #include "time/figures.h"
 
 #define BIAS_NS 2910

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "drain/node_time.h"
+#include "drain/replica_step.h"
 #include "fake_driver.h"
 #include "launch/replica.h"
 #include "state/context.h"
@@ -259,7 +260,7 @@ static void set_up(void)
     FAKE(cuStreamIsCapturing, fake_capturing);
     f.function = EVEN;
     f.result = CUDA_SUCCESS;
-    ck_assert(ct_contexts_init() && ct_replicas_init());
+    ck_assert(ct_contexts_init() && ct_replicas_init() && ct_node_times_init());
     struct ct_context *context = ct_context_get((CUcontext)(void *)&f);
     atomic_store(&context->state, CT_CONTEXT_LIVE);
     for (unsigned i = 0; i < 2; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/config.h"
 #include "case_main.h"
+#include "drain/anchor.h"
 #include "drain/tracing.h"
 #include "fake_driver.h"
 #include "format/trace_read.h"
@@ -117,7 +118,7 @@ static void add_pins(uint64_t from_ns, unsigned ms)
 static void read_event(uint64_t host_ns)
 {
     static uint32_t events;
-    ct_gpu_clock_give(context, events++, on_gpu(host_ns));
+    ct_anchor_give(context, events++, on_gpu(host_ns));
 }
 
 /* What is in the trace of the kernel that came last. */

@@ -46,6 +46,7 @@ static void set_up(void)
     ct_config.unified = true;
     ct_config.events = 64;
     ck_assert(ct_contexts_init());
+    ct_context_hooks.met = ct_unified_start;
     ct_recording_set(true);
     fake_context(fake_current);
     FAKE(cuCtxGetDevice, fake_which);

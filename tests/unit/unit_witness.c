@@ -6,7 +6,7 @@
 #include "case_main.h"
 #include "cutrace/format.h"
 #include "drain/settle.h"
-#include "drain/witness.h"
+#include "drain/witness_error.h"
 #include "state/context.h"
 
 #define INSIDE_NS 1490u /* by the kernel's own stamps */
@@ -40,7 +40,7 @@ static struct ct_witness w;
 static void begin(void)
 {
     w = (struct ct_witness){0};
-    ct_witness_forget();
+    ct_witness_errors_forget();
     ck_assert(ct_contexts_init());
     ct_device_calibrated(0, &figures);
     ct_config.calibrate = CT_CALIBRATE_AUTO;

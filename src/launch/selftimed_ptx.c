@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "drain/selftimed.h"
+#include "launch/selftimed.h"
 
 /*
  * The oldest target that today's compilers still take: any later device will do. It spins by the

@@ -13,15 +13,13 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "drain/selftimed.h"
+#include "launch/selftimed.h"
 
 #define CT_WITNESS_WAITING 64 /* whose own stamps, or brackets, are still to come, at most */
 #define CT_WITNESS_REMEMBERED 96
 
 struct ct_calibration;
 struct ct_context;
-struct ct_estimate;
-struct ct_measured;
 struct ct_thread;
 
 enum ct_witness_state {
@@ -54,6 +52,10 @@ struct ct_witness {
     int64_t excess_ns; /* by how much they come out too long; 0: nothing is known yet */
 };
 
+/* A context's. A new use of its entry begins with none. */
+struct ct_witness *ct_witness_of(const struct ct_context *c);
+void ct_witness_begin(struct ct_context *c);
+
 /*
  * Launching thread, between a call that has waited for a stream or, NULL, for a context, and its
  * end. No context: the current one.
@@ -65,28 +67,5 @@ void ct_witness_end_group(void);
 
 /* In the child of a fork. */
 void ct_witness_forget(void);
-
-/* The rest: drain thread. */
-
-/* A kernel of the program, */
-void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e);
-/* and one of ours. */
-void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e);
-
-/* What the last one that was read took by its own stamps; 0: none was. */
-uint32_t ct_witness_inside_ns(const struct ct_witness *w);
-
-/*
- * By how much the program's late kernels come out too long, where a record takes the host so long;
- * negative: too short; 0: not known.
- */
-int64_t ct_witness_excess_ns(const struct ct_witness *w, uint64_t host_record_ns);
-
-/* What the last ones on a device told. */
-struct ct_witnesses {
-    uint32_t count; /* of those of that context; 0: none, or too few */
-    int32_t excess_ns;
-};
-struct ct_witnesses ct_witnesses_of(uint32_t device);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "launch/capture_range.h"
+#include "state/capture_range.h"
 
 #include "base/config.h"
 #include "base/spin.h"
 #include "base/text.h"
-#include "drain/drain.h"
-#include "launch/bracket.h"
+#include "state/recording.h"
 
 static struct ct_spin lock;
 static _Atomic uint64_t open;
 static uint32_t telling; /* threads that tell the streams; under the lock */
+static void (*settle)(void);
 
 /* Up to the @ before the domain, or all of it; "\@" is an @ of the name. */
 static bool is_name(const char **pattern, const char *text, size_t bytes)
@@ -68,17 +68,28 @@ static void change(bool (*switches)(void))
     ct_spin_unlock(&lock);
 }
 
+static void settle_before(void)
+{
+    if (settle)
+        settle();
+}
+
+void ct_capture_init(void (*settle_first)(void))
+{
+    settle = settle_first;
+}
+
 void ct_capture_opens(void)
 {
     if (!open)
-        ct_drain_settle();
+        settle_before();
     change(opens_locked);
 }
 
 void ct_capture_closes(void)
 {
     if (open == 1)
-        ct_drain_settle();
+        settle_before();
     change(closes_locked);
 }
 

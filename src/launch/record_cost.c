@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "drain/record_cost.h"
+#include "launch/record_cost.h"
 
 #include "base/clock.h"
 #include "state/capture.h"

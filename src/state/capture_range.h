@@ -8,6 +8,9 @@
 /* Whether it is a range of that name; the text need not be terminated. */
 bool ct_capture_is_of(const char *domain, const char *text, size_t bytes);
 
+/* `settle`: what happened by now belongs to the time before a switch. */
+void ct_capture_init(void (*settle)(void));
+
 /* Any thread: one more is open, one less. The first and the last of them switch recording. */
 void ct_capture_opens(void);
 void ct_capture_closes(void);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "drain/witness.h"
+#include "launch/witness.h"
 
 #include <errno.h>
 
 #include "base/cancel.h"
 #include "base/clock.h"
-#include "base/config.h"
-#include "base/sort.h"
 #include "base/spin.h"
-#include "cutrace/format.h"
-#include "drain/settle.h"
 #include "launch/bracket.h"
 #include "launch/depth.h"
 #include "state/capture.h"
@@ -18,11 +14,6 @@
 #include "state/sample.h"
 #include "state/stream.h"
 #include "state/thread.h"
-#include "time/estimate.h"
-
-/* What it is for: so many kernels, so short, that the GPU waited for. */
-#define WANTED_KERNELS 300
-#define SHORT_NS 20000
 
 #define SPIN_NS 2000 /* it ends when the GPU has been told of the stop record */
 #define GROUP 4
@@ -39,20 +30,21 @@
 /* A group that hangs in the driver is not waited for: then the program would hang as well. */
 #define END_NS_MOST 100000000
 
-#define FEWEST 12  /* to go by */
-#define STEP 4     /* so many more change what they say */
-#define TRIMMED 10 /* one in so many at either end: a host that was interrupted */
-#define WIDEST_NS 3000
-
-/* What a program's launch has that a witness's has not, of what a record takes the host longer. */
-#define HOST_PART 12
-
 static const char failed[] = "No kernel of known duration could be launched: times of kernels that "
                              "find the GPU idle may be off by a tenth of a microsecond or two";
 
+static struct ct_witness witnesses[CT_CONTEXTS];
 static _Atomic uint64_t due_ticks; /* UINT64_MAX: a thread is at it */
 
-/* ---- in the program's thread ---- */
+struct ct_witness *ct_witness_of(const struct ct_context *c)
+{
+    return &witnesses[ct_context_index(c)];
+}
+
+void ct_witness_begin(struct ct_context *c)
+{
+    *ct_witness_of(c) = (struct ct_witness){0};
+}
 
 enum outcome { DONE, DISTURBED, REFUSED };
 
@@ -248,7 +240,7 @@ static uint64_t call(struct ct_thread *t, CUstream stream, CUcontext context)
     struct ct_stream *s = waited_for(t, stream);
     if (!s)
         return SHORTEST_NS;
-    struct ct_witness *w = &ct_context(s->context)->witness;
+    struct ct_witness *w = ct_witness_of(ct_context(s->context));
     uint32_t state = atomic_load_explicit(&w->state, memory_order_relaxed);
     bool may = state == CT_WITNESS_WANTED || state == CT_WITNESS_LOADED;
     return may && is_fit(t, s, !stream, context) ? go_on(w, t, s) : SHORTEST_NS;
@@ -283,125 +275,7 @@ void ct_witness_end_group(void)
         ct_spin_pause(tries);
 }
 
-/* ---- in the drain thread ---- */
-
-static bool is_late(const struct ct_measured *m, const struct ct_estimate *e)
-{
-    return e->is_clean && ct_gpu_waited(&m->times);
-}
-
-void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
-{
-    if (w->late_kernels >= WANTED_KERNELS || ct_config.calibrate == CT_CALIBRATE_OFF ||
-        e->time_ns > SHORT_NS || !is_late(m, e) ||
-        !ct_tells_host(ct_device(m->device)->calibration))
-        return;
-    w->late_kernels += (uint32_t)ct_min(ct_op_stands_for(&m->op), WANTED_KERNELS);
-    if (w->late_kernels >= WANTED_KERNELS)
-        atomic_store_explicit(&w->state, CT_WITNESS_WANTED, memory_order_relaxed);
-}
-
-/* Contexts come and go. */
-static struct ct_witnesses of_device[CT_DEVICES];
-
-static int32_t sorted[CT_WITNESS_REMEMBERED];
-
-static bool is_later(unsigned a, unsigned b)
-{
-    return sorted[a] > sorted[b];
-}
-
-static void swap(unsigned a, unsigned b)
-{
-    int32_t was = sorted[a];
-    sorted[a] = sorted[b];
-    sorted[b] = was;
-}
-
-static int64_t trimmed_mean(const int32_t *x, unsigned n)
-{
-    int64_t sum = 0;
-    unsigned least = n / TRIMMED;
-    __builtin_memcpy(sorted, x, n * sizeof(*x));
-    ct_sort(n, is_later, swap);
-    for (unsigned i = least; i < n - least; i++)
-        sum += sorted[i];
-    return sum / (int64_t)(n - 2 * least);
-}
-
-static void tell(struct ct_witness *w, int64_t error_ns)
-{
-    error_ns = error_ns > INT32_MAX ? INT32_MAX : error_ns < INT32_MIN ? INT32_MIN : error_ns;
-    w->error_ns[w->told++ % CT_WITNESS_REMEMBERED] = (int32_t)error_ns;
-    uint32_t n = (uint32_t)ct_min(w->told, CT_WITNESS_REMEMBERED);
-    if (n < FEWEST || w->told % STEP)
-        return;
-    int64_t ns = trimmed_mean(w->error_ns, n);
-    w->excess_ns = -WIDEST_NS < ns && ns < WIDEST_NS ? ns : 0;
-}
-
-/* Those whose stamps have been read by now. */
-static void tell_what_is_known(struct ct_witness *w)
-{
-    for (unsigned i = 0; i < CT_WITNESS_WAITING; i++) {
-        uint32_t number = w->bracketed[i].number;
-        uint64_t inside = atomic_load_explicit(&w->inside[i], memory_order_relaxed);
-        if (!number || inside >> 32 != number)
-            continue;
-        tell(w, (int64_t)w->bracketed[i].time_ns - (uint32_t)inside - w->by->outside_ns);
-        w->bracketed[i].number = 0;
-    }
-}
-
-int64_t ct_witness_excess_ns(const struct ct_witness *w, uint64_t host_record_ns)
-{
-    if (w->told < FEWEST)
-        return 0;
-    int64_t usual_ns = w->by->host_record_ns;
-    return w->excess_ns + (usual_ns ? ((int64_t)host_record_ns - usual_ns) / HOST_PART : 0);
-}
-
-/* Other figures are wrong by something else. */
-static void hold_against(struct ct_witness *w, const struct ct_calibration *figures)
-{
-    if (w->by == figures)
-        return;
-    w->by = figures;
-    w->told = 0;
-    w->excess_ns = 0;
-}
-
-/*
- * Of the first of a group, which stands behind a launch without a bracket, the start is known in
- * another way: it tells something else.
- */
-void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
-{
-    uint32_t number = (uint32_t)m->op.bytes;
-    uint64_t host_record_ns = ct_context(m->op.context)->clock.host_record_ns;
-    hold_against(w, ct_device(m->device)->calibration);
-    tell_what_is_known(w);
-    if (w->told >= FEWEST)
-        of_device[m->device] =
-            (struct ct_witnesses){w->told, (int32_t)ct_witness_excess_ns(w, host_record_ns)};
-    if (!is_late(m, e) || m->op.flags & CT_OP_AFTER_BREAK)
-        return;
-    w->bracketed[number % CT_WITNESS_WAITING].number = number;
-    w->bracketed[number % CT_WITNESS_WAITING].time_ns = (uint32_t)ct_min(e->time_ns, UINT32_MAX);
-}
-
-uint32_t ct_witness_inside_ns(const struct ct_witness *w)
-{
-    return atomic_load_explicit(&w->inside_ns, memory_order_relaxed);
-}
-
-struct ct_witnesses ct_witnesses_of(uint32_t device)
-{
-    return of_device[device];
-}
-
 void ct_witness_forget(void)
 {
     atomic_store_explicit(&due_ticks, 0, memory_order_relaxed);
-    __builtin_memset(of_device, 0, sizeof(of_device));
 }

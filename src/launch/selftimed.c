@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "drain/selftimed.h"
+#include "launch/selftimed.h"
 
 #include "state/context.h"
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over ranges (state/range.h): durations, and operations by range and row. Drain thread. */
+#ifndef CT_RANGE_SUMS_H
+#define CT_RANGE_SUMS_H
+
+#include "base/base.h"
+#include "state/range.h"
+
+/* Durations of what a thread closed, and all for the trace. Whether there was any. */
+bool ct_ranges_collect(struct ct_thread *t);
+/* `count` operations in a range took so long, each the same. */
+CT_COLD void ct_range_add(uint32_t range, uint32_t row, uint64_t count, uint64_t time_ns);
+
+/* Operations of one row in one range. */
+struct ct_range_cell {
+    struct ct_ranges *ranges; /* of the range's thread */
+    uint32_t range;
+    uint32_t row;
+    uint64_t count;
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    double square_ns2;
+};
+uint32_t ct_range_cells(void); /* how many there are */
+const struct ct_range_cell *ct_range_cell(uint32_t i);
+
+/* In the child of a fork. */
+void ct_range_sums_forget(void);
+
+#endif

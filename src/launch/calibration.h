@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The measurement of a device's figures by self-timed kernels (drain/calibrate.h): the part of the
+ * thread that makes the first bracket in a context, and the job that it leaves to the drain thread.
+ */
+#ifndef CT_CALIBRATION_H
+#define CT_CALIBRATION_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "launch/record_cost.h"
+#include "launch/selftimed.h"
+#include "state/context.h"
+#include "state/stream.h"
+#include "time/figures.h"
+
+#define CT_JOB_BATCH 24 /* launches between two looks */
+#define CT_JOB_BUSY_BATCHES 4
+#define CT_JOB_LIMIT_NS 50000000u
+#define CT_JOB_NAP_NS 50000
+
+enum ct_job_phase {
+    CT_JOB_LOADING,  /* by the launching thread */
+    CT_JOB_CHOOSING, /* the drain thread's from here on: among the figures of the table, */
+    CT_JOB_READY,    /* or new ones */
+    CT_JOB_BUSY,
+    CT_JOB_IDLE,
+    CT_JOB_FLOORS,
+    CT_JOB_OVER,
+};
+
+struct ct_calibration_job {
+    _Atomic uint32_t phase;
+    uint64_t limit_ns; /* CLOCK_MONOTONIC; of the loading, then of the rest */
+    bool overdue;      /* loading takes too long: brackets wait no more */
+    struct ct_context *context;
+    CUstream stream;
+    struct ct_selftimed kernels;
+    uint64_t stamps[CT_SELFTIMED_WORDS]; /* out of the context's reach */
+
+    uint32_t looks;
+    uint64_t ahead_ns;
+    int64_t queued_ns[CT_JOB_BATCH]; /* host time from before the launch ahead to behind the stop record */
+    uint32_t batches;         /* busy ones that are through */
+    uint32_t launched;        /* of the idle one */
+    uint32_t start[CT_JOB_BATCH], stop[CT_JOB_BATCH], last; /* events of the context's pool */
+    uint32_t awaited; /* the one that ends what was submitted; NONE: nothing was */
+    struct ct_record_cost record_cost;
+    struct ct_trial trials[CT_JOB_BATCH * CT_JOB_BUSY_BATCHES];
+    struct ct_calibration figures;
+};
+
+/* By device. Made by the first thread that comes, never freed. */
+extern struct ct_calibration_job *_Atomic ct_calibration_jobs[CT_DEVICES];
+extern _Atomic uint32_t ct_calibrations_under_way;
+
+/* Notes: without figures from a table and with them. */
+extern const char *const ct_calibration_failed[2];
+extern const char ct_record_cost_unknown[];
+
+/*
+ * First work in a context, about to be submitted to the stream; `first`: as far as is known.
+ * Launching thread; the cache is its own, of the context.
+ */
+void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *s,
+                          struct ct_event_cache *cache, bool first);
+
+/*
+ * Then, the drain thread having been woken: waits until the figures are there, 50 ms at most, if
+ * they are being measured in this context.
+ */
+void ct_calibrate_await(const struct ct_context *c);
+
+void ct_calibration_forget(void);
+
+/* ---- jobs ---- */
+
+/* Whether the launch was made. */
+bool ct_job_spin(const struct ct_calibration_job *j, uint64_t ns, uint32_t slot);
+bool ct_job_read(const struct ct_calibration_job *j, uint32_t slots);
+/* Whoever has it is done with it, and with the context. */
+void ct_job_over(struct ct_calibration_job *j);
+
+static inline bool ct_job_is_over(struct ct_calibration_job *j)
+{
+    return atomic_load_explicit(&j->phase, memory_order_acquire) == CT_JOB_OVER;
+}
+
+static inline bool ct_device_is_known(const struct ct_device *d)
+{
+    return d->calibration->source != CT_CALIBRATION_NONE;
+}
+
+#endif
