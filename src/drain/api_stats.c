@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "state/api_count.h"
 #include "state/awake.h"
 #include "state/thread.h"
 

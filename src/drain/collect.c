@@ -7,7 +7,10 @@
 #include "drain/tracing.h"
 #include "drain/unified.h"
 #include "state/awake.h"
+#include "state/pass.h"
+#include "state/range.h"
 #include "state/sample.h"
+#include "state/tally.h"
 #include "state/thread.h"
 
 /* Without anything new a thread is looked at for so long, and then in turn, so many at a time. */
@@ -20,16 +23,16 @@ static bool collect(struct ct_thread *t, bool passed)
     any |= ct_harvest_collect(t);
     any |= ct_tracing_collect(t);
     any |= ct_ranges_collect(t);
-    any |= ct_tallies_collect(&t->tallies);
+    any |= ct_tallies_collect(t->tallies);
     if (passed)
-        any |= ct_passes_collect(&t->passes);
+        any |= ct_passes_collect(t->passes);
     return any;
 }
 
 static void sum_up(struct ct_thread *t)
 {
     ct_api_stats_sum_up(t);
-    ct_cells_sum_up(&t->sampler);
+    ct_cells_sum_up(t->sampler);
 }
 
 /* Records between the last look and the flag are taken; the events are for those that launch. */
@@ -48,7 +51,7 @@ static void retire(struct ct_thread **at)
     struct ct_thread *t = *at;
     ct_awake_doze(at);
     collect(t, true);
-    ct_cells_sum_up(&t->sampler);
+    ct_cells_sum_up(t->sampler);
     ct_api_stats_retire(t);
     atomic_store_explicit(&t->state, CT_THREAD_FREE, memory_order_release);
 }

@@ -2,6 +2,7 @@
 #include "drain/harvest.h"
 
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/mem.h"
 #include "drain/activity.h"
 #include "drain/anchor.h"
@@ -10,6 +11,7 @@
 #include "drain/polled.h"
 #include "drain/settle.h"
 #include "drain/stamps.h"
+#include "state/collective.h"
 #include "state/pass.h"
 #include "state/row.h"
 #include "state/sample.h"

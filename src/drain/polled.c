@@ -5,6 +5,7 @@
 #include "state/context.h"
 #include "state/row.h"
 #include "state/thread.h"
+#include "state/waited.h"
 #include "time/lead.h"
 
 #define NARROW_PART 4 /* of a duration: what it may be wrong by, and is good enough */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "drain/tracing.h"
+#include "state/range.h"
 #include "state/range_tree.h"
 #include "state/thread.h"
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cuda/api.h"
+#include "state/call_log.h"
 #include "state/context.h"
 #include "state/range.h"
 #include "state/row.h"

@@ -9,12 +9,16 @@
 #include "launch/depth.h"
 #include "launch/replica.h"
 #include "state/capture.h"
+#include "state/collective.h"
 #include "state/connections.h"
 #include "state/graph.h"
 #include "state/kernel.h"
 #include "state/nap.h"
 #include "state/pass.h"
+#include "state/range.h"
 #include "state/row.h"
+#include "state/sample.h"
+#include "state/tally.h"
 #include "state/wanted.h"
 
 /* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
@@ -31,7 +35,7 @@ static const struct ct_choice not_chosen = {.cell = CT_CELL_NONE, .weight = 1};
 static void take_back(struct ct_bracket *b)
 {
     if (b->choice.counted)
-        ct_sample_take_back(&b->thread->sampler, &b->choice);
+        ct_sample_take_back(b->thread->sampler, &b->choice);
     b->choice = not_chosen;
 }
 
@@ -107,13 +111,13 @@ static bool is_sampled_out(struct ct_bracket *b, const struct ct_work *w)
         return false;
     if (may_go_by(b, w)) {
         struct ct_pass_finding f = finding(b, w);
-        drawn = ct_pass_candidate(&b->thread->passes, &f);
+        drawn = ct_pass_candidate(b->thread->passes, &f);
     }
     if (ct_unlikely(every > drawn.every))
-        drawn = (struct ct_drawn){every, ct_random(&b->thread->sampler.random) % every == 0};
+        drawn = (struct ct_drawn){every, ct_random(&b->thread->sampler->random) % every == 0};
     const struct ct_shape *shape = ct_sample_is_on ? &w->shape : &any_shape;
     uint64_t key = ct_sample_key(shape, w->bytes, w->operations);
-    return !ct_sample_choose(&b->thread->sampler, &b->thread->passes.cluster, b->row, key,
+    return !ct_sample_choose(b->thread->sampler, &b->thread->passes->cluster, b->row, key,
                              w->operations, drawn, &b->choice);
 }
 
@@ -301,9 +305,9 @@ static bool is_replayed(struct ct_bracket *b, const struct ct_work *w)
 /* With a budget, what this costs is measured now and then. */
 static bool is_measured(struct ct_thread *t)
 {
-    if (ct_likely(!ct_sample_is_on) || ++t->sampler.unmeasured < MEASURE_EVERY)
+    if (ct_likely(!ct_sample_is_on) || ++t->sampler->unmeasured < MEASURE_EVERY)
         return false;
-    t->sampler.unmeasured = 0;
+    t->sampler->unmeasured = 0;
     return ct_sample_policy()->budget_ppm;
 }
 
@@ -394,7 +398,7 @@ static bool is_of_nccl(const struct ct_bracket *b, const struct ct_work *w)
 /* Those that were sampled out are counted in their cells as well. */
 static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
 {
-    ct_tally_lose(&b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
+    ct_tally_lose(b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
     if (b->stream)
         ct_stream_untimed(b->stream, w->operations);
     if (is_of_nccl(b, w))
@@ -415,7 +419,7 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
     if (is_timed && ct_cell_is_sure(b->choice.cell))
         return;
     struct ct_pass_finding f = finding(b, w);
-    ct_pass_arm(&b->thread->passes, &f, &b->thread->sampler.random);
+    ct_pass_arm(b->thread->passes, &f, &b->thread->sampler->random);
 }
 
 /*
@@ -446,7 +450,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         b->flags |= CT_OP_LEGACY_WAIT;
     uint32_t range = ct_thread_range(b->thread);
     if (ct_unlikely(ct_sample_is_on) && !b->choice.counted && b->row != CT_ROW_WITNESS)
-        ct_sample_add_sure(&b->thread->sampler, b->row,
+        ct_sample_add_sure(b->thread->sampler, b->row,
                            ct_sample_key(&w->shape, w->bytes, w->operations), w->operations,
                            &b->choice);
     struct ct_op *op = &b->thread->ops[slot];

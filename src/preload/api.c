@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cutrace/cutrace.h"
 #include "drain/drain.h"
+#include "drain/row_sums.h"
 #include "launch/bracket.h"
 #include "preload/init.h"
 #include "preload/wrap.h"

@@ -64,6 +64,7 @@
 #include "state/sample.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "state/thread_life.h"
 #include "state/wanted.h"
 
 #define LONGEST_ARMING_MS 1000

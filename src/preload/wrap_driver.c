@@ -9,6 +9,9 @@
 #include "preload/driver.h"
 #include "preload/hooks.h"
 #include "preload/wrap.h"
+#include "state/api_call.h"
+#include "state/api_count.h"
+#include "state/pass.h"
 
 /* Only functions the program is linked with come here before the driver was found. */
 static CT_COLD ct_function find_real(uint32_t id)
@@ -155,7 +158,7 @@ static inline bool is_failure(CUresult r)
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
         const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
         const uint64_t ct_t1 = ct_clock ? ct_ticks() : 0; \
-        ct_pass_made(&ct_t->passes, ct_p, ct_r); \
+        ct_pass_made(ct_t->passes, ct_p, ct_r); \
         ct_t->driver_depth = 0; \
         if (ct_unlikely(ct_begin)) \
             ct_pass_measured(ct_begin, ct_t0, ct_t1); \

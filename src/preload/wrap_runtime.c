@@ -9,6 +9,8 @@
 #include "cuda/args.h"
 #include "preload/runtime.h"
 #include "preload/wrap.h"
+#include "state/api_call.h"
+#include "state/api_count.h"
 
 /* Of crt/device_functions.h, which only nvcc can read. */
 extern cudaError_t __cudaGetKernel(cudaKernel_t *, const void *);

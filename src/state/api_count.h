@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "base/count.h"
 #include "cuda/api.h"
-#include "state/tally.h"
 
 /* All calls of a function; the total is an estimate where not all were timed. */
 struct ct_api_sums {

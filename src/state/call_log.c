@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/count.h"
 #include "base/mem.h"
 #include "base/spare.h"
+#include "state/api_count.h"
 #include "state/nap.h"
 #include "state/note.h"
 #include "state/recording.h"

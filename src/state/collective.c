@@ -297,10 +297,10 @@ static void add_call(struct ct_batches *mine, const struct ct_collective_call *c
 /* Outside of a group the call itself launches. */
 void ct_collective_begin(struct ct_thread *t, const struct ct_collective_call *c)
 {
-    if (t->batches.groups || !ct_recording())
+    if (t->batches->groups || !ct_recording())
         return;
     ct_spin_lock(&all->lock);
-    open_batch(&t->batches, c);
+    open_batch(t->batches, c);
     ct_spin_unlock(&all->lock);
 }
 
@@ -312,37 +312,37 @@ void ct_collective_end(struct ct_thread *t, const struct ct_collective_call *c, 
         if (row != NONE)
             all->row[row].failed++;
     } else if (ct_recording()) {
-        add_call(&t->batches, c);
+        add_call(t->batches, c);
     }
-    if (!t->batches.groups)
-        close_batches(&t->batches, failed);
+    if (!t->batches->groups)
+        close_batches(t->batches, failed);
     ct_spin_unlock(&all->lock);
 }
 
 void ct_collective_group_starts(struct ct_thread *t)
 {
-    t->batches.groups++;
+    t->batches->groups++;
 }
 
 void ct_collective_group_ends(struct ct_thread *t, bool failed)
 {
-    if (t->batches.groups && --t->batches.groups)
+    if (t->batches->groups && --t->batches->groups)
         return;
     ct_spin_lock(&all->lock);
-    close_batches(&t->batches, failed);
+    close_batches(t->batches, failed);
     ct_spin_unlock(&all->lock);
 }
 
 /* It ended within a group: what it had begun is not counted. */
 void ct_collectives_leave(struct ct_thread *t)
 {
-    if (t->batches.count) {
+    if (t->batches->count) {
         ct_spin_lock(&all->lock);
-        for (uint32_t i = 0; i < t->batches.count; i++)
-            drop_reference(batch_of(&t->batches, i));
+        for (uint32_t i = 0; i < t->batches->count; i++)
+            drop_reference(batch_of(t->batches, i));
         ct_spin_unlock(&all->lock);
     }
-    t->batches = (struct ct_batches){.groups = 0};
+    *t->batches = (struct ct_batches){.groups = 0};
 }
 
 /* ---- kernels ---- */
@@ -371,7 +371,7 @@ static struct batch *launching(const struct ct_batches *mine, CUstream stream, b
 uint32_t ct_collective_launched(struct ct_thread *t, CUstream stream)
 {
     ct_spin_lock(&all->lock);
-    struct batch *b = launching(&t->batches, stream, false);
+    struct batch *b = launching(t->batches, stream, false);
     if (b)
         b->references++;
     ct_spin_unlock(&all->lock);
@@ -381,7 +381,7 @@ uint32_t ct_collective_launched(struct ct_thread *t, CUstream stream)
 void ct_collective_untimed(struct ct_thread *t, CUstream stream, bool captured)
 {
     ct_spin_lock(&all->lock);
-    launching(&t->batches, stream, captured);
+    launching(t->batches, stream, captured);
     ct_spin_unlock(&all->lock);
 }
 

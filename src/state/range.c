@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "state/call_log.h"
 #include "state/capture_range.h"
 #include "state/nap.h"
 #include "state/range_tree.h"

@@ -18,6 +18,7 @@
 #include "cutrace/format.h"
 #include "format/listed.h"
 #include "state/buckets.h"
+#include "state/thread.h"
 
 #define CT_RANGE_DEPTH (CT_FILE_RANGE_DEPTH - 1) /* open in a thread at once; a mark is one more   \
                                                   */
@@ -91,7 +92,6 @@ enum ct_range_loss {
 };
 
 struct ct_ranges;
-struct ct_thread;
 
 /* The number of a domain, of which only the name counts. Any thread. */
 uint32_t ct_range_domain(const char *name, size_t bytes);
@@ -161,5 +161,12 @@ static inline uint32_t ct_range_thread_of(uint32_t range)
 }
 
 uint64_t ct_range_lost(enum ct_range_loss loss);
+
+/* The range that an operation belongs to; 0: none. */
+static inline uint32_t ct_thread_range(struct ct_thread *t)
+{
+    uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed);
+    return ct_unlikely(range == CT_RANGE_STALE) ? ct_range_renew(t) : range;
+}
 
 #endif

@@ -2,6 +2,7 @@
 #include "state/recording.h"
 
 #include "base/clock.h"
+#include "base/count.h"
 #include "state/renewal.h"
 #include "state/stream.h"
 #include "state/thread.h"

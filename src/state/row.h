@@ -15,7 +15,6 @@
 #include "cutrace/format.h"
 #include "format/listed.h"
 #include "state/buckets.h"
-#include "state/in_common.h"
 #include "state/stratum.h"
 #include "state/transfer.h"
 #include "time/estimate.h"
@@ -56,6 +55,12 @@ struct ct_sums {
     double square_ns2;
     struct ct_buckets *buckets; /* NULL until the first duration */
     struct ct_listed listed;    /* these, by the row's `timed` */
+};
+
+/* Sums over clusters of products of distances, ns2 (in_common.h). With independent ones about 0. */
+struct ct_in_common {
+    double of_cells_ns2;    /* of its cells with each other */
+    double with_others_ns2; /* with all other rows */
 };
 
 struct ct_row {
@@ -134,17 +139,7 @@ static inline void ct_row_lose(uint32_t row, enum ct_loss loss, uint64_t operati
         atomic_fetch_add_explicit(&r->bytes, bytes, memory_order_relaxed);
 }
 
-/*
- * Adds a timed operation, or a batch, whose copies get equal shares of it: the raw bracket, the
- * duration, and what the duration may be wrong by, either way. Drain thread.
- */
-void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
-                uint64_t doubt_ns);
-
 /* Operations that have no time although one was wanted, in all rows. */
 uint64_t ct_rows_lost(void);
-
-/* Projects what was timed onto what was sampled out, in all rows. Drain thread. */
-void ct_rows_project(void);
 
 #endif

@@ -2,12 +2,12 @@
 #include "state/sample.h"
 
 #include "base/config.h"
+#include "base/count.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/spin.h"
 #include "base/table.h"
 #include "state/awake.h"
-#include "state/in_common.h"
 #include "state/row.h"
 #include "state/stream.h"
 #include "state/thread.h"
@@ -69,7 +69,6 @@ void ct_sample_forget(void)
     ct_sample_is_on = false;
     cells = NULL;
     ct_purse = (struct ct_purse){0};
-    ct_in_common_forget();
 }
 
 static uint32_t first_sure(void)
@@ -134,7 +133,7 @@ void ct_cells_sum_up(struct ct_sampler *s)
 struct ct_cell_count ct_cell_count(uint32_t index)
 {
     for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
-        sum_up(&t->sampler, index);
+        sum_up(t->sampler, index);
     uint64_t lost = cells->lost[index];
     const struct ct_cell_count *sums = &cells->sums[index];
     return (struct ct_cell_count){sums->seen + cells->passed[index] - lost, sums->chosen - lost};

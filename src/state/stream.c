@@ -2,6 +2,7 @@
 #include "state/stream.h"
 
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/directory.h"
 #include "base/growing.h"
 #include "base/mem.h"

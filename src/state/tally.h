@@ -7,6 +7,7 @@
 #define CT_TALLY_H
 
 #include "base/base.h"
+#include "base/count.h"
 #include "state/row.h"
 
 #define CT_TALLIES 256 /* pairs of row and reason; beyond that the rows count themselves */
@@ -28,13 +29,6 @@ struct ct_tallies {
         uint64_t bytes;
     } seen[CT_TALLIES];
 };
-
-/* Adds to a counter that one thread writes and others read. */
-static inline void ct_count_bump(_Atomic uint64_t *counter, uint64_t n)
-{
-    uint64_t old = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, old + n, memory_order_relaxed);
-}
 
 /* ct_row_lose() for the thread whose tallies these are. */
 static inline void ct_tally_lose(struct ct_tallies *t, uint32_t row, enum ct_loss loss,

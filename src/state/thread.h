@@ -12,15 +12,7 @@
 #include "base/base.h"
 #include "base/ring.h"
 #include "cuda/api.h"
-#include "state/api_count.h"
-#include "state/call_log.h"
-#include "state/collective.h"
 #include "state/context.h"
-#include "state/pass.h"
-#include "state/range.h"
-#include "state/sample.h"
-#include "state/tally.h"
-#include "state/waited.h"
 #include "time/op.h"
 
 #define CT_THREAD_OPS 2048
@@ -37,6 +29,22 @@ enum ct_thread_state {
     CT_THREAD_LIVE,
     CT_THREAD_ENDED, /* its thread is gone; the drain thread frees it */
 };
+
+/* The newest waits of a thread, in host ticks; 0: there was none. Written by it alone. */
+struct ct_waited {
+    _Atomic uint64_t stream_ticks;
+    _Atomic uint32_t stream; /* index; the ticks are 0 while it changes */
+    _Atomic uint32_t context;
+    _Atomic uint64_t context_ticks;
+};
+
+struct ct_api_count;
+struct ct_batches;
+struct ct_call_log;
+struct ct_passes;
+struct ct_ranges;
+struct ct_sampler;
+struct ct_tallies;
 
 struct ct_thread {
     struct ct_thread *next; /* all states ever made; never changes */
@@ -64,30 +72,33 @@ struct ct_thread {
         uint64_t id;         /* the entry may have become another stream's; 0: there is none */
     } defaults[CT_CONTEXTS]; /* per-thread default streams */
     struct ct_stream *last_stream; /* NULL or the one found last */
-    struct ct_batches batches;     /* of NCCL's operations */
     struct ct_event_cache events[CT_CONTEXTS];
     struct ct_waited waited;
+    /* Made and kept with it. */
+    struct ct_batches *batches; /* of NCCL's operations */
+    struct ct_tallies *tallies;
+    struct ct_passes *passes;
+    struct ct_sampler *sampler;
+    struct ct_api_count *api; /* of each function: CT_API_COUNT */
 
-    struct ct_tallies tallies;
     struct ct_ring op_ring;
     struct ct_ring sample_ring;
     struct ct_op ops[CT_THREAD_OPS];
     uint64_t samples[CT_THREAD_SAMPLES];
-    struct ct_api_count api[CT_API_COUNT];
-    struct ct_passes passes;
-    struct ct_sampler sampler;
     /* The drain thread's: when there was something new; 0: it has just come to be looked at. */
     _Alignas(CT_CACHE_LINE) uint64_t busy_ns;
 };
 
-bool ct_threads_init(void);
-/* In the child of a fork: nothing of the parent's is touched again. */
-void ct_threads_forget(void);
+/* Of all threads; thread_life.c adds to them. */
+extern struct ct_thread *_Atomic ct_threads;
 
-struct ct_thread *ct_threads_first(void);
+static inline struct ct_thread *ct_threads_first(void)
+{
+    return atomic_load_explicit(&ct_threads, memory_order_acquire);
+}
 
 extern CT_TLS struct ct_thread *ct_thread_current;
-CT_COLD struct ct_thread *ct_thread_make(void);
+CT_COLD struct ct_thread *ct_thread_make(void); /* thread_life.c */
 
 /* The calling thread's state; NULL when memory is out. */
 static inline struct ct_thread *ct_thread_self(void)
@@ -100,37 +111,6 @@ static inline struct ct_event_cache *ct_thread_events(struct ct_thread *t,
                                                       const struct ct_context *c)
 {
     return &t->events[ct_context_index(c)];
-}
-
-/* The range that an operation belongs to; 0: none. */
-static inline uint32_t ct_thread_range(struct ct_thread *t)
-{
-    uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed);
-    return ct_unlikely(range == CT_RANGE_STALE) ? ct_range_renew(t) : range;
-}
-
-/* One that was timed. A full ring of samples costs the histogram a sample, not the counters. */
-void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
-                           uint64_t done_ticks);
-
-/* One that failed, or is in a trace. Not marked cold: gcc 12 would have the wrappers' ends be cold,
- * too. */
-CT_NOINLINE void ct_thread_count_further(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
-                                         uint64_t done_ticks, bool failed, int32_t result);
-
-/*
- * Counts a finished call. `due`: it was timed, with these ticks before and after it; in a trace all
- * are. `result`: 0 if it has none.
- */
-CT_INLINE void ct_thread_count(struct ct_thread *t, uint32_t api, bool due, uint64_t call_ticks,
-                               uint64_t done_ticks, bool failed, int32_t result)
-{
-    if (due)
-        ct_thread_count_timed(t, api, call_ticks, done_ticks);
-    else
-        ct_count_bump(&t->api[api].untimed, 1);
-    if (ct_unlikely(failed || t->correlation))
-        ct_thread_count_further(t, api, call_ticks, done_ticks, failed, result);
 }
 
 #endif

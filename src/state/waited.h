@@ -6,21 +6,11 @@
 #ifndef CT_WAITED_H
 #define CT_WAITED_H
 
-#include <stdatomic.h>
-
 #include "base/base.h"
 #include "cuda/api.h"
+#include "state/thread.h"
 
 struct ct_op;
-struct ct_thread;
-
-/* The newest waits of a thread, in host ticks; 0: there was none. Written by it alone. */
-struct ct_waited {
-    _Atomic uint64_t stream_ticks;
-    _Atomic uint32_t stream; /* index; the ticks are 0 while it changes */
-    _Atomic uint32_t context;
-    _Atomic uint64_t context_ticks;
-};
 
 /* A call has come back that waited for a stream, as the driver understands it, */
 void ct_waited_for_stream(struct ct_thread *t, CUstream stream);

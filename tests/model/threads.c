@@ -4,8 +4,10 @@
 
 #include "collector.h"
 #include "drain/api_stats.h"
+#include "state/api_call.h"
 #include "state/awake.h"
 #include "state/buckets.h"
+#include "state/thread_life.h"
 #include "subjects.h"
 
 #define API 3

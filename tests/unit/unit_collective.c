@@ -19,10 +19,12 @@ static void set_up(void)
     ck_assert(ct_collectives_init());
     ct_recording_set(true);
     t = calloc(1, sizeof(*t));
+    t->batches = calloc(1, sizeof(*t->batches));
 }
 
 static void tear_down(void)
 {
+    free(t->batches);
     free(t);
     ct_collectives_forget();
 }

@@ -14,6 +14,7 @@
 #include "state/row.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "state/thread_life.h"
 
 /* ---- the driver ---- */
 

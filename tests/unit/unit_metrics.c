@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "drain/exposition.h"
+#include "drain/row_sums.h"
 #include "state/row.h"
 #include "state/sample.h"
 

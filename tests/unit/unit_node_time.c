@@ -2,6 +2,7 @@
 /* What event nodes add to kernels in graphs, told by graphs that are launched with and without. */
 #include "case_main.h"
 #include "drain/node_time.h"
+#include "drain/row_sums.h"
 #include "fake_driver.h"
 #include "state/context.h"
 #include "state/row.h"

@@ -10,10 +10,13 @@
 #include "base/random.h"
 #include "case_main.h"
 #include "drain/api_stats.h"
+#include "state/api_call.h"
+#include "state/api_count.h"
 #include "state/pass.h"
 #include "state/row.h"
 #include "state/sample.h"
 #include "state/thread.h"
+#include "state/thread_life.h"
 
 static uint64_t seed;
 
@@ -24,7 +27,7 @@ static void set_up(void)
     ck_assert(ct_sample_init(&(struct ct_sample_policy){.every = 50, .sure = 1}));
     ct_pass_init(true);
     ct_stream(0)->flags = ct_stream(1)->flags = CU_STREAM_NON_BLOCKING;
-    seed = ct_thread_self()->sampler.random = 0x123456789abcdef;
+    seed = ct_thread_self()->sampler->random = 0x123456789abcdef;
 }
 
 /* ---- drawing in advance ---- */
@@ -86,20 +89,20 @@ static bool launch(struct ct_thread *t, uint32_t k, CUresult result)
         .loss = CT_LOSS_SAMPLED,
         .generation = ct_pass_generation_now(),
     };
-    struct ct_pass *p = ct_pass_take(&t->passes, f.handle, shape.grid, shape.block, 0, f.stream);
+    struct ct_pass *p = ct_pass_take(t->passes, f.handle, shape.grid, shape.block, 0, f.stream);
     launched[k]++;
     if (p) {
-        ct_pass_made(&t->passes, p, result);
+        ct_pass_made(t->passes, p, result);
         return true;
     }
     struct ct_choice choice;
-    struct ct_drawn drawn = ct_pass_candidate(&t->passes, &f);
-    ct_sample_choose(&t->sampler, &t->passes.cluster, k, ct_sample_key(&shape, 0, 1), 1, drawn,
+    struct ct_drawn drawn = ct_pass_candidate(t->passes, &f);
+    ct_sample_choose(t->sampler, &t->passes->cluster, k, ct_sample_key(&shape, 0, 1), 1, drawn,
                      &choice);
     f.cell = choice.cell;
     looked_at[k]++;
     if (!ct_cell_is_sure(f.cell))
-        ct_pass_arm(&t->passes, &f, &t->sampler.random);
+        ct_pass_arm(t->passes, &f, &t->sampler->random);
     return false;
 }
 
@@ -117,12 +120,12 @@ START_TEST(counts_are_exact)
     for (uint32_t n = 0; n < KERNELS * ROUNDS; n++) {
         passed += launch(t, n % 7 ? n % 20 : n / 50 % KERNELS, CUDA_SUCCESS);
         if (n % 1000 == 0)
-            ct_passes_collect(&t->passes);
+            ct_passes_collect(t->passes);
         if (n % 30000 == 0)
             ct_pass_renew();
     }
-    ct_passes_collect(&t->passes);
-    ck_assert(!ct_passes_collect(&t->passes));
+    ct_passes_collect(t->passes);
+    ck_assert(!ct_passes_collect(t->passes));
     for (uint32_t k = 0; k < KERNELS; k++)
         ck_assert_uint_eq(passed_of(k) + looked_at[k], launched[k]);
     for (uint32_t i = 1; i < ct_cells_count(); i++)
@@ -145,18 +148,18 @@ START_TEST(only_the_same_launch_goes_by)
     CUstream s = (CUstream)ct_stream(0);
     for (int i = 0; i < 10 && !p; i++) {
         launch(t, 1, CUDA_SUCCESS);
-        p = ct_pass_take(&t->passes, f, grid, block, 0, s);
+        p = ct_pass_take(t->passes, f, grid, block, 0, s);
     }
     ck_assert(p);
     p->left = 10;
-    ck_assert(!ct_pass_take(&t->passes, f, other, block, 0, s));
-    ck_assert(!ct_pass_take(&t->passes, f, grid, other, 0, s));
-    ck_assert(!ct_pass_take(&t->passes, f, grid, block, 1, s));
-    ck_assert(!ct_pass_take(&t->passes, f, grid, block, (size_t)1 << 32, s));
-    ck_assert(!ct_pass_take(&t->passes, f, grid, block, 0, (CUstream)ct_stream(1)));
-    ck_assert_ptr_eq(ct_pass_take(&t->passes, f, grid, block, 0, s), p);
+    ck_assert(!ct_pass_take(t->passes, f, other, block, 0, s));
+    ck_assert(!ct_pass_take(t->passes, f, grid, other, 0, s));
+    ck_assert(!ct_pass_take(t->passes, f, grid, block, 1, s));
+    ck_assert(!ct_pass_take(t->passes, f, grid, block, (size_t)1 << 32, s));
+    ck_assert(!ct_pass_take(t->passes, f, grid, block, 0, (CUstream)ct_stream(1)));
+    ck_assert_ptr_eq(ct_pass_take(t->passes, f, grid, block, 0, s), p);
     ct_pass_renew();
-    ck_assert(!ct_pass_take(&t->passes, f, grid, block, 0, s));
+    ck_assert(!ct_pass_take(t->passes, f, grid, block, 0, s));
 }
 END_TEST
 
@@ -181,7 +184,7 @@ START_TEST(failures_do_not_count)
     unsigned failed = 0;
     for (int i = 0; i < 5000; i++)
         failed += launch(t, 2, i % 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE) && i % 2 == 0;
-    ct_passes_collect(&t->passes);
+    ct_passes_collect(t->passes);
     ck_assert_uint_gt(failed, 1000);
     ck_assert_uint_eq(passed_of(2) + looked_at[2] + failed, 5000);
     ck_assert_uint_eq(atomic_load(&ct_row(2)->errors), failed);

@@ -13,9 +13,12 @@
 #include "drain/collect.h"
 #include "drain/drain.h"
 #include "drain/harvest.h"
+#include "drain/row_sums.h"
 #include "drain/settle.h"
 #include "fake_driver.h"
 #include "launch/bracket.h"
+#include "state/api_call.h"
+#include "state/api_count.h"
 #include "state/awake.h"
 #include "state/capture.h"
 #include "state/graph.h"
@@ -23,6 +26,8 @@
 #include "state/note.h"
 #include "state/row.h"
 #include "state/sample.h"
+#include "state/tally.h"
+#include "state/thread_life.h"
 #include "time/beside.h"
 
 /* ---- the driver ---- */
@@ -422,7 +427,7 @@ static bool has_bytes(unsigned i)
 START_TEST(tallies_lose_nothing)
 {
     char name[32];
-    struct ct_tallies *t = &ct_thread_self()->tallies;
+    struct ct_tallies *t = ct_thread_self()->tallies;
     uint32_t row[3 * CT_TALLIES];
     for (unsigned i = 0; i < 3 * CT_TALLIES; i++) {
         snprintf(name, sizeof(name), "kernel_%u", i);

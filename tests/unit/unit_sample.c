@@ -11,10 +11,13 @@
 #include "base/covariance.h"
 #include "case_main.h"
 #include "drain/control.h"
+#include "drain/row_sums.h"
 #include "report/profile/interval.h"
+#include "state/pass.h"
 #include "state/row.h"
 #include "state/sample.h"
 #include "state/thread.h"
+#include "state/thread_life.h"
 
 #define MS 1000000u
 #define SECOND 1000000000u
@@ -49,7 +52,7 @@ static void start(struct ct_sample_policy policy, uint64_t run)
     ct_stream(0)->flags = CU_STREAM_NON_BLOCKING;
     ct_pass_init(true);
     seed = 0x1234567 + run * 7919;
-    ct_thread_self()->sampler.random = 0x9e3779b97f4a7c15u * (run + 1);
+    ct_thread_self()->sampler->random = 0x9e3779b97f4a7c15u * (run + 1);
     clock_ns = 5 * (uint64_t)SECOND;
     stepped_ns = 0;
     costs = (struct ct_costs){.bracket_ns = 5600, .next_ns = 2400, .passed_ns = 40, .pass_ns = 40};
@@ -62,7 +65,7 @@ static void pass_time(uint64_t ns)
     if (clock_ns - stepped_ns < 10 * MS)
         return;
     stepped_ns = clock_ns;
-    ct_passes_collect(&ct_thread_self()->passes);
+    ct_passes_collect(ct_thread_self()->passes);
     ct_control_step(clock_ns, &costs);
 }
 
@@ -87,17 +90,17 @@ static bool choose(struct ct_thread *t, const struct ct_shape *shape, uint32_t r
                    struct ct_choice *choice)
 {
     struct ct_pass_finding f = finding(shape, row);
-    struct ct_pass *p = ct_pass_take(&t->passes, f.handle, shape->grid, shape->block, 0, f.stream);
+    struct ct_pass *p = ct_pass_take(t->passes, f.handle, shape->grid, shape->block, 0, f.stream);
     if (p) {
-        ct_pass_made(&t->passes, p, CUDA_SUCCESS);
+        ct_pass_made(t->passes, p, CUDA_SUCCESS);
         return false;
     }
-    struct ct_drawn drawn = ct_pass_candidate(&t->passes, &f);
+    struct ct_drawn drawn = ct_pass_candidate(t->passes, &f);
     uint64_t key = ct_sample_key(shape, 0, 1);
-    bool timed = ct_sample_choose(&t->sampler, &t->passes.cluster, row, key, 1, drawn, choice);
+    bool timed = ct_sample_choose(t->sampler, &t->passes->cluster, row, key, 1, drawn, choice);
     f.cell = choice->cell;
     if (f.cell != CT_CELL_NONE && !(timed && ct_cell_is_sure(f.cell)))
-        ct_pass_arm(&t->passes, &f, &t->sampler.random);
+        ct_pass_arm(t->passes, &f, &t->sampler->random);
     return timed;
 }
 
@@ -326,7 +329,7 @@ END_TEST
 
 static struct ct_projection estimate_of(uint32_t row)
 {
-    ct_passes_collect(&ct_thread_self()->passes);
+    ct_passes_collect(ct_thread_self()->passes);
     ct_rows_project();
     return ct_row(row)->projection;
 }
@@ -478,12 +481,12 @@ static bool excluded_goes_by(struct ct_thread *t, uint32_t row)
 {
     struct ct_shape shape = {.grid = {1, 1, 1}, .block = {128, 1, 1}};
     struct ct_pass_finding f = finding(&shape, row);
-    struct ct_pass *p = ct_pass_take(&t->passes, f.handle, shape.grid, shape.block, 0, f.stream);
+    struct ct_pass *p = ct_pass_take(t->passes, f.handle, shape.grid, shape.block, 0, f.stream);
     f.loss = CT_LOSS_EXCLUDED;
     if (p)
-        ct_pass_made(&t->passes, p, CUDA_SUCCESS);
+        ct_pass_made(t->passes, p, CUDA_SUCCESS);
     else
-        ct_pass_arm(&t->passes, &f, &t->sampler.random);
+        ct_pass_arm(t->passes, &f, &t->sampler->random);
     return p;
 }
 
@@ -546,7 +549,7 @@ static struct ct_thread *another_thread(uint64_t seed_of_it)
     ck_assert_int_eq(pthread_create(&thread, NULL, self_of_thread, NULL), 0);
     ck_assert_int_eq(pthread_join(thread, &t), 0);
     ck_assert_ptr_nonnull(t);
-    ((struct ct_thread *)t)->sampler.random = seed_of_it;
+    ((struct ct_thread *)t)->sampler->random = seed_of_it;
     return t;
 }
 
@@ -563,11 +566,11 @@ static void estimate_of_threads(uint64_t run, struct cover *c)
         truth += ns;
         uint32_t cost_ns = launch_in(threads[n % THREADS], row, 1, ns);
         for (unsigned i = 1; i < THREADS && n % 500 == 0; i++)
-            ct_passes_collect(&threads[i]->passes);
+            ct_passes_collect(threads[i]->passes);
         pass_time(cost_ns + 10000);
     }
     for (unsigned i = 1; i < THREADS; i++)
-        ct_passes_collect(&threads[i]->passes);
+        ct_passes_collect(threads[i]->passes);
     add_to_cover(c, row, truth);
 }
 
@@ -667,7 +670,7 @@ static uint32_t count_timed(uint32_t row, int launches)
     uint32_t timed = 0;
     for (int i = 0; i < launches; i++) {
         struct ct_choice c;
-        timed += ct_sample_choose(&t->sampler, &t->passes.cluster, row, ct_sample_key(&shape, 0, 1),
+        timed += ct_sample_choose(t->sampler, &t->passes->cluster, row, ct_sample_key(&shape, 0, 1),
                                   1, (struct ct_drawn){1, true}, &c);
         ct_assert(!c.weight || c.weight <= 128);
     }

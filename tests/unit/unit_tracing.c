@@ -10,11 +10,15 @@
 #include "fake_driver.h"
 #include "format/trace_read.h"
 #include "launch/bracket.h"
+#include "state/api_call.h"
+#include "state/api_count.h"
+#include "state/call_log.h"
 #include "state/context.h"
 #include "state/row.h"
 #include "state/sample.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "state/thread_life.h"
 #include "time/lead.h"
 
 #define MS 1000000u
@@ -283,7 +287,7 @@ START_TEST(given_up)
     ct_recording_set(true);
     ct_call_log_is_on = true;
     struct ct_thread *t = ct_thread_self();
-    t->sampler.random = 1; /* by one seed in 256 the very next call is drawn in the end */
+    t->sampler->random = 1; /* by one seed in 256 the very next call is drawn in the end */
     ct_thread_count(t, 1, true, 1000, 2000, false, 0);
     ct_thread_count(t, 1, true, 3000, 4000, true, -7);
     ck_assert_uint_eq(t->correlation, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "state/in_common.h"
+#include "drain/in_common.h"
 
 #include "state/cluster.h"
 #include "state/row.h"

@@ -9,12 +9,6 @@
 
 #include "base/base.h"
 
-/* Of a row: sums over clusters of products of distances, ns2. With independent ones about 0. */
-struct ct_in_common {
-    double of_cells_ns2;    /* of its cells with each other */
-    double with_others_ns2; /* with all other rows */
-};
-
 struct ct_op;
 
 /* An operation of a cluster, so far from its cell's mean as many times as it stands for. */
