@@ -34,6 +34,7 @@
 #include "state/nap.h"
 #include "state/note.h"
 #include "state/range.h"
+#include "state/renewal.h"
 #include "state/thread.h"
 
 #define NAP_LONGEST_NS 10000000u

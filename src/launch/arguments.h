@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "cuda/api.h"
 #include "launch/bracket.h"
-#include "launch/replica.h"
+#include "launch/replica_launch.h"
 #include "state/pass.h"
 
 #define CT_SYNC ((CUstream)UINTPTR_MAX)

@@ -17,7 +17,6 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
-#include "launch/bracket.h"
 #include "launch/replica_make.h"
 #include "state/stream.h"
 
@@ -53,20 +52,6 @@ void ct_replicas_unloaded(void);
 
 /* Whether a launch, which the stream is known to allow, is to be one of the replica. */
 bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s);
-
-/*
- * Each launch of a graph: whether it has been made, as the replica's. Otherwise the program's is to
- * be made.
- */
-bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w);
-/* The same of a launch that nothing is known of, and that is the program's. */
-void ct_replica_unseen_launch(CUgraphExec exec, CUstream s);
-/* And of the program's that goes by without a look. False: it may not, and has not been counted. */
-bool ct_replica_pass_beside(CUgraphExec exec, const struct ct_stream *s);
-static inline bool ct_replica_pass(CUgraphExec exec, const struct ct_stream *s)
-{
-    return ct_likely(!ct_replicas_are_on) || ct_replica_pass_beside(exec, s);
-}
 
 uint64_t ct_replicas_lost(enum ct_replica_loss why);
 

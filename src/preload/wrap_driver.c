@@ -5,7 +5,7 @@
  */
 #include "cuda/args.h"
 #include "launch/arguments.h"
-#include "launch/replica.h"
+#include "launch/replica_launch.h"
 #include "preload/driver.h"
 #include "preload/hooks.h"
 #include "preload/wrap.h"

@@ -2,11 +2,11 @@
 #include "state/api_call.h"
 
 #include "base/clock.h"
+#include "base/count.h"
+#include "state/api_count.h"
 #include "state/call_log.h"
 #include "state/range.h"
 #include "state/sample.h"
-#include "state/api_count.h"
-#include "base/count.h"
 
 static void add_sample(struct ct_thread *t, uint32_t api, uint32_t shift, uint64_t ticks)
 {

@@ -4,10 +4,10 @@
 #define CT_API_CALL_H
 
 #include "base/base.h"
+#include "base/count.h"
+#include "state/api_call.h"
 #include "state/api_count.h"
 #include "state/thread.h"
-#include "state/api_call.h"
-#include "base/count.h"
 
 /* One that was timed. A full ring of samples costs the histogram a sample, not the counters. */
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,

@@ -10,7 +10,7 @@
 #include "drain/node_time.h"
 #include "drain/replica_step.h"
 #include "fake_driver.h"
-#include "launch/replica.h"
+#include "launch/replica_launch.h"
 #include "state/context.h"
 
 #define ROW 7
