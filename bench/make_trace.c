@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "format/trace_write.h"
+#include "system/mem.h"
 
 #define KERNELS 160
 #define STEP 1000 /* operations */

@@ -25,7 +25,7 @@ struct ct_config_address {
 struct ct_config {
     const char *output; /* pattern of the profile's name */
     bool print;
-    bool print_asked; /* not only the standard; see base/spare.h */
+    bool print_asked; /* not only the standard; see system/spare.h */
     bool start;          /* record from the start on */
     const char *capture; /* record while such a range is open: RANGE@DOMAIN; NULL: none */
     uint32_t sample;     /* time one operation in this many */

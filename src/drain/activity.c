@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/activity.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "launch/bracket.h"
 #include "state/context.h"
+#include "system/clock.h"
+#include "system/mem.h"
 #include "time/lead.h"
 
 /* Figures as of the last ct_activity_project(), beside what they come from. */

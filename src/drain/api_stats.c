@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/api_stats.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "state/api_count.h"
+#include "counts/api_count.h"
 #include "state/awake.h"
 #include "state/thread.h"
+#include "system/clock.h"
+#include "system/mem.h"
 
 struct sums {
     struct ct_api_sums sums;

@@ -4,9 +4,9 @@
 #define CT_API_STATS_H
 
 #include "base/base.h"
+#include "counts/buckets.h"
 #include "cuda/api.h"
 #include "drain/image.h"
-#include "state/buckets.h"
 
 struct ct_api_stats {
     uint64_t sampled; /* calls that the samples stand for */

@@ -3,11 +3,11 @@
 
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "cutrace/format.h"
 #include "launch/calibration.h"
 #include "state/note.h"
+#include "system/clock.h"
+#include "system/mem.h"
 #include "time/figures.h"
 #include "time/op.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/collect.h"
 
+#include "counts/pass.h"
+#include "counts/range.h"
+#include "counts/sample.h"
+#include "counts/tally.h"
 #include "drain/api_stats.h"
 #include "drain/harvest.h"
 #include "drain/range_sums.h"
 #include "drain/tracing.h"
-#include "drain/unified.h"
+#include "managed/unified.h"
 #include "state/awake.h"
-#include "state/pass.h"
-#include "state/range.h"
-#include "state/sample.h"
-#include "state/tally.h"
 #include "state/thread.h"
 
 /* Without anything new a thread is looked at for so long, and then in turn, so many at a time. */

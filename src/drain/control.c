@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/control.h"
 
-#include "base/clock.h"
+#include "counts/api_count.h"
+#include "counts/pass.h"
+#include "counts/sample.h"
 #include "drain/api_stats.h"
-#include "state/api_count.h"
 #include "state/context.h"
-#include "state/pass.h"
-#include "state/sample.h"
+#include "system/clock.h"
 
 /* Where the device has no figure: what a bracket takes the host of an H200. */
 #define EVENT_NS_MOST 10000

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/harvest.h"
 
-#include "base/clock.h"
 #include "base/count.h"
-#include "base/mem.h"
+#include "counts/pass.h"
+#include "counts/row.h"
+#include "counts/sample.h"
 #include "drain/activity.h"
 #include "drain/anchor.h"
 #include "drain/calibrate.h"
@@ -11,15 +12,14 @@
 #include "drain/polled.h"
 #include "drain/settle.h"
 #include "drain/stamps.h"
-#include "state/collective.h"
-#include "state/pass.h"
-#include "state/row.h"
-#include "state/sample.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "system/clock.h"
+#include "system/mem.h"
 #include "time/beside.h"
 #include "time/lead.h"
 #include "time/occupancy.h"
+#include "work/collective.h"
 
 #define SLAB 512
 

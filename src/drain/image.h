@@ -9,9 +9,9 @@
 #define CT_IMAGE_H
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cutrace/format.h"
 #include "format/listed.h"
+#include "system/mem.h"
 
 /* The payload of before, or an empty buffer. After a final one all are. False: memory is out. */
 bool ct_image_begin(struct ct_buffer *payload, bool final);

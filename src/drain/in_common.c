@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/in_common.h"
 
-#include "state/cluster.h"
-#include "state/row.h"
+#include "counts/cluster.h"
+#include "counts/row.h"
 
 static struct cluster {
     uint32_t number;

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/fd.h"
-#include "base/hush.h"
-#include "base/mem.h"
-#include "base/parent.h"
 #include "base/text.h"
+#include "system/fd.h"
+#include "system/hush.h"
+#include "system/mem.h"
+#include "system/parent.h"
 
 #define ROOM 4096
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/line.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "base/sort.h"
+#include "counts/row.h"
 #include "drain/settle.h"
 #include "state/context.h"
-#include "state/row.h"
+#include "system/clock.h"
+#include "system/mem.h"
 #include "time/lead.h"
 
 #define LINES 16

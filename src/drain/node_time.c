@@ -2,10 +2,10 @@
 #include "drain/node_time.h"
 
 #include "base/hist.h"
-#include "base/mem.h"
-#include "base/table.h"
+#include "containers/table.h"
+#include "counts/row.h"
 #include "state/context.h"
-#include "state/row.h"
+#include "system/mem.h"
 
 /*
  * With fewer launches, with event nodes or without, a graph tells nothing of what these add: unless

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/polled.h"
 
+#include "counts/row.h"
 #include "drain/anchor.h"
 #include "state/context.h"
-#include "state/row.h"
 #include "state/thread.h"
 #include "state/waited.h"
 #include "time/lead.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/range_sums.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
+#include "counts/range.h"
+#include "counts/range_tree.h"
 #include "drain/tracing.h"
-#include "state/range.h"
-#include "state/range_tree.h"
 #include "state/thread.h"
+#include "system/clock.h"
+#include "system/mem.h"
 
 static struct {
     uint32_t count;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over ranges (state/range.h): durations, and operations by range and row. Drain thread. */
+/* Sums over ranges (counts/range.h): durations, and operations by range and row. Drain thread. */
 #ifndef CT_RANGE_SUMS_H
 #define CT_RANGE_SUMS_H
 
 #include "base/base.h"
-#include "state/range.h"
+#include "counts/range.h"
 
 /* Durations of what a thread closed, and all for the trace. Whether there was any. */
 bool ct_ranges_collect(struct ct_thread *t);

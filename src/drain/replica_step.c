@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/replica_step.h"
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "drain/node_time.h"
 #include "launch/replica_entry.h"
+#include "system/clock.h"
 
 /* Of a budget, event nodes may have one part in so many. */
 #define BUDGET_SHARE 4

@@ -3,8 +3,8 @@
 
 #include "base/config.h"
 #include "base/covariance.h"
+#include "counts/sample.h"
 #include "drain/in_common.h"
-#include "state/sample.h"
 
 /* In the histogram an operation counts for all that it stands for. False: it has none any more. */
 static bool add_sum(struct ct_sums *s, const struct ct_op *op, uint64_t total_ns)

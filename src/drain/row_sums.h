@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations of operations, added to their rows (state/row.h). Drain thread. */
+/* Durations of operations, added to their rows (counts/row.h). Drain thread. */
 #ifndef CT_ROW_SUMS_H
 #define CT_ROW_SUMS_H
 
 #include "base/base.h"
-#include "state/row.h"
+#include "counts/row.h"
 
 /*
  * Adds a timed operation, or a batch, whose copies get equal shares of it: the raw bracket, the

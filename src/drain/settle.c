@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/settle.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "base/sort.h"
+#include "counts/range.h"
+#include "counts/row.h"
 #include "drain/activity.h"
 #include "drain/journal.h"
 #include "drain/range_sums.h"
@@ -11,13 +11,13 @@
 #include "drain/tracing.h"
 #include "drain/witness_error.h"
 #include "launch/witness.h"
-#include "state/collective.h"
 #include "state/context.h"
-#include "state/range.h"
-#include "state/row.h"
 #include "state/stream.h"
+#include "system/clock.h"
+#include "system/mem.h"
 #include "time/beside.h"
 #include "time/lead.h"
+#include "work/collective.h"
 
 #define ROOM CT_BESIDE_ROOM
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/tracing.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
+#include "counts/call_log.h"
+#include "counts/range.h"
+#include "counts/row.h"
 #include "cuda/api.h"
-#include "state/call_log.h"
 #include "state/context.h"
-#include "state/range.h"
-#include "state/row.h"
 #include "state/stream.h"
+#include "system/clock.h"
+#include "system/mem.h"
 #include "time/lead.h"
 
 /* Tied clocks are off by less. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/blocks.h"
 
-#include "base/mem.h"
 #include "format/crc32.h"
+#include "system/mem.h"
 
 #define BLOCK_BYTES 512
 #define LEAST_BYTES ((size_t)64 * 1024) /* as a buffer begins with */

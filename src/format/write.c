@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/parent.h"
-#include "base/spare.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "cutrace/trace.h"
 #include "format/crc32.h"
+#include "system/parent.h"
+#include "system/spare.h"
 
 /* Nobody else uses the description's offset. */
 static ssize_t write_at(int fd, const void *data, size_t bytes, off_t offset)

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "base/fd.h"
 #include "format/blocks.h"
+#include "system/fd.h"
 
 /* Where a payload is. */
 struct ct_file_region {

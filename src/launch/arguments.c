@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch/arguments.h"
 
-#include "state/way.h"
+#include "work/way.h"
 
 static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
 {

@@ -8,10 +8,10 @@
 #define CT_ARGUMENTS_H
 
 #include "base/base.h"
+#include "counts/pass.h"
 #include "cuda/api.h"
 #include "launch/bracket.h"
 #include "launch/replica_launch.h"
-#include "state/pass.h"
 
 #define CT_SYNC ((CUstream)UINTPTR_MAX)
 

@@ -3,23 +3,23 @@
 
 #include <errno.h>
 
-#include "base/clock.h"
 #include "base/random.h"
+#include "counts/pass.h"
+#include "counts/range.h"
+#include "counts/row.h"
+#include "counts/sample.h"
+#include "counts/tally.h"
+#include "counts/wanted.h"
 #include "launch/calibration.h"
 #include "launch/depth.h"
 #include "launch/replica.h"
 #include "state/capture.h"
-#include "state/collective.h"
 #include "state/connections.h"
-#include "state/graph.h"
-#include "state/kernel.h"
 #include "state/nap.h"
-#include "state/pass.h"
-#include "state/range.h"
-#include "state/row.h"
-#include "state/sample.h"
-#include "state/tally.h"
-#include "state/wanted.h"
+#include "system/clock.h"
+#include "work/collective.h"
+#include "work/graph.h"
+#include "work/kernel.h"
 
 /* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
 #define WAKE_EVERY (CT_THREAD_OPS / 4)

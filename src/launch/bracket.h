@@ -8,14 +8,14 @@
 #define CT_BRACKET_H
 
 #include "base/base.h"
+#include "counts/sample.h"
 #include "cuda/api.h"
 #include "state/context.h"
 #include "state/recording.h"
-#include "state/sample.h"
 #include "state/stream.h"
 #include "state/thread.h"
-#include "state/work.h"
 #include "time/op.h"
+#include "work/work.h"
 
 enum ct_bracket_state {
     CT_BRACKET_OFF,  /* not an operation that counts */

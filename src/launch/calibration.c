@@ -3,12 +3,12 @@
 
 #include <time.h>
 
-#include "base/cancel.h"
-#include "base/clock.h"
 #include "base/config.h"
-#include "base/mem.h"
 #include "cutrace/format.h"
 #include "state/note.h"
+#include "system/cancel.h"
+#include "system/clock.h"
+#include "system/mem.h"
 #include "time/op.h"
 
 #define LOAD_LIMIT_NS 1000000000u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch/record_cost.h"
 
-#include "base/clock.h"
 #include "state/capture.h"
+#include "system/clock.h"
 #include "time/figures.h"
 #include "time/gpu_clock.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch/replica.h"
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "launch/replica_entry.h"
+#include "system/clock.h"
 #include "time/gpu_clock.h"
 
 struct ct_replicas *ct_replicas;

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/cancel.h"
 #include "launch/replica_entry.h"
-#include "state/graph.h"
 #include "state/nap.h"
+#include "system/cancel.h"
+#include "work/graph.h"
 
 #define NAP_NS 1000000
 #define NAPS 1000

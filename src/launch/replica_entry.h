@@ -8,8 +8,8 @@
 
 #include <stdatomic.h>
 
-#include "base/spin.h"
 #include "launch/replica.h"
+#include "system/spin.h"
 
 #define CT_REPLICA_WAYS 8 /* executable graphs whose handles meet in one set */
 #define CT_REPLICA_SETS (CT_REPLICAS / CT_REPLICA_WAYS)

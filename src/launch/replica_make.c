@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch/replica_make.h"
 
-#include "base/intern.h"
-#include "base/mem.h"
 #include "base/text.h"
-#include "state/graph.h"
-#include "state/kernel.h"
-#include "state/row.h"
-#include "state/wanted.h"
+#include "containers/intern.h"
+#include "counts/row.h"
+#include "counts/wanted.h"
+#include "system/mem.h"
 #include "time/op.h"
+#include "work/graph.h"
+#include "work/kernel.h"
 
 /* Of a context's events replicas get one in so many: brackets need the others. */
 #define EVENTS_SHARE 2

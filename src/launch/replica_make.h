@@ -13,9 +13,9 @@
 #define CT_REPLICA_MAKE_H
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cuda/api.h"
 #include "state/context.h"
+#include "system/mem.h"
 
 /* Why the kernels of an executable graph have no times of their own. */
 #define CT_REPLICA_LOSSES(X)                                                                       \

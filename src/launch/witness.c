@@ -3,17 +3,17 @@
 
 #include <errno.h>
 
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/spin.h"
+#include "counts/sample.h"
 #include "launch/bracket.h"
 #include "launch/depth.h"
 #include "state/capture.h"
 #include "state/context.h"
 #include "state/note.h"
-#include "state/sample.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "system/cancel.h"
+#include "system/clock.h"
+#include "system/spin.h"
 
 #define SPIN_NS 2000 /* it ends when the GPU has been told of the stop record */
 #define GROUP 4

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/config.h"
-#include "base/intern.h"
-#include "base/log.h"
 #include "base/text.h"
+#include "containers/intern.h"
 #include "options/setting.h"
+#include "system/log.h"
 
 /* The level first: it decides what is said about the others. */
 static void read_level(void)

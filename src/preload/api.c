@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 #include "base/text.h"
+#include "counts/range.h"
+#include "counts/row.h"
 #include "cutrace/cutrace.h"
 #include "drain/drain.h"
 #include "drain/row_sums.h"
@@ -12,8 +14,6 @@
 #include "preload/wrap.h"
 #include "service/profile.h"
 #include "state/context.h"
-#include "state/range.h"
-#include "state/row.h"
 
 /* A program's first call may be one of these, before any of CUDA's, or beside it. */
 static bool is_on(void)

@@ -7,10 +7,10 @@
  */
 #include <dlfcn.h>
 
-#include "base/copies.h"
-#include "base/elf.h"
 #include "preload/lookup.h"
 #include "preload/real_dlsym.h"
+#include "system/copies.h"
+#include "system/elf.h"
 
 __attribute__((visibility("hidden"))) ct_dlsym_fn ct_real_dlsym;
 __attribute__((visibility("hidden"))) ct_dlvsym_fn ct_real_dlvsym;

@@ -6,9 +6,6 @@
 #include <stdatomic.h>
 
 #include "base/config.h"
-#include "base/copies.h"
-#include "base/mem.h"
-#include "base/spin.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "preload/init.h"
@@ -16,6 +13,9 @@
 #include "state/capture.h"
 #include "state/note.h"
 #include "state/stream.h"
+#include "system/copies.h"
+#include "system/mem.h"
+#include "system/spin.h"
 
 #define INDEX_SLOTS 2048
 _Static_assert(CT_DRIVER_COUNT < INDEX_SLOTS * 3 / 4, "the index is too small");

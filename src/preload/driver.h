@@ -4,8 +4,8 @@
 #define CT_DRIVER_H
 
 #include "base/base.h"
-#include "base/elf.h"
 #include "cuda/api.h"
+#include "system/elf.h"
 
 /*
  * Takes the object at an address for the driver if it is one (it defines cuInit and

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/elf.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
+#include "system/elf.h"
 
 typedef void exit_fn(int status);
 

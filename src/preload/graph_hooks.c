@@ -2,7 +2,7 @@
 /* The hooks of calls that make, change and destroy executable graphs. */
 #include "launch/replica.h"
 #include "preload/hooks.h"
-#include "state/graph.h"
+#include "work/graph.h"
 
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/hooks.h"
 
-#include "base/clock.h"
 #include "cutrace/format.h"
 #include "drain/drain.h"
 #include "launch/bracket.h"
@@ -12,11 +11,12 @@
 #include "preload/init.h"
 #include "state/capture.h"
 #include "state/context.h"
-#include "state/kernel.h"
 #include "state/note.h"
 #include "state/program_event.h"
 #include "state/stream.h"
 #include "state/waited.h"
+#include "system/clock.h"
+#include "work/kernel.h"
 
 void ct_hook_driver_ready(const struct ct_hook *h)
 {

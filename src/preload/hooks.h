@@ -9,8 +9,8 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
-#include "state/allocation.h"
 #include "state/thread.h"
+#include "work/allocation.h"
 
 struct ct_hook {
     struct ct_thread *thread;

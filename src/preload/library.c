@@ -4,9 +4,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "base/copies.h"
 #include "base/text.h"
 #include "preload/real_dlsym.h"
+#include "system/copies.h"
 
 #define NONE UINT32_MAX
 

@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "base/elf.h"
-#include "base/spin.h"
 #include "cuda/api.h"
+#include "system/elf.h"
+#include "system/spin.h"
 
 #define CT_LIBRARIES 8 /* of one kind */
 #define CT_LIBRARY_PAGES 4096

@@ -3,12 +3,12 @@
 
 #include <dlfcn.h>
 
-#include "base/copies.h"
 #include "cuda/api.h"
 #include "preload/driver.h"
 #include "preload/nccl.h"
 #include "preload/real_dlsym.h"
 #include "preload/runtime.h"
+#include "system/copies.h"
 
 static struct ct_answer give(void *address)
 {

@@ -14,18 +14,18 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
-#include "base/intern.h"
-#include "base/spin.h"
-#include "base/table.h"
 #include "base/text.h"
+#include "containers/intern.h"
+#include "containers/table.h"
+#include "counts/range.h"
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
 #include "preload/wrap.h"
 #include "service/self.h"
 #include "state/context.h"
 #include "state/note.h"
-#include "state/range.h"
 #include "state/stream.h"
+#include "system/spin.h"
 
 #define ENTRY "InitializeInjectionNvtx2"
 #define HANDLE_BITS 12

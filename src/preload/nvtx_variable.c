@@ -12,9 +12,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "service/self.h"
+#include "system/mem.h"
 
 #define PATH_VARIABLE "NVTX_INJECTION64_PATH="
 #define NEXT_VARIABLE CT_NVTX_NEXT "="

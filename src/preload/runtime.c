@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/runtime.h"
 
-#include "base/copies.h"
 #include "cutrace/format.h"
 #include "preload/library.h"
 #include "state/note.h"
+#include "system/copies.h"
 
 static bool is_runtime(const struct ct_object *o)
 {

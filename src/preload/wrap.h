@@ -4,10 +4,10 @@
 #define CT_WRAP_H
 
 #include "base/base.h"
-#include "base/clock.h"
 #include "preload/init.h"
 #include "state/awake.h"
 #include "state/thread.h"
+#include "system/clock.h"
 
 /* The calling thread's state while recording goes on; NULL: pass the call through. */
 static inline struct ct_thread *ct_wrap_enter(void)

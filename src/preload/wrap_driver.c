@@ -3,15 +3,15 @@
  * The driver API's wrappers: one exported function for each row of driver_api.def, and one that is not
  * exported for each of handed_api.def.
  */
+#include "counts/api_call.h"
+#include "counts/api_count.h"
+#include "counts/pass.h"
 #include "cuda/args.h"
 #include "launch/arguments.h"
 #include "launch/replica_launch.h"
 #include "preload/driver.h"
 #include "preload/hooks.h"
 #include "preload/wrap.h"
-#include "state/api_call.h"
-#include "state/api_count.h"
-#include "state/pass.h"
 
 /* Only functions the program is linked with come here before the driver was found. */
 static CT_COLD ct_function find_real(uint32_t id)

@@ -9,7 +9,7 @@
 #include "cuda/args.h"
 #include "preload/nccl.h"
 #include "preload/wrap.h"
-#include "state/collective.h"
+#include "work/collective.h"
 
 /* The calling thread's state; NULL: pass the call through. NCCL may call its own exports. */
 static struct ct_thread *enter(void)

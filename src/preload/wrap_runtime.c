@@ -6,11 +6,11 @@
 #include <cuda_runtime_api.h>
 #include <cuda_profiler_api.h>
 
+#include "counts/api_call.h"
+#include "counts/api_count.h"
 #include "cuda/args.h"
 #include "preload/runtime.h"
 #include "preload/wrap.h"
-#include "state/api_call.h"
-#include "state/api_count.h"
 
 /* Of crt/device_functions.h, which only nvcc can read. */
 extern cudaError_t __cudaGetKernel(cudaKernel_t *, const void *);

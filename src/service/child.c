@@ -3,7 +3,7 @@
  * Two processes: the program, and its parent. A process that has called exec sends its parent a
  * SIGCHLD, which the host could be handling or waiting for; the parent never calls exec, and sends
  * none. It runs in the host's memory, which costs nothing however much that is, with the thread
- * pointer of the thread that waits for it: so it uses nothing of the C library (base/raw.h). It is
+ * pointer of the thread that waits for it: so it uses nothing of the C library (system/raw.h). It is
  * killed when that thread ends, and the program when the parent does.
  *
  * As long as it is there, the host's memory is. A program that takes longer, and looks itself
@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "base/raw.h"
 #include "cutrace/host.h"
+#include "system/mem.h"
+#include "system/raw.h"
 
 /* The C library's own name: under the other one a host, or ThreadSanitizer, may have put a function
  * that is for processes with a memory of their own. */

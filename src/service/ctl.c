@@ -10,17 +10,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/config.h"
-#include "base/fd.h"
-#include "base/log.h"
-#include "base/proc.h"
-#include "base/spare.h"
 #include "base/text.h"
 #include "cutrace/ctl.h"
 #include "drain/drain.h"
 #include "launch/bracket.h"
 #include "service/profile.h"
+#include "system/clock.h"
+#include "system/fd.h"
+#include "system/log.h"
+#include "system/proc.h"
+#include "system/spare.h"
 
 #define LOOK_NS 100000000u
 #define LOOK_SOON_NS 5000000u   /* while somebody waits for an answer */

@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/config.h"
-#include "base/log.h"
-#include "base/proc.h"
 #include "drain/drain.h"
-#include "drain/exposition.h"
+#include "output/exposition.h"
 #include "service/metrics_file.h"
 #include "service/metrics_http.h"
+#include "system/clock.h"
+#include "system/log.h"
+#include "system/proc.h"
 
 static bool confined;
 

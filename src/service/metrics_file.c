@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/log.h"
-#include "base/parent.h"
 #include "base/text.h"
-#include "drain/exposition.h"
 #include "format/write.h"
+#include "output/exposition.h"
 #include "service/naming.h"
 #include "service/profile.h"
+#include "system/log.h"
+#include "system/parent.h"
 
 #define EVERY_NS 10000000000u
 #define OLD_S 3600 /* hundreds of times as old as a file of a living process becomes */

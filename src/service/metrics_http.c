@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/fd.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "drain/drain.h"
-#include "drain/exposition.h"
+#include "output/exposition.h"
 #include "service/http_host.h"
 #include "service/naming.h"
 #include "service/profile.h"
+#include "system/fd.h"
+#include "system/log.h"
+#include "system/mem.h"
 
 #define CLIENTS 4
 #define PORTS 64          /* tried, where processes of one machine have one variable */

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/config.h"
-#include "base/log.h"
-#include "base/proc.h"
-#include "base/spare.h"
 #include "base/text.h"
 #include "service/run.h"
+#include "system/clock.h"
+#include "system/log.h"
+#include "system/proc.h"
+#include "system/spare.h"
 
 #define MOST_IMAGES 1000 /* of one process, by exec */
 

@@ -6,17 +6,17 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/config.h"
-#include "base/fd.h"
-#include "base/log.h"
-#include "base/mem.h"
-#include "base/proc.h"
 #include "base/text.h"
 #include "cutrace/format.h"
 #include "format/write.h"
 #include "service/naming.h"
 #include "service/run.h"
+#include "system/clock.h"
+#include "system/fd.h"
+#include "system/log.h"
+#include "system/mem.h"
+#include "system/proc.h"
 
 #define COMMAND_BYTES 4096
 

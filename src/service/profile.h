@@ -4,7 +4,7 @@
 #define CT_PROFILE_H
 
 #include "base/base.h"
-#include "drain/snapshot.h"
+#include "output/snapshot.h"
 
 /* Remembers what the profile says of the process. */
 void ct_profile_start(uint32_t driver_version);

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/hush.h"
-#include "base/log.h"
 #include "base/text.h"
+#include "system/hush.h"
+#include "system/log.h"
 
 #define RECORD_BYTES 8400     /* two paths and a little */
 #define MOST_BYTES (64 << 20) /* of a list: more is no launcher's, and would take long */

@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "base/copies.h"
-#include "base/elf.h"
-#include "base/proc.h"
 #include "base/text.h"
+#include "system/copies.h"
+#include "system/elf.h"
+#include "system/proc.h"
 
 #define EARLY 101 /* the other constructors ask for the path */
 

@@ -6,23 +6,23 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/elf.h"
-#include "base/intern.h"
-#include "base/log.h"
-#include "base/proc.h"
-#include "base/spare.h"
 #include "base/text.h"
+#include "containers/intern.h"
+#include "counts/row.h"
 #include "cutrace/host.h"
 #include "service/child.h"
 #include "service/profile.h"
 #include "service/tool.h"
 #include "state/ask.h"
-#include "state/row.h"
+#include "system/elf.h"
+#include "system/log.h"
+#include "system/proc.h"
+#include "system/spare.h"
 
 /*
  * A thread may have a filter of system calls that the others have not. Whether it has cannot be
  * asked without one: so the drain thread asks of the one that ends the process. The main one's is
- * known (base/proc.h), and the drain thread, which is the last one where all others have ended by
+ * known (system/proc.h), and the drain thread, which is the last one where all others have ended by
  * themselves, has put none on itself.
  */
 enum ender { KNOWN, UNKNOWN, FREE, CONFINED };

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/proc.h"
 #include "base/text.h"
-#include "base/trust.h"
 #include "options/setting.h"
 #include "service/origin.h"
 #include "service/self.h"
+#include "system/proc.h"
+#include "system/trust.h"
 
 static char path[4096];
 static struct stat found; /* st_nlink is 0: nothing was */

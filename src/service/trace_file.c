@@ -4,12 +4,12 @@
 #include <errno.h>
 
 #include "base/config.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "drain/tracing.h"
 #include "service/naming.h"
 #include "service/profile.h"
 #include "service/run.h"
+#include "system/log.h"
 
 static struct ct_file file = {.fd = CT_FD_NONE};
 static char wanted[CT_NAMING_BYTES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/capture.h"
 
-#include "base/clock.h"
-#include "base/spin.h"
 #include "state/renewal.h"
+#include "system/clock.h"
+#include "system/spin.h"
 
 /* A question that hangs in the driver is not waited for: then the program would hang as well. */
 #define WAIT_NS_MOST 100000000

@@ -2,9 +2,9 @@
 #include "state/capture_range.h"
 
 #include "base/config.h"
-#include "base/spin.h"
 #include "base/text.h"
 #include "state/recording.h"
+#include "system/spin.h"
 
 static struct ct_spin lock;
 static _Atomic uint64_t open;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/connections.h"
 
-#include "base/clock.h"
 #include "state/context.h"
 #include "state/renewal.h"
 #include "state/stream.h"
+#include "system/clock.h"
 
 #define USUAL 8 /* of a driver that was not told */
 #define MOST 32

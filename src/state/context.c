@@ -2,11 +2,11 @@
 #include "state/context.h"
 
 #include "base/config.h"
-#include "base/intern.h"
-#include "base/mem.h"
-#include "base/pci.h"
-#include "base/spin.h"
 #include "base/text.h"
+#include "containers/intern.h"
+#include "system/mem.h"
+#include "system/pci.h"
+#include "system/spin.h"
 
 struct contexts {
     struct ct_context context[CT_CONTEXTS];

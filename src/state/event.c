@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/event.h"
 
-#include "base/mem.h"
 #include "state/context.h"
+#include "system/mem.h"
 #include "time/op.h"
 
 /*

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "base/growing.h"
+#include "containers/growing.h"
 #include "cuda/api.h"
 
 struct ct_context;

@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#include "base/futex.h"
+#include "system/futex.h"
 
 static _Atomic uint32_t can_be_woken; /* 1 in a nap that is worth a call to the kernel */
 

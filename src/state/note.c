@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/note.h"
 
-#include "base/intern.h"
-#include "base/spin.h"
 #include "base/text.h"
+#include "containers/intern.h"
+#include "system/spin.h"
 
 static struct ct_note notes[CT_NOTES];
 static _Atomic uint32_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/program_event.h"
 
-#include "base/directory.h"
+#include "containers/directory.h"
 
 enum { WITHOUT_TIME = 1, BEHIND_GATE = 2 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/recording.h"
 
-#include "base/clock.h"
 #include "base/count.h"
 #include "state/renewal.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "system/clock.h"
 
 #define SWITCHES 64 /* remembered: more than there can be while a bracket is on its way */
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/stream.h"
 
-#include "base/clock.h"
 #include "base/count.h"
-#include "base/directory.h"
-#include "base/growing.h"
-#include "base/mem.h"
-#include "base/spin.h"
+#include "containers/directory.h"
+#include "containers/growing.h"
 #include "state/capture.h"
 #include "state/renewal.h"
-#include "state/row.h"
 #include "state/thread.h"
+#include "system/clock.h"
+#include "system/mem.h"
+#include "system/spin.h"
 
 /* See has_work_ahead(). An event record alone takes an H200 1.28 us, a bracket 2.9 us at least. */
 #define FEWEST_AHEAD 3

@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "base/spin.h"
 #include "state/context.h"
+#include "system/spin.h"
 #include "time/op.h"
 
 #define CT_STREAMS 32768

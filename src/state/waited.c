@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/waited.h"
 
-#include "base/clock.h"
 #include "state/connections.h"
 #include "state/context.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "system/clock.h"
 #include "time/op.h"
 
 /* A reader that meets the change finds no wait. */

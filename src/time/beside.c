@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "time/beside.h"
 
-#include "base/mem.h"
 #include "base/sort.h"
+#include "system/mem.h"
 
 #define RUNNING 64
 #define REMEMBERED 64

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "time/gpu_clock.h"
 
-#include "base/clock.h"
+#include "system/clock.h"
 #include "time/op.h"
 #include "time/percentile.h"
 

@@ -16,7 +16,7 @@
 #define CT_GPU_CLOCK_H
 
 #include "base/base.h"
-#include "base/clock.h"
+#include "system/clock.h"
 
 #define CT_CLOCK_PINS 32
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "time/lead.h"
 
-#include "base/clock.h"
+#include "system/clock.h"
 
 /*
  * A start record that shows where the clocks are: on an idle stream, and neither interrupted nor

@@ -7,6 +7,7 @@
 #include "cutrace/format.h"
 
 #define CT_EVENT_NONE UINT32_MAX
+#define CT_ROW_NONE UINT32_MAX
 #define CT_CELL_NONE 0 /* it is in no cell: all are timed, or even rows ran out of them */
 
 enum ct_op_flag {

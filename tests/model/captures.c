@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread that asks a stream something while another one begins a capture of it. */
-#include "base/spin.h"
+#include "system/spin.h"
 
 #include "engine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts that several threads meet at once: each gets one entry, and no entry serves two. */
 #include "base/config.h"
-#include "base/intern.h"
+#include "containers/intern.h"
 #include "state/context.h"
 #include "state/stream.h"
 #include "subjects.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory of handles: what was put is found, also while its shelf is rebuilt, until it goes.
  */
-#include "base/directory.h"
+#include "containers/directory.h"
 #include "subjects.h"
 
 static struct ct_directory directory;

@@ -4,7 +4,7 @@
 #define LOCKS_H
 
 #include "arena.h"
-#include "base/spin.h"
+#include "system/spin.h"
 
 #define ct_spin_lock(lock) (ct_spin_lock(lock), arena_lock(1))
 #define ct_spin_unlock(lock) (arena_lock(-1), ct_spin_unlock(lock))

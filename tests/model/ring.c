@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue from a thread to the drain thread, and the lock. */
 #include "base/ring.h"
-#include "base/spin.h"
 #include "subjects.h"
+#include "system/spin.h"
 
 #define CAPACITY 2
 #define ELEMENTS 4

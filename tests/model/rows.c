@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows, made by two threads at once while a third reads what there is. */
-#include "base/intern.h"
-#include "state/row.h"
+#include "containers/intern.h"
+#include "counts/row.h"
 #include "subjects.h"
 
 static uint32_t mine[2];

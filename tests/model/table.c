@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of handles: what is found belongs to the key, whatever is put and emptied meanwhile. */
-#include "base/table.h"
+#include "containers/table.h"
 #include "subjects.h"
 
 #define BITS 2 /* one line of four slots: it is full with three */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts of operations without a duration: what was counted arrives in the rows, once. */
-#include "state/tally.h"
+#include "counts/tally.h"
 #include "subjects.h"
 
 static struct ct_tallies tallies;

@@ -3,11 +3,11 @@
 #include "state/thread.c"
 
 #include "collector.h"
+#include "counts/api_call.h"
+#include "counts/buckets.h"
 #include "drain/api_stats.h"
-#include "state/api_call.h"
+#include "launch/thread_life.h"
 #include "state/awake.h"
-#include "state/buckets.h"
-#include "state/thread_life.h"
 #include "subjects.h"
 
 #define API 3

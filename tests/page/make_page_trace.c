@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "format/trace_write.h"
+#include "system/mem.h"
 #include "trace_pieces.h"
 
 enum { COMPUTE = 1, REDUCE, COPY };

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "drain/uvm.h"
+#include "managed/uvm.h"
 
 #define LATE 256
 #define STATUS_ILLEGAL_ACTION 0x16 /* a descriptor without the address space */

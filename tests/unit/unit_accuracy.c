@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "case_main.h"
+#include "counts/sample.h"
 #include "cutrace/format.h"
 #include "drain/witness_error.h"
 #include "state/context.h"
-#include "state/sample.h"
 #include "time/beside.h"
 #include "time/lead.h"
 

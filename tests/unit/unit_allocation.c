@@ -8,13 +8,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/spin.h"
 #include "case_main.h"
+#include "system/spin.h"
 
 static void others_turn(void);
 
 #define ct_spin_unlock(lock) (ct_spin_unlock(lock), others_turn())
-#include "state/allocation.c"
+#include "work/allocation.c"
 #undef ct_spin_unlock
 
 static void (*others)(void); /* what they do each time that the lock was given up */

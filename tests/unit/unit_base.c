@@ -11,21 +11,21 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#include "base/clock.h"
-#include "base/directory.h"
-#include "base/growing.h"
 #include "base/hist.h"
-#include "base/intern.h"
-#include "base/mem.h"
-#include "base/pci.h"
-#include "base/proc.h"
 #include "base/rank.h"
 #include "base/ring.h"
-#include "base/spin.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "case_main.h"
+#include "containers/directory.h"
+#include "containers/growing.h"
+#include "containers/intern.h"
+#include "containers/table.h"
 #include "cutrace/format.h"
+#include "system/clock.h"
+#include "system/mem.h"
+#include "system/pci.h"
+#include "system/proc.h"
+#include "system/spin.h"
 
 /* ---- histogram ---- */
 

@@ -2,11 +2,11 @@
 /* The GPU's clock, from pins alone; and the host's. */
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
 #include "drain/anchor.h"
 #include "state/context.h"
+#include "system/clock.h"
 #include "time/gpu_clock.h"
 
 #define SECOND 1000000000u

@@ -6,8 +6,8 @@
 
 #include "case_main.h"
 #include "launch/bracket.h"
-#include "state/collective.h"
 #include "state/thread.h"
+#include "work/collective.h"
 
 #define STREAM ((CUstream)0x1000)
 #define FLOAT 7

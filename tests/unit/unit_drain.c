@@ -4,17 +4,17 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "counts/row.h"
 #include "drain/api_stats.h"
 #include "drain/drain.h"
 #include "drain/settle.h"
 #include "fake_driver.h"
-#include "state/row.h"
+#include "launch/thread_life.h"
 #include "state/stream.h"
 #include "state/thread.h"
-#include "state/thread_life.h"
+#include "system/clock.h"
 
 /* ---- the driver ---- */
 

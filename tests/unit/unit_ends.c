@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations whose end is not stamped: where that is so, and what tells when they were over. */
-#include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "counts/row.h"
 #include "drain/polled.h"
 #include "fake_driver.h"
 #include "state/connections.h"
-#include "state/row.h"
 #include "state/stream.h"
 #include "state/thread.h"
 #include "state/waited.h"
+#include "system/clock.h"
 
 #define US(n) ((uint64_t)1000 * (n))
 #define START_NS US(1000)

@@ -2,10 +2,10 @@
 /* From brackets to durations, and the two clocks. */
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "case_main.h"
+#include "counts/sample.h"
 #include "cutrace/format.h"
-#include "state/sample.h"
+#include "system/clock.h"
 #include "time/estimate.h"
 #include "time/gpu_clock.h"
 #include "time/lead.h"

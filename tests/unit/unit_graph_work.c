@@ -5,10 +5,10 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
-#include "state/graph_memory.h"
-#include "state/graph_work.h"
 #include "state/recording.h"
-#include "state/way.h"
+#include "work/graph_memory.h"
+#include "work/graph_work.h"
+#include "work/way.h"
 
 static const struct {
     CUdeviceptr p;

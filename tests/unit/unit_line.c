@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Brackets of several threads in one stream are held until each has its place, and no longer. */
-#include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "counts/row.h"
 #include "drain/line.h"
 #include "drain/settle.h"
 #include "fake_driver.h"
-#include "state/row.h"
 #include "state/stream.h"
+#include "system/clock.h"
 
 #define US(n) ((uint64_t)1000 * (n))
 

@@ -6,10 +6,10 @@
 
 #include "base/config.h"
 #include "case_main.h"
-#include "drain/exposition.h"
+#include "counts/row.h"
+#include "counts/sample.h"
 #include "drain/row_sums.h"
-#include "state/row.h"
-#include "state/sample.h"
+#include "output/exposition.h"
 
 static const struct ct_process_info process = {.command = "./app --password=x",
                                                .program = "./app \"a\\b\"\n",

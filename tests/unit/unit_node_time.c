@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What event nodes add to kernels in graphs, told by graphs that are launched with and without. */
 #include "case_main.h"
+#include "counts/row.h"
 #include "drain/node_time.h"
 #include "drain/row_sums.h"
 #include "fake_driver.h"
 #include "state/context.h"
-#include "state/row.h"
 
 #define KERNELS 20
 #define FEW 7

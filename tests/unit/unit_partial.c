@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/parent.h"
 #include "build_file.h"
 #include "case_main.h"
 #include "report/options.h"
 #include "report/partial.h"
 #include "report/reports.h"
 #include "report/unnamed.h"
+#include "system/parent.h"
 
 #define PATH "partial.out"
 

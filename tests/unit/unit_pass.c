@@ -6,17 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/random.h"
 #include "case_main.h"
+#include "counts/api_call.h"
+#include "counts/api_count.h"
+#include "counts/pass.h"
+#include "counts/row.h"
+#include "counts/sample.h"
 #include "drain/api_stats.h"
-#include "state/api_call.h"
-#include "state/api_count.h"
-#include "state/pass.h"
-#include "state/row.h"
-#include "state/sample.h"
+#include "launch/thread_life.h"
 #include "state/thread.h"
-#include "state/thread_life.h"
+#include "system/clock.h"
 
 static uint64_t seed;
 

@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
+#include "counts/api_call.h"
+#include "counts/api_count.h"
+#include "counts/row.h"
+#include "counts/sample.h"
+#include "counts/tally.h"
 #include "drain/api_stats.h"
 #include "drain/collect.h"
 #include "drain/drain.h"
@@ -17,18 +21,14 @@
 #include "drain/settle.h"
 #include "fake_driver.h"
 #include "launch/bracket.h"
-#include "state/api_call.h"
-#include "state/api_count.h"
+#include "launch/thread_life.h"
 #include "state/awake.h"
 #include "state/capture.h"
-#include "state/graph.h"
-#include "state/kernel.h"
 #include "state/note.h"
-#include "state/row.h"
-#include "state/sample.h"
-#include "state/tally.h"
-#include "state/thread_life.h"
+#include "system/clock.h"
 #include "time/beside.h"
+#include "work/graph.h"
+#include "work/kernel.h"
 
 /* ---- the driver ---- */
 

@@ -10,14 +10,14 @@
 
 #include "base/covariance.h"
 #include "case_main.h"
+#include "counts/pass.h"
+#include "counts/row.h"
+#include "counts/sample.h"
 #include "drain/control.h"
 #include "drain/row_sums.h"
+#include "launch/thread_life.h"
 #include "report/profile/interval.h"
-#include "state/pass.h"
-#include "state/row.h"
-#include "state/sample.h"
 #include "state/thread.h"
-#include "state/thread_life.h"
 
 #define MS 1000000u
 #define SECOND 1000000000u

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of streams: what it does when streams come and go, and when it is full. */
-#include "base/clock.h"
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
 #include "state/program_event.h"
 #include "state/stream.h"
 #include "state/thread.h"
+#include "system/clock.h"
 
 static uint64_t context[2];
 static unsigned current; /* of these */

@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "case_main.h"
 #include "format/crc32.h"
 #include "format/trace_read.h"
 #include "format/trace_tables.h"
 #include "format/trace_write.h"
 #include "format/varint.h"
+#include "system/mem.h"
 #include "trace_pieces.h"
 
 #define RECORDS 20000

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/trust.h"
 #include "case_main.h"
+#include "system/trust.h"
 
 #define GROUP 4711
 #define STRANGER 4712

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/mem.h"
 #include "case_main.h"
 #include "drain/drain.h"
-#include "drain/unified.h"
-#include "drain/uvm.h"
 #include "fake_driver.h"
 #include "launch/bracket.h"
+#include "managed/unified.h"
+#include "managed/uvm.h"
 #include "sim/uvm_tools.h"
 #include "state/context.h"
 #include "state/note.h"
+#include "system/mem.h"
 
 static CUresult fake_current(CUcontext *c)
 {

@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/proc.h"
 #include "job.h"
 #include "list.h"
+#include "system/proc.h"
 
 /* By a descriptor, which another process that gets the number later is not meant by. */
 struct member {

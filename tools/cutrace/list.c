@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hush.h"
 #include "cutrace/run.h"
 #include "format/write.h"
 #include "own.h"
 #include "say.h"
+#include "system/hush.h"
 
 #define CLOSE_TRIES 50 /* of 10 ms */
 #define MOST_BYTES                                                                                 \

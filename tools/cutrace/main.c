@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/parent.h"
 #include "ctl.h"
 #include "environment.h"
 #include "finish.h"
@@ -25,6 +24,7 @@
 #include "program.h"
 #include "role.h"
 #include "say.h"
+#include "system/parent.h"
 #include "unheard.h"
 
 #define FAILED 125

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/trust.h"
 #include "say.h"
+#include "system/trust.h"
 
 #define SPECIAL " :\t\n$" /* separators of LD_PRELOAD, and what begins $LIB, $ORIGIN and the like */
 

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/parent.h"
 #include "format/read.h"
 #include "format/trace_read.h"
 #include "report/behind.h"
@@ -15,6 +14,7 @@
 #include "report/memory.h"
 #include "report/pager.h"
 #include "report/terminal.h"
+#include "system/parent.h"
 
 /* For reading as well where that is possible: to look at what is there. A pipe waits for its
  * reader. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/parent.h"
+#include "system/parent.h"
 
 static int close_parent(int directory, int result)
 {

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/elf.h"
 #include "base/text.h"
+#include "system/elf.h"
 
 #define BYTES 4096
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counts/row.h"
 #include "drain/journal.h"
 #include "stage.h"
-#include "state/row.h"
 
 /*
  * An H200 on which the GPU waits for each launch, as it does for those of a framework. Launches are

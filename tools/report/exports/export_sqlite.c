@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/parent.h"
 #include "config.h"
 #include "report/complain.h"
 #include "report/partial.h"
 #include "report/reports.h"
 #include "report/trace/trace_options.h"
+#include "system/parent.h"
 
 /* ---- the file ---- */
 

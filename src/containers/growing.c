@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "containers/growing.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "system/cancel.h"
+#include "system/proc.h"
+
+#define STEP_BYTES ((size_t)256 * 1024)
+
+/* Where the program has all its future memory locked, addresses without memory count as well. */
+static void *reserve(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    int cancel = ct_cancel_disable();
+    if (ct_proc_may_unlock())
+        munlock(p, bytes);
+    ct_cancel_restore(cancel);
+    return p;
+}
+
+/* To be done by several threads at once, or again, changes nothing. */
+static bool open_pages(char *from, size_t bytes)
+{
+    size_t before = (uintptr_t)from & ((size_t)sysconf(_SC_PAGESIZE) - 1);
+    return !mprotect(from - before, before + bytes, PROT_READ | PROT_WRITE);
+}
+
+bool ct_growing_init(struct ct_growing *g, size_t element_bytes, uint32_t most, uint32_t least)
+{
+    int saved_errno = errno;
+    void *at = reserve(element_bytes * most);
+    while (!at && most / 2 >= least)
+        at = reserve(element_bytes * (most /= 2));
+    g->at = at;
+    g->element_bytes = element_bytes;
+    atomic_store_explicit(&g->open, 0, memory_order_relaxed);
+    atomic_store_explicit(&g->most, most, memory_order_relaxed);
+    errno = saved_errno;
+    return at && ct_growing_grow(g, 1);
+}
+
+bool ct_growing_open_one(struct ct_growing *g, uint32_t index)
+{
+    int saved_errno = errno;
+    bool ok = open_pages((char *)g->at + index * g->element_bytes, g->element_bytes);
+    errno = saved_errno;
+    return ok;
+}
+
+/* A refusal is final: each call of the program's might come here. */
+bool ct_growing_grow(struct ct_growing *g, uint32_t count)
+{
+    uint32_t most = ct_growing_most(g), open = ct_growing_open(g);
+    if (count > most)
+        return false;
+    int saved_errno = errno;
+    size_t steps = (count * g->element_bytes + STEP_BYTES - 1) / STEP_BYTES;
+    size_t bytes = ct_min(steps * STEP_BYTES, most * g->element_bytes);
+    bool ok = open_pages(g->at, bytes);
+    errno = saved_errno;
+    if (!ok) {
+        atomic_store_explicit(&g->most, open, memory_order_relaxed);
+        return false;
+    }
+    uint32_t now = (uint32_t)(bytes / g->element_bytes);
+    while (open < now && !atomic_compare_exchange_weak_explicit(
+                             &g->open, &open, now, memory_order_release, memory_order_relaxed))
+        ;
+    return true;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranges that the program opens and closes (NVTX), and what it does meanwhile. The ranges a thread
+ * has open are a path in a tree of the thread's own, whose nodes are ranges by name; an operation
+ * or a call belongs to the last node of the path, and thereby to all above. So a launch looks at
+ * one number, and one that is in no range finds it zero.
+ *
+ * A thread writes its tree, its counters and its ring, the drain thread reads them. Everything is
+ * bounded; what finds no room is counted, and never an operation's share given to another range.
+ */
+#ifndef CT_RANGE_H
+#define CT_RANGE_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "base/ring.h"
+#include "counts/buckets.h"
+#include "cutrace/format.h"
+#include "format/listed.h"
+#include "state/thread.h"
+
+#define CT_RANGE_DEPTH (CT_FILE_RANGE_DEPTH - 1) /* open in a thread at once; a mark is one more   \
+                                                  */
+#define CT_RANGE_NODES 4096                      /* in a thread's tree, the root included */
+#define CT_RANGE_DOMAINS 256                     /* the last one is for all further ones */
+#define CT_RANGE_NAME_BYTES 1024                 /* of a name; longer ones are cut there */
+#define CT_RANGE_CALLS 8192  /* slots for pairs of range and function in a thread */
+#define CT_RANGE_CELLS 65536 /* pairs of range and row in the process */
+#define CT_RANGE_HISTS 2048  /* histograms in the process */
+
+#define CT_RANGE_STALE UINT32_MAX /* another thread has ended one: ct_range_renew() */
+
+/* What a range is called; the text need not be terminated, nor live on. */
+struct ct_range_label {
+    const char *text;
+    uint32_t bytes;
+    uint32_t domain; /* of ct_range_domain() */
+    uint32_t color;
+    uint32_t category; /* 0: none */
+};
+
+struct ct_range_node {
+    uint64_t hash;
+    const char *text;
+    uint32_t bytes;
+    uint32_t parent; /* 0: the root */
+    uint32_t domain;
+    uint32_t style; /* enum ct_range_style */
+    uint32_t color; /* of the first, as the category */
+    uint32_t category;
+    bool captures; /* see capture_range.h */
+    _Atomic uint64_t opened;
+    _Atomic uint64_t count; /* closed; all figures are of these */
+    _Atomic uint64_t total_ticks;
+    _Atomic uint64_t min_ticks;
+    _Atomic uint64_t max_ticks;
+};
+
+/* Of a node, by the drain thread. */
+struct ct_range_sums {
+    uint64_t sampled;
+    double square_ns2;
+    struct ct_buckets *buckets; /* NULL: there is none */
+    struct ct_listed listed;    /* these, by their `sampled` */
+    uint32_t index;    /* in the file that is being written */
+    uint32_t traced_in; /* the segment of the trace that knows the node's label */
+};
+
+/* Calls of one function in one range. */
+struct ct_range_call {
+    _Atomic uint64_t key; /* node << 32 | function + 1; 0: free */
+    _Atomic uint64_t calls;
+    _Atomic uint64_t total_ticks;
+    _Atomic uint64_t min_ticks;
+    _Atomic uint64_t max_ticks;
+};
+
+/* Why something is in no range; the texts are notes of the profile. */
+#define CT_RANGE_LOSSES(X)                                                                         \
+    X(DEEP, "Ranges that are not counted: more were open in their thread than fit")                \
+    X(MANY, "Ranges that are not counted: their thread had too many of different names")           \
+    X(CALLS, "Calls that are in no range: their thread had too many kinds of them")                \
+    X(CELLS, "Operations that are in no range: there were too many kinds of them")                 \
+    X(ENDS, "Ranges that are not counted: other threads ended too many at once")
+
+enum ct_range_loss {
+#define X(id, text) CT_RANGE_LOST_##id,
+    CT_RANGE_LOSSES(X)
+#undef X
+        CT_RANGE_LOSS_COUNT
+};
+
+struct ct_ranges;
+
+/* The number of a domain, of which only the name counts. Any thread. */
+uint32_t ct_range_domain(const char *name, size_t bytes);
+const char *ct_range_domain_name(uint32_t domain);
+
+/* What a domain calls a category; the text lives on. Any thread. */
+void ct_range_name_category(uint32_t domain, uint32_t category, const char *name);
+const char *ct_range_category_name(uint32_t domain, uint32_t category); /* NULL: nothing */
+
+/* What NVTX calls a thread of the system; the text lives on. Any thread. */
+void ct_range_name_thread(uint32_t tid, const char *name);
+const char *ct_range_thread_name(uint32_t tid); /* NULL: nothing */
+uint32_t ct_range_namings(void);                /* so far */
+
+/*
+ * In the program's thread. Push and pop return how many of the domain were open before and are open
+ * after; pop -1 where none was.
+ */
+int ct_range_push(struct ct_thread *t, const struct ct_range_label *l);
+int ct_range_pop(struct ct_thread *t, uint32_t domain);
+/* What ends it, in any thread; 0: there was no memory. */
+uint64_t ct_range_start(struct ct_thread *t, const struct ct_range_label *l);
+void ct_range_end(struct ct_thread *t, uint64_t id);
+void ct_range_mark(struct ct_thread *t, const struct ct_range_label *l);
+
+/* Takes out what other threads have ended, and returns the range that is then the last one open. */
+CT_COLD uint32_t ct_range_renew(struct ct_thread *t);
+
+/* A call of the thread in this range, one of 2^shift. */
+CT_COLD void ct_range_count_call(struct ct_thread *t, uint32_t range, uint32_t api, uint64_t ticks,
+                                 uint32_t shift);
+
+/* The thread ends: its state may become another's. */
+void ct_range_thread_ends(struct ct_thread *t);
+
+void ct_ranges_forget(void);
+void ct_range_names_forget(void); /* by that */
+
+/* ---- for the profile ---- */
+
+/* Those of threads that ever had a range. NULL: there are no more. */
+struct ct_ranges *ct_ranges_first(void);
+struct ct_ranges *ct_ranges_next(struct ct_ranges *r);
+uint32_t ct_range_nodes(struct ct_ranges *r); /* the root included; they only grow in number */
+struct ct_range_node *ct_range_node(struct ct_ranges *r, uint32_t node);
+struct ct_range_sums *ct_range_sums(struct ct_ranges *r, uint32_t node);
+struct ct_range_call *ct_range_calls(struct ct_ranges *r); /* CT_RANGE_CALLS of them */
+struct ct_file_thread ct_range_thread(struct ct_ranges *r, const char **name);
+
+/* A range is its thread's number and its node. */
+#define CT_RANGE_NODE_BITS 12
+_Static_assert(CT_RANGE_NODES == 1 << CT_RANGE_NODE_BITS, "a node has so many bits");
+
+static inline uint32_t ct_range_of(uint64_t thread, uint32_t node)
+{
+    return (uint32_t)(thread << CT_RANGE_NODE_BITS) | node;
+}
+
+static inline uint32_t ct_range_node_of(uint32_t range)
+{
+    return range & (CT_RANGE_NODES - 1);
+}
+
+static inline uint32_t ct_range_thread_of(uint32_t range)
+{
+    return range >> CT_RANGE_NODE_BITS;
+}
+
+uint64_t ct_range_lost(enum ct_range_loss loss);
+
+/* The range that an operation belongs to; 0: none. */
+static inline uint32_t ct_thread_range(struct ct_thread *t)
+{
+    uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed);
+    return ct_unlikely(range == CT_RANGE_STALE) ? ct_range_renew(t) : range;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which operations are timed when not all are. Decided for each on its own, at random: an operation
+ * is timed with probability 1 / every, whatever the ones before it did, so no program can keep step
+ * with it. What `every` is depends on the cell the operation belongs to, that is on its row and
+ * its shape, and on how much of the budget is left. Programmatic rows, which timing would keep
+ * apart, are sampled even where nothing else is; there it depends on how many a thread has seen.
+ *
+ * Launching threads read the cells and count on their own. The rates are set by the drain thread
+ * (control.h), which also keeps the purse filled.
+ */
+#ifndef CT_SAMPLE_H
+#define CT_SAMPLE_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "counts/cluster.h"
+#include "counts/stratum.h"
+#include "time/op.h"
+
+#define CT_CELLS 16384
+/* Operations of a cell that are timed before any is passed: with a budget, */
+#define CT_SURE 100
+/* and of programmatic rows where nothing else is sampled. */
+#define CT_SURE_APART 16
+#define CT_EVERY_MOST (1u << 30)
+
+struct ct_cell {
+    _Alignas(CT_CACHE_LINE) _Atomic uint32_t every;
+    _Atomic int32_t sure; /* to be timed before any is passed over */
+    uint32_t row;
+    uint64_t operations; /* in each, more than one in batches */
+};
+
+/* Of a cell: launches, copies, batches, and how many of them are or will be timed. */
+struct ct_cell_count {
+    uint64_t seen;
+    uint64_t chosen;
+};
+
+/* What a thread has of it; the counts are written by the thread and read by the drain thread. */
+struct ct_sampler {
+    uint64_t random;
+    uint32_t unmeasured; /* operations since the cost of one was measured */
+    struct {
+        _Atomic uint64_t seen;
+        _Atomic uint64_t chosen;
+    } count[CT_CELLS];
+    struct {
+        uint32_t seen; /* cut off */
+        uint32_t chosen;
+    } taken[CT_CELLS]; /* of these, by the drain thread */
+};
+
+/* What the user asked for; everything else follows from it. */
+struct ct_sample_policy {
+    uint32_t every;      /* never time more than one in so many */
+    uint32_t budget_ppm; /* of the run time, 0: no budget */
+    uint32_t apart;      /* in the long run, of what timing keeps apart; 0: the user said it may */
+    uint32_t sure;       /* operations of each cell that are timed first */
+};
+
+/* Weight: how many operations this one stands for, itself included; 0: it was passed over. */
+struct ct_choice {
+    double weight;
+    uint32_t cell;
+    uint32_t cluster; /* its number; 0: it was drawn by itself, or not at all */
+    bool follows;     /* another one of its cluster */
+    bool counted;     /* as seen, in the thread's sampler */
+};
+
+/* False: no memory. */
+bool ct_sample_init(const struct ct_sample_policy *policy);
+void ct_sample_forget(void);
+/* may_keep_apart: the user said that timing may keep operations apart. */
+struct ct_sample_policy ct_sample_policy_of_config(bool may_keep_apart);
+
+/* Of all operations; otherwise only programmatic rows are sampled. */
+extern bool ct_sample_is_on;
+const struct ct_sample_policy *ct_sample_policy(void);
+
+/* As what operations of the row count that were not drawn. */
+enum ct_loss ct_sample_loss(uint32_t row);
+
+struct ct_cell *ct_cell(uint32_t index);
+struct ct_stratum *ct_cell_stratum(uint32_t index); /* of the drain thread */
+/* All threads' sums; those that doze up to when they began to (awake.h). Drain thread. */
+struct ct_cell_count ct_cell_count(uint32_t index);
+/* Adds what a thread counted since the last time to that. Drain thread. */
+void ct_cells_sum_up(struct ct_sampler *s);
+/* One in how many is drawn, and whether some are still to be timed first. */
+uint32_t ct_cell_every(uint32_t index);
+bool ct_cell_is_sure(uint32_t index);
+/* Whether those of it are timed in clusters as well; what timing keeps apart is not. */
+bool ct_cell_is_in_clusters(uint32_t index);
+/* Drain thread: so many have been seen and passed over without being looked at. */
+void ct_cell_passed(uint32_t index, uint64_t n);
+/* Drain thread: one that was chosen has found no time. */
+void ct_cell_lose(uint32_t index);
+uint32_t ct_cells_count(void);
+
+/* What tells operations of a row apart: a kernel's shape, otherwise the bytes, roughly. */
+uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations);
+
+/*
+ * What was drawn in advance (pass.h): one in so many, and whether this is that one. {1, true} where
+ * nothing was.
+ */
+struct ct_drawn {
+    uint32_t every;
+    bool is_it;
+};
+
+/*
+ * Whether an operation of that row is timed, as one that is drawn or in a cluster; it is counted in
+ * its cell either way.
+ */
+bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t row, uint64_t key,
+                      uint64_t operations, struct ct_drawn drawn, struct ct_choice *choice);
+/* Counts one that is timed without having been asked for: its row was not known before. */
+void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
+                        struct ct_choice *choice);
+/* One that was counted did not run, or gets no time for another reason. */
+void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice);
+
+/* What cutrace's part in an operation has cost the host, now and then: */
+enum ct_cost {
+    CT_COST_BRACKET, /* of one that was timed, */
+    CT_COST_NEXT,    /* right behind another one, */
+    CT_COST_PASSED,  /* that was looked at and passed over, */
+    CT_COST_PASS,    /* and that went by without a look (pass.h) */
+    CT_COST_COUNT,
+};
+void ct_sample_measured(enum ct_cost cost, uint64_t ticks);
+/* The median of what was measured; 0: not known yet. */
+uint64_t ct_sample_ticks(enum ct_cost cost);
+
+/* Of the control loop. */
+struct ct_purse {
+    _Atomic int64_t left_ns; /* what may be spent now; a little below zero at worst */
+    _Atomic int64_t size_ns;
+    _Atomic uint32_t bracket_ns;    /* what one costs, */
+    _Atomic uint32_t next_ns;       /* and one behind another one of its cluster */
+    _Atomic uint32_t cluster_cycle; /* 0: not known yet */
+    /* The first second of operations: what is sure to be timed is timed at any price. */
+    atomic_bool early;
+};
+extern struct ct_purse ct_purse;
+
+#endif

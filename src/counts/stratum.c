@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "counts/stratum.h"
+
+#define FEW 8 /* draws: the scatter among themselves is no good measure */
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void close_draw(struct ct_stratum *t, unsigned i)
+{
+    if (!t->open[i].operations)
+        return;
+    double u = t->open[i].u, z = t->open[i].z, w = u / (double)t->open[i].operations;
+    double part = 1 - 1 / w, third = part * (1 - 2 / w);
+    t->draws++;
+    t->uu += u * u;
+    t->v += part * u * u;
+    t->vy += part * u * z;
+    t->vyy += part * z * z;
+    t->t += third * u * u * u;
+    t->ty += third * u * u * z;
+    t->tyy += third * u * z * z;
+    t->tyyy += third * z * z * z;
+    t->open[i].operations = 0;
+    t->open[i].u = t->open[i].z = 0;
+}
+
+static void draw(struct ct_stratum *t, double y, double w, uint32_t cluster)
+{
+    unsigned i = cluster % CT_CLUSTERS_OPEN;
+    if (!cluster || cluster != t->open[i].cluster)
+        close_draw(t, i);
+    t->open[i].cluster = cluster;
+    t->open[i].operations++;
+    t->open[i].u += w;
+    t->open[i].z += w * y;
+    t->drawn++;
+    t->drawn_y += y;
+    t->w += w;
+    t->wy += w * y;
+    t->wyy += w * y * y;
+}
+
+void ct_stratum_add(struct ct_stratum *t, double ns, double weight, uint32_t cluster)
+{
+    if (!t->certain && !t->drawn)
+        t->first_ns = ns;
+    double y = ns - t->first_ns;
+    t->most_y = most(t->most_y, y);
+    t->least_y = -most(-t->least_y, -y);
+    if (weight > 1) {
+        draw(t, y, weight, cluster);
+        return;
+    }
+    t->certain++;
+    t->certain_y += y;
+    t->certain_yy += y * y;
+}
+
+double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, double weight)
+{
+    return t->drawn ? weight * (ns - t->first_ns - t->wy / t->w) : 0;
+}
+
+/* Of all that were timed. A single one might as well have been twice as long, or nothing. */
+double ct_stratum_spread_ns2(const struct ct_stratum *t)
+{
+    double n = (double)(t->certain + t->drawn);
+    double y = t->certain_y + (t->drawn ? t->wy / t->w * (double)t->drawn : 0);
+    double yy = t->certain_yy + (t->drawn ? t->wyy / t->w * (double)t->drawn : 0);
+    if (n < 2)
+        return t->first_ns * t->first_ns;
+    return most(0, (yy - y * y / n) / (n - 1));
+}
+
+struct moments {
+    double variance;
+    double third;
+};
+
+/*
+ * Of sum wy - mean * sum w. One more is taken to have been drawn, as far from the mean as any that
+ * was timed: of what comes rarely a small sample has too little as often as too much, and shows
+ * too little scatter just when its mean is off.
+ */
+static struct moments moments_of(const struct ct_stratum *t, double mean)
+{
+    double n = (double)t->drawn, w = t->w / n, v = w * (w - 1);
+    double up = t->most_y - mean, down = mean - t->least_y, far = up > down ? up : -down;
+    double cube = mean * mean * mean;
+    return (struct moments){
+        .variance = t->vyy - 2 * mean * t->vy + mean * mean * t->v + v * far * far,
+        .third = t->tyyy - 3 * mean * t->tyy + 3 * mean * mean * t->ty - cube * t->t +
+                 v * (w - 2) * far * far * far,
+    };
+}
+
+/* Of the sum of all that were subject to drawing, less the drawn. */
+static void project_drawn(const struct ct_stratum *t, double passed, struct ct_projection *e)
+{
+    double n = (double)t->draws, all = (double)t->drawn + passed;
+    double mean = t->wy / t->w, scale = all / t->w, effective = t->w * t->w / t->uu;
+    struct moments m = moments_of(t, mean);
+    e->drawn_from = all;
+    e->drawn = t->w;
+    e->total_ns = passed * t->first_ns + all * mean - t->drawn_y;
+    e->square_ns2 = passed * (t->first_ns * t->first_ns + 2 * t->first_ns * mean + t->wyy / t->w);
+    e->variance_ns2 = most(0, scale * scale * m.variance * (n > 1 ? n / (n - 1) : 1));
+    e->third_ns3 = scale * scale * scale * m.third;
+    e->freedom_ns4 = most(1, effective - 1);
+    if (t->draws < FEW) {
+        e->variance_ns2 = most(e->variance_ns2, ct_stratum_spread_ns2(t) * all * passed / n);
+        e->freedom_ns4 = most(1, (double)t->certain + n - 1);
+    }
+}
+
+/* None was drawn yet: those that were certain came first, and need not be like the others. */
+static void project_certain(const struct ct_stratum *t, double passed, struct ct_projection *e)
+{
+    double n = (double)t->certain, mean = t->certain_y / n;
+    e->total_ns = passed * (t->first_ns + mean);
+    e->square_ns2 =
+        passed * (t->first_ns * t->first_ns + 2 * t->first_ns * mean + t->certain_yy / n);
+    e->variance_ns2 = passed * passed * ct_stratum_spread_ns2(t);
+    e->freedom_ns4 = most(1, n - 1);
+}
+
+void ct_stratum_project(const struct ct_stratum *t, uint64_t passed, uint64_t each,
+                        struct ct_projection *sum)
+{
+    struct ct_projection e = {0};
+    if (!passed || (!t->certain && !t->drawn))
+        return;
+    if (t->drawn) {
+        struct ct_stratum closed = *t;
+        for (unsigned i = 0; i < CT_CLUSTERS_OPEN; i++)
+            close_draw(&closed, i);
+        project_drawn(&closed, (double)passed, &e);
+    } else {
+        project_certain(t, (double)passed, &e);
+    }
+    sum->operations += (double)passed * (double)each;
+    sum->total_ns += most(0, e.total_ns);
+    sum->square_ns2 += most(0, e.square_ns2) / (double)each;
+    sum->variance_ns2 += e.variance_ns2;
+    sum->drawn_from += e.drawn_from;
+    sum->drawn += e.drawn;
+    sum->third_ns3 += e.third_ns3;
+    sum->freedom_ns4 += e.variance_ns2 * e.variance_ns2 / e.freedom_ns4;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/exposition.h"
+
+#include "base/shown.h"
+#include "base/text.h"
+#include "counts/row.h"
+#include "cutrace/format.h"
+#include "format/crc32.h"
+#include "state/context.h"
+
+#define LABEL_BYTES 768
+#define NAME_BYTES                                                                                 \
+    400 /* of a name in a label; longer ones are cut and told apart by a checksum                  \
+         */
+#define FREE_FOR_ALL                                                                               \
+    32 /* series that whoever comes first gets; for the rest time has to be seen                   \
+        */
+#define LEAST_SHARE 0.004 /* of all time */
+
+/* Of an operation; what of it there is to count. */
+enum { OPERATIONS, TIME_NS, CLASSES, FIGURES = CLASSES + CT_CLASSES };
+
+struct figures {
+    uint64_t of[FIGURES];
+};
+
+struct series {
+    uint32_t row;
+    struct figures base;  /* counted among the others; of these: what those were that have left */
+    struct figures shown; /* estimates of time may shrink: what was shown does not */
+    char labels[LABEL_BYTES];
+};
+
+static struct series series[CT_METRICS_ROWS];
+static uint32_t series_count;
+static struct series others;
+static bool has_series[CT_ROWS], is_among_others[CT_ROWS];
+static uint64_t cost_ns;
+static char process_labels[48];
+
+struct text {
+    struct ct_buffer *b;
+    bool ok;
+};
+
+/* ---- pieces of text ---- */
+
+static void put_bytes(struct text *t, const char *s, size_t len)
+{
+    char *to = ct_buffer_add(t->b, len);
+    if (to)
+        __builtin_memcpy(to, s, len);
+    t->ok &= to != NULL;
+}
+
+static void put(struct text *t, const char *s)
+{
+    put_bytes(t, s, ct_strlen(s));
+}
+
+static void put_u64(struct text *t, uint64_t n)
+{
+    char digits[24];
+    struct ct_text d = ct_text_in(digits, sizeof(digits));
+    ct_text_add_u64(&d, n);
+    put_bytes(t, digits, d.len);
+}
+
+/* All of it: a float would stop counting nanoseconds after a hundred days. */
+static void put_seconds(struct text *t, uint64_t ns)
+{
+    char digits[16] = "000000000";
+    put_u64(t, ns / 1000000000u);
+    uint64_t rest = ns % 1000000000u;
+    for (int i = 9; i-- && rest; rest /= 10)
+        digits[i] = (char)('0' + rest % 10);
+    put(t, ".");
+    put(t, digits);
+}
+
+/* Quotes, backslashes and what is no text would end the label, or make it invalid. */
+static void add_escaped(struct ct_text *t, const char *s, size_t most)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t end = t->len + most;
+    while (*s && t->len + 8 < end) {
+        size_t len = ct_shown(s);
+        if (!len) {
+            ct_text_add(t, "\\\\x");
+            ct_text_add_char(t, hex[(unsigned char)*s >> 4]);
+            ct_text_add_char(t, hex[*s & 15]);
+        } else if (*s == '"' || *s == '\\') {
+            ct_text_add_char(t, '\\');
+        }
+        for (size_t i = 0; i < len; i++)
+            ct_text_add_char(t, s[i]);
+        s += len ? len : 1;
+    }
+    if (*s)
+        ct_text_add(t, "...");
+}
+
+/* ---- labels ---- */
+
+static void add_name(struct ct_text *t, const struct ct_row *r)
+{
+    static const char *const directions[] = {
+#define X(id, text) [CT_##id] = text,
+        CT_DIRECTIONS(X)
+#undef X
+    };
+    size_t len = ct_strlen(r->name), begin = t->len;
+    switch (r->kind) {
+    case CT_ROW_COPY:
+        ct_text_add(t, directions[r->detail]);
+        break;
+    case CT_ROW_GRAPH:
+        ct_text_add(t, r->name);
+        ct_text_add(t, ": ");
+        ct_text_add_u64(t, r->detail);
+        ct_text_add(t, " nodes");
+        break;
+    default:
+        add_escaped(t, r->name, NAME_BYTES);
+    }
+    if (t->len - begin + 16 >= NAME_BYTES)
+        ct_text_add_u64(t, ct_crc32(0, r->name, len));
+}
+
+static void label_row(struct series *s)
+{
+    static const char *const kinds[] = {
+        [CT_ROW_KERNEL] = "kernel", [CT_ROW_COPY] = "copy",         [CT_ROW_SET] = "set",
+        [CT_ROW_GRAPH] = "graph",   [CT_ROW_PREFETCH] = "prefetch",
+    };
+    const struct ct_row *r = ct_row(s->row);
+    struct ct_text t = ct_text_in(s->labels, sizeof(s->labels));
+    ct_text_add(&t, process_labels);
+    ct_text_add(&t, ",device=\"");
+    if (r->device < ct_devices_count())
+        ct_text_add_u64(&t, (uint64_t)ct_device(r->device)->handle);
+    ct_text_add(&t, "\",kind=\"");
+    ct_text_add(&t, kinds[r->kind]);
+    ct_text_add(&t, "\",name=\"");
+    add_name(&t, r);
+    ct_text_add(&t, "\"");
+}
+
+/* Processes of one machine share its exporter. */
+static void label_process(const struct ct_process_info *p)
+{
+    struct ct_text t = ct_text_in(process_labels, sizeof(process_labels));
+    ct_text_add(&t, "pid=\"");
+    ct_text_add_u64(&t, p->pid);
+    ct_text_add(&t, "\",rank=\"");
+    if (p->rank.number)
+        ct_text_add_u64(&t, p->rank.number - 1);
+    ct_text_add(&t, "\"");
+    t = ct_text_in(others.labels, sizeof(others.labels));
+    ct_text_add(&t, process_labels);
+    ct_text_add(&t, ",device=\"\",kind=\"other\",name=\"\"");
+}
+
+/* ---- figures ---- */
+
+static struct figures figures_of(const struct ct_row *r)
+{
+#define X(id, ran, text) ran,
+    static const bool ran[CT_LOSS_COUNT] = {CT_LOSSES(X)};
+#undef X
+    struct figures f;
+    f.of[OPERATIONS] = r->timed;
+    for (unsigned i = 0; i < CT_LOSS_COUNT; i++)
+        f.of[OPERATIONS] += ran[i] ? atomic_load_explicit(&r->lost[i], memory_order_relaxed) : 0;
+    f.of[TIME_NS] = r->time.total_ns + (uint64_t)r->projection.total_ns;
+    for (unsigned i = 0; i < CT_CLASSES; i++)
+        f.of[CLASSES + i] = r->classes[i];
+    return f;
+}
+
+static void add(struct figures *to, const struct figures *f)
+{
+    for (unsigned i = 0; i < FIGURES; i++)
+        to->of[i] += f->of[i];
+}
+
+static void show(struct series *s, const struct figures *now)
+{
+    for (unsigned i = 0; i < FIGURES; i++)
+        if (now->of[i] > s->base.of[i])
+            s->shown.of[i] = ct_max(s->shown.of[i], now->of[i] - s->base.of[i]);
+}
+
+/* The row without series that has most time; CT_ROW_NONE: none has run. */
+static uint32_t next_row(uint64_t *time_ns, uint64_t *all_ns)
+{
+    uint32_t found = CT_ROW_NONE;
+    *time_ns = *all_ns = 0;
+    for (uint32_t i = 0; i < ct_rows_count(); i++) {
+        struct figures f = figures_of(ct_row(i));
+        *all_ns += f.of[TIME_NS];
+        if (has_series[i] || !f.of[OPERATIONS])
+            continue;
+        if (found == CT_ROW_NONE || f.of[TIME_NS] > *time_ns) {
+            found = i;
+            *time_ns = f.of[TIME_NS];
+        }
+    }
+    return found;
+}
+
+/* What was counted among the others remains there. */
+static void give_series(uint32_t row)
+{
+    struct series *s = &series[series_count++];
+    *s = (struct series){.row = row};
+    has_series[row] = true;
+    if (is_among_others[row]) {
+        s->base = figures_of(ct_row(row));
+        add(&others.base, &s->base);
+    }
+    label_row(s);
+}
+
+static void choose_rows(void)
+{
+    uint64_t time_ns, all_ns;
+    while (series_count < CT_METRICS_ROWS) {
+        uint32_t row = next_row(&time_ns, &all_ns);
+        bool large = (double)time_ns >= LEAST_SHARE * (double)all_ns;
+        if (row == CT_ROW_NONE || (series_count >= FREE_FOR_ALL && !large))
+            return;
+        give_series(row);
+    }
+}
+
+static void update(void)
+{
+    choose_rows();
+    struct figures rest = others.base;
+    for (uint32_t i = 0; i < ct_rows_count(); i++) {
+        if (has_series[i])
+            continue;
+        struct figures f = figures_of(ct_row(i));
+        is_among_others[i] |= f.of[OPERATIONS] != 0;
+        add(&rest, &f);
+    }
+    for (uint32_t i = 0; i < series_count; i++) {
+        struct figures f = figures_of(ct_row(series[i].row));
+        show(&series[i], &f);
+    }
+    /* Its base is part of what it shows. */
+    for (unsigned i = 0; i < FIGURES; i++)
+        others.shown.of[i] = ct_max(others.shown.of[i], rest.of[i]);
+}
+
+/* ---- families ---- */
+
+/* OpenMetrics has the suffix of a family's samples not in its name. */
+static void put_family(struct text *t, enum ct_metrics_form form, const char *name,
+                       const char *suffix, const char *type, const char *help)
+{
+    bool classic = form == CT_METRICS_CLASSIC;
+    const char *const lines[] = {"# TYPE ", type, "# HELP ", help};
+    for (unsigned i = 0; i < 4; i += 2) {
+        put(t, lines[i]);
+        put(t, name);
+        put(t, classic ? suffix : "");
+        put(t, " ");
+        put(t, lines[i + 1]);
+        put(t, "\n");
+    }
+}
+
+static void put_sample(struct text *t, const char *name, const char *labels)
+{
+    put(t, name);
+    put(t, "{");
+    put(t, labels);
+}
+
+static void put_process(struct text *t, enum ct_metrics_form form, const struct ct_process_info *p)
+{
+    char text[1024];
+    struct ct_text l = ct_text_in(text, sizeof(text));
+    ct_text_add(&l, ",host=\"");
+    add_escaped(&l, p->host, 256);
+    ct_text_add(&l, "\",command=\"");
+    add_escaped(&l, p->program, NAME_BYTES);
+    ct_text_add(&l, "\"} 1\n");
+    put_family(t, form, "cutrace_process", "_info", form == CT_METRICS_CLASSIC ? "gauge" : "info",
+               "The process that is profiled.");
+    put_sample(t, "cutrace_process_info", process_labels);
+    put(t, text);
+}
+
+static void put_operations(struct text *t, const struct series *s)
+{
+    put_sample(t, "cutrace_operations_total", s->labels);
+    put(t, "} ");
+    put_u64(t, s->shown.of[OPERATIONS]);
+    put(t, "\n");
+}
+
+static void put_class(struct text *t, const struct series *s, const char *limit, uint64_t count)
+{
+    put_sample(t, "cutrace_operation_duration_seconds_bucket", s->labels);
+    put(t, ",le=\"");
+    put(t, limit);
+    put(t, "\"} ");
+    put_u64(t, count);
+    put(t, "\n");
+}
+
+static void put_durations(struct text *t, const struct series *s)
+{
+#define X(ns, text) text,
+    static const char *const limits[CT_CLASSES] = {CT_CLASS_LIMITS(X) "+Inf"};
+#undef X
+    uint64_t count = 0;
+    for (unsigned i = 0; i < CT_CLASSES; i++) {
+        count += s->shown.of[CLASSES + i];
+        put_class(t, s, limits[i], count);
+    }
+    put_sample(t, "cutrace_operation_duration_seconds_sum", s->labels);
+    put(t, "} ");
+    put_seconds(t, s->shown.of[TIME_NS]);
+    put(t, "\n");
+    put_sample(t, "cutrace_operation_duration_seconds_count", s->labels);
+    put(t, "} ");
+    put_u64(t, count);
+    put(t, "\n");
+}
+
+static void put_each(struct text *t, void (*one)(struct text *t, const struct series *s))
+{
+    for (uint32_t i = 0; i < series_count; i++)
+        one(t, &series[i]);
+    one(t, &others);
+}
+
+static void put_untimed(struct text *t)
+{
+#define X(id, ran, text) text,
+    static const char *const reasons[CT_LOSS_COUNT] = {CT_LOSSES(X)};
+#undef X
+    for (unsigned why = 0; why < CT_LOSS_COUNT; why++) {
+        uint64_t lost = 0;
+        for (uint32_t i = 0; i < ct_rows_count(); i++)
+            lost += atomic_load_explicit(&ct_row(i)->lost[why], memory_order_relaxed);
+        if (!lost)
+            continue;
+        put_sample(t, "cutrace_untimed_operations_total", process_labels);
+        put(t, ",reason=\"");
+        put(t, reasons[why]);
+        put(t, "\"} ");
+        put_u64(t, lost);
+        put(t, "\n");
+    }
+}
+
+bool ct_metrics_text(struct ct_buffer *out, enum ct_metrics_form form,
+                     const struct ct_process_info *process)
+{
+    struct text t = {out, true};
+    out->len_bytes = 0;
+    if (!*process_labels)
+        label_process(process);
+    update();
+    put_process(&t, form, process);
+    put_family(&t, form, "cutrace_operations", "_total", "counter",
+               "Kernels, copies, sets, prefetches and graphs that ran.");
+    put_each(&t, put_operations);
+    put_family(&t, form, "cutrace_operation_duration_seconds", "", "histogram",
+               "How long they took on the GPU.");
+    put_each(&t, put_durations);
+    put_family(&t, form, "cutrace_untimed_operations", "_total", "counter",
+               "Operations without a time, by reason.");
+    put_untimed(&t);
+    put_family(&t, form, "cutrace_metrics_cpu_seconds", "_total", "counter",
+               "Processor time spent on these metrics.");
+    put_sample(&t, "cutrace_metrics_cpu_seconds_total", process_labels);
+    put(&t, "} ");
+    put_seconds(&t, cost_ns);
+    put(&t, form == CT_METRICS_OPENMETRICS ? "\n# EOF\n" : "\n");
+    return t.ok;
+}
+
+void ct_metrics_cost(uint64_t ns)
+{
+    cost_ns += ns;
+}
+
+void ct_metrics_forget(void)
+{
+    series_count = 0;
+    cost_ns = 0;
+    others = (struct series){0};
+    __builtin_memset(has_series, 0, sizeof(has_series));
+    __builtin_memset(is_among_others, 0, sizeof(is_among_others));
+    process_labels[0] = '\0';
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "system/hush.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "system/spare.h"
+
+/* What is pending before stays the program's. */
+void ct_hush_begin(struct ct_hush *h)
+{
+    static const int raised[] = {SIGPIPE, SIGXFSZ};
+    sigset_t pending;
+    h->is_on = !ct_spare();
+    if (!h->is_on)
+        return;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    sigemptyset(&h->ours);
+    for (unsigned i = 0; i < ct_countof(raised); i++)
+        if (!sigismember(&pending, raised[i]))
+            sigaddset(&h->ours, raised[i]);
+    pthread_sigmask(SIG_BLOCK, &h->ours, &h->mask);
+}
+
+void ct_hush_end(const struct ct_hush *h)
+{
+    static const struct timespec now = {0};
+    int saved_errno = errno;
+    if (!h->is_on)
+        return;
+    while (sigtimedwait(&h->ours, NULL, &now) > 0)
+        ;
+    pthread_sigmask(SIG_SETMASK, &h->mask, NULL);
+    errno = saved_errno;
+}

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+#include "work/graph.h"
+
+#include <stdatomic.h>
+
+#include "base/text.h"
+#include "containers/directory.h"
+#include "containers/intern.h"
+#include "counts/row.h"
+#include "cutrace/format.h"
+#include "state/context.h"
+#include "state/note.h"
+#include "state/renewal.h"
+#include "system/mem.h"
+#include "system/spin.h"
+#include "work/graph_memory.h"
+
+#define UNKNOWN UINT32_MAX /* of an executable graph that could not be read */
+
+struct graphs {
+    struct ct_graph *graph[CT_GRAPHS];
+    uint64_t key[CT_GRAPHS]; /* close together, as all are looked through */
+    _Atomic uint32_t count;
+    struct ct_spin lock;                         /* for adding */
+    _Atomic uint32_t updates;                    /* instantiations and updates, of all */
+    _Atomic uint32_t row[CT_GRAPHS][CT_DEVICES]; /* + 1; 0: not known yet */
+    struct ct_directory index;   /* executable graph -> its last update << 32 | topology */
+    struct ct_directory changed; /* executable graph and node -> what was done to it, and when */
+};
+
+static struct graphs *all;
+
+/* Where there is no more room, single nodes are taken for what the graph has there. */
+static bool forget_changes(uint64_t value)
+{
+    (void)value;
+    return false;
+}
+
+bool ct_graphs_init(void)
+{
+    struct graphs *g = ct_map(sizeof(*g));
+    if (!g || !ct_directory_init(&g->index, NULL) ||
+        !ct_directory_init(&g->changed, forget_changes) || !ct_graph_memories_init())
+        return false;
+    all = g;
+    return true;
+}
+
+void ct_graphs_forget(void)
+{
+    all = NULL;
+    ct_graph_memories_forget();
+}
+
+uint32_t ct_graphs_count(void)
+{
+    return all ? atomic_load_explicit(&all->count, memory_order_acquire) : 0;
+}
+
+const struct ct_graph *ct_graph(uint32_t index)
+{
+    return all->graph[index];
+}
+
+/* ---- what is in one ---- */
+
+static const char other_kernels[] = "(other kernels)";
+
+static bool is_part(const struct ct_graph_part *p, const struct ct_graph_work *w)
+{
+    return p->work.kind == w->kind && p->work.detail == w->detail &&
+           (w->kind != CT_ROW_KERNEL || ct_streq(p->work.name, w->name));
+}
+
+static struct ct_graph_part *find_part(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    for (uint32_t i = 0; i < g->parts; i++)
+        if (is_part(&g->part[i], w))
+            return &g->part[i];
+    return NULL;
+}
+
+/* Kernels leave the room that copies, sets and their own others need. */
+static bool has_room(const struct ct_graph *g, const struct ct_graph_work *w)
+{
+    uint32_t kernels = 0;
+    for (uint32_t i = 0; i < g->parts; i++)
+        kernels += g->part[i].work.kind == CT_ROW_KERNEL;
+    return w->kind != CT_ROW_KERNEL || kernels < CT_GRAPH_KERNELS;
+}
+
+/* Where it belongs; NULL: it is not there. */
+static struct ct_graph_part *part_of(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    struct ct_graph_part *p = find_part(g, w);
+    return p || w->kind != CT_ROW_KERNEL
+               ? p
+               : find_part(g, &(struct ct_graph_work){.kind = w->kind, .name = other_kernels});
+}
+
+static struct ct_graph_part *make_part(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    bool room = has_room(g, w);
+    struct ct_graph_part *p = room ? NULL : part_of(g, w);
+    if (p)
+        return p;
+    p = &g->part[g->parts++];
+    *p = (struct ct_graph_part){{w->kind, w->detail, room ? w->name : other_kernels, 0}, 0};
+    return p;
+}
+
+/* Sums commute: the order of nodes is not defined. */
+static void add_work(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    if (!w->kind)
+        return;
+    g->hash += ct_graph_work_hash(w);
+    struct ct_graph_part *p = find_part(g, w);
+    if (!p)
+        p = make_part(g, w);
+    p->count++;
+    p->work.bytes += g->unsized ? 0 : w->bytes;
+}
+
+static void remove_work(struct ct_graph *g, const struct ct_graph_work *w)
+{
+    struct ct_graph_part *p = w->kind ? part_of(g, w) : NULL;
+    if (!p)
+        return;
+    g->hash -= ct_graph_work_hash(w);
+    p->work.bytes -= ct_min(p->work.bytes, w->bytes);
+    if (!--p->count)
+        *p = g->part[--g->parts];
+}
+
+CUgraph ct_graph_child(CUgraphNode node)
+{
+    CUgraph child;
+    if (!CT_HAS(cuGraphChildGraphNodeGetGraph) ||
+        CT_ASK(cuGraphChildGraphNodeGetGraph, node, &child) != CUDA_SUCCESS)
+        return NULL;
+    return child;
+}
+
+void ct_graph_nodes_free(struct ct_graph_nodes *n)
+{
+    ct_unmap(n->node, n->bytes);
+}
+
+bool ct_graph_nodes_of(CUgraph graph, struct ct_graph_nodes *n)
+{
+    n->count = 0;
+    if (CT_ASK(cuGraphGetNodes, graph, NULL, &n->count) != CUDA_SUCCESS || !n->count)
+        return false;
+    n->bytes = n->count * sizeof(*n->node);
+    n->node = ct_map(n->bytes);
+    if (n->node && CT_ASK(cuGraphGetNodes, graph, n->node, &n->count) == CUDA_SUCCESS)
+        return true;
+    if (n->node)
+        ct_graph_nodes_free(n);
+    return false;
+}
+
+static void find_memory(CUgraph graph, unsigned depth);
+
+static void find_memory_of(CUgraphNode node, unsigned depth)
+{
+    CUgraphNodeType type;
+    if (CT_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS)
+        return;
+    CUgraph child = type == CU_GRAPH_NODE_TYPE_GRAPH ? ct_graph_child(node) : NULL;
+    if (child)
+        find_memory(child, depth + 1);
+    else if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        ct_graph_memory_add(node);
+}
+
+/* Before copies are looked at: these may be of memory that any other node allocates. */
+static void find_memory(CUgraph graph, unsigned depth)
+{
+    struct ct_graph_nodes n;
+    if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(graph, &n))
+        return;
+    for (size_t i = 0; i < n.count; i++)
+        find_memory_of(n.node[i], depth);
+    ct_graph_nodes_free(&n);
+}
+
+static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth);
+
+static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
+{
+    CUgraphNodeType type;
+    if (CT_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS)
+        return;
+    g->nodes++;
+    g->hash += ((uint64_t)type + 1) * 0x9e3779b97f4a7c15u;
+    g->bodies += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    CUgraph child = type == CU_GRAPH_NODE_TYPE_GRAPH ? ct_graph_child(node) : NULL;
+    struct ct_graph_work w = ct_graph_work_of(node, type);
+    if (child)
+        add_nodes(g, child, depth + 1);
+    else
+        add_work(g, &w);
+}
+
+static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth)
+{
+    struct ct_graph_nodes n;
+    if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(graph, &n))
+        return;
+    for (size_t i = 0; i < n.count; i++)
+        add_node(g, n.node[i], depth);
+    ct_graph_nodes_free(&n);
+}
+
+static const char *ordinal_name(uint32_t ordinal)
+{
+    char digits[24];
+    struct ct_text t = ct_text_in(digits, sizeof(digits));
+    ct_text_add_u64(&t, ordinal);
+    return ct_intern(digits, t.len);
+}
+
+/* Names become ours: the program's may go with their module. */
+static bool keep_names(struct ct_graph *g)
+{
+    for (uint32_t i = 0; i < g->parts; i++) {
+        const char *name = g->part[i].work.name;
+        if (name && !(g->part[i].work.name = ct_intern(name, ct_strnlen(name, CT_NAME_BYTES))))
+            return false;
+    }
+    return true;
+}
+
+/* Two of the same are one, also where single copies are of other sizes. */
+static void measure(struct ct_graph *g)
+{
+    g->sizes = 0;
+    for (uint32_t i = 0; !g->unsized && i < g->parts; i++)
+        if (g->part[i].work.bytes)
+            g->sizes += ct_graph_work_pack_hash(&g->part[i].work);
+}
+
+static bool is_known_as(const struct ct_graph *known, const struct ct_graph *g)
+{
+    return known->hash == g->hash && known->sizes == g->sizes && known->nodes == g->nodes;
+}
+
+static uint64_t key_of_graph(const struct ct_graph *g)
+{
+    return g->hash + g->sizes * 0x9e3779b97f4a7c15u + g->nodes;
+}
+
+/* Among the first n; n: it is not there. Takes no lock. */
+static uint32_t search(const struct ct_graph *g, uint32_t n)
+{
+    uint64_t key = key_of_graph(g);
+    uint32_t i = 0;
+    while (i < n && (all->key[i] != key || !is_known_as(all->graph[i], g)))
+        i++;
+    return i;
+}
+
+/* A program that has copies of ever other sizes is not to take the room of all other graphs. */
+static void forget_sizes(struct ct_graph *g)
+{
+    g->unsized = g->sizes != 0;
+    g->sizes = 0;
+    for (uint32_t i = 0; i < g->parts; i++)
+        g->part[i].work.bytes = 0;
+}
+
+/* As the next one after n. False: there are more by now. */
+static bool add(struct ct_graph *g, uint32_t n)
+{
+    ct_spin_lock(&all->lock);
+    bool is_next = ct_graphs_count() == n;
+    if (is_next) {
+        all->graph[n] = g;
+        all->key[n] = key_of_graph(g);
+        atomic_store_explicit(&all->count, n + 1, memory_order_release);
+    }
+    ct_spin_unlock(&all->lock);
+    return is_next;
+}
+
+/* Index of a topology, with `g` taken over if it is new; UNKNOWN: no room. */
+static uint32_t settle(struct ct_graph *g)
+{
+    uint32_t n, i;
+    measure(g);
+    do {
+        n = ct_graphs_count();
+        i = search(g, n);
+        if (i == n && n >= CT_GRAPHS_BY_SIZE && g->sizes) {
+            forget_sizes(g);
+            i = search(g, n);
+        }
+        if (i < n)
+            return i;
+        if (n == CT_GRAPHS || !keep_names(g) || !(g->name = ordinal_name(n + 1)))
+            return UNKNOWN;
+    } while (!add(g, n));
+    return n;
+}
+
+static void keep_index(CUgraphExec exec, uint64_t updates, uint32_t index)
+{
+    uint64_t before;
+    bool is_same =
+        ct_directory_find(&all->index, (uintptr_t)exec, &before) && (uint32_t)before == index;
+    ct_directory_put(&all->index, (uintptr_t)exec, updates << 32 | index);
+    if (!is_same)
+        ct_pass_renew();
+}
+
+/* Makes g, or the same topology met before, that of an executable graph. */
+static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
+{
+    uint32_t index = settle(g);
+    bool kept = index != UNKNOWN && all->graph[index] == g;
+    if (index == UNKNOWN)
+        ct_note(CT_NOTE_WARNING, "Graphs in which nothing is counted: there are too many kinds");
+    keep_index(exec, updates, index);
+    if (!kept)
+        ct_unmap(g, sizeof(*g));
+}
+
+/* NULL: it cannot be read. */
+static struct ct_graph *read_graph(CUgraph graph)
+{
+    CUstreamCaptureMode mode;
+    if (!CT_HAS(cuGraphGetNodes) || !CT_HAS(cuGraphNodeGetType) || !ct_relaxed_enter(&mode))
+        return NULL;
+    struct ct_graph *g = ct_map(sizeof(*g));
+    if (g) {
+        find_memory(graph, 0);
+        add_nodes(g, graph, 0);
+    }
+    ct_relaxed_leave(mode);
+    return g;
+}
+
+/* The handle may have been another graph's: it is not taken for that one any longer. */
+void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
+{
+    if (!all || !exec)
+        return;
+    struct ct_graph *g = read_graph(graph);
+    uint32_t updates = atomic_fetch_add_explicit(&all->updates, 1, memory_order_relaxed) + 1;
+    if (g) {
+        assign(exec, updates, g);
+    } else {
+        ct_note(CT_NOTE_WARNING, "Graphs in which nothing is counted: they cannot be read");
+        keep_index(exec, updates, UNKNOWN);
+    }
+}
+
+void ct_graph_gone(CUgraphExec exec)
+{
+    uint64_t value;
+    if (all && exec && ct_directory_find(&all->index, (uintptr_t)exec, &value))
+        ct_directory_remove(&all->index, (uintptr_t)exec, value);
+}
+
+/* ---- changes of executable graphs ---- */
+
+/* One that is changed: what it was becomes what it is. */
+struct change {
+    CUgraphExec exec;
+    uint64_t updates;
+    uint32_t index;         /* of what it was */
+    struct ct_graph *graph; /* what it is; NULL: as it was */
+    CUstreamCaptureMode mode;
+};
+
+static bool begin_change(struct change *c, CUgraphExec exec)
+{
+    uint64_t value;
+    if (!all || !ct_directory_find(&all->index, (uintptr_t)exec, &value) ||
+        (uint32_t)value == UNKNOWN || !ct_relaxed_enter(&c->mode))
+        return false;
+    c->exec = exec;
+    c->updates = value >> 32;
+    c->index = (uint32_t)value;
+    c->graph = NULL;
+    return true;
+}
+
+static void end_change(struct change *c)
+{
+    ct_relaxed_leave(c->mode);
+    if (c->graph)
+        assign(c->exec, c->updates, c->graph);
+}
+
+/* Most changes are of addresses alone, and need no copy. NULL: no memory. */
+static struct ct_graph *begun(struct change *c)
+{
+    const struct ct_graph *g = ct_graph(c->index);
+    if (!c->graph && (c->graph = ct_map(sizeof(*c->graph)))) /* pages that are not used are none */
+        __builtin_memcpy(c->graph, g,
+                         offsetof(struct ct_graph, part) + g->parts * sizeof(*g->part));
+    return c->graph;
+}
+
+/*
+ * Of a node: what counts is of now, not of before the last instantiation or update. The number of
+ * these is no part of the key: programs update without end.
+ */
+enum { GIVEN, GIVEN_AT, SWITCHED };
+
+static uint64_t key_of(const struct change *c, CUgraphNode node, unsigned what)
+{
+    return ((uintptr_t)c->exec * 0x9e3779b97f4a7c15u + (uintptr_t)node) << 2 | what;
+}
+
+static void keep(const struct change *c, CUgraphNode node, unsigned what, uint64_t value)
+{
+    ct_directory_put(&all->changed, key_of(c, node, what), value);
+}
+
+static bool find(const struct change *c, CUgraphNode node, unsigned what, uint64_t *value)
+{
+    return ct_directory_find(&all->changed, key_of(c, node, what), value);
+}
+
+static uint64_t switched(const struct change *c, bool on)
+{
+    return c->updates << 1 | !on;
+}
+
+static bool is_off(const struct change *c, CUgraphNode node)
+{
+    uint64_t known;
+    return find(c, node, SWITCHED, &known) && known == switched(c, false);
+}
+
+static struct ct_graph_work original(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    if (CT_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS)
+        return (struct ct_graph_work){0};
+    return ct_graph_work_of(node, type);
+}
+
+/*
+ * A node's work now: that which it was given since the last instantiation or update, else that of
+ * the graph, which a change of the executable graph does not touch.
+ */
+static struct ct_graph_work current(const struct change *c, CUgraphNode node)
+{
+    uint64_t at, given;
+    if (find(c, node, GIVEN_AT, &at) && at == c->updates && find(c, node, GIVEN, &given))
+        return ct_graph_work_unpack(given);
+    return original(node);
+}
+
+static void give(struct change *c, CUgraphNode node, struct ct_graph_work now)
+{
+    struct ct_graph_work old = current(c, node);
+    if (ct_graph_work_is(&old, &now))
+        return;
+    if (now.name && !(now.name = ct_intern(now.name, ct_strnlen(now.name, CT_NAME_BYTES))))
+        return;
+    if (!is_off(c, node) && begun(c)) {
+        remove_work(c->graph, &old);
+        add_work(c->graph, &now);
+    }
+    keep(c, node, GIVEN, ct_graph_work_pack(&now));
+    keep(c, node, GIVEN_AT, c->updates);
+}
+
+void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *p)
+{
+    struct change c;
+    if (!begin_change(&c, exec))
+        return;
+    give(&c, node, ct_graph_work_with(p));
+    end_change(&c);
+}
+
+static void give_all(struct change *c, CUgraph from, CUgraph to, unsigned depth);
+
+static void give_pair(struct change *c, CUgraphNode from, CUgraphNode to, unsigned depth)
+{
+    CUgraph child = ct_graph_child(from), other = ct_graph_child(to);
+    if (child && other)
+        give_all(c, child, other, depth + 1);
+    else
+        give(c, from, original(to));
+}
+
+/* The driver wants the nodes of both in the same order. */
+static void give_all(struct change *c, CUgraph from, CUgraph to, unsigned depth)
+{
+    struct ct_graph_nodes old, new;
+    if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(from, &old))
+        return;
+    if (ct_graph_nodes_of(to, &new)) {
+        for (size_t i = 0; i < ct_min(old.count, new.count); i++)
+            give_pair(c, old.node[i], new.node[i], depth);
+        ct_graph_nodes_free(&new);
+    }
+    ct_graph_nodes_free(&old);
+}
+
+void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    struct change c;
+    if (!begin_change(&c, exec))
+        return;
+    CUgraph original = ct_graph_child(node);
+    if (original) {
+        find_memory(child, 0);
+        give_all(&c, original, child, 0);
+    }
+    end_change(&c);
+}
+
+/* A node that is switched off stays one, and does nothing. */
+void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
+{
+    struct change c;
+    if (!begin_change(&c, exec))
+        return;
+    struct ct_graph_work w = current(&c, node);
+    if (w.kind && on == is_off(&c, node) && begun(&c)) {
+        if (on)
+            add_work(c.graph, &w);
+        else
+            remove_work(c.graph, &w);
+        keep(&c, node, SWITCHED, switched(&c, on));
+    }
+    end_change(&c);
+}
+
+uint32_t ct_graph_row(CUgraphExec exec, uint32_t device)
+{
+    uint64_t index;
+    if (!exec || !ct_directory_find(&all->index, (uintptr_t)exec, &index) ||
+        (uint32_t)index == UNKNOWN)
+        return ct_row_get(CT_ROW_GRAPH, 0, device, "");
+    _Atomic uint32_t *known = &all->row[(uint32_t)index][device];
+    uint32_t row = atomic_load_explicit(known, memory_order_acquire);
+    if (ct_likely(row))
+        return row - 1;
+    const struct ct_graph *g = ct_graph((uint32_t)index);
+    row = ct_row_get(CT_ROW_GRAPH, g->nodes, device, g->name);
+    atomic_store_explicit(known, row + 1, memory_order_release);
+    return row;
+}

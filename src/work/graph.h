@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CUDA graphs: a launch is one operation, with a row for each topology (nodes, and what they
+ * do), so that a program which instantiates the same graph again and again has one row for it.
+ */
+#ifndef CT_GRAPH_H
+#define CT_GRAPH_H
+
+#include "base/base.h"
+#include "cuda/api.h"
+#include "work/graph_work.h"
+
+#define CT_GRAPHS 4096
+#define CT_GRAPHS_BY_SIZE 3072 /* from then on they are not told apart by bytes */
+#define CT_GRAPH_KERNELS 256   /* kinds of kernels remembered of a graph; all others are one more */
+#define CT_GRAPH_PARTS (CT_GRAPH_KERNELS + 1 + CT_DIRECTION_COUNT + 1)
+#define CT_GRAPH_DEPTH 8 /* of child graphs within each other that are looked into */
+
+/* Nodes that are a kernel of one name, a copy in one direction, or a set. */
+struct ct_graph_part {
+    struct ct_graph_work work; /* its name is interned, its bytes are those of all nodes */
+    uint64_t count;            /* nodes */
+};
+
+/* A topology. Never changes once it can be seen. */
+struct ct_graph {
+    uint64_t hash; /* of all but bytes, and of these, by part; 0: they are not counted */
+    uint64_t sizes;
+    bool unsized;
+    const char *name; /* its ordinal among the topologies, from 1, as text */
+    uint32_t nodes;   /* child graphs' included, not those in bodies of conditional nodes */
+    uint32_t bodies;  /* conditional nodes: what these run is not known */
+    uint32_t parts;
+    struct ct_graph_part part[CT_GRAPH_PARTS];
+};
+
+bool ct_graphs_init(void);
+void ct_graphs_forget(void);
+
+uint32_t ct_graphs_count(void);
+const struct ct_graph *ct_graph(uint32_t index);
+
+/*
+ * The program has instantiated a graph, or updated an executable one from it. Reads the graph;
+ * changes nothing in it.
+ */
+void ct_graph_instantiated(CUgraphExec exec, CUgraph graph);
+/* It is about to be destroyed. */
+void ct_graph_gone(CUgraphExec exec);
+
+/* The program has given a node of an executable graph other parameters. */
+void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *p);
+
+/* Or has replaced a child graph in it, or switched a node of it on or off. */
+void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child);
+void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
+
+/* The nodes of a graph, which is only read. False: there are none, or they cannot be had. */
+struct ct_graph_nodes {
+    CUgraphNode *node;
+    size_t count, bytes;
+};
+bool ct_graph_nodes_of(CUgraph graph, struct ct_graph_nodes *n);
+void ct_graph_nodes_free(struct ct_graph_nodes *n);
+
+/* The graph in a child graph's node; NULL: it is no such node. */
+CUgraph ct_graph_child(CUgraphNode node);
+
+/* The row for launches of an executable graph. */
+uint32_t ct_graph_row(CUgraphExec exec, uint32_t device);
+
+#endif
