@@ -337,7 +337,8 @@ static struct range idle(const struct ct_calibration *c, const struct ct_bracket
     if (t->lead_ns == CT_LEAD_UNKNOWN)
         return exactly(0);
     int64_t most_ns = smaller(t->lead_ns, most_lead_ns(t));
-    if (!t->is_placed && most_ns < HELD_UP_NS)
+    bool is_certain = most_ns >= HELD_UP_NS && most_ns < (int64_t)t->raw_ns; /* or clocks are off */
+    if (!t->is_placed && !is_certain)
         return exactly(0);
     int64_t least_ns = t->is_placed ? t->least_lead_ns : most_ns;
     struct range r = {larger(0, least_ns - (int64_t)ct_record_ns(c)),
