@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a raw bracket to the duration of the operation inside it. Derivation, figures and what they
- * were measured with: doc/accuracy.md.
+ * From a raw bracket to the duration of the operation inside it. Formula and figures are in
+ * doc/accuracy.md, the experiments behind them in lab/bracket.md and its neighbours.
  *
  * A bracket holds more than the operation: the GPU's front end takes a time between the start stamp
  * and the operation's start, and between its end and the stop stamp. That time depends on what the

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""figures.py: the figures of doc/accuracy.md that the data sets here can give.
+"""figures.py: the figures of doc/accuracy.md and lab/ that the data sets here can give.
 
 Durations are CUPTI's means of the kernel, of another run of the same program; all in nanoseconds.
 """
