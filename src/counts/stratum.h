@@ -7,7 +7,7 @@
  * other: their number is known exactly, their mean is the weighted mean of the drawn (a ratio
  * estimator), and its variance follows from the design alone, whatever the durations are and in
  * whatever order they come. The third moment is kept as well: with long tails the usual interval is
- * too short. Derivation: doc/internals.md.
+ * too short. Formulas: doc/internals/sampling.md.
  */
 #ifndef CT_STRATUM_H
 #define CT_STRATUM_H

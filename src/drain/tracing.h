@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The trace of the process while it runs: settled operations and logged calls on their way into
- * blocks. Where operations lie on the host's clock: doc/internals.md, "The trace". Of the drain
- * thread.
+ * blocks. Where operations lie on the host's clock: doc/internals/files.md, "The trace". Of the
+ * drain thread.
  */
 #ifndef CT_TRACING_H
 #define CT_TRACING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the program as a child in the launcher's own process group, and passes on what comes to the
- * launcher alone: doc/internals.md says why it is done this way.
+ * launcher alone: doc/internals/launcher.md says why it is done this way.
  */
 #ifndef JOB_H
 #define JOB_H
