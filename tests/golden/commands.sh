@@ -83,8 +83,8 @@ try() {
     esac
     ran=$((ran + 1))
     : >"$dir/out"
-    if [[ $command =~ ^make\ ?([a-z0-9-]*) ]]; then
-        grep -q "^${BASH_REMATCH[1]:-all}:" "$build/Makefile" || fail "$where: $command: no such target"
+    if [[ $command =~ ^([A-Z_]+=[^ ]*\ )*make\ ?([a-z0-9-]*) ]]; then
+        grep -q "^${BASH_REMATCH[2]:-all}:" "$build/Makefile" || fail "$where: $command: no such target"
         return
     elif [[ $command =~ ^((mkdir build && cd build && )?\.*/|\.)?(quickstart|configure|ci/run|tests/[^ ]*) ]]; then
         [ ! -e "$srcdir/.git" ] || [ -e "$srcdir/${BASH_REMATCH[3]/#ci/.ci}" ] || fail "$where: $command: no such script"
@@ -101,7 +101,9 @@ try() {
     fi
 }
 
-for file in "$srcdir"/README.md "$srcdir"/CONTRIBUTING.md "$srcdir"/doc/*.md; do
+# Laboratory notes are in the repository only.
+for file in "$srcdir"/{README,CONTRIBUTING}.md "$srcdir"/doc/*.md "$srcdir"/{doc/internals,lab}/*.md; do
+    [ -e "$file" ] || continue
     commands_of "$file" >"$dir/list"
     [ -s "$dir/list" ] || continue
     mkdir "$dir/work" && cd "$dir/work" || exit 99

@@ -1,36 +1,106 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Rules of prose that a machine can check: the README is short, each document is in the index, each term of the glossary
-# is used, and lines that are read as text fit a terminal.
+# Rules of prose that a machine can check: documents have bounds, each is in an index, links lead somewhere, files,
+# functions and tests that are named exist, lines that are read as text fit a terminal, each term of the glossary is used.
 set -u
 srcdir=$(cd "${srcdir:-.}" && pwd)
+cd "$srcdir" || exit 99
 failed=0
+shopt -s nullglob # laboratory notes are in the repository only
+documents=(README.md CONTRIBUTING.md doc/*.md doc/internals/*.md)
+notes=(lab/*.md)
 
 fail() { echo "FAIL: $*"; failed=1; }
 
-words=$(wc -w <"$srcdir/README.md") lines=$(wc -l <"$srcdir/README.md")
-[ "$words" -le 900 ] || fail "README.md has $words words, 900 are enough"
-[ "$lines" -le 150 ] || fail "README.md has $lines lines, 150 are enough"
+# FILE WORDS
+at_most() {
+    local words
+    words=$(wc -w <"$1")
+    [ "$words" -le "$2" ] || fail "$1 has $words words, $2 are enough"
+}
 
-for file in README.md doc/README.md doc/GLOSSARY.md doc/using.md; do
-    awk -v file="$file" 'length($0) > 120 && !/^(\||    )/ { print file ":" NR ": " length($0) " columns"; bad = 1 } END { exit bad }' \
-        "$srcdir/$file" || failed=1
+at_most README.md 900
+[ "$(wc -l <README.md)" -le 150 ] || fail "README.md has more than 150 lines"
+at_most doc/accuracy.md 2500
+at_most doc/cost.md 2000
+at_most doc/reliability.md 5000
+for file in doc/internals/*.md; do at_most "$file" 2000; done
+
+# Tables, and blocks of commands and their output, are as wide as they are.
+for file in "${documents[@]}" "${notes[@]}"; do
+    awk 'length($0) > 120 && !/^( *\||    )/ { print FILENAME ":" FNR ": " length($0) " columns"; bad = 1 } END { exit bad }' \
+        "$file" || failed=1
+done
+awk -F ' [|] ' '/^[|]/ { for (i = 1; i <= NF; i++) if (length($i) > 170) { print FILENAME ":" FNR ": a cell of " length($i); bad = 1 } }
+    END { exit bad }' doc/reliability.md || failed=1
+
+! grep -nE '(^|[ =])lab/' Makefile.am {src,tools,bench,doc,examples}/Makemodule.am tests/{,*/}*.am || fail "a release has no laboratory notes"
+
+# The subject of a sentence is a noun.
+for file in "${documents[@]}"; do
+    ! grep -HnE '^(#+|[0-9]+\.| *[*-]) +(Of|What|The same) |\| (Of|What|The same) ' "$file" || fail "$file: begins with a pronoun"
 done
 
-for file in "$srcdir"/doc/*.md; do
+# Documents of a folder are in the index of that folder, and what an index names is there.
+for index in doc/README.md doc/internals/README.md; do
+    for file in "${index%/*}"/*.md; do
+        [ "$file" = "$index" ] || grep -qF "](${file##*/})" "$index" || fail "$index lacks ${file##*/}"
+    done
+done
+for file in doc/*.{1,5,7} doc/*.json doc/internals; do
     name=${file##*/}
-    [ "$name" = README.md ] || grep -qF "]($name)" "$srcdir/doc/README.md" || fail "doc/README.md lacks $name"
+    [[ $name =~ ^(.*)\.([157])$ ]] && name="${BASH_REMATCH[1]}(${BASH_REMATCH[2]})"
+    grep -qF "$name" doc/README.md || fail "doc/README.md lacks $name"
 done
-for name in $(grep -o '](\([A-Za-z./_-]*\))' "$srcdir/doc/README.md" | sed 's/](\(.*\))/\1/'); do
-    [ -e "$srcdir/doc/$name" ] || fail "doc/README.md: there is no $name"
+for file in doc/*.{png,svg}; do
+    grep -qF "${file##*/})" "${documents[@]}" || fail "$file: no document shows it"
+done
+
+# FILE ANCHOR: a heading as GitHub names it
+has_heading() {
+    sed -n 's/^#\{1,\} //p' "$1" | tr 'A-Z ' 'a-z-' | sed 's/[^a-z0-9_-]//g' | grep -qxF -- "$2"
+}
+
+links=0
+for file in "${documents[@]}" "${notes[@]}"; do
+    for link in $(grep -o ']([^) ]*)' "$file" | sed 's/^](//; s/)$//' | grep -v '^[a-z]*:'); do
+        links=$((links + 1)) to=${link%%#*}
+        to=${to:+${file%"${file##*/}"}$to} to=${to:-$file}
+        [ -e "$to" ] || { fail "$file: there is no $link"; continue; }
+        [ "${link#*#}" = "$link" ] || has_heading "$to" "${link#*#}" || fail "$file: no heading $link"
+    done
+done
+[ $links -gt 50 ] || fail "links were not understood"
+
+# A document of the code names functions and files that there are.
+sources=$(find src include tools tests bench third_party examples -name '*.[ch]' -o -name '*.def' -o -name '*.js' -o -name '*.py' \
+    -o -name '*.sh' -o -name '*.html')
+code_names=$(cat $sources | grep -oE '\b[a-z][a-z0-9_]*\b' | sort -u)
+pages=(doc/internals/*.md doc/accuracy.md doc/memory-order.md)
+functions=$(grep -ohE '`[a-z][a-z0-9_]*\(\)`' "${pages[@]}" | tr -d '`()' | sort -u)
+[ "$(wc -l <<<"$functions")" -gt 50 ] || fail "functions were not understood"
+for name in $(comm -23 <(echo "$functions") <(echo "$code_names")); do
+    fail "no function $name, which is in: $(grep -lF "\`$name()\`" "${pages[@]}" | tr '\n' ' ')"
+done
+for name in $(comm -23 <(grep -ohE '\b[a-z_0-9]+\.(c|h|def|js|py|sh|html)\b' "${pages[@]}" | sort -u) \
+    <(printf '%s\n' $sources | sed 's,.*/,,' | sort -u)); do
+    fail "no file $name, which is in: $(grep -lF "$name" "${pages[@]}" | tr '\n' ' ')"
+done
+
+# And a promise names tests.
+tests=$(grep -ohE '`((life|launch|nccl|unit)_[a-z_]+|check-[a-z-]+|tests/[a-z0-9_./-]*)`' doc/reliability.md | tr -d '`' | sort -u)
+[ "$(wc -l <<<"$tests")" -gt 50 ] || fail "tests were not understood"
+rules=$(cat Makefile.am tests/*.am tests/*/*.am)
+for name in $tests; do
+    grep -qE "(^|[^a-z0-9_-])${name##*/}([^a-z0-9_-]|$)" <<<"$rules" || [ -e "$name" ] || fail "doc/reliability.md: no test $name"
 done
 
 # Each word of a term's cell stands in a header of the library, the simulated device or the tools.
-terms=$(sed -n 's/^| \([^|]*\) | .*/\1/p' "$srcdir/doc/GLOSSARY.md" | grep -v '^term$\|^---' | tr ',' '\n' | sed 's/^ *//')
+terms=$(sed -n 's/^| \([^|]*\) | .*/\1/p' doc/GLOSSARY.md | grep -v '^term$\|^---' | tr ',' '\n' | sed 's/^ *//')
 [ "$(wc -l <<<"$terms")" -ge 30 ] || fail "the glossary was not understood"
 for word in $(tr ' ' '\n' <<<"$terms" | sort -u); do
     grep -rqiE --include='*.[ch]' --include='*.def' "(^|[^a-z])${word}s?([^a-z]|$)" \
-        "$srcdir"/{src,include,tools,tests/e2e,tests/sim} || fail "doc/GLOSSARY.md: nobody speaks of '$word'"
+        {src,include,tools,tests/e2e,tests/sim} || fail "doc/GLOSSARY.md: nobody speaks of '$word'"
 done
 exit $failed
