@@ -38,7 +38,7 @@ awk -F ' [|] ' '/^[|]/ { for (i = 1; i <= NF; i++) if (length($i) > 170) { print
 ! grep -nE '(^|[ =])lab/' Makefile.am {src,tools,bench,doc,examples}/Makemodule.am tests/{,*/}*.am || fail "a release has no laboratory notes"
 
 # The subject of a sentence is a noun.
-for file in "${documents[@]}"; do
+for file in "${documents[@]}" "${notes[@]}"; do
     ! grep -HnE '^(#+|[0-9]+\.| *[*-]) +(Of|What|The same) |\| (Of|What|The same) ' "$file" || fail "$file: begins with a pronoun"
 done
 
