@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels by which a profiler measures the device: what src/drain/selftimed_ptx.c says they do.
+ * The kernels by which a profiler measures the device: what src/launch/selftimed_ptx.c says they do.
  * They are no truth, and a stream in which one was the first work is the profiler's own.
  */
 #include "driver/sim.h"
