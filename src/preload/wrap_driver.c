@@ -29,13 +29,18 @@ static inline bool is_failure(CUresult r)
 #define SYNC CT_SYNC
 #define DIM3(x, y, z) ((struct ct_dim3){x, y, z})
 
-/* What a row's kind does before and after the real call. Locals start with ct_: arguments do not. */
-#define OPEN_PLAIN
-#define CLOSE_PLAIN
+/*
+ * A wrapper has places where the kind of its row may have something to add: PLACE_KIND(...) is a comma and the
+ * code, and GIVEN takes that, or the default of the place where a kind has no such macro. Locals begin with ct_,
+ * which arguments do not.
+ */
+#define SECOND_(first, second, ...) second
+#define SECOND(...) SECOND_(__VA_ARGS__)
+#define GIVEN(code_of_kind, otherwise) SECOND(code_of_kind, otherwise, )
 
-#define OPEN_WORK(work) struct ct_bracket ct_b; const struct ct_work ct_w = work; ct_clock |= ct_bracket_open(&ct_b, &ct_w, ct_t);
+/* Before the real call, by default nothing; behind it, by default the end of the bracket. */
+#define OPEN_WORK(work) , struct ct_bracket ct_b; const struct ct_work ct_w = work; ct_clock |= ct_bracket_open(&ct_b, &ct_w, ct_t);
 #define CLOSE_WORK ct_bracket_close(&ct_b, &ct_w, ct_r, ct_t0, ct_t1);
-
 #define OPEN_KERNEL(...) OPEN_WORK(ct_work_kernel(ct_null, __VA_ARGS__))
 #define OPEN_KERNEL_EX(...) OPEN_WORK(ct_work_kernel_ex(ct_null, __VA_ARGS__))
 #define OPEN_GRAPH(...) OPEN_WORK(ct_work_graph(ct_null, __VA_ARGS__))
@@ -52,64 +57,49 @@ static inline bool is_failure(CUresult r)
 #define OPEN_SET(...) OPEN_WORK(ct_work_set(ct_null, __VA_ARGS__))
 #define OPEN_PREFETCH(...) OPEN_WORK(ct_work_prefetch(ct_null, __VA_ARGS__))
 #define OPEN_PREFETCH_BATCH(...) OPEN_WORK(ct_work_prefetch_batch(ct_null, __VA_ARGS__))
-#define CLOSE_KERNEL(...) CLOSE_WORK
-#define CLOSE_KERNEL_EX(...) CLOSE_WORK
-#define CLOSE_GRAPH(...) CLOSE_WORK
-#define CLOSE_COPY(...) CLOSE_WORK
-#define CLOSE_COPY_HOST(...) CLOSE_WORK
-#define CLOSE_COPY_ANY(...) CLOSE_WORK
-#define CLOSE_COPY_PEER(...) CLOSE_WORK
-#define CLOSE_COPY_2D(...) CLOSE_WORK
-#define CLOSE_COPY_2D_V1(...) CLOSE_WORK
-#define CLOSE_COPY_3D(...) CLOSE_WORK
-#define CLOSE_COPY_3D_V1(...) CLOSE_WORK
-#define CLOSE_COPY_3D_PEER(...) CLOSE_WORK
-#define CLOSE_SET(...) CLOSE_WORK
-#define CLOSE_PREFETCH(...) CLOSE_WORK
-#define CLOSE_PREFETCH_BATCH(...) CLOSE_WORK
+#define CLOSE_PLAIN ,
 
-#define CLOSE_MULTI ct_multi_close(&ct_m, ct_r, ct_t0, ct_t1);
-#define OPEN_KERNEL_MULTI(...) struct ct_multi ct_m; ct_clock = true; ct_multi_open(&ct_m, __VA_ARGS__, ct_t);
-#define OPEN_COPY_BATCH(...) struct ct_multi ct_m; ct_clock = true; ct_batch_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
-#define OPEN_COPY_3D_BATCH(...) struct ct_multi ct_m; ct_clock = true; ct_batch_3d_open(&ct_m, ct_null, __VA_ARGS__, ct_t);
+#define OPEN_MULTI(open, ...) , struct ct_multi ct_m; ct_clock = true; open(&ct_m, __VA_ARGS__, ct_t);
+#define CLOSE_MULTI , ct_multi_close(&ct_m, ct_r, ct_t0, ct_t1);
+#define OPEN_KERNEL_MULTI(...) OPEN_MULTI(ct_multi_open, __VA_ARGS__)
+#define OPEN_COPY_BATCH(...) OPEN_MULTI(ct_batch_open, ct_null, __VA_ARGS__)
+#define OPEN_COPY_3D_BATCH(...) OPEN_MULTI(ct_batch_3d_open, ct_null, __VA_ARGS__)
 #define CLOSE_KERNEL_MULTI(...) CLOSE_MULTI
 #define CLOSE_COPY_BATCH(...) CLOSE_MULTI
 #define CLOSE_COPY_3D_BATCH(...) CLOSE_MULTI
 
-#define HOOK(hook, result, ...) do { \
-        const struct ct_hook ct_h = {ct_t, ct_null, result}; \
+static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, CUresult result)
+{
+    return (struct ct_hook){t, null_stream, result};
+}
+
+#define HOOK(hook, result, ...) , do { \
+        const struct ct_hook ct_h = hook_of(ct_t, ct_null, result); \
         hook(&ct_h __VA_OPT__(,) __VA_ARGS__); \
     } while (0);
 #define OPEN_BEFORE(hook, ...) HOOK(ct_hook_##hook, CUDA_SUCCESS, __VA_ARGS__)
-#define CLOSE_BEFORE(hook, ...)
-#define OPEN_AFTER(hook, ...)
+#define CLOSE_BEFORE(hook, ...) ,
 #define CLOSE_AFTER(hook, ...) HOOK(ct_hook_##hook, ct_r, __VA_ARGS__)
 #define OPEN_AROUND(hook, ...) HOOK(ct_hook_##hook##_before, CUDA_SUCCESS, __VA_ARGS__)
 #define CLOSE_AROUND(hook, ...) HOOK(ct_hook_##hook##_after, ct_r, __VA_ARGS__)
-#define OPEN_CHANGE(hook, ...)
 #define CLOSE_CHANGE(hook, ...) CLOSE_AFTER(hook, __VA_ARGS__)
 #define OPEN_END(hook, ...) OPEN_BEFORE(hook, __VA_ARGS__)
-#define CLOSE_END(hook, ...)
+#define CLOSE_END(hook, ...) ,
 
-/*
- * What a row's kind does first of all: whether the call is a launch that goes by without a look. Kinds
- * that have no such macro stay one argument, and what comes after that is chosen.
- */
+/* First of all: whether the call is a launch that goes by without a look. */
 #define BEGIN_KERNEL(...) , ct_pass_begin(ct_t)
 #define BEGIN_KERNEL_EX(...) , ct_pass_begin(ct_t)
 #define BEGIN_GRAPH(...) , ct_pass_begin(ct_t)
 #define PASS_KERNEL(...) , ct_pass_kernel(ct_t, ct_null, __VA_ARGS__)
 #define PASS_KERNEL_EX(...) , ct_pass_kernel_ex(ct_t, ct_null, __VA_ARGS__)
 #define PASS_GRAPH(...) , ct_pass_graph(ct_t, ct_null, __VA_ARGS__)
-#define SECOND_(first, second, ...) second
-#define SECOND(...) SECOND_(__VA_ARGS__)
 
-/* And what comes instead of the real call: of graphs perhaps another one's launch, see replica.h. */
+/* Instead of the real call: perhaps the launch of a replica (replica.h). */
 #define INSTEAD_GRAPH(exec, stream) , (ct_replica_launch(&ct_b, &ct_w) ? CUDA_SUCCESS : ct_f(exec, stream))
 
 /*
- * And what comes before one that is not seen: there is no memory for its thread, or it is made inside another
- * one, as by what the driver calls back there. Replicas must know of it all the same, while there may be any.
+ * Before a call that is not seen, as there is no memory for its thread, or as the driver's callback makes it
+ * inside another call. Replicas must know of it all the same.
  */
 #define UNSEEN_GRAPH(exec, stream) , ct_replica_unseen_launch(exec, ct_stream_meant(ct_null, stream));
 #define UNSEEN_CHANGE(hook, exec, ...) , if (ct_is_on()) ct_replica_changed(exec);
@@ -124,17 +114,17 @@ static inline bool is_failure(CUresult r)
         const CUstream ct_null __attribute__((unused)) = null_stream; \
         struct ct_thread *ct_t = ct_wrap_enter(); \
         if (ct_unlikely(!ct_t || ct_t->driver_depth)) { \
-            SECOND(UNSEEN_##kind, , ) \
+            GIVEN(UNSEEN_##kind, ) \
             return ct_f(CT_ARGS(__VA_ARGS__)); \
         } \
         ct_t->driver_depth++; \
         const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
         bool ct_clock = ct_due; \
-        OPEN_##kind \
+        GIVEN(OPEN_##kind, ) \
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
-        const CUresult ct_r = SECOND(INSTEAD_##kind, ct_f(CT_ARGS(__VA_ARGS__)), ); \
+        const CUresult ct_r = GIVEN(INSTEAD_##kind, ct_f(CT_ARGS(__VA_ARGS__))); \
         const uint64_t ct_t1 = ct_clock ? ct_ticks() : 0; \
-        CLOSE_##kind \
+        GIVEN(CLOSE_##kind, CLOSE_WORK) \
         ct_t->driver_depth--; \
         if (!ct_t->runtime_depth) \
             ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
@@ -148,8 +138,8 @@ static inline bool is_failure(CUresult r)
         const CUstream ct_null __attribute__((unused)) = null_stream; \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
         struct ct_thread *ct_t = ct_thread_current; \
-        const uint64_t ct_begin = SECOND(BEGIN_##kind, 0, ); \
-        struct ct_pass *ct_p = SECOND(PASS_##kind, NULL, ); \
+        const uint64_t ct_begin = GIVEN(BEGIN_##kind, 0); \
+        struct ct_pass *ct_p = GIVEN(PASS_##kind, NULL); \
         if (ct_likely(!ct_p || !ct_f)) \
             return full_##fn(CT_ARGS(__VA_ARGS__)); \
         ct_t->driver_depth = 1; \
