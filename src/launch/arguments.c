@@ -13,7 +13,7 @@ static struct ct_work work(uint32_t kind, CUstream null_stream, CUstream stream)
     };
 }
 
-/* Nothing reaches the GPU where nothing is to be moved or set. */
+/* A call with zero bytes to move or set gives the GPU nothing: it is no operation. */
 static struct ct_work sized(struct ct_work w, size_t bytes)
 {
     w.bytes = bytes;
@@ -31,7 +31,7 @@ bool ct_is_programmatic(const CUlaunchConfig *config)
     return false;
 }
 
-/* A bad configuration is the driver's to refuse. */
+/* A call without a configuration is no operation: the driver refuses it. */
 struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *config, CUfunction f)
 {
     if (!config)
@@ -60,7 +60,7 @@ static struct ct_work copy(CUstream null_stream, enum ct_direction direction, st
     return sized(w, bytes);
 }
 
-/* Where the direction says all, which of the host's memory it does not. */
+/* The kinds of memory that a direction implies; the host's is asked for in ct_work_copy_host(). */
 static const struct ct_way ways[CT_DIRECTION_COUNT] = {
     [CT_HTOA] = {CT_MEMORY_UNKNOWN, CT_MEMORY_ARRAY, false},
     [CT_ATOH] = {CT_MEMORY_ARRAY, CT_MEMORY_UNKNOWN, false},
@@ -190,7 +190,7 @@ static void batch_start(struct ct_multi *m, CUstream null_stream, CUstream strea
     m->work[0] = work(CT_ROW_COPY, null_stream, stream);
 }
 
-/* Of one direction there may be several kinds of memory: then it is not known which. */
+/* Copies of one direction may differ in their kinds of memory, which then count as unknown. */
 static void batch_join(struct ct_work *w, struct ct_way way)
 {
     enum ct_memory from = ct_op_from(w->op_flags), to = ct_op_to(w->op_flags);
@@ -198,7 +198,7 @@ static void batch_join(struct ct_work *w, struct ct_way way)
                                    to != way.to ? to : CT_MEMORY_UNKNOWN);
 }
 
-/* The directions met so far are few. */
+/* A copy joins the operation of its direction; directions are few. */
 static void batch_add(struct ct_multi *m, struct ct_way way, uint64_t bytes)
 {
     unsigned i = 0;
@@ -219,7 +219,7 @@ static void batch_add(struct ct_multi *m, struct ct_way way, uint64_t bytes)
     m->work[i].bytes += bytes;
 }
 
-/* A batch can only be timed as a whole, which tells nothing of one of its directions. */
+/* A batch is timed as a whole: of several directions in it none has a time of its own. */
 static void batch_open(struct ct_multi *m, struct ct_thread *t)
 {
     for (unsigned i = 0; m->count > 1 && i < m->count; i++)
@@ -244,7 +244,7 @@ static struct ct_end end_of(const CUmemcpy3DOperand *o)
     return (struct ct_end){.type = CU_MEMORYTYPE_UNIFIED, .device = o->op.ptr.ptr};
 }
 
-/* An extent is in elements of the arrays, or in bytes where there is none. */
+/* An extent counts elements of the array at either end, or bytes where neither end is an array. */
 static size_t unit_of(const CUDA_MEMCPY3D_BATCH_OP *o)
 {
     const CUmemcpy3DOperand *array =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the operation kinds of driver_api.def mean: each turns arguments into a struct ct_work.
- * A zero stream is replaced by `null_stream`, which the row's form decides, and CT_SYNC as well: it
- * stands for the stream of a call that has no stream argument and returns when it is done.
+ * From a call's arguments to a struct ct_work: a function for each operation kind of
+ * driver_api.def. `null_stream`, which the row's form decides, stands in for a zero stream and for
+ * CT_SYNC: the stream of a call that has no stream argument and returns when its work is done.
  */
 #ifndef CT_ARGUMENTS_H
 #define CT_ARGUMENTS_H
@@ -24,7 +24,7 @@ static inline CUstream ct_stream_meant(CUstream null_stream, CUstream stream)
     return stream && stream != CT_SYNC ? stream : null_stream;
 }
 
-/* In one piece: what is copied while it is still being written makes the processor wait. */
+/* Built in one piece: to copy a struct that is still being written makes the processor wait. */
 static inline struct ct_work ct_work_kernel(CUstream null_stream, CUfunction f, struct ct_dim3 grid,
                                             struct ct_dim3 block, size_t shared_bytes,
                                             CUstream stream)
@@ -43,7 +43,7 @@ static inline bool ct_may_pass(const struct ct_thread *t)
     return ct_unlikely(ct_pass_is_on) && ct_likely(t && !(t->driver_depth | t->nccl_depth));
 }
 
-/* Of one launch in so many it is measured what it costs that it goes by. Otherwise 0. */
+/* The cost of passing is measured at one launch in so many: its begin in ticks; otherwise 0. */
 #define CT_PASS_MEASURED 61
 CT_INLINE uint64_t ct_pass_begin(struct ct_thread *t)
 {
@@ -53,7 +53,7 @@ CT_INLINE uint64_t ct_pass_begin(struct ct_thread *t)
     return ct_ticks();
 }
 
-/* The same launch, if it is one that goes by without a look. */
+/* The entry of a launch that goes by without a look; NULL: the launch has to be looked at. */
 CT_INLINE struct ct_pass *ct_pass_kernel(struct ct_thread *t, CUstream null_stream, CUfunction f,
                                          struct ct_dim3 grid, struct ct_dim3 block,
                                          size_t shared_bytes, CUstream stream)
@@ -92,7 +92,7 @@ struct ct_work ct_work_kernel_ex(CUstream null_stream, const CUlaunchConfig *con
 struct ct_work ct_work_graph(CUstream null_stream, CUgraphExec graph, CUstream stream);
 struct ct_work ct_work_copy(CUstream null_stream, enum ct_direction direction, size_t bytes,
                             CUstream stream);
-/* Between an array and the host: that must be asked about, the rest is known. */
+/* Copies between an array and the host; the driver is asked for the kind of the host's memory. */
 struct ct_work ct_work_copy_host(CUstream null_stream, enum ct_direction direction,
                                  const void *host, size_t bytes, CUstream stream);
 /* The addresses tell the direction: a copy "to the device" may go to pinned host memory. */
@@ -111,7 +111,7 @@ struct ct_work ct_work_prefetch(CUstream null_stream, size_t bytes, CUstream str
 struct ct_work ct_work_prefetch_batch(CUstream null_stream, const size_t *bytes, size_t count,
                                       CUstream stream);
 
-/* Several operations in one call: a bracket for each, of a launch on many devices for the first. */
+/* Operations of one call, a bracket each; of a launch on many devices only so many have one. */
 #define CT_MULTI 16
 
 struct ct_multi {

@@ -21,17 +21,17 @@
 #include "work/graph.h"
 #include "work/kernel.h"
 
-/* A burst after a while without work fills the ring in less than the drain thread's longest nap. */
+/* Operations between wake-ups: a burst after a pause fills the ring within the longest nap. */
 #define WAKE_EVERY (CT_THREAD_OPS / 4)
 
-#define AHEAD 3 /* launches: their places in the ring are asked for before they are needed */
+#define AHEAD 3 /* launches: the entry of the ring is prefetched so far ahead */
 
 #define MEASURE_EVERY 17
-#define ROOM_NS 2000 /* a bracket that takes the host less has not waited for room in the queue */
+#define ROOM_NS 2000 /* a bracket that takes the host less did not wait for room in the queue */
 
 static const struct ct_choice not_chosen = {.cell = CT_CELL_NONE, .weight = 1};
 
-/* One that was counted as seen has failed, or gets no time for another reason. */
+/* An operation that was counted as seen has failed, or gets no time for another reason. */
 static void take_back(struct ct_bracket *b)
 {
     if (b->choice.counted)
@@ -47,19 +47,19 @@ static void lose(struct ct_bracket *b, enum ct_loss loss)
     b->loss = loss;
 }
 
-/* Programmatic rows are looked at each time: what is drawn depends on how many were seen. */
+/* Launches of programmatic rows never go by: their chance depends on how many were seen. */
 static bool may_go_by(const struct ct_bracket *b, const struct ct_work *w)
 {
     return w->kind == CT_ROW_GRAPH || (w->kind == CT_ROW_KERNEL && !ct_row_is_programmatic(b->row));
 }
 
-/* The stream's after this operation. */
+/* The stream's `last_row` after this operation. */
 static uint32_t last_row(const struct ct_bracket *b, const struct ct_work *w)
 {
     return w->kind == CT_ROW_KERNEL ? b->row : CT_ROW_NONE;
 }
 
-/* Of a launch that may go by. */
+/* The finding about a launch that may go by (pass.h). */
 static struct ct_pass_finding finding(const struct ct_bracket *b, const struct ct_work *w)
 {
     return (struct ct_pass_finding){
@@ -85,8 +85,8 @@ static void mark_programmatic(uint32_t row)
 }
 
 /*
- * A record between two kernels of which the second is launched programmatically takes their
- * overlap away. The first such launch shows which kernels these are.
+ * A record between two kernels takes their overlap away if the second is launched programmatically.
+ * The first such launch shows which two rows these are.
  */
 static void look_for_programmatic(const struct ct_bracket *b, const struct ct_work *w)
 {
@@ -96,7 +96,7 @@ static void look_for_programmatic(const struct ct_bracket *b, const struct ct_wo
     mark_programmatic(b->row);
 }
 
-/* Programmatic rows by themselves are no more often timed for having many shapes. */
+/* Where programmatic rows alone are sampled, all shapes of a kernel share one cell. */
 static const struct ct_shape any_shape;
 
 /* The first launch of a kernel is timed: its row is not known yet. See publish(). */
@@ -150,8 +150,8 @@ static uint32_t find_row(const struct ct_bracket *b, const struct ct_work *w)
 }
 
 /*
- * First work in a context: now its device can be calibrated. Operations that went by unseen may be
- * waiting on the GPU for something that this thread is to do after this.
+ * First work in a context: now its device can be calibrated. No kernel of ours is loaded if
+ * operations went by while recording was off: these may wait on the GPU for this thread.
  */
 static CT_COLD bool begin_context(struct ct_bracket *b, uint32_t state)
 {
@@ -169,9 +169,9 @@ static CT_COLD bool begin_context(struct ct_bracket *b, uint32_t state)
 }
 
 /*
- * Only a kernel waits for what is before it where a record does: behind a kernel, one before a copy
- * would hold others up. Then it begins where the bracket before it ended, or the stream is to be
- * idle. A call that waits for its copy makes the stop record behind it.
+ * A start record before a kernel holds nobody up, as the kernel waits for the one before it anyway;
+ * before a copy it would. Such operations begin where the bracket before ended, or in an idle
+ * stream. A call that waits for its copy makes the stop record when the copy is done.
  */
 static bool can_be_polled(struct ct_bracket *b, const struct ct_work *w)
 {
@@ -197,7 +197,7 @@ static bool has_to_share(const struct ct_bracket *b)
 
 static bool is_unwanted(struct ct_bracket *b, const struct ct_work *w)
 {
-    uint32_t slot; /* taken in publish(); nobody else can fill the ring meanwhile */
+    uint32_t slot; /* publish() takes it; only this thread fills its ring */
     uint32_t state = atomic_load_explicit(&b->context->state, memory_order_relaxed);
     if (ct_unlikely(state != CT_CONTEXT_LIVE && state != CT_CONTEXT_PAUSED) &&
         !begin_context(b, state))
@@ -226,7 +226,7 @@ static void give_events(struct ct_bracket *b)
         ct_cache_give(b->context, cache, b->stop_event);
 }
 
-/* Ends one that is open and will not be recorded. */
+/* Ends an open bracket that will not be published. */
 static void drop(struct ct_bracket *b)
 {
     give_events(b);
@@ -244,7 +244,7 @@ static bool record(const struct ct_bracket *b, uint32_t event)
     return CT_REAL(cuEventRecord)(ct_event(b->context, event), b->stream->handle) == CUDA_SUCCESS;
 }
 
-/* Asked for count_cost() only: not a part of what is measured. */
+/* A question for count_cost() alone: its own time is taken out of the cost. */
 static bool is_idle_beside(struct ct_bracket *b)
 {
     uint64_t from = ct_ticks();
@@ -253,8 +253,7 @@ static bool is_idle_beside(struct ct_bracket *b)
     return is_idle;
 }
 
-/* Sequentially consistent on `opened`: see ct_stream_spares_start() and the drain thread's release.
- */
+/* `opened` is sequentially consistent: see ct_stream_spares_start() and rest() of harvest.c. */
 static void record_start(struct ct_bracket *b)
 {
     struct ct_stream *s = b->stream;
@@ -302,7 +301,7 @@ static bool is_replayed(struct ct_bracket *b, const struct ct_work *w)
     return true;
 }
 
-/* With a budget, what this costs is measured now and then. */
+/* With a budget, the host's time for one operation in MEASURE_EVERY is measured. */
 static bool is_measured(struct ct_thread *t)
 {
     if (ct_likely(!ct_sample_is_on) || ++t->sampler->unmeasured < MEASURE_EVERY)
@@ -312,8 +311,8 @@ static bool is_measured(struct ct_thread *t)
 }
 
 /*
- * What is sampled out is not asked for while no capture is open: that is a good part of what
- * it costs. What is timed is asked for all the same.
+ * While no capture is open, only operations that are timed have the thread's last stream asked
+ * whether it captures: the question is a good part of the cost of the others.
  */
 static bool may_ask_later(const struct ct_thread *t, CUstream stream)
 {
@@ -321,7 +320,7 @@ static bool may_ask_later(const struct ct_thread *t, CUstream stream)
            !ct_captures_are_open();
 }
 
-/* The stream may be touched, or need not be asked yet. */
+/* `asked`: the stream is known not to capture; else it is asked for an operation that is timed. */
 static void open_in_stream(struct ct_bracket *b, const struct ct_work *w, bool asked)
 {
     b->stream = ct_stream_get(b->thread, w->stream);
@@ -363,7 +362,7 @@ bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     return b->state == CT_BRACKET_OPEN || b->begin_ticks;
 }
 
-/* There are more contexts than entries for them, perhaps. */
+/* A context has no entry where the table is full: then the driver is asked for the device. */
 static uint32_t device_of(struct ct_bracket *b)
 {
     if (!b->context)
@@ -371,7 +370,7 @@ static uint32_t device_of(struct ct_bracket *b)
     return b->context ? b->context->device : ct_device_current();
 }
 
-/* After a call that succeeded: now a kernel's handle can be asked for its name. */
+/* The call has succeeded: now the driver can be asked for a kernel's name. */
 static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
 {
     if (b->row != CT_ROW_NONE)
@@ -389,13 +388,13 @@ static uint32_t settle_row(struct ct_bracket *b, const struct ct_work *w)
     return ct_row_get(w->kind, w->detail, device, NULL);
 }
 
-/* Only kernels: to connect its ranks NCCL copies and sets. */
+/* Kernels alone belong to a collective: NCCL copies and sets to connect its ranks. */
 static bool is_of_nccl(const struct ct_bracket *b, const struct ct_work *w)
 {
     return ct_unlikely(b->thread->nccl_depth) && w->kind == CT_ROW_KERNEL;
 }
 
-/* Those that were sampled out are counted in their cells as well. */
+/* Operations that were sampled out are in their cells' counts as well: ct_sample_choose(). */
 static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
 {
     ct_tally_lose(b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
@@ -406,8 +405,8 @@ static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
 }
 
 /*
- * From here on launches like this one may go by, unless they are asked whether they are captured,
- * or the first ones are being timed.
+ * From here on launches like this one may go by, unless their stream has to be asked whether it
+ * captures, or the first ones of the cell are being timed.
  */
 static void arm(const struct ct_bracket *b, const struct ct_work *w)
 {
@@ -423,8 +422,8 @@ static void arm(const struct ct_bracket *b, const struct ct_work *w)
 }
 
 /*
- * The drain thread's processor has had these lines since it read them. At the ring's end it is what
- * lies behind that, in vain.
+ * The entry's lines are in the cache of the drain thread's processor, which read them last. At the
+ * ring's end the lines behind the ring are fetched, in vain.
  */
 static void ask_for(const struct ct_op *op)
 {
@@ -488,8 +487,8 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
 }
 
 /*
- * Whether the stream has come into a capture since it was asked: then the records may be in it, and
- * to ask for a captured event ends the capture.
+ * Whether the stream came into a capture after it was asked: the records may then be in the
+ * capture, and a question about such an event would end it.
  */
 static bool may_be_captured(const struct ct_bracket *b)
 {
@@ -506,9 +505,9 @@ static void count_error(struct ct_bracket *b)
 }
 
 /*
- * In an idle stream all that a bracket takes costs the program that time: what is timed seldom
- * finds cold caches. Elsewhere records may have waited for room in the queue, as the next launch
- * would have, and what takes long says nothing.
+ * In an idle stream a bracket costs the program all of its time, cold caches included. Elsewhere a
+ * long time says nothing: the records may have waited for room in the queue, as the next launch
+ * would have.
  */
 static void count_cost(const struct ct_bracket *b, bool timed, uint64_t ticks)
 {

@@ -12,7 +12,7 @@
 #include "time/op.h"
 
 #define LOAD_LIMIT_NS 1000000000u
-#define AHEAD_NS 250000 /* spun before a busy batch, while the host queues it */
+#define AHEAD_NS 250000 /* spun ahead of a busy batch, while the host queues the batch */
 
 struct ct_calibration_job *_Atomic ct_calibration_jobs[CT_DEVICES];
 _Atomic uint32_t ct_calibrations_under_way;
@@ -54,7 +54,7 @@ static bool can_calibrate(void)
            CT_HAS(cuMemsetD32Async) && CT_HAS(cuMemcpyHtoDAsync_v2);
 }
 
-/* The launches are there so that nothing is left to be loaded later. */
+/* Both kernels are launched once, so that the driver has nothing left to load later. */
 static bool load(struct ct_calibration_job *j)
 {
     return ct_selftimed_load(&j->kernels, j->context) &&
@@ -78,27 +78,27 @@ static bool load_in_context(struct ct_calibration_job *j)
     return ok;
 }
 
-/* The context's entry must not serve another one meanwhile. */
+/* The context's entry must not serve another context during the job. */
 static void hold(struct ct_context *c)
 {
     atomic_fetch_add_explicit(&c->users, 1, memory_order_acquire);
     atomic_fetch_add_explicit(&ct_calibrations_under_way, 1, memory_order_relaxed);
 }
 
-/* It has a price, see QUIET_NS and finish(): a known device is not asked without need. */
+/* Measuring has a price (QUIET_NS and finish() in calibrate.c): a known device is spared it. */
 static bool is_wanted(const struct ct_device *d)
 {
     return ct_config.calibrate == CT_CALIBRATE_ON ||
            (ct_config.calibrate == CT_CALIBRATE_AUTO && !ct_device_is_known(d));
 }
 
-/* What tells which figures hold costs no stream and no kernel, and waits for nothing. */
+/* The records that tell which figures hold need no stream or kernel, and nobody waits for them. */
 static bool has_choice(const struct ct_device *d)
 {
     return ct_config.calibrate == CT_CALIBRATE_AUTO && ct_calibration_varies(d->name);
 }
 
-/* The job of a device that has none yet; NULL: it has, or there is no memory. */
+/* A job for a device that has had none; NULL: it has had one, or there is no memory. */
 static struct ct_calibration_job *begin_job(struct ct_context *c)
 {
     struct ct_calibration_job *none = NULL, *j;

@@ -5,19 +5,19 @@
  * A stream takes about 1,020 entries (an H200, driver 580) and then the launching thread waits; a
  * bracket has one record or two. Records may be made while fewer than ALLOWED are pending, and then
  * as many for each sign that the stream moves. The last sign before a kernel that is a gate is seen
- * behind it, when up to ALLOWED are there already; after that there is one marker in MARKER_EVERY
- * launches, which shows when the stream moves again. 45 + 45 + 2 * 820 / 64 = 116 records leave a
- * program the 900 launches that it could queue behind a gate without us.
+ * when up to ALLOWED records are behind the gate already; after that one marker in MARKER_EVERY
+ * launches shows when the stream moves again. 45 + 45 + 2 * 820 / 64 = 116 records leave a program
+ * the 900 launches that it could queue behind a gate without us.
  *
- * Of gates that are known to be such the first may be the one that stays closed, whatever moves in
- * front of it: ALLOWED is what there may be behind it. When it was open, the last one takes its
- * place, and there are up to ALLOWED behind one in between.
+ * The first of the known gates may be the one that stays closed, whatever moves in front of it:
+ * ALLOWED records may be behind it. When it was open, the last gate takes its place, and each gate
+ * in between may have up to ALLOWED records behind it.
  */
 #define ALLOWED 45
 #define MARKER_EVERY 64
-#define LOOK_EVERY 4 /* launches in a stream that does not move: asking takes a microsecond */
+#define LOOK_EVERY 4 /* launches in a stream that does not move: to ask takes a microsecond */
 
-/* Brackets are complete in the order of their numbers. `newest` is not. */
+/* Brackets complete in the order of their numbers; `through` is complete, `newest` is not. */
 static uint64_t oldest_incomplete(const struct ct_stream *s, uint64_t through, uint64_t newest)
 {
     while (newest - through > 1) {
@@ -31,9 +31,8 @@ static uint64_t oldest_incomplete(const struct ct_stream *s, uint64_t through, u
 }
 
 /*
- * What is watched is the next bracket to end: a sign comes within the time of one kernel, however
- * many are queued. Only what is incomplete now can be one: a gate may have closed since the others
- * ended. 0: all is through.
+ * The next bracket to end is watched: it ends within the time of one kernel, however many are
+ * queued. A bracket that has ended is no sign: a gate may have closed since. 0: all have ended.
  */
 static uint64_t next_to_end(const struct ct_stream *s, uint64_t newest)
 {
@@ -49,7 +48,7 @@ static uint64_t records_made(const struct ct_stream *s, uint64_t newest)
     return 2 * newest - atomic_load_explicit(&s->shared, memory_order_relaxed);
 }
 
-/* A gate is open when something behind it is through. */
+/* A gate is open when a bracket behind it is through. */
 static void drop_open_gates(struct ct_stream *s, uint64_t through)
 {
     if (ct_likely(!atomic_load_explicit(&s->has_gate, memory_order_relaxed)))
@@ -79,7 +78,7 @@ bool ct_depth_is_gated(struct ct_stream *s)
     return atomic_load_explicit(&s->has_gate, memory_order_relaxed);
 }
 
-/* Where there is none, one that is out of reach. */
+/* A stream without a gate gets one that is out of reach. */
 static struct ct_gate first_gate(struct ct_stream *s)
 {
     struct ct_gate g = {.made = UINT64_MAX / 2};
@@ -92,7 +91,7 @@ static struct ct_gate first_gate(struct ct_stream *s)
     return g;
 }
 
-/* Where no more may be made because of a gate, only what is behind it is a sign. */
+/* Where a gate forbids more records, only the end of the bracket behind it is a sign. */
 static bool has_moved(struct ct_stream *s, uint64_t newest, uint64_t made)
 {
     struct ct_gate gate = first_gate(s);

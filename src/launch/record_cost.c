@@ -6,7 +6,7 @@
 #include "time/figures.h"
 #include "time/gpu_clock.h"
 
-#define WARM_UP 8 /* the first ones take both sides longer */
+#define WARM_UP 8 /* the first records take host and GPU longer */
 #define STEPS (CT_RECORD_COST_EVENTS - WARM_UP)
 
 static bool take_all(struct ct_record_cost *r, struct ct_context *c, struct ct_event_cache *cache)
@@ -34,7 +34,7 @@ static bool record_all(struct ct_record_cost *r, const struct ct_context *c, CUs
     return true;
 }
 
-/* Events are made outside of what keeps captures from beginning: that takes longest. */
+/* Making events takes longest: so that comes before captures are kept from beginning. */
 bool ct_record_cost_submit(struct ct_record_cost *r, struct ct_context *c,
                            const struct ct_stream *s, struct ct_event_cache *cache)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of replicas when the program makes, changes or destroys executable graphs. */
+/* Replicas follow the program as it makes, changes and destroys executable graphs. */
 #include <errno.h>
 #include <time.h>
 
@@ -74,11 +74,11 @@ static enum ct_replica_loss offer(CUgraphExec exec, CUgraph graph)
 /* ---- dropping ---- */
 
 #define BIT(phase) (1u << CT_REPLICA_##phase)
-/* In these somebody else is at work, soon to be done with it. */
+/* Phases in which another thread works on the entry, and is soon done. */
 #define AT_WORK (BIT(MAKING) | BIT(CHANGING) | BIT(ENDING))
 
 /*
- * What is being made has functions of the program's in it, which may go next. A drain thread that
+ * A replica in the making holds functions of the program's, which may go next. A drain thread that
  * does not come out of the driver is waited for once.
  */
 static void wait_while(uint32_t i, unsigned phases)
@@ -99,15 +99,15 @@ static void wait_while(uint32_t i, unsigned phases)
 /* ---- at once ---- */
 
 /*
- * Who queues many launches before the first is through has queued them all before a replica could
- * be made meanwhile: the first graphs of a process have theirs when they are instantiated, which
- * takes its time anyway. Those behind, which may be many and launched seldom, first have to be
+ * A program that queues many launches before the first is through has queued all of them before a
+ * replica could be made: the first graphs of a process get theirs when they are instantiated, which
+ * takes its time anyway. Later graphs may be many and launched seldom: they first have to be
  * launched.
  */
 #define MADE_AT_ONCE 4
 #define AT_ONCE_NAPS 100
 
-/* It will be launched there; where there are several, its first launch says in which. */
+/* The graph will be launched in the only context; with several, a launch tells in which. */
 static bool is_only_context(const struct ct_context *c)
 {
     for (uint32_t i = 0; i < CT_CONTEXTS; i++) {
@@ -119,7 +119,7 @@ static bool is_only_context(const struct ct_context *c)
     return c != NULL;
 }
 
-/* A drain thread that does not begin with it is waited for once. */
+/* A drain thread that does not begin in time is waited for once, whatever the graph. */
 static void wait_for_making(uint32_t i)
 {
     const struct timespec pause = {0, NAP_NS};
@@ -152,7 +152,7 @@ void ct_replica_offer(CUgraphExec exec, CUgraph graph)
     CUstreamCaptureMode mode;
     if (!ct_replicas_are_on || !exec || !graph)
         return;
-    ct_replica_gone(exec); /* of one with the same handle */
+    ct_replica_gone(exec); /* an older executable graph with this handle */
     if (!ct_relaxed_enter(&mode))
         return;
     ct_replica_lose(offer(exec, graph));
@@ -176,7 +176,7 @@ bool ct_replica_take_next(uint32_t i)
     return r->clone != NULL;
 }
 
-/* First it is dropped, then looked at; who makes it does that the other way round. */
+/* Marks the entry, then looks at its phase; the drain thread does that the other way round. */
 void ct_replica_drop(uint32_t i, enum ct_replica_loss why)
 {
     if (atomic_exchange(&ct_replicas->dropped[i], true))
@@ -230,14 +230,14 @@ void ct_replicas_unloaded(void)
 
 /* ---- changes of nodes ---- */
 
-/* What the program did to a node: gave it parameters, or, where there are none, switched it. */
+/* A change of a node by the program: new parameters, or, without any, a switch on or off. */
 struct change {
     CUgraphNode node; /* of the program's graph */
     CUgraphNodeParams *params;
     bool on;
 };
 
-/* Nobody else touches the entry until its phase is again what it was. False: it cannot be had. */
+/* The entry is the caller's until it sets the phase to *phase again. False: it cannot be had. */
 static bool take(uint32_t i, enum ct_replica_phase *phase)
 {
     const unsigned kept = BIT(CLONED) | BIT(WANTED) | BIT(READY) | BIT(RUNNING);
@@ -256,7 +256,7 @@ static bool find_in_clone(CUgraph clone, const struct change *c, CUgraphNode *mi
            CT_REAL(cuGraphNodeFindInClone)(mine, c->node, clone) == CUDA_SUCCESS;
 }
 
-/* In a graph that is none to execute all is on. */
+/* A clone is no executable graph: all of its nodes are on. */
 static bool change_clone(CUgraph clone, const struct change *c)
 {
     CUgraphNode mine;
@@ -275,7 +275,7 @@ static bool change_exec(CUgraphExec exec, CUgraphNode mine, const struct change 
            CT_REAL(cuGraphExecNodeSetParams)(exec, mine, c->params) == CUDA_SUCCESS;
 }
 
-/* A launch under way is not affected: it is one of the kernel that was there before. */
+/* A launch under way is not affected: it runs the kernel that was there before. */
 static void note_change(struct ct_replica *r, CUgraphNode mine, const struct change *c)
 {
     struct ct_replica_node *n = ct_replica_node_of(&r->body, mine);
@@ -349,7 +349,7 @@ void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
 
 /* ---- updates ---- */
 
-/* Where there is a replica, the drain thread ends that first: it may be running. */
+/* The drain thread ends a replica that exists before it makes the next: it may be running. */
 static bool renew(uint32_t i, CUgraph copy)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
@@ -381,8 +381,8 @@ static enum ct_replica_loss update(uint32_t i, CUgraphExec exec, CUgraph graph)
 }
 
 /*
- * A program that updates before each launch is not to pay for a clone each time; and no manual says
- * what an update does to nodes that are off.
+ * A program that updates before each launch is not to pay for a clone each time; and no manual
+ * tells whether an update leaves nodes off that were off.
  */
 static bool is_worth_it(uint32_t i)
 {

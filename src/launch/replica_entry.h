@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of the replicas' own files: an entry for each executable graph of the program's, and who may
+ * For the replicas' own files: an entry for each executable graph of the program's, and who may
  * touch it in which phase.
  */
 #ifndef CT_REPLICA_ENTRY_H
@@ -14,49 +14,48 @@
 #define CT_REPLICA_WAYS 8 /* executable graphs whose handles meet in one set */
 #define CT_REPLICA_SETS (CT_REPLICAS / CT_REPLICA_WAYS)
 
-/* A graph that is launched only once or twice, as it is, is not worth a replica. */
+/* Launches before a replica is made: a graph that is launched less often is not worth one. */
 #define CT_REPLICA_LAUNCHES_BEFORE 2
 
 enum ct_replica_phase {
     CT_REPLICA_FREE,
-    CT_REPLICA_CLONED, /* there is a clone; the program's threads' */
-    CT_REPLICA_WANTED, /* a replica is, of the drain thread. Either's: who changes it first has it
-                        */
+    CT_REPLICA_CLONED, /* there is a clone; owned by the program's threads */
+    CT_REPLICA_WANTED, /* of the drain thread; whoever is first to set the next phase has it */
     CT_REPLICA_MAKING,
-    CT_REPLICA_READY, /* either's, likewise */
+    CT_REPLICA_READY, /* can be launched; whoever is first to set the next phase has it */
     CT_REPLICA_LAUNCHING,
-    CT_REPLICA_CHANGING, /* in step with the program's; then it is again what it was before */
+    CT_REPLICA_CHANGING, /* in step with the program's graph; then the phase before comes again */
     CT_REPLICA_RUNNING,  /* the drain thread waits for its end */
-    CT_REPLICA_READING,  /* and looks whether it has come: it may be running */
-    CT_REPLICA_ENDING,   /* whoever brought it here ends it */
-    CT_REPLICA_OVER,     /* there is none any more, and will be none */
+    CT_REPLICA_READING,  /* the drain thread asks whether it has ended: it may be running */
+    CT_REPLICA_ENDING,   /* whoever set this phase ends the replica */
+    CT_REPLICA_OVER,     /* there is no replica any more, and will be none */
 };
 
 struct ct_replica {
-    /* Of the launching thread. */
+    /* The launching thread's. */
     uint64_t launches;
     uint64_t due;              /* the launch that may be the replica's */
-    _Atomic uint32_t replayed; /* launches that were */
-    uint64_t stream_id;        /* of the launch before; 0: not known */
+    _Atomic uint32_t replayed; /* launches that were the replica's */
+    uint64_t stream_id;        /* the stream of the launch before; 0: not known */
     uint64_t random;
-    uint32_t row; /* of the graph */
-    bool was_off; /* some node, ever */
+    uint32_t row; /* the graph's */
+    bool was_off; /* some node was off, ever */
 
     struct ct_context *context; /* known from WANTED on */
     CUgraph clone;              /* the replica is instantiated from it */
-    _Atomic(CUgraph) next;      /* it is made anew from that one, once what runs has ended */
-    unsigned flags;             /* of the instantiation */
+    _Atomic(CUgraph) next;      /* the clone to make it anew from, once the old one has ended */
+    unsigned flags;             /* for the instantiation */
     struct ct_replica_body body;
 };
 
 struct ct_replicas {
-    _Atomic(CUgraphExec) exec[CT_REPLICAS]; /* of the program's; NULL: it has gone, or is none */
+    _Atomic(CUgraphExec) exec[CT_REPLICAS]; /* the program's; NULL: it has gone, or is none */
     _Atomic uint32_t phase[CT_REPLICAS];
     atomic_bool dropped[CT_REPLICAS]; /* by the program's threads: never launched again */
     struct ct_replica replica[CT_REPLICAS];
-    struct ct_spin lock;         /* for taking a free one */
-    _Atomic uint32_t used;       /* not FREE */
-    _Atomic uint32_t at_once;    /* graphs that were to have theirs when they were instantiated */
+    struct ct_spin lock;         /* for taking a free entry */
+    _Atomic uint32_t used;       /* entries that are not FREE */
+    _Atomic uint32_t at_once;    /* graphs whose replica was to be made at instantiation */
     _Atomic uint64_t rest_until; /* ticks: the budget is used up till then */
     _Atomic uint64_t lost[CT_REPLICA_LOSS_COUNT];
 };
@@ -75,7 +74,7 @@ static inline uint32_t ct_replica_first_way(CUgraphExec exec)
     return (uint32_t)(hash >> 40) % CT_REPLICA_SETS * CT_REPLICA_WAYS;
 }
 
-/* CT_REPLICAS: it has none. */
+/* CT_REPLICAS: the executable graph has no entry. */
 static inline uint32_t ct_replica_find(CUgraphExec exec)
 {
     if (!ct_replicas_are_on || !exec)
@@ -108,13 +107,13 @@ static inline bool ct_replica_may_run(uint32_t i)
     return ct_replica_runs_in(ct_replica_phase_of(i));
 }
 
-/* It is what the program's executable graph was before. */
+/* The replica does the work of the time before an update: `next` has the newer clone. */
 static inline bool ct_replica_is_outdated(uint32_t i)
 {
     return atomic_load_explicit(&ct_replicas->replica[i].next, memory_order_relaxed) != NULL;
 }
 
-/* False: somebody else was first. */
+/* False: another thread was first. */
 static inline bool ct_replica_go_on(uint32_t i, uint32_t from, enum ct_replica_phase to)
 {
     return atomic_compare_exchange_strong(&ct_replicas->phase[i], &from, to);
@@ -130,15 +129,15 @@ static inline bool ct_replica_was_replayed(uint32_t i)
     return atomic_load_explicit(&ct_replicas->replica[i].replayed, memory_order_relaxed);
 }
 
-/* Never again a replica of this one. The program's thread that uses the executable graph. */
+/* Ends an entry's replicas for good. The program's thread that uses the executable graph. */
 void ct_replica_drop(uint32_t i, enum ct_replica_loss why);
 
-/* Of whoever has the entry. */
+/* This and the next: the thread that has the entry. Destroys the clone. */
 void ct_replica_end_clone(uint32_t i);
-/* The clone that the replica is made from next is now the clone. False: there is none. */
+/* Makes `next` the clone, of which the next replica is made. False: there is none. */
 bool ct_replica_take_next(uint32_t i);
 
-/* One that is over, and whose executable graph has gone. */
+/* Frees an entry that is OVER, once its executable graph has gone. */
 void ct_replica_give_back(uint32_t i);
 
 #endif

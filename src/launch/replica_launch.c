@@ -6,11 +6,11 @@
 #include "launch/replica_entry.h"
 #include "state/capture.h"
 
-/* So many of the first launches are the replica's, every other one; from then on one in N. */
+/* The replica's first launches are every other one of the graph's, later ones one in N. */
 #define FIRST_ONES 16
 #define FIRST_DISTANCE 2
 
-/* At random distances: no period of the program's is met in step. */
+/* Random distances never fall in step with a period of the program's. */
 static uint64_t distance(struct ct_replica *r)
 {
     uint32_t n = ct_config.graph_nodes;
@@ -21,13 +21,13 @@ static uint64_t distance(struct ct_replica *r)
     return FIRST_DISTANCE + n / 2 + ct_random(&r->random) % n;
 }
 
-/* NULL: not known. */
+/* The stream of a launch; NULL: not known. */
 static const struct ct_stream *stream_of(const struct ct_bracket *b)
 {
     return b->state != CT_BRACKET_OFF ? b->stream : NULL;
 }
 
-/* A launch into a capture runs nothing. */
+/* A launch in another stream than the replica's waits; one into a capture runs nothing. */
 static void wait_for_replica(const struct ct_replica *r, const struct ct_stream *known, CUstream s)
 {
     CUevent done = ct_event(r->context, r->body.done_event);

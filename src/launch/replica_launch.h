@@ -7,13 +7,13 @@
 #include "launch/replica.h"
 
 /*
- * Each launch of a graph: whether it has been made, as the replica's. Otherwise the program's is to
- * be made.
+ * For each launch of a graph: whether the replica was launched. Otherwise the caller launches the
+ * program's executable graph.
  */
 bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w);
-/* The same of a launch that nothing is known of, and that is the program's. */
+/* A launch without a bracket, of the program's executable graph, is about to be made. */
 void ct_replica_unseen_launch(CUgraphExec exec, CUstream s);
-/* And of the program's that goes by without a look. False: it may not, and has not been counted. */
+/* A launch goes by without a look (pass.h). False: it must not, and has not been counted. */
 bool ct_replica_pass_beside(CUgraphExec exec, const struct ct_stream *s);
 static inline bool ct_replica_pass(CUgraphExec exec, const struct ct_stream *s)
 {

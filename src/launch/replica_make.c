@@ -10,12 +10,12 @@
 #include "work/graph.h"
 #include "work/kernel.h"
 
-/* Of a context's events replicas get one in so many: brackets need the others. */
+/* Replicas get one in so many of a context's events: brackets need the others. */
 #define EVENTS_SHARE 2
 
 static uint32_t events_in_use[CT_CONTEXTS];
 
-/* ---- what cannot be had ---- */
+/* ---- graphs without a replica ---- */
 
 static enum ct_replica_loss loss_of_type(CUgraphNodeType type)
 {
@@ -25,7 +25,7 @@ static enum ct_replica_loss loss_of_type(CUgraphNodeType type)
         return CT_REPLICA_LOST_MEMORY;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         return CT_REPLICA_LOST_CONDITION;
-    default: /* of a type that came later it is not known what a copy of it would do */
+    default: /* nobody knows how a copy of a node of a later type would behave */
         return type > CU_GRAPH_NODE_TYPE_CONDITIONAL ? CT_REPLICA_LOST_REFUSED
                                                      : CT_REPLICA_LOSS_COUNT;
     }
@@ -72,12 +72,12 @@ struct making {
     enum ct_replica_loss why;
 };
 
-/* A graph, while its nodes are gone through in order. */
+/* A graph whose nodes are gone through in the driver's order. */
 struct level {
     CUgraph graph;
     unsigned depth;
-    bool beside;    /* the whole of it is beside others */
-    size_t waiting; /* roots that are to come, and edges from those before to those that are */
+    bool beside;    /* all of it may run beside other nodes */
+    size_t waiting; /* roots to come, and edges from nodes gone through to nodes to come */
 };
 
 static bool fail(struct making *m, enum ct_replica_loss why)
@@ -99,8 +99,8 @@ static CUresult ask(CUgraphNode of, bool before, CUgraphNode *node, size_t *coun
 }
 
 /*
- * What a node waits for, or what waits for it. Edges that say more than that, as those of
- * programmatic launches do, the driver does not tell of to who has no room for it.
+ * The nodes that a node waits for, or those that wait for it. The driver refuses where an edge says
+ * more than that, as those of programmatic launches do, and the caller has no room for that.
  */
 static bool neighbours_of(struct making *m, CUgraphNode of, bool before, struct ct_graph_nodes *n)
 {
@@ -119,7 +119,7 @@ static bool neighbours_of(struct making *m, CUgraphNode of, bool before, struct 
     return fail(m, is_lossy ? CT_REPLICA_LOST_PROGRAMMATIC : CT_REPLICA_LOST_REFUSED);
 }
 
-/* An event of the pool, the body's from here on. */
+/* An event of the context's pool, the body's from here on. */
 static bool take_event(struct making *m, uint32_t *event)
 {
     struct ct_context *c = m->context;
@@ -153,7 +153,7 @@ static bool part(struct making *m, CUgraph g, CUgraphNode from, CUgraphNode to)
     return is_done(m, CT_ASK(cuGraphRemoveDependencies_v2, g, &from, &to, NULL, 1));
 }
 
-/* Of the event node behind a kernel that was gone through before; NONE: it is something else. */
+/* The event of the node, if that is the event node behind an earlier kernel; NONE otherwise. */
 static uint32_t stop_event_at(const struct making *m, CUgraphNode node)
 {
     const CUgraphNode *stop = (const CUgraphNode *)(const void *)m->stops.data;
@@ -238,8 +238,8 @@ static bool add_kernel(struct making *m, const struct level *l, CUgraphNode kern
 static bool add_all(struct making *m, CUgraph g, bool beside, unsigned depth);
 
 /*
- * Where all that is before the node in the driver's order is done when it begins, and nothing else
- * can begin with it, it is alone; of another order too little is said.
+ * Whether other nodes may run beside the node. It is alone if every node before it in the driver's
+ * order is done when it begins, and no other can begin with it; no other order is looked at.
  */
 static bool pass(struct level *l, const struct ct_graph_nodes *from,
                  const struct ct_graph_nodes *to)
@@ -264,7 +264,7 @@ static bool add_known(struct making *m, struct level *l, CUgraphNode node,
            add_all(m, ct_graph_child(node), beside, l->depth + 1);
 }
 
-/* One that overlaps with another goes without: event nodes would keep them apart. */
+/* A kernel that overlaps with another has no event nodes, which would keep the two apart. */
 static bool add_node(struct making *m, struct level *l, CUgraphNode node)
 {
     struct ct_graph_nodes from, to;
@@ -295,7 +295,7 @@ static bool add_all(struct making *m, CUgraph g, bool beside, unsigned depth)
     return ok;
 }
 
-/* Those that nothing waits for come to the front. */
+/* Moves the nodes that no node waits for to the front, and keeps only these. */
 static bool keep_last_ones(struct making *m, struct ct_graph_nodes *n)
 {
     size_t kept = 0;

@@ -44,20 +44,20 @@ enum ct_replica_loss {
 /* Events are indices into the context's pool. */
 struct ct_replica_node {
     CUgraphNode kernel; /* of the clone */
-    const char *name;   /* interned; NULL: nobody wants it */
+    const char *name;   /* interned; NULL: its times are not wanted */
     uint32_t start_event;
     uint32_t stop_event;
-    uint32_t changed; /* up to that launch of the replica it was another one, or was switched */
+    uint32_t changed; /* the launch of the replica up to which it was another one, or switched */
     bool beside;      /* other nodes may run meanwhile */
-    bool off;         /* it does not run */
+    bool off;         /* the node is off: it does not run */
 };
 
 struct ct_replica_body {
     CUgraphExec exec;
-    uint32_t first_event; /* before all, and done_event right behind all; or NONE */
+    uint32_t first_event; /* before all work, as done_event is behind it; or NONE */
     uint32_t done_event;
-    struct ct_buffer nodes;  /* struct ct_replica_node, of each kernel that is timed */
-    struct ct_buffer events; /* uint32_t: all there are */
+    struct ct_buffer nodes;  /* struct ct_replica_node: the kernels that are timed */
+    struct ct_buffer events; /* uint32_t: all that were taken */
 };
 
 static inline const struct ct_replica_node *ct_replica_nodes(const struct ct_replica_body *b,
@@ -72,7 +72,7 @@ static inline size_t ct_replica_events(const struct ct_replica_body *b)
     return b->events.len_bytes / sizeof(uint32_t);
 }
 
-/* NULL: it is no kernel with event nodes. */
+/* NULL: the node is no kernel with event nodes. */
 static inline struct ct_replica_node *ct_replica_node_of(struct ct_replica_body *b,
                                                          CUgraphNode kernel)
 {
@@ -83,27 +83,27 @@ static inline struct ct_replica_node *ct_replica_node_of(struct ct_replica_body 
     return count ? n : NULL;
 }
 
-/* Under which a kernel's times are counted, interned; NULL: nobody wants them, or it has none. */
+/* The name that a kernel's times count for, interned; NULL: it has none, or is not wanted. */
 const char *ct_replica_name(const struct ct_context *c, CUfunction f);
 
 /*
- * What in a graph, or in how it was instantiated, forbids it; COUNT: nothing does. It is only read.
- * *flags: how a replica is to be instantiated.
+ * The reason in a graph, or in its instantiation, against a replica; COUNT: there is none. The
+ * graph is only read. *flags: how a replica is to be instantiated.
  */
 enum ct_replica_loss ct_replica_look(CUgraphExec exec, CUgraph graph, unsigned *flags);
 
 /*
- * Drain thread, in the context, of a clone that is nobody else's. False: there is none, and `b` is
- * empty. *why: the reason, or that for which some kernels have no times; COUNT: there is no reason,
- * or no kernel that anybody wants. The clone is the caller's to destroy either way.
+ * Drain thread, in the context: makes a replica of a clone that nobody else has. False: there is
+ * none, and `b` is empty. *why: the reason for that, or for kernels without times; COUNT: there is
+ * no reason, or no kernel that anybody wants. The caller destroys the clone either way.
  */
 bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, struct ct_context *c,
                      enum ct_replica_loss *why);
 
-/* Destroys it: the driver's graph, and gives its events back. Drain thread, in the context. */
+/* Destroys the driver's graph, and gives its events back. Drain thread, in the context. */
 void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c);
 
-/* The same without a word to the driver: the context has gone, and its events with it. */
+/* Forgets a replica without a driver call: the context has gone, and its events with it. */
 void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c);
 
 #endif

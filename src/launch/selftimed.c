@@ -3,7 +3,7 @@
 
 #include "state/context.h"
 
-#define USUAL_KHZ 1000000 /* of a device that does not tell its clock's rate */
+#define USUAL_KHZ 1000000 /* for a device that does not tell its clock's rate */
 
 bool ct_selftimed_is_possible(void)
 {

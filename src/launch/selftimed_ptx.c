@@ -2,14 +2,15 @@
 #include "launch/selftimed.h"
 
 /*
- * The oldest target that today's compilers still take: any later device will do. It spins by the
- * cycle counter, not until %globaltimer has moved on: the end would then always come right after a
- * step of that timer, and a coarse one would be off by half a step on average. The stamps stay on
- * the device until all kernels are through: a write to host memory would lengthen each of them.
+ * The oldest target that today's compilers still take: any later device will do. The kernel spins
+ * by the cycle counter, not until %globaltimer has moved on: the end would then always come right
+ * after a step of that timer, and a coarse one would be off by half a step on average. The stamps
+ * stay on the device until all kernels are through: a write to host memory would lengthen each of
+ * them.
  *
  * The front end sees a kernel end when its last write has arrived, which is up to 0.2 us later for
- * one 4 KiB of memory than for the next, by where these lie. What programs launch writes to many
- * and waits for the farthest. So does this: each thread writes the stamps to a place of its own.
+ * one 4 KiB of memory than for the next, by where these lie. Kernels of programs write to many and
+ * wait for the farthest. So does this one: each thread writes the stamps to a place of its own.
  */
 /* clang-format off */
 const char ct_selftimed_ptx[] =

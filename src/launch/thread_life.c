@@ -25,7 +25,7 @@ static atomic_bool end_key_made;
 
 /*
  * The thread's own streams end with it. Other destructors may still call CUDA after this one: they
- * get a new state, and pthread calls this again for it.
+ * get a new state, and pthread calls this function again for that.
  */
 static void end(void *state)
 {
@@ -45,7 +45,7 @@ static void end(void *state)
     atomic_store_explicit(&t->state, CT_THREAD_ENDED, memory_order_release);
 }
 
-/* Without the key states would never be used again, and would grow in number without a bound. */
+/* Without the key, states would never be used again, and their number would have no bound. */
 bool ct_threads_init(void)
 {
     if (!atomic_load(&end_key_made))
@@ -73,7 +73,7 @@ static struct ct_thread *reuse(void)
     return NULL;
 }
 
-/* In one mapping. */
+/* All parts of a thread's state, in one mapping. */
 struct state {
     struct ct_thread thread;
     struct ct_batches batches;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the states of threads begin and end, with all that others keep for a thread. */
+/* Begin and end of the threads' states, with all that other rooms keep for a thread. */
 #ifndef CT_THREAD_LIFE_H
 #define CT_THREAD_LIFE_H
 

@@ -15,26 +15,26 @@
 #include "system/clock.h"
 #include "system/spin.h"
 
-#define SPIN_NS 2000 /* it ends when the GPU has been told of the stop record */
+#define SPIN_NS 2000 /* the kernel ends when the GPU has been told of the stop record */
 #define GROUP 4
 #define WAIT_NS 1000000
-#define GROUP_NS 75000u      /* what a group takes the program */
-#define SHORTEST_NS 1000000u /* from a group to the next, */
-#define PART 32              /* of the time since the first could be, */
+#define GROUP_NS 75000u      /* the program's time for a group */
+#define SHORTEST_NS 1000000u /* from a group to the next, at least */
+#define PART 32              /* and one part in so many of the time since the kernels came */
 #define LONGEST_NS 100000000u
 #define DISTURBED_NS 1000000000u
-#define BUDGET_PART 8    /* of a budget */
-#define SETTLED 64       /* operations of a stream by now: in a new one all take longer */
-#define MOST_STREAMS 256 /* that are looked at */
+#define BUDGET_PART 8    /* groups get one part in so many of a budget */
+#define SETTLED 64       /* operations that a stream has had: in a new one all take longer */
+#define MOST_STREAMS 256 /* streams that are looked at */
 
-/* A group that hangs in the driver is not waited for: then the program would hang as well. */
+/* A group that hangs in the driver is waited for so long: the program must not hang as well. */
 #define END_NS_MOST 100000000
 
 static const char failed[] = "No kernel of known duration could be launched: times of kernels that "
                              "find the GPU idle may be off by a tenth of a microsecond or two";
 
 static struct ct_witness witnesses[CT_CONTEXTS];
-static _Atomic uint64_t due_ticks; /* UINT64_MAX: a thread is at it */
+static _Atomic uint64_t due_ticks; /* of the next group; UINT64_MAX: a thread launches one */
 
 struct ct_witness *ct_witness_of(const struct ct_context *c)
 {
@@ -48,15 +48,15 @@ void ct_witness_begin(struct ct_context *c)
 
 enum outcome { DONE, DISTURBED, REFUSED };
 
-/* No other one has ever made a call. */
+/* Whether no other thread has ever made a call. */
 static bool is_only_thread(const struct ct_thread *t)
 {
     return ct_threads_first() == t && !t->next;
 }
 
 /*
- * What another thread may destroy now is not touched: the call that waited was not for it. One
- * whose first call that is waits for us: ct_witness_end_group().
+ * A stream that another thread may destroy now is not touched, as the program's wait was not for
+ * it. A new thread whose first call destroys it waits for us: ct_witness_end_group().
  */
 static bool is_safe(const struct ct_thread *t, const struct ct_stream *s)
 {
@@ -72,9 +72,9 @@ static struct ct_stream *waited_for(struct ct_thread *t, CUstream stream)
 }
 
 /*
- * A launch into the legacy default stream keeps blocking streams waiting for each other: one of
- * them may hold what another one is to let go. One that was never used another thread may be about
- * to use.
+ * A launch into the legacy default stream makes blocking streams wait for each other: one of them
+ * may hold work that another is to release. Even an unused one counts, as another thread may be
+ * about to use it.
  */
 static bool is_barrier(const struct ct_thread *t, const struct ct_stream *s,
                        const struct ct_stream *other)
@@ -84,7 +84,7 @@ static bool is_barrier(const struct ct_thread *t, const struct ct_stream *s,
            (ct_stream_was_used(other) || !is_only_thread(t));
 }
 
-/* All that the context has was waited for, or what its other streams had is over. */
+/* Whether the program waited for the whole context, or the work of its other streams is over. */
 static bool is_alone(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all)
 {
     uint32_t count = ct_streams_count();
@@ -98,7 +98,7 @@ static bool is_alone(const struct ct_thread *t, const struct ct_stream *s, bool 
     return count <= MOST_STREAMS && !ct_stream_has_open(s);
 }
 
-/* With what went by unseen the module might have to wait for what this thread is to do next. */
+/* Not behind operations that went by unseen: loading might wait for them, and they for us. */
 static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool waited_for_all,
                    CUcontext context)
 {
@@ -112,8 +112,8 @@ static bool is_fit(const struct ct_thread *t, const struct ct_stream *s, bool wa
 }
 
 /*
- * A GPU that is another process's for a while is later than that. What stays behind ends while the
- * program queues, and is no sign that what the program queues moves.
+ * A GPU that serves another process for a while takes longer than that. The kernel left behind ends
+ * while the program queues, and is no sign that the program's own work moves: it is a gate.
  */
 static bool await(struct ct_stream *s)
 {
@@ -152,7 +152,7 @@ static void take_stamps(struct ct_witness *w)
     w->unread = 0;
 }
 
-/* Of the group before. The first launch behind a wait takes longer: it is this one. */
+/* Stamps of the group before, by a launch that takes longer: it is the first behind a wait. */
 static enum outcome read_stamps(struct ct_witness *w, struct ct_stream *s)
 {
     if (!ct_capture_ask_enter(s->handle))
@@ -202,14 +202,14 @@ static enum outcome launch_group(struct ct_witness *w, struct ct_thread *t, stru
     while (o == DONE && w->unread < GROUP)
         o = launch_and_wait(w, t, s);
     if (o != DONE)
-        w->unread = 0; /* they may still be on their way */
+        w->unread = 0; /* the stamps may still be on their way */
     return o;
 }
 
 /*
- * What they show changes within tens of milliseconds: they are to be where the program's kernels
- * are, in a program of a second as in one of an hour. In the first second, which a budget leaves
- * out, as often as without one.
+ * The error that witnesses show changes within tens of milliseconds: groups are to be where the
+ * program's kernels are, in a program of a second as in one of an hour. In the first second, which
+ * a budget leaves out, they come as often as without one.
  */
 static uint64_t pause_ns(const struct ct_witness *w)
 {
@@ -221,8 +221,7 @@ static uint64_t pause_ns(const struct ct_witness *w)
     return ct_max(ns, GROUP_NS * BUDGET_PART * (uint64_t)1000000 / budget_ppm);
 }
 
-/* Loading takes a while, in which another thread may have begun something: that is looked at anew.
- */
+/* Loads or launches: loading takes a while, so a group waits for the next look at other threads. */
 static uint64_t go_on(struct ct_witness *w, struct ct_thread *t, struct ct_stream *s)
 {
     bool is_loaded = atomic_load_explicit(&w->state, memory_order_relaxed) == CT_WITNESS_LOADED;
@@ -234,7 +233,7 @@ static uint64_t go_on(struct ct_witness *w, struct ct_thread *t, struct ct_strea
     return o == DISTURBED ? DISTURBED_NS : pause_ns(w);
 }
 
-/* Until the next group is due, or whether one can be is to be looked at again. */
+/* Nanoseconds until the next group is due, or until the next look whether one may be launched. */
 static uint64_t call(struct ct_thread *t, CUstream stream, CUcontext context)
 {
     struct ct_stream *s = waited_for(t, stream);
@@ -252,7 +251,7 @@ void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context)
     if (ct_likely(begin < due) || !atomic_compare_exchange_strong(&due_ticks, &due, UINT64_MAX))
         return;
     int saved_errno = errno, cancel = ct_cancel_disable();
-    atomic_thread_fence(memory_order_seq_cst); /* before it is looked at which threads there are */
+    atomic_thread_fence(memory_order_seq_cst); /* before the look at which threads there are */
     uint64_t ns = call(t, stream, context), end = ct_ticks();
     if (t->runtime_depth) {
         t->ours_ticks = end - begin;
@@ -265,7 +264,7 @@ void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context)
 
 void ct_witness_end_group(void)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* behind that this thread is there */
+    atomic_thread_fence(memory_order_seq_cst); /* behind this thread's entry in the list */
     if (ct_likely(atomic_load(&due_ticks) != UINT64_MAX))
         return;
     uint64_t since = ct_ticks();
