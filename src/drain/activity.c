@@ -7,14 +7,14 @@
 #include "system/mem.h"
 #include "time/lead.h"
 
-/* Figures as of the last ct_activity_project(), beside what they come from. */
+/* `projected`: the figures of `sweep` as of the last ct_activity_project(). */
 struct device {
     struct ct_sweep sweep;
     struct ct_sweep_figures projected;
 };
 
 struct streams {
-    struct ct_stream_activity known[CT_STREAMS_LISTED]; /* of those that the profile lists */
+    struct ct_stream_activity known[CT_STREAMS_LISTED]; /* of the streams that the profile lists */
     struct ct_stream_activity projected[CT_STREAMS_LISTED];
 };
 
@@ -36,7 +36,7 @@ static struct device *device_of(uint32_t index)
     return devices[index];
 }
 
-/* The entry is another stream's from when one of that comes. */
+/* An entry of the table of streams becomes another stream's with that stream's first operation. */
 static uint32_t stream_of(uint32_t index, uint64_t id)
 {
     if (index >= CT_STREAMS_LISTED)
@@ -72,7 +72,7 @@ static void find_host_times(const struct ct_measured *m, struct ct_sweep_op *to)
         to->waited_ns = on_line(&m->op, waited_ns, m->start_ns);
 }
 
-/* Between the end of the operation before and the start of this one. */
+/* The bracket's time on the GPU between the end of the operation before and this one's start. */
 static uint32_t gpu_cost_ns(const struct ct_measured *m)
 {
     bool has_record = ct_op_has_start_record(&m->op);
@@ -105,7 +105,7 @@ void ct_activity_add(const struct ct_measured *m, uint32_t kind, uint64_t time_n
     ct_sweep_add(&d->sweep, &op);
 }
 
-/* Those that still wait for others are put into their places in a copy, and wait on. */
+/* Operations that wait are put into their places in a copy; in the original they wait on. */
 void ct_activity_project(void)
 {
     if (!streams || (!scratch && !(scratch = ct_map(sizeof(*scratch)))))

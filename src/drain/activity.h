@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What devices and streams were doing when: settled brackets on their way into the sweep. Of the
- * drain thread.
+ * When devices and streams were busy: settled brackets on their way into the sweep. Drain thread.
  */
 #ifndef CT_ACTIVITY_H
 #define CT_ACTIVITY_H
@@ -13,10 +12,10 @@
 
 void ct_activity_forget(void);
 
-/* An operation of that kind has its duration. */
+/* Adds an operation of that kind, whose duration is now known. */
 void ct_activity_add(const struct ct_measured *m, uint32_t kind, uint64_t time_ns);
 
-/* Works out the figures as they stand, which the next two then have until the next time. */
+/* Works out the figures as they stand; the functions below return these until the next call. */
 void ct_activity_project(void);
 
 /* NULL: nothing is known of the device, or the stream. */

@@ -5,10 +5,8 @@
 #include "time/gpu_clock.h"
 
 #define ANCHOR_NS 50000000u
-#define ANCHOR_LOST_NS 400000000u /* the step of the float is 30 ns there */
-#define BEGIN_NS                                                                                   \
-    ((uint64_t)1 << 40) /* leaves room for what was before the first event asked for               \
-                         */
+#define ANCHOR_LOST_NS 400000000u    /* the step of the float is 30 ns there */
+#define BEGIN_NS ((uint64_t)1 << 40) /* room for stamps before the first one that is read */
 
 bool ct_anchor_read(struct ct_context *c, uint32_t event, uint64_t *ns)
 {

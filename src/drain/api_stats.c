@@ -19,7 +19,7 @@ struct all_stats {
 };
 
 static struct all_stats *all;
-static uint64_t collected; /* samples */
+static uint64_t collected; /* samples so far */
 
 bool ct_api_stats_init(void)
 {
@@ -66,7 +66,7 @@ static uint64_t get(_Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Those that were timed for certain stand for themselves, the drawn for all others. */
+/* Calls that were timed for certain stand for themselves, the drawn ones for all others. */
 static struct ct_api_sums sums_of(struct ct_api_count *c)
 {
     uint64_t sure = get(&c->sure), drawn = get(&c->drawn), others = drawn + get(&c->untimed);
@@ -82,7 +82,7 @@ static struct ct_api_sums sums_of(struct ct_api_count *c)
     };
 }
 
-/* Adds what is new. An estimate may have become less: sums wrap, and come out right. */
+/* Adds new counts. An estimate may have become less: sums wrap, and come out right. */
 static void sum_up(uint32_t api, struct ct_api_count *c)
 {
     struct sums *s = &all->sums[api];
@@ -125,7 +125,7 @@ void ct_api_stats_sum_up_awake(void)
         ct_api_stats_sum_up(t);
 }
 
-/* Memory that was never written stays so: a short thread calls few functions, and gives it back. */
+/* Counters of functions that were never called are not written: their pages take no memory. */
 void ct_api_stats_retire(struct ct_thread *t)
 {
     for (uint32_t id = 0; id < CT_API_COUNT; id++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Distribution of host times for each API; the exact counters are the threads' (thread.h). */
+/* Distribution of host times for each API; the exact counters are the threads' (api_count.h). */
 #ifndef CT_API_STATS_H
 #define CT_API_STATS_H
 
@@ -12,7 +12,7 @@ struct ct_api_stats {
     uint64_t sampled; /* calls that the samples stand for */
     double square_ns2;
     struct ct_buckets *buckets; /* NULL until the first sample */
-    struct ct_listed listed;    /* these, by their `sampled` */
+    struct ct_listed listed;    /* the buckets in the profile */
 };
 
 /* Counters of all threads, dead ones included. */
@@ -34,9 +34,9 @@ void ct_api_stats_forget(void);
 bool ct_api_stats_collect(struct ct_thread *t);
 /* Drain thread: samples taken so far. */
 uint64_t ct_api_stats_collected(void);
-/* Adds what a thread counted since the last time to the totals. Drain thread. */
+/* Adds a thread's counts since the last time to the totals. Drain thread. */
 void ct_api_stats_sum_up(struct ct_thread *t);
-/* All that made calls of late: those that doze were summed up when they began to (awake.h). */
+/* Likewise for all threads that made calls of late; dozing ones were summed up before (awake.h). */
 void ct_api_stats_sum_up_awake(void);
 /* Keeps an ended thread's counters and zeroes them, so that its state can serve another. */
 void ct_api_stats_retire(struct ct_thread *t);

@@ -12,21 +12,21 @@
 #include "time/op.h"
 
 #define FEWEST_BUSY 40 /* trials that the busy figures are taken from */
-#define FEWEST_LOOKS 400 /* a thread that got no time to look has not waited */
+#define FEWEST_LOOKS 400 /* before the limit counts: a thread with no time to look has not waited */
 #define QUIET_NS 350
 #define COARSEST_NS 2048 /* a kernel's clock with longer steps is no use */
 
 /* Each launch of a batch spins longer than the one before: no phase of a clock is met twice. */
 #define SPIN_NS 4000
 #define SPIN_MORE_NS 150
-#define AHEAD_GROWTH 4  /* if that was not long enough */
+#define AHEAD_GROWTH 4  /* if the launch ahead ended too early */
 #define AHEAD_SLOT CT_JOB_BATCH
 #define HOST_PAUSE_NS 3000 /* between start record and launch in an idle stream, at least */
 #define HOST_MORE_NS 400   /* and so much more with each launch */
 
 _Static_assert(AHEAD_SLOT < CT_SELFTIMED_SLOTS, "a slot for each launch");
 
-/* What happened, and what follows from it: without figures from a table and with them. */
+/* Notes for a device without figures in the table, and for one with them. */
 static const char *const too_slow[] = {
     "Calibration on the device did not end in 50 ms: its durations are raw brackets",
     "Calibration on the device did not end in 50 ms: the figures of known devices are used",
@@ -75,9 +75,9 @@ static bool elapsed_ns(const struct ct_calibration_job *j, uint32_t from, uint32
     return ct_elapsed_ns(j->context, from, to, ns);
 }
 
-/* ---- what is submitted ---- */
+/* ---- submissions ---- */
 
-/* Everything after this waits in the stream until the host has queued it all. */
+/* All later entries wait in the stream until the host has queued them all. */
 static bool go_ahead(const struct ct_calibration_job *j)
 {
     return ct_job_spin(j, j->ahead_ns, AHEAD_SLOT);
@@ -138,7 +138,7 @@ static bool submit_floors(struct ct_calibration_job *j)
     return ok && record(j, j->last);
 }
 
-/* ---- what was read ---- */
+/* ---- readings ---- */
 
 /* False: the memory may have gone with its context. */
 static bool take_stamps(struct ct_calibration_job *j)
@@ -160,7 +160,7 @@ static uint64_t end_of(const struct ct_calibration_job *j, uint32_t slot)
     return j->stamps[2 + 2 * slot];
 }
 
-/* The batch's trials, of which host_ns stays as it is. */
+/* Sets the batch's trials but for their host_ns. */
 static bool read_trials(struct ct_calibration_job *j, struct ct_trial *t)
 {
     bool ok = true;
@@ -175,8 +175,8 @@ static bool read_trials(struct ct_calibration_job *j, struct ct_trial *t)
 }
 
 /*
- * The kernel ahead began after the host had begun to launch it. So what took the host less time to
- * queue than the GPU to get there had been queued by then.
+ * The kernel ahead began after the host had begun to launch it. So a trial that took the host less
+ * time to queue than the GPU to get there had been queued by then.
  */
 static bool read_busy(struct ct_calibration_job *j)
 {
@@ -248,7 +248,7 @@ static bool go_on_idle(struct ct_calibration_job *j)
     return submit_floors(j);
 }
 
-/* True: go on; *over: there is nothing left to do. */
+/* True: all is well; *over: there is nothing left to do. */
 static bool go_on(struct ct_calibration_job *j, bool *over)
 {
     *over = false;
@@ -274,7 +274,7 @@ static bool is_quiet(const struct ct_calibration *c)
     return c->uncertainty_ns <= QUIET_NS && c->idle_uncertainty_ns <= QUIET_NS;
 }
 
-/* A copy may stand behind one of the program's that waits: the rest is good without the floors. */
+/* A copy may stand behind a waiting one of the program's: the rest is good without the floors. */
 static void finish(struct ct_calibration_job *j, bool ok, const char *const *why)
 {
     uint32_t device = j->context->device;
@@ -289,12 +289,12 @@ static void finish(struct ct_calibration_job *j, bool ok, const char *const *why
         ct_device_calibrated(device, &j->figures);
     }
     give_events(j);
-    /* One more stream on the GPU costs every bracket 0.2 us; this waits for nothing. */
+    /* One more stream on the GPU costs every bracket 0.2 us; to destroy it waits for nothing. */
     CT_ASK_IN(j->context, cuStreamDestroy_v2, j->stream);
     ct_job_over(j);
 }
 
-/* With the context current. */
+/* Chooses by the records of the job, once they are complete. With the context current. */
 static void look_at_records(struct ct_calibration_job *j, bool too_late)
 {
     const struct ct_context *c = j->context;
@@ -352,7 +352,7 @@ static void step(struct ct_calibration_job *j, bool crowded)
     ct_context_leave(c, before);
 }
 
-/* Brackets that wait keep their events: with half of the pool in them it is time to go on. */
+/* Waiting brackets keep their events: with half of the pool in them the job has to end. */
 static bool is_crowded(const struct ct_calibration_job *j, uint64_t pending)
 {
     return pending > j->context->events.pool[CT_EVENT_TIMED].limit / 4;

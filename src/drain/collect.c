@@ -13,7 +13,7 @@
 #include "state/awake.h"
 #include "state/thread.h"
 
-/* Without anything new a thread is looked at for so long, and then in turn, so many at a time. */
+/* A thread without news is looked at each round for so long, then in turn, so many at a time. */
 #define IDLE_NS 200000000u
 #define TURN 16
 
@@ -35,7 +35,7 @@ static void sum_up(struct ct_thread *t)
     ct_cells_sum_up(t->sampler);
 }
 
-/* Records between the last look and the flag are taken; the events are for those that launch. */
+/* Takes records that came before the flag went down; the events are for threads that launch. */
 static void let_doze(struct ct_thread **at)
 {
     struct ct_thread *t = *at;
@@ -45,7 +45,7 @@ static void let_doze(struct ct_thread **at)
     ct_contexts_take_back(t->events);
 }
 
-/* Its state can serve another thread then, which wakes up as any other. */
+/* Frees the state of an ended thread for another one, which wakes up as any other. */
 static void retire(struct ct_thread **at)
 {
     struct ct_thread *t = *at;
@@ -80,7 +80,7 @@ static bool collect_awake(uint64_t now_ns, bool passed)
     return any;
 }
 
-/* Those that were in a call when they were left alone. */
+/* Finds dozing threads with news, such as were in a call when they were left alone. */
 static bool collect_in_turn(void)
 {
     bool any = false;
@@ -94,7 +94,7 @@ static bool collect_in_turn(void)
     return any;
 }
 
-/* A launch needs one now: even threads that launch give back what they do not use yet. */
+/* A launch lacks events: even threads that launch give back those that they do not use yet. */
 static void take_events_back(void)
 {
     for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)

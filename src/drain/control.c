@@ -8,14 +8,14 @@
 #include "state/context.h"
 #include "system/clock.h"
 
-/* Where the device has no figure: what a bracket takes the host of an H200. */
+/* Host times of a bracket, a look and a pass until they are measured, with an H200; in ns. */
 #define EVENT_NS_MOST 10000
 #define BRACKET_HOST_NS 400
 #define PASSED_HOST_NS 50
 #define HOST_NS_MOST 1000000 /* more is not believed */
 #define PASS_HOST_NS 25
 
-/* Of its time, the drain thread spends one part in so many here. */
+/* The drain thread spends one part in so many of its time here. */
 #define IDLE_PARTS 20
 
 #define STEP_NS 5000000u
@@ -26,9 +26,9 @@
 #define FILL_SHARE 0.75
 #define PURSE_SHARE 0.125
 #define SPEND_SHARE 0.70
-#define CLUSTER_SHARE 0.75 /* of that; the rest is for what comes seldom, or is not alike */
+#define CLUSTER_SHARE 0.75 /* of that; the rest is for cells that come seldom or are uneven */
 
-/* For brackets whatever else costs: with too few, the first launches would stand for all. */
+/* The least for brackets, whatever else costs: with too few, first launches would stand for all. */
 #define FLOOR_SHARE 0.12
 
 /* How fast a rate that was seen is forgotten: bursts come again. */
@@ -37,14 +37,14 @@
 static struct {
     uint64_t seen;
     uint64_t passed;
-    double rate;        /* a second, */
-    double in_clusters; /* and those of it in clusters */
-    double due;         /* what a second of it is worth, of all the brackets that can be paid */
+    double rate;        /* operations a second, */
+    double in_clusters; /* and those timed in clusters */
+    double due;         /* the cell's share of all brackets that can be paid */
 } pace[CT_CELLS];
 
-static uint64_t last_ns, first_ns; /* of steps the last one, and the one before operations began */
+static uint64_t last_ns, first_ns; /* the last step, and the one before operations began */
 
-/* In the child of a fork: half a megabyte is not touched where it has not been in use. */
+/* In the child of a fork: half a megabyte of `pace` is not touched unless it was in use. */
 void ct_control_forget(void)
 {
     if (!last_ns)
@@ -63,7 +63,7 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-/* What was counted so far elsewhere. */
+/* Totals of other files, as last read. */
 static uint64_t passes_seen, clocks_seen;
 
 static uint64_t since(uint64_t *seen, uint64_t now)
@@ -127,7 +127,7 @@ static void set_dues(void)
             pace[i].due = 0.5 / active + (need > 0 ? 0.5 * pace[i].due / need : 0.5 / active);
 }
 
-/* How many operations of a cell are to be timed a second beyond those in clusters. */
+/* Operations of a cell that are to be timed a second, beyond those in clusters. */
 static double beyond_clusters(uint32_t i, double value)
 {
     return most(0, least(pace[i].rate, pace[i].due * value) - pace[i].in_clusters);
@@ -142,9 +142,9 @@ static double all_beyond_clusters(double value)
 }
 
 /*
- * How many brackets a second a due of one gets, where there are so many for cells by themselves:
- * what those leave over that come less often than that, or often enough in clusters, goes to the
- * others. To a thousandth.
+ * Brackets a second for a due of 1, where `brackets` a second are for cells by themselves: cells
+ * that come less often than their due, or often enough in clusters, leave the rest to the others.
+ * To a thousandth.
  */
 static double level(double brackets)
 {
@@ -161,7 +161,7 @@ static double level(double brackets)
     return high;
 }
 
-/* Where a rate grows, those wait no longer that were drawn to go by at the old one. */
+/* Where a rate more than doubles, launches no longer go by that were drawn to at the old one. */
 static void set_cell_rates(double brackets)
 {
     bool are_more_wanted = false;
@@ -179,7 +179,7 @@ static void set_cell_rates(double brackets)
         ct_pass_renew();
 }
 
-/* Returns what that costs a second. */
+/* Returns the cost of clusters, in ns a second. */
 static double set_cluster_rate(double spend_ns, double cluster_ns)
 {
     double rate = 0;
@@ -195,7 +195,7 @@ static double set_cluster_rate(double spend_ns, double cluster_ns)
     return rate / cycle * cluster_ns;
 }
 
-/* What clusters do not need is for single ones. */
+/* Single brackets get the part that clusters do not need. */
 static void set_rates(double spend_ns, const struct ct_costs *costs)
 {
     double cluster_ns = costs->bracket_ns + (CT_CLUSTER - 1) * (double)costs->next_ns;
@@ -203,7 +203,7 @@ static void set_rates(double spend_ns, const struct ct_costs *costs)
     set_cell_rates((spend_ns - for_clusters_ns) / costs->bracket_ns);
 }
 
-/* Of all that cutrace does in a call but brackets. */
+/* The cost of all that cutrace does in calls, brackets aside, since the last step. */
 static double spent_ns(double dt_ns, const struct ct_costs *costs)
 {
     uint64_t passed = look(dt_ns), passes = since(&passes_seen, ct_passes_collected());
@@ -213,7 +213,7 @@ static double spent_ns(double dt_ns, const struct ct_costs *costs)
            (double)clocks * costs->clocks_ns;
 }
 
-/* What all else costs is not there for brackets. */
+/* Fills the purse; the cost of all else is not there for brackets. */
 static void fill(double budget, double dt_ns, double other_ns)
 {
     int64_t size_ns = (int64_t)(budget * WINDOW_NS * PURSE_SHARE);
@@ -227,7 +227,7 @@ static void fill(double budget, double dt_ns, double other_ns)
     atomic_fetch_add_explicit(&ct_purse.left_ns, more_ns, memory_order_relaxed);
 }
 
-/* A program may take a while to come to its first operation: that is one since the last step. */
+/* The first operation, which may come late, is one since the last step. */
 static bool is_early(uint64_t now_ns)
 {
     if (!first_ns && ct_cells_count() > CT_CELL_NONE + 1)
@@ -255,7 +255,7 @@ void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
         set_rates(most(budget * FLOOR_SHARE, budget * SPEND_SHARE - other_ns / dt_ns) * 1e9, costs);
 }
 
-/* Front end of the slowest device for one event. */
+/* The front end's time for one event, on the slowest device. */
 static uint32_t event_ns(void)
 {
     uint32_t ns = 0;
@@ -273,7 +273,7 @@ static uint32_t host_ns(enum ct_cost cost, uint32_t standard_ns)
     return ticks ? (uint32_t)ct_min(ct_ticks_to_ns(ticks), HOST_NS_MOST) : standard_ns;
 }
 
-/* A program waits for the host or for the GPU. */
+/* A bracket costs the host's time or the GPU's, whichever is more: a program waits for one. */
 void ct_control_run(void)
 {
     static uint64_t next_ns; /* many cells in many threads take a while */

@@ -39,8 +39,8 @@
 
 #define NAP_LONGEST_NS 10000000u
 /*
- * Where ends are found by asking: as often as tells a sixteenth of the time since the last end, and
- * so rarely that asking all streams takes a fifth of a processor.
+ * Naps where ends are found by asking: a sixteenth of the time since the last end, but no less than
+ * four rounds take, so that asking takes a fifth of a processor.
  */
 #define POLL_PART 16
 #define POLL_REST 4
@@ -48,8 +48,8 @@
 #define PASSED_LOOK_NS 5000000u
 #define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
-#define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* where the driver makes executable graphs on it */
-#define LOCK_NS 50000000u /* for which a lock of ours is waited for when the process ends */
+#define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* the driver makes executable graphs on it */
+#define LOCK_NS 50000000u /* the wait for a lock of ours when the process ends */
 #define LOCK_ROUND_NS 1000000000u
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
@@ -58,7 +58,7 @@ static const char stuck[] = "A driver call did not return: what was not timed by
 enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
 static _Atomic uint32_t phase;
-static _Atomic uint64_t deadline_ns = UINT64_MAX; /* at the end, for what the GPU has to do */
+static _Atomic uint64_t deadline_ns = UINT64_MAX; /* at the end, for the GPU's work */
 static _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
 static void (*write_figures)(void);
@@ -108,7 +108,7 @@ static bool collect_threads(uint64_t now_ns, bool all)
     return any;
 }
 
-/* From then on the entry may be used anew. */
+/* After this the context's entry may be used anew. */
 static void lose_context(struct ct_context *c)
 {
     ct_replicas_lose_context(c);
@@ -128,8 +128,8 @@ struct round {
     bool changed;
     bool calibrating;
     bool refused; /* the driver answers nothing any more, as after an error of a kernel */
-    bool waits;   /* for work on the GPU that was recorded */
-    bool polls;   /* for the end of some of it */
+    bool waits;   /* brackets or replicas are on the GPU */
+    bool polls;   /* ends of some brackets are found by asking */
 };
 
 static struct round run_round(uint64_t now_ns, bool all)
@@ -171,8 +171,8 @@ static bool is_over(uint32_t p, const struct round *r)
 }
 
 /*
- * A program whose main thread ended by pthread_exit ends with its last thread. That must not be
- * this one: when only the main thread's remains are left beside it, it goes as well.
+ * A program whose main thread ended by pthread_exit ends with its last thread. That must not be the
+ * drain thread: with only the main thread's remains left beside it, it goes as well.
  */
 static bool is_last_thread(uint64_t now_ns)
 {
@@ -276,7 +276,7 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* The C library puts the program's thread-local variables on it, of which it may have megabytes. */
+/* The C library puts the program's thread-local variables on the stack, megabytes perhaps. */
 static size_t stack_bytes(void)
 {
     size_t bytes = ct_replicas_are_on ? GRAPHS_STACK_BYTES : STACK_BYTES;
@@ -298,7 +298,7 @@ bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*ten
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     ct_schedule_ordinary(&attr);
     atomic_store(&phase, RUNNING);
-    sigfillset(&everything); /* inherited: no signal of the program is ever handled on it */
+    sigfillset(&everything); /* inherited: the thread handles no signal of the program */
     pthread_sigmask(SIG_SETMASK, &everything, &before);
     bool ok = pthread_create(&thread, &attr, run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -313,7 +313,7 @@ static bool is_stopped(void)
     return atomic_load(&phase) == STOPPED;
 }
 
-/* The rest is counted, in a thread of the program's, and nothing asked of the driver. */
+/* A thread of the program's counts the rest, and asks nothing of the driver. */
 static void finish_unasked(void)
 {
     ct_collect_all();
@@ -325,8 +325,8 @@ static void finish_unasked(void)
 }
 
 /*
- * The drain thread is inside a driver call that does not return. It never will, for us: this thread
- * counts what is left. The round's lock stays with the other one, and nobody waits for it.
+ * The drain thread is inside a driver call, and stays away even if the call returns: this thread
+ * counts the rest. The round's lock stays with the drain thread, and nobody waits for it.
  */
 static void finish_instead(bool aloud)
 {
@@ -346,15 +346,15 @@ static void write_here(void (*finish_here)(bool), bool how)
 }
 
 /*
- * There is no drain thread. A signal handler may have interrupted this one in the driver, which
- * would wait for itself then: where the program does not end by way of the driver's own handlers
- * it is not asked. Another thread may hold the lock of the round in the driver, for ever.
+ * There is no drain thread. A signal handler may have interrupted this thread in the driver, which
+ * would wait for itself then: unless the process ends by exit() (`may_ask`) it is not asked.
+ * Another thread may hold the lock of the round in the driver, for ever.
  */
 static void finish_alone(bool may_ask)
 {
     uint32_t none = NOT_STARTED;
     if (!atomic_compare_exchange_strong(&phase, &none, STOPPING))
-        return; /* another thread does */
+        return; /* another thread does this */
     uint64_t end_ns = ct_clock_monotonic_ns() + (may_ask ? LOCK_ROUND_NS : LOCK_NS);
     if (!ct_spin_lock_until(&round_lock, end_ns))
         return;
@@ -369,7 +369,7 @@ static void finish_alone(bool may_ask)
     set_phase(STOPPED);
 }
 
-/* Several threads may end the process at once: what the least patient one waits for counts. */
+/* Several threads may end the process at once: the deadline of the least patient one counts. */
 static void stop_until(uint64_t end_ns)
 {
     uint32_t running = RUNNING;
@@ -410,7 +410,7 @@ uint32_t ct_drain_ask_flush(void)
     return atomic_fetch_add(&flushes_asked, 1) + 1;
 }
 
-/* One that is stopped has written all there was. */
+/* A drain thread that is stopped has written all there was. */
 bool ct_drain_is_flushed(uint32_t ticket)
 {
     return (int32_t)(atomic_load(&flushes_done) - ticket) >= 0 || is_stopped();
@@ -456,7 +456,7 @@ bool ct_drain_look(void (*look)(void *arg), void *arg)
     return true;
 }
 
-/* Before it is gone: from then on the entry is used anew as soon as it is forgotten. */
+/* Before the context is GONE: from then on its entry is used anew as soon as it is forgotten. */
 static void expect_forgetting(struct ct_context *c)
 {
     atomic_store_explicit(&c->is_forgotten, false, memory_order_relaxed);
@@ -482,7 +482,7 @@ void ct_drain_record(bool on)
     ct_recording_set(on);
 }
 
-/* What is complete is taken, then the context's state changes, with the drain thread outside. */
+/* Takes complete brackets, then changes the context's state, with the drain thread outside. */
 static void leave_context(struct ct_context *c, uint32_t state)
 {
     int saved_errno = errno, cancel = ct_cancel_disable();
@@ -501,7 +501,7 @@ static void leave_context(struct ct_context *c, uint32_t state)
     }
     if (state == CT_CONTEXT_GONE)
         expect_forgetting(c);
-    atomic_store(&c->state, state); /* seen by a drain thread that hangs when it comes back */
+    atomic_store(&c->state, state); /* a drain thread that hangs sees it when it comes back */
     if (state == CT_CONTEXT_GONE)
         ct_streams_of_context_gone(ct_context_index(c));
     ct_pass_renew();
@@ -523,7 +523,7 @@ void ct_drain_context_pause(struct ct_context *c)
     leave_context(c, CT_CONTEXT_PAUSED);
 }
 
-/* What is pending in one that has gone is lost with the next round. */
+/* Brackets pending in a context that has gone are lost in the next round. */
 void ct_drain_context_resume(struct ct_context *c, bool alive)
 {
     bool is_new = !atomic_load_explicit(&c->events.pool[CT_EVENT_TIMED].made, memory_order_relaxed);

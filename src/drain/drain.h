@@ -16,62 +16,61 @@
  * which must not wait for anything; `write` may take its time. False: no thread could be made.
  */
 /*
- * `tend` is called on it after each round, and there is one at least every 10 ms: for what has to
- * do with others than the driver, and must not wait for them either.
+ * `tend` is called on the thread after each round, at least every 10 ms: for work that concerns
+ * others than the driver, for whom it must not wait either.
  */
 bool ct_drain_start(void (*take)(bool finished), void (*write)(void), void (*tend)(void));
 #define CT_DRAIN_WRITE_NS 50000000u
 
 /*
- * Any thread of the program's: has what is complete taken and the profile written, and waits for
+ * Any thread of the program's: has complete brackets taken and the profile written, and waits for
  * that. 0, ETIMEDOUT, or ENODATA: there is no drain thread.
  */
 int ct_drain_flush(uint64_t timeout_ns);
 
-/* The same in two steps, of which neither waits: the drain thread itself may ask. */
+/* A flush in two steps, of which neither waits: the drain thread itself may ask. */
 uint32_t ct_drain_ask_flush(void);
 bool ct_drain_is_flushed(uint32_t ticket);
 
 /*
  * Any thread of the program's, and `tend`: no figure changes while `look` runs, which must not wait
- * for anything.
- * False: it was not called, the drain thread does not come out of the driver.
+ * for anything. False: `look` was not called, as the drain thread does not come out of the driver.
  */
 bool ct_drain_look(void (*look)(void *arg), void *arg);
 
 /*
- * Any thread of the program's, and `tend`: recording is about to go on or off. Of managed memory,
- * what has happened by now belongs to the time before.
+ * Any thread of the program's, and `tend`: recording is about to go on or off. Moves and faults of
+ * managed memory up to now belong to the time before.
  */
 void ct_drain_settle(void);
 
-/* The same, and it goes. */
+/* Settles likewise, then switches recording. */
 void ct_drain_record(bool on);
 
 /* How long a thread that ends the process waits. */
 struct ct_patience {
-    uint64_t gpu_ns;    /* for work that the GPU has not done; what is left is unfinished */
+    uint64_t gpu_ns;    /* for the GPU's work; the rest is then unfinished */
     uint64_t driver_ns; /* then, for a driver call of the drain thread's to return */
     uint64_t disk_ns;   /* for the last write, counted from the same moment */
-    bool in_order;      /* by exit(): this thread may call the driver, and things may be said */
+    bool in_order;      /* by exit(): this thread may call the driver, and log */
 };
 
 /*
  * The process ends: nothing more is recorded. Waits until everything has been dealt with, counts
- * what is left as unfinished and has the profile written as finished. Any thread, also in a signal
+ * the rest as unfinished and has the profile written as finished. Any thread, also in a signal
  * handler, and several at once. False: the drain thread did not answer.
  */
 bool ct_drain_stop(const struct ct_patience *p);
 
 /*
- * The program is about to end a context: takes what is complete, counts the rest as lost. Waits
+ * The program is about to end a context: takes complete brackets, counts the rest as lost. Waits
  * for the drain thread to leave the context, never for the GPU.
  */
 void ct_drain_context_gone(struct ct_context *c);
 
 /*
- * Around a call that ends the context only if it was its last user: the drain thread stays out of
- * it in between, launching threads do not. Resumed from ct_drain_look(), if that can be.
+ * Around a call that ends the context only if the caller was its last user: the drain thread stays
+ * out of it in between, launching threads do not. Resumed from ct_drain_look(), if that can be.
  */
 void ct_drain_context_pause(struct ct_context *c);
 void ct_drain_context_resume(struct ct_context *c, bool alive);

@@ -23,22 +23,22 @@
 
 #define SLAB 512
 
-#define EVENTS_MOST 3 /* that dealing with a bracket gives back: start, reference, anchor */
+#define EVENTS_MOST 3 /* events that one bracket gives back: start, reference, anchor */
 
-#define CLOCK_GOOD_NS 20000000 /* in which the clocks drift apart by less than 10 ns */
+#define CLOCK_GOOD_NS 20000000 /* the clocks drift apart by less than 10 ns in it */
 
-/* An H200's, driver 580: see "Copies and sets" in doc/accuracy.md. */
+/* Limits of an H200, driver 580: "Copies and sets" in doc/accuracy.md. */
 #define INLINE_BYTES 1025
 #define SET_KERNEL_BYTES 16384
 
 static struct ct_pending *free_pending;
 static struct ct_stream *active; /* streams with something pending or a reference event held */
-static struct ct_stream *alone;  /* the one that was measured last, if no other is active */
+static struct ct_stream *alone;  /* the stream that was measured last, if no other is active */
 static uint32_t alone_context;
 static uint64_t pending;
-static uint64_t polled;       /* of these those whose end is found by asking */
+static uint64_t polled;       /* pending ones whose end is found by asking */
 static uint64_t looked_ticks; /* when an event was last asked for */
-static unsigned added;        /* this round, past ct_settle() */
+static unsigned added;        /* polled ones this round, past ct_settle() */
 static uint64_t added_ever;
 
 void ct_harvest_forget(void)
@@ -80,8 +80,8 @@ static bool is_gone(const struct ct_context *c)
 }
 
 /*
- * A context that has gone took its events along; and nobody needs them any more when the drain
- * thread hangs at the end, perhaps in the midst of making some.
+ * A context that has gone took its events along. At the end of the process nobody needs them, and a
+ * drain thread that hangs may be in the midst of making some.
  */
 static bool has_event(uint32_t context, uint32_t event)
 {
@@ -94,7 +94,7 @@ static void give_event(uint32_t context, uint32_t event)
         ct_event_give(ct_context(context), event);
 }
 
-/* The same of an event whose stamp is known. */
+/* Gives back an event whose stamp is known: it may be the next anchor. */
 static void give_stamp(uint32_t context, uint32_t event, uint64_t ns)
 {
     if (has_event(context, event))
@@ -108,15 +108,15 @@ static void drop_reference(struct ct_stream *s)
     s->last_stop_sequence = 0;
 }
 
-/* After this the entry may serve another stream, and the context may be forgotten. */
+/* After this the stream's entry may serve another one, and the context may be forgotten. */
 static void tell(struct ct_stream *s)
 {
     atomic_store_explicit(&s->done, s->dealt, memory_order_release);
 }
 
 /*
- * Each launch reads `done`: telling it of each bracket would take it out of the launching thread's
- * cache as often. But whoever can take an event must see that it was given back.
+ * Each launch reads `done`: a store for each bracket would take it out of the launching thread's
+ * cache as often. But whoever can take an event from the pool must see that it was given back.
  */
 static void let_go(struct ct_stream *s, const struct ct_op *op)
 {
@@ -150,8 +150,8 @@ static void activate(struct ct_stream *s)
 }
 
 /*
- * Threads that share a stream hand their brackets over in another order than recorded, those of a
- * thread one after the other: the next place is looked for from the last one on.
+ * Threads that share a stream hand their brackets over in another order than recorded, one thread's
+ * one after the other: the search for the next place begins at the last one.
  */
 static void insert(struct ct_stream *s, struct ct_pending *p)
 {
@@ -211,7 +211,7 @@ uint64_t ct_harvest_polled(void)
     return added_ever;
 }
 
-/* Small sets are the copy engine's, larger ones and copies within a device are kernels. */
+/* Small sets are a class of their own; larger ones and copies within a device are kernels. */
 static enum ct_work_class class_of(const struct ct_row *r, const struct ct_op *op)
 {
     if (r->kind == CT_ROW_SET)
@@ -223,7 +223,7 @@ static enum ct_work_class class_of(const struct ct_row *r, const struct ct_op *o
     return op->flags & CT_OP_WAITED_FOR ? CT_CLASS_WAIT : CT_CLASS_COPY;
 }
 
-/* What is so small travels to the device with the command, and a kernel's engine puts it there. */
+/* A copy below INLINE_BYTES travels with the command, and the compute engine puts it there. */
 static enum ct_engine engine_of(const struct ct_row *r, const struct ct_op *op)
 {
     enum ct_work_class work = class_of(r, op);
@@ -273,8 +273,7 @@ static void keep_reference(struct ct_stream *s, const struct ct_op *op, uint64_t
 
 /*
  * With no other stream at work, the host's clock tells for a while after a pin where starts would
- * be, if it is known how fast it goes. Not on a device whose brackets know nothing of the host's
- * time.
+ * be, if its rate is known. Not on a device whose brackets tell nothing of the host's time.
  */
 static void allow_clock(struct ct_stream *s, const struct ct_context *context)
 {
@@ -286,7 +285,7 @@ static void allow_clock(struct ct_stream *s, const struct ct_context *context)
                               memory_order_relaxed);
 }
 
-/* Its stop event has no stamp, so nothing that follows can begin there. */
+/* A polled bracket's stop event has no stamp, so it is no reference for the next bracket. */
 static void measure_polled(struct ct_stream *s, const struct ct_pending *p)
 {
     const struct ct_op *op = &p->op;
@@ -318,7 +317,7 @@ static void measure_polled(struct ct_stream *s, const struct ct_pending *p)
     let_go(s, op);
 }
 
-/* The bracket stays in its stream meanwhile: a call that does not come back must not lose it. */
+/* The bracket stays in its stream: a driver call that does not return must not lose it. */
 static void measure(struct ct_stream *s, const struct ct_pending *p)
 {
     const struct ct_op *op = &p->op;
@@ -397,7 +396,7 @@ static uint32_t state_of(const struct ct_op *op)
 
 /*
  * Whether the first bracket can be dealt with now. Another thread may begin a capture between our
- * question and our record, which then is in that: such a bracket is lost, and it alone. A context
+ * question and our record, which then is in the capture: such a bracket alone is lost. A context
  * whose events fail otherwise is left alone.
  */
 static bool is_complete(struct ct_stream *s)
@@ -428,8 +427,8 @@ static bool is_complete(struct ct_stream *s)
 }
 
 /*
- * One question for all that waits: what comes last in a stream is complete last, but for brackets
- * that were open at once, whose numbers are not always in the order of their stop records.
+ * One question for all of a stream's brackets: the last is complete last, but for brackets that
+ * were open at once, whose numbers are not always in the order of their stop records.
  */
 static bool is_all_complete(const struct ct_stream *s)
 {
@@ -442,7 +441,7 @@ static bool is_all_complete(const struct ct_stream *s)
     return is;
 }
 
-/* The one before may still be in another thread's queue, and be where this one begins. */
+/* The bracket before may still be in another thread's ring, and end where this one begins. */
 static bool is_next(const struct ct_stream *s)
 {
     return s->first_pending && s->first_pending->op.sequence <= s->dealt + 1;
@@ -465,8 +464,8 @@ static void harvest_stream(struct ct_stream *s)
 
 /*
  * Gives the reference event back when nothing is pending and nobody can be about to share it: the
- * launching thread counts a bracket as opened before it looks at `released`, and here it is the
- * other way round, both sequentially consistent: one of the two sees the other.
+ * launching thread counts a bracket as opened before it reads `released`; here the count is read
+ * behind the store. All are sequentially consistent: one of the two sees the other.
  */
 static void rest(struct ct_stream *s)
 {
@@ -498,7 +497,7 @@ static void harvest_with_context(struct ct_stream *s)
     ct_context_leave(c, before);
 }
 
-/* With nothing pending there may still be brackets that have not come in yet. */
+/* Pending brackets count as beside the settled ones; more may still be in the threads' rings. */
 static unsigned settle(bool all)
 {
     uint64_t start_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a round of the drain thread does with brackets; the caller holds the round's lock. */
+/* A round's work on brackets; the caller holds the lock of the drain thread's round. */
 #ifndef CT_HARVEST_H
 #define CT_HARVEST_H
 
@@ -13,19 +13,19 @@ bool ct_harvest_collect(struct ct_thread *t);
 /* Reads all brackets that are complete; settles them as ct_settle() does, and returns how many. */
 uint64_t ct_harvest(bool all);
 
-/* Brackets that are not complete yet. */
+/* Brackets in streams that are not complete yet. */
 uint64_t ct_harvest_pending(void);
-/* Whether any of these is to be asked for again soon: that tells when it ends. */
+/* Whether any of these has an end that is found by asking: then rounds have to follow soon. */
 bool ct_harvest_polls(void);
-/* How many such there were. */
+/* How many brackets had such an end, so far. */
 uint64_t ct_harvest_polled(void);
 
-/* Counts all that is pending as unfinished. */
+/* Counts all pending brackets as unfinished. */
 void ct_harvest_give_up(void);
 
-/* Takes what is complete in a context, for the last time. */
+/* Takes complete brackets of a context, for the last time. */
 void ct_harvest_context(struct ct_context *c);
-/* Counts what is pending in a context that has gone as lost, and forgets it; no driver call. */
+/* Counts pending brackets of a context that has gone as lost, and forgets it; no driver call. */
 void ct_harvest_lose_context(struct ct_context *c);
 
 void ct_harvest_forget(void);

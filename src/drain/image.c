@@ -3,10 +3,10 @@
 
 #define SECTIONS CT_SECTION_UNIFIED /* the last; not all are in `order` */
 #define SPARE_BYTES 512
-#define LARGE_BYTES ((size_t)64 * 1024) /* from which on things keep their places */
-#define SIZES 32                        /* of lists: powers of two */
+#define LARGE_BYTES ((size_t)64 * 1024) /* from this size on lists keep their places */
+#define SIZES 32                        /* sizes of lists: powers of two */
 
-/* In bytes; the offset is of the payload. */
+/* In bytes; the offset is from the start of the payload. */
 struct section {
     size_t offset;
     size_t room;
@@ -24,8 +24,8 @@ struct image {
 static struct image image;
 
 /*
- * Where they lie: one that needs more room moves all that are behind it. So what is large comes
- * first, and what grows most last, where there is always room.
+ * The sections as they lie: one that needs more room moves all that are behind it. So large ones
+ * come first, and the one that grows most last, where there is always room.
  */
 static const uint32_t order[] = {
     CT_SECTION_ROWS,        CT_SECTION_STRINGS, CT_SECTION_PROCESS,   CT_SECTION_DEVICES,
@@ -95,7 +95,7 @@ static void move_all(const struct section *next)
     __builtin_memcpy(image.section, next, sizeof(image.section));
 }
 
-/* A quarter more than is needed, but none in the last one. */
+/* A quarter more than is needed, but for the last section. */
 static size_t room_for(uint32_t type, size_t bytes)
 {
     if (type == order[ct_countof(order) - 1])
@@ -137,14 +137,14 @@ void ct_image_append(uint32_t type, const void *data, size_t bytes)
         __builtin_memcpy(to, data, bytes);
 }
 
-/* A buffer that has nothing yet is of a process that has no lists yet. */
+/* An empty buffer is that of a process without lists. */
 static bool start(struct ct_buffer *payload)
 {
     image = (struct image){.payload = payload, .anew = true};
     return ct_buffer_add(payload, HEAD_BYTES);
 }
 
-/* From then on. What there is must be whole. */
+/* From now on sections have room and lists keep their places. The payload must be whole. */
 static bool keep_places(void)
 {
     image.anew = false;
@@ -179,7 +179,7 @@ bool ct_image_keeps_lists(void)
 
 /*
  * In elements: powers of two, so that the places which a list has left are together less than the
- * one it has. In a final payload no more than there are.
+ * one it has. A final payload has no spare room.
  */
 static uint32_t room_of(uint32_t count)
 {
@@ -210,7 +210,7 @@ void *ct_image_list(uint32_t type, struct ct_extent *list, uint32_t count)
 
 /* ---- the end ---- */
 
-/* Without the room that they had to grow, and zeros up to the next multiple of eight. */
+/* Takes the spare room out of all sections; zeros fill each up to a multiple of eight. */
 static void close_up(void)
 {
     size_t end = HEAD_BYTES;

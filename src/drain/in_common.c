@@ -30,7 +30,7 @@ static double sum_of_cell(const struct cluster *c, uint32_t cell)
     return sum;
 }
 
-/* A product of sums is a sum of products: each operation has its own with the others. */
+/* A product of sums is a sum of products: each operation adds its own with the others. */
 static void add_up(const struct cluster *c)
 {
     double all = 0;

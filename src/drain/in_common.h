@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations of a cluster may be longer or shorter together, and so the totals that are estimated
- * from them are off together, of a row's cells and of rows. What that comes to is found from how
- * far they are from the means of their cells. Of the drain thread.
+ * Operations of a cluster may be longer or shorter together. Then totals that are estimated from
+ * them are off together, those of a row's cells and those of rows: by covariances that show in how
+ * far the operations are from the means of their cells. Drain thread.
  */
 #ifndef CT_IN_COMMON_H
 #define CT_IN_COMMON_H
@@ -11,7 +11,7 @@
 
 struct ct_op;
 
-/* An operation of a cluster, so far from its cell's mean as many times as it stands for. */
+/* Adds an operation of a cluster. `distance_ns`: from the mean of its cell, times its weight. */
 void ct_in_common_add(const struct ct_op *op, double distance_ns);
 void ct_in_common_forget(void);
 

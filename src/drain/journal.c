@@ -24,7 +24,7 @@ bool ct_journal_open(const char *path)
     ct_text_add(&t, ".");
     ct_text_add_u64(&t, (uint64_t)getpid());
     entries = ct_map(sizeof(*entries) * ROOM);
-    /* Nothing in it says whose it is: one that is there is not ours. */
+    /* A journal does not say whose it is: one that is there is not ours. */
     return entries &&
            ct_fd_keep(&file, ct_parent_open_file(name, O_WRONLY | O_CREAT | O_EXCL, 0666));
 }
@@ -51,7 +51,7 @@ static bool write_out(void)
     return ok;
 }
 
-/* A disk that is full ends it: half a journal is of no use to anybody. */
+/* A full disk ends the journal: half of one is of no use to anybody. */
 void ct_journal_flush(void)
 {
     if (file.number >= 0 && count && !write_out())

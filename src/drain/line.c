@@ -10,35 +10,35 @@
 #include "time/lead.h"
 
 #define LINES 16
-#define MISSING 64 /* brackets of as many threads that may be open at once */
+#define MISSING 64 /* brackets that may be open at once, one a thread */
 
 /*
- * A thread that lost its processor within a bracket holds up the line: so long at most, as what is
- * held is in no table meanwhile.
+ * A thread that lost its processor within a bracket holds up the line: so long at most, as held
+ * brackets are in no table meanwhile.
  */
 #define PATIENCE_NS 100000000
-/* And so long for another one, where nothing is known of a row yet that could decide on bounds. */
+/* A line waits so long for more brackets, where a row has no prior that could decide on bounds. */
 #define FIRST_NS 10000000
 
 /* A bracket is opened so long before its open_ticks, about. */
 #define OPENED_NS 1000
 
-/* The shortest operation is so much shorter than what comes with it. */
+/* About the shortest operation: its segment has half of that and of its front end at least. */
 #define SHORTEST_NS 500
 
 struct missing {
     uint64_t opened;
-    uint64_t since_ticks; /* nothing of it was in the stream by then */
+    uint64_t since_ticks; /* none of its records was in the stream by then */
 };
 
 struct ct_line {
     struct ct_stream *stream; /* NULL: not in use */
     uint64_t stream_id;
     uint64_t since_ticks;
-    uint64_t base_ns; /* what was before has been settled */
+    uint64_t base_ns; /* all before this has been settled */
     unsigned count;
     unsigned missing_count;
-    struct missing missing[MISSING]; /* opened before others that are held, and not read yet */
+    struct missing missing[MISSING]; /* opened before brackets that are held, and not read yet */
     struct ct_measured held[CT_PLACE_ROOM];
 };
 
@@ -50,7 +50,7 @@ void ct_lines_forget(void)
     __builtin_memset(lines, 0, sizeof(lines));
 }
 
-/* ---- those that have not been read ---- */
+/* ---- brackets that have not been read ---- */
 
 static void forget_missing(struct ct_line *l, unsigned at)
 {
@@ -91,7 +91,7 @@ static void see(struct ct_stream *s, const struct ct_op *op)
     s->newest_ticks = op->open_ticks;
 }
 
-/* Those that were dropped never come. */
+/* No bracket is on its way: any that are missing were dropped, and never come. */
 static bool is_quiet(const struct ct_stream *s)
 {
     return !s->first_pending && !ct_stream_has_open(s) &&
@@ -163,7 +163,7 @@ static void move_to(struct ct_measured *m, const struct ct_place *p)
     m->op.flags |= CT_OP_SHARED_START;
 }
 
-/* The latest stamp of a record that was over before that. */
+/* The latest stamp of a record that the host had made by then. */
 static uint64_t latest_before(const struct ct_line *l, uint64_t ticks)
 {
     uint64_t ns = l->base_ns;
@@ -177,7 +177,7 @@ static uint64_t latest_before(const struct ct_line *l, uint64_t ticks)
     return ns;
 }
 
-/* ---- rows of which nothing is known yet ---- */
+/* ---- rows without a prior ---- */
 
 static struct ct_place_bracket brackets[CT_PLACE_ROOM];
 static struct ct_place places[CT_PLACE_ROOM];
@@ -195,7 +195,7 @@ static void swap(unsigned a, unsigned b)
     lengths_ns[b] = was;
 }
 
-/* The median of those of a row that have a segment for themselves; 0: there are too few. */
+/* The median length of a row's operations with a segment for themselves; 0: there are too few. */
 static uint64_t guess_usual_ns(const struct ct_line *l, uint32_t row)
 {
     uint64_t record_ns = ct_record_ns(figures_of(l->held));
@@ -210,7 +210,7 @@ static uint64_t guess_usual_ns(const struct ct_line *l, uint32_t row)
     return n < CT_PRIOR_LEAST ? 0 : lengths_ns[n / 2];
 }
 
-/* True: something was guessed, and places may be better with that. */
+/* True: a usual length was guessed, and places may be better with it. */
 static bool guess_unknown(const struct ct_line *l)
 {
     bool guessed = false;
@@ -225,7 +225,7 @@ static bool guess_unknown(const struct ct_line *l)
     return guessed;
 }
 
-/* Whether the GPU was just being told of something behind the record that ends a place. */
+/* Whether the GPU was just being told of an entry behind the record that ends a place. */
 static bool met_intake(const struct ct_line *l, const struct ct_gpu_clock *clock, uint64_t cut_ns)
 {
     for (unsigned i = 0; i < l->count; i++)
@@ -234,7 +234,7 @@ static bool met_intake(const struct ct_line *l, const struct ct_gpu_clock *clock
     return ct_lead_met_intake(clock, cut_ns, l->stream->first_pending);
 }
 
-/* The bracket stays for as long as its stop record cuts the stream. */
+/* Settles a copy: the bracket stays for as long as its stop record cuts the stream. */
 static void settle(const struct ct_measured *m, const struct ct_place *p, bool met)
 {
     struct ct_measured *to = ct_settle_next();
@@ -244,7 +244,7 @@ static void settle(const struct ct_measured *m, const struct ct_place *p, bool m
     ct_settle_keep();
 }
 
-/* Settles what has its place before that. */
+/* Settles the brackets whose place ends by then. */
 static void settle_until(struct ct_line *l, uint64_t until_ns)
 {
     unsigned kept = 0;
@@ -353,7 +353,7 @@ bool ct_line_hold(struct ct_stream *s, const struct ct_measured *m)
     if (!l)
         return false;
     if (l->count == CT_PLACE_ROOM) {
-        struct ct_measured copy = *m; /* settling takes its place */
+        struct ct_measured copy = *m; /* settling overwrites *m */
         step(l);
         return ct_line_hold(s, &copy);
     }

@@ -15,20 +15,20 @@ void ct_lines_forget(void);
 
 /*
  * A bracket that others came into, whose events have been read: it comes to ct_settle_keep() when
- * its place is known, at the latest by ct_lines_end(). False: there is no memory, and it is settled
- * as it is.
+ * its place is known, at the latest by ct_lines_end(). False: there is no memory, and the caller
+ * settles it as it is.
  */
 bool ct_line_hold(struct ct_stream *s, const struct ct_measured *m);
 
 /* A bracket of the stream is dealt with without a time. */
 void ct_line_lost(struct ct_stream *s, const struct ct_op *op);
 
-/* None of the brackets before that one was open any more: what is held can be placed. */
+/* No bracket before this one was open any more: held brackets can be placed. */
 void ct_line_end(struct ct_stream *s, const struct ct_op *op);
 
-/* At the end of a round: settles what nothing more can come between. */
+/* At the end of a round: settles brackets that no other can come between any more. */
 void ct_lines_step(void);
-/* Settles all that is held. */
+/* Settles all held brackets. */
 void ct_lines_end(void);
 
 #endif

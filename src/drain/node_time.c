@@ -8,27 +8,27 @@
 #include "system/mem.h"
 
 /*
- * With fewer launches, with event nodes or without, a graph tells nothing of what these add: unless
- * so many kernels share by how much a launch differs from others.
+ * With fewer launches, with event nodes or without, a graph does not tell how much these add:
+ * unless so many kernels share the difference of a launch from others.
  */
 #define LEAST_LAUNCHES 8
 #define LEAST_KERNELS 64
 
-/* What event nodes have added to graphs, whose way leads through so many kernels. */
+/* Time that event nodes have added to graphs, whose way leads through so many kernels. */
 struct added {
     int64_t ns;
     uint64_t least;
     uint64_t most;
 };
 
-/* All replicas together: kernels that were alone at their time. */
+/* Kernels that were alone at their time, over all launches of a graph's replica. */
 struct line {
     uint64_t replicas;
     uint64_t total_ns;
     uint64_t kernels;
 };
 
-/* A graph, and of its replicas, where it begins and ends with a kernel, from there to there: */
+/* A graph, and its replica's launches from the first kernel to the last, where these enclose it: */
 struct whole {
     uint32_t row;
     uint64_t replicas;
@@ -37,7 +37,7 @@ struct whole {
     uint64_t beside;
     struct added added; /* no kernels: it is not known */
     struct line line;
-    int64_t least_ns; /* to be taken off: with less, kernels would be longer than the graph */
+    int64_t least_ns; /* the least bias: with less, kernels would be longer than the graph */
 };
 
 struct node_times {
@@ -108,7 +108,7 @@ const struct ct_node_time *ct_node_time_find(uint32_t row, const char *name)
     return find(row, name);
 }
 
-/* ---- what event nodes add ---- */
+/* ---- time that event nodes add ---- */
 
 static struct whole *find_graph(uint32_t row)
 {
@@ -153,14 +153,14 @@ void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint6
     g->beside += beside;
 }
 
-/* The fewer of both decide. */
+/* The fewer launches decide, those with event nodes or those without. */
 static bool is_enough(uint64_t launches, uint64_t replicas, uint64_t kernels)
 {
     uint64_t fewer = ct_min(launches, replicas);
     return fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS);
 }
 
-/* Not the mean: single launches that waited for something would be in it. False: there are none. */
+/* A median, as single launches that waited would move a mean. False: there are no times. */
 static bool median_of(const struct ct_row *r, uint64_t *ns)
 {
     if (!r->timed)
@@ -188,8 +188,8 @@ static struct added added_to(const struct whole *g)
 }
 
 /*
- * Without event nodes, kernels one behind the other and what is between them are in the graph: in
- * its mean as well, which the table shows.
+ * A graph without event nodes holds its kernels one behind the other and the gaps between them; so
+ * must its mean, which the table shows.
  */
 static int64_t least_of(const struct whole *g)
 {

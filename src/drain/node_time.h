@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kernels inside graphs take: sums by the graph's row and the kernel's name, of the runs in
+ * Times of kernels inside graphs: sums by the graph's row and the kernel's name, over the runs in
  * which event nodes stood around them (replica.h). They are a part of the graph's own time, so no
- * row. Of the drain thread, or whoever has the lock of the round.
+ * row. Drain thread, or whoever has the lock of the round.
  *
- * The sums are from event node to event node. What these have more than the kernels differs from
- * process to process: graphs that are launched with event nodes and without tell it.
+ * The sums are from event node to event node. By how much that is longer than the kernels differs
+ * from process to process: graphs that are launched with event nodes and without tell it.
  */
 #ifndef CT_NODE_TIME_H
 #define CT_NODE_TIME_H
@@ -31,15 +31,15 @@ struct ct_node_time {
 bool ct_node_times_init(void);
 void ct_node_times_forget(void);
 
-/* One run of one kernel node: what its event nodes tell. */
+/* One run of one kernel node. `raw_ns`: from event node to event node. */
 void ct_node_time_add(uint32_t row, const char *name, uint64_t raw_ns, bool beside);
 
-/* One run of a graph: its kernels that were alone at their time, so many, added up. */
+/* One run of a graph: the times of its kernels that were alone, so many, added up. */
 void ct_node_time_add_line(uint32_t row, uint64_t raw_ns, uint64_t kernels);
 
 /*
- * One run of a graph, from its first timed kernel to its last: so many were alone at their time, so
- * many may have been beside others.
+ * One run of a graph, from its first timed kernel to its last, with the numbers of kernels that
+ * were alone at their time and that may have been beside others.
  */
 void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint64_t beside);
 
@@ -49,7 +49,7 @@ const struct ct_node_time *ct_node_time_find(uint32_t row, const char *name);
 /* Compares graphs with event nodes and without, as they are timed by now. */
 void ct_node_times_settle(void);
 
-/* For the kernels of a graph: by its own launches, or by those of the device's other graphs. */
+/* The bias in a graph, by its own launches or by those of the device's other graphs. */
 struct ct_node_bias ct_node_bias_of(uint32_t row);
 
 #endif

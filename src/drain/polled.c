@@ -8,16 +8,16 @@
 #include "state/waited.h"
 #include "time/lead.h"
 
-#define NARROW_PART 4 /* of a duration: what it may be wrong by, and is good enough */
+#define NARROW_PART 4 /* a doubt of this part of a duration is good enough */
 
-/* Where a record that was told then would be stamped on an idle stream. */
+/* The stamp, on an idle stream, of a record of which the GPU was told at `ticks`. */
 static uint64_t place(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t otherwise_ns)
 {
     uint64_t ns;
     return ticks && ct_gpu_clock_roughly(clock, ticks, &ns) ? ns : otherwise_ns;
 }
 
-/* Where the one before ended. */
+/* The operation begins where the one before ended. */
 static enum ct_loss follow(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns)
 {
     const struct ct_op *op = &m->op;
@@ -42,7 +42,7 @@ static enum ct_loss read_start(struct ct_measured *m)
     return CT_LOSS_COUNT;
 }
 
-/* No operation begins before its call, by which a thread may have lost its processor. */
+/* No operation begins before its call: its thread may have lost its processor before that. */
 enum ct_loss ct_polled_start(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns)
 {
     const struct ct_gpu_clock *clock = &ct_context(m->op.context)->clock;
@@ -52,7 +52,7 @@ enum ct_loss ct_polled_start(const struct ct_stream *s, struct ct_measured *m, u
     return loss;
 }
 
-/* UINT64_MAX: there is none, or it has not been stamped yet. */
+/* The stamp of the next start; UINT64_MAX: there is none, or it has not been stamped yet. */
 static uint64_t next_start_ns(struct ct_context *c, const struct ct_pending *p)
 {
     const struct ct_op *op = p->next ? &p->next->op : NULL;
@@ -64,10 +64,10 @@ static uint64_t next_start_ns(struct ct_context *c, const struct ct_pending *p)
     return ns;
 }
 
-/* A bracket's share of the front end that is before the operation. */
+/* The front end's share in a bracket ahead of the operation. */
 static uint64_t front_ns(const struct ct_calibration *f, enum ct_work_class work)
 {
-    static const uint32_t usual_ns = 2910; /* an H200's bracket on a busy stream */
+    static const uint32_t usual_ns = 2910; /* bias of a bracket on an H200's busy stream */
     uint32_t bias_ns = work == CT_CLASS_KERNEL ? f->bias_busy_ns : f->bias_copy_ns;
     bias_ns = bias_ns ? bias_ns : usual_ns;
     return bias_ns > ct_record_ns(f) ? bias_ns - ct_record_ns(f) : 0;
@@ -78,7 +78,7 @@ static uint64_t less(uint64_t ns, uint64_t by_ns)
     return ns > by_ns ? ns - by_ns : 0;
 }
 
-/* When a call had come back that waited for it; 0: none has. */
+/* When a call that waited for the operation had come back; 0: none has. */
 static uint64_t over_ticks(const struct ct_pending *p)
 {
     uint64_t ticks = ct_waited_ticks(p->thread, &p->op);
@@ -88,8 +88,8 @@ static uint64_t over_ticks(const struct ct_pending *p)
 }
 
 /*
- * Where the bounds are far apart, as of what is shorter than the time between two questions, others
- * of the row tell more: those that are known well, or the lowest upper bounds.
+ * Where the bounds are far apart, as with operations shorter than the time between two questions,
+ * others of the row tell more: those that are known well, or the lowest upper bounds.
  */
 static void settle(struct ct_estimate *e, const struct ct_measured *m)
 {

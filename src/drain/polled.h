@@ -13,15 +13,15 @@
 #include "time/measured.h"
 
 /*
- * Where the operation begins, on the time line, and how far off that may be. Drain thread, with the
- * context current. CT_LOSS_COUNT, or why nobody knows.
+ * Sets where the operation begins, on the time line, and how far off that may be. Drain thread,
+ * with the context current. CT_LOSS_COUNT, or the reason why the start is not known.
  */
 enum ct_loss ct_polled_start(const struct ct_stream *s, struct ct_measured *m, uint64_t *doubt_ns);
 
 /*
  * The duration of an operation that was found complete at `seen_ticks`; its start has been read.
  * Sets the stop to where a record behind it would have been stamped. CT_LOSS_COUNT: all well;
- * otherwise why it has no time. Drain thread, with the context current.
+ * otherwise the reason why it has no time. Drain thread, with the context current.
  */
 enum ct_loss ct_polled_end(struct ct_measured *m, const struct ct_pending *p, uint64_t seen_ticks,
                            struct ct_estimate *e);

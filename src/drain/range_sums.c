@@ -10,7 +10,7 @@
 
 static struct {
     uint32_t count;
-    uint32_t index[2 * CT_RANGE_CELLS]; /* plus one; 0: free */
+    uint32_t index[2 * CT_RANGE_CELLS]; /* index of a cell plus one; 0: free */
     struct ct_range_cell cell[CT_RANGE_CELLS];
 } * cells;
 static uint32_t hists;

@@ -6,9 +6,9 @@
 #include "base/base.h"
 #include "counts/range.h"
 
-/* Durations of what a thread closed, and all for the trace. Whether there was any. */
+/* Takes a thread's records: durations of ranges, and all for the trace. True: there were some. */
 bool ct_ranges_collect(struct ct_thread *t);
-/* `count` operations in a range took so long, each the same. */
+/* `count` operations of a row in a range took `time_ns` each. */
 CT_COLD void ct_range_add(uint32_t range, uint32_t row, uint64_t count, uint64_t time_ns);
 
 /* Operations of one row in one range. */

@@ -6,12 +6,12 @@
 #include "launch/replica_entry.h"
 #include "system/clock.h"
 
-/* Of a budget, event nodes may have one part in so many. */
+/* Event nodes may have one part in so many of a budget. */
 #define BUDGET_SHARE 4
-/* What they cost for each kernel, on a device that no table has the figure of. */
+/* The cost of event nodes for each kernel, on a device whose figure no table has. */
 #define UNKNOWN_NODE_NS 4000
 
-static uint32_t running; /* after the last round */
+static uint32_t running; /* replicas, after the last round */
 
 static void end(uint32_t i, enum ct_replica_loss why, enum ct_replica_phase phase)
 {
@@ -32,7 +32,7 @@ static void make(uint32_t i)
     end(i, why, made ? CT_REPLICA_READY : CT_REPLICA_OVER);
 }
 
-/* What its event nodes have cost the GPU is not spent again before the budget has as much. */
+/* No replica is launched until the budget has as much as the event nodes of this one have cost. */
 static void rest(const struct ct_replica *r)
 {
     if (!ct_config.budget_ppm)
@@ -57,7 +57,7 @@ static bool elapsed(const struct ct_replica *r, uint32_t from, uint32_t to, uint
     return true;
 }
 
-/* Of what it is that the event nodes of this launch stand around. */
+/* Whether the node's event nodes stood around the kernel of that name in this launch. */
 static bool is_known(const struct ct_replica *r, const struct ct_replica_node *n)
 {
     uint32_t launch = atomic_load_explicit(&r->replayed, memory_order_relaxed);
@@ -96,14 +96,14 @@ static void forget(uint32_t i)
     ct_replica_set_phase(i, CT_REPLICA_OVER);
 }
 
-/* Also where another thread was at it, which has been taken over from. */
+/* READING already: another thread was at it, which has been taken over from. */
 static bool begin_reading(uint32_t i)
 {
     return ct_replica_go_on(i, CT_REPLICA_RUNNING, CT_REPLICA_READING) ||
            ct_replica_phase_of(i) == CT_REPLICA_READING;
 }
 
-/* Whether it is through, and has been read. One whose events fail is not touched again. */
+/* Reads a replica that is through. One whose events fail is not touched again. False: it runs. */
 static bool look_at_running(uint32_t i)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
@@ -122,7 +122,7 @@ static bool look_at_running(uint32_t i)
     return result != CUDA_ERROR_NOT_READY;
 }
 
-/* What the drain thread has to do where it need not be in the context. */
+/* Gives an entry back, which needs no context. Whether there is work in the context. */
 static bool tidy(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_OVER && !atomic_load_explicit(&ct_replicas->exec[i], memory_order_acquire))
@@ -142,7 +142,7 @@ static void unmake(uint32_t i)
     ct_replica_set_phase(i, goes_on ? CT_REPLICA_CLONED : CT_REPLICA_OVER);
 }
 
-/* In the context. Whether there are new times. */
+/* In the context. Whether the replica has new times. */
 static bool work_on(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_WANTED)
@@ -154,7 +154,7 @@ static bool work_on(uint32_t i, enum ct_replica_phase p)
     return false;
 }
 
-/* First it is ours: the program may make another one of it else. */
+/* Takes the entry first: the program's threads may change or drop it otherwise. */
 static bool begin_work(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_RUNNING)
@@ -162,7 +162,7 @@ static bool begin_work(uint32_t i, enum ct_replica_phase p)
     return ct_replica_go_on(i, p, p == CT_REPLICA_WANTED ? CT_REPLICA_MAKING : CT_REPLICA_ENDING);
 }
 
-/* One may be made before there is any work in the context. */
+/* A replica may be made before there is any work in the context. */
 static bool may_work_in(uint32_t state, enum ct_replica_phase p)
 {
     return state == CT_CONTEXT_LIVE || (state == CT_CONTEXT_NEW && p == CT_REPLICA_WANTED);
@@ -221,13 +221,13 @@ bool ct_replicas_are_running(void)
     return running != 0;
 }
 
-/* Of a context, ours from then on. */
+/* Takes a replica of that context, the caller's from then on. */
 static bool take(uint32_t i, const struct ct_context *c)
 {
     enum ct_replica_phase p = ct_replica_phase_of(i);
     bool may_run = ct_replica_runs_in(p);
     if (may_run && ct_replicas->replica[i].context != c)
-        return false; /* who launches looks whether it is running */
+        return false; /* a thread that launches looks at the phase whether it is running */
     if ((p != CT_REPLICA_WANTED && p != CT_REPLICA_READY && !may_run) ||
         !ct_replica_go_on(i, p, CT_REPLICA_ENDING))
         return false;

@@ -9,15 +9,15 @@
 #include "base/base.h"
 #include "state/context.h"
 
-/* Makes one that is wanted, and reads what is through. Whether there are new times. */
+/* Makes a replica that is wanted, and reads those that are through. Whether there are new times. */
 bool ct_replicas_step(void);
-/* Whether one is running. */
+/* Whether a replica is running. */
 bool ct_replicas_are_running(void);
-/* There will be no more steps: those that no launch was of are counted. */
+/* There will be no more steps: counts replicas that were never launched. */
 void ct_replicas_finish(void);
-/* The program is about to end a context: all in it are ended. */
+/* The program is about to end a context: ends all replicas in it. */
 void ct_replicas_leave(struct ct_context *c);
-/* It has: what is left is forgotten without a word to the driver. */
+/* The context has ended: forgets its replicas without a driver call. */
 void ct_replicas_lose_context(const struct ct_context *c);
 
 /* In the child of a fork. */

@@ -6,7 +6,7 @@
 #include "counts/sample.h"
 #include "drain/in_common.h"
 
-/* In the histogram an operation counts for all that it stands for. False: it has none any more. */
+/* In the histogram an operation counts for all it stands for. False: the histogram is gone. */
 static bool add_sum(struct ct_sums *s, const struct ct_op *op, uint64_t total_ns)
 {
     uint64_t each_ns = total_ns / op->operations;
@@ -17,7 +17,7 @@ static bool add_sum(struct ct_sums *s, const struct ct_op *op, uint64_t total_ns
     return ct_buckets_add(&s->buckets, each_ns, op->operations * ct_op_stands_for(op));
 }
 
-/* Both have a histogram or none has: they are of the same operations. */
+/* Both sums have a histogram or none has: they are over the same operations. */
 static void add_sums(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns)
 {
     bool time = add_sum(&r->time, op, time_ns);
@@ -66,7 +66,7 @@ static void add_shape(struct ct_row *r, const struct ct_shape *shape)
     r->shape_other++;
 }
 
-/* Of several reasons the first counts. */
+/* The first of several reasons counts. */
 static void add_marks(struct ct_row *r, const struct ct_op *op)
 {
     if (op->flags & CT_OP_MARKS)
@@ -77,7 +77,7 @@ static void add_marks(struct ct_row *r, const struct ct_op *op)
         r->legacy_waits += op->operations;
 }
 
-/* From the mean of those before: its own would be drawn towards it. */
+/* The distance is from the mean of earlier operations: its own would be drawn towards it. */
 static void add_to_cell(const struct ct_op *op, double time_ns)
 {
     struct ct_stratum *t = ct_cell_stratum(op->cell);
@@ -107,7 +107,7 @@ void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint6
         ct_transfer_add(&r->transfers, op, time_ns);
 }
 
-/* Of all drawn operations; what is in common is that of those that were drawn in clusters. */
+/* Scales the common part, of clusters alone, to all operations that were not certain. */
 static void project_in_common(struct ct_row *r)
 {
     struct ct_projection *p = &r->projection;

@@ -8,12 +8,12 @@
 
 /*
  * Adds a timed operation, or a batch, whose copies get equal shares of it: the raw bracket, the
- * duration, and what the duration may be wrong by, either way.
+ * duration, and the doubt of the duration, either way.
  */
 void ct_row_add(struct ct_row *r, const struct ct_op *op, uint64_t raw_ns, uint64_t time_ns,
                 uint64_t doubt_ns);
 
-/* Projects what was timed onto what was sampled out, in all rows. Drain thread. */
+/* Projects the timed operations onto those that were sampled out, in all rows. Drain thread. */
 void ct_rows_project(void);
 
 #endif

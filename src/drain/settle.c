@@ -21,12 +21,12 @@
 
 #define ROOM CT_BESIDE_ROOM
 
-/* A bracket of another stream has ended and been read by then, but for one of a long kernel. */
+/* By then a bracket of another stream has ended and been read, but for one of a long kernel. */
 #define BESIDE_NS 250000
 
 static struct ct_measured *measured;
-static struct ct_measured *waiting; /* aside, while those that do not wait are moved together */
-static uint16_t *order;             /* by stop stamp */
+static struct ct_measured *waiting; /* brackets set aside, while the others are moved together */
+static uint16_t *order;             /* of `measured`, by stop stamp */
 static unsigned count;
 static uint64_t begun_ticks; /* when the round began in which all streams are asked */
 
@@ -144,7 +144,7 @@ static void find_lead(struct ct_measured *m)
     m->times.witness_ns = is_witness(m) ? 0 : ct_witness_excess_ns(witness_of(m), host_record_ns);
 }
 
-/* What ties the clocks may be in the same round, and be looked at only after this is needed. */
+/* Brackets that tie the clocks may be in this round, and be looked at only after the guesses. */
 static void find_asked(void)
 {
     for (unsigned i = 0; i < count; i++)
@@ -153,7 +153,7 @@ static void find_asked(void)
         measured[i].asked_ns = ct_lead_asked_ns(clock_of(&measured[i]), &measured[i]);
 }
 
-/* What is known well helps with all of the round, with what was before it as well. */
+/* Clean brackets help with all of the round, also with those ahead of them. */
 static void learn(const struct ct_measured *m)
 {
     struct ct_estimate e = estimate(m);
@@ -161,7 +161,7 @@ static void learn(const struct ct_measured *m)
         ct_estimate_settle(&e, &ct_row(m->op.row)->prior);
 }
 
-/* As often as it stands for others, which were in ranges as often as those that were drawn. */
+/* An operation counts for all it stands for: those were in ranges as often as the drawn ones. */
 static CT_COLD void add_to_range(const struct ct_op *op, uint64_t time_ns)
 {
     uint64_t operations = op->operations * ct_op_stands_for(op);
@@ -206,8 +206,8 @@ void ct_settle_begin(void)
 }
 
 /*
- * One that was read before the round began had ended by then: so had all of its context that were
- * stamped before it, and the round has read them. The latest such stop of each context.
+ * A bracket that was read before the round began had ended by then: so had all of its context with
+ * earlier stamps, and the round has read them. Finds the latest such stop of each context.
  */
 static void find_known(uint64_t known_ns[CT_CONTEXTS])
 {
@@ -219,9 +219,9 @@ static void find_known(uint64_t known_ns[CT_CONTEXTS])
 }
 
 /*
- * Moves those to the front beside which nothing can be missing, and tells how many. By when they
- * were read would not do: a round that reads a thousand takes longer than others wait, and what it
- * read first would be settled without what it read last, and the other way round.
+ * Moves brackets beside which none can be missing to the front, and returns their number. By the
+ * time of reading alone this would not do: a round that reads a thousand takes longer than others
+ * wait, and the first of them would be settled without the last, and the other way round.
  */
 static unsigned part(void)
 {

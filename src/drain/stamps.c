@@ -3,8 +3,8 @@
 #include "drain/stamps.h"
 
 /*
- * Without a start record: where it would have been stamped, on an idle stream, had it been made
- * just before the call; behind the bracket before in any case.
+ * A bracket without a start record begins where one that was made just before the call would have
+ * been stamped on an idle stream; behind the bracket before in any case.
  */
 static enum ct_loss work_out_start(const struct ct_stream *s, const struct ct_op *op,
                                    bool has_reference, struct ct_measured *m)
@@ -34,8 +34,8 @@ static enum ct_loss read_raw(const struct ct_context *c, uint32_t start, uint32_
 }
 
 /*
- * The bracket before on the stream, by number, is another thread's that came into this one. It
- * began behind the last one that nobody came into, and after its call.
+ * The bracket before on the stream, by number, is another thread's that came into this one. The
+ * operation began behind the last bracket that nobody came into, and after its own call.
  */
 static enum ct_loss read_stop(const struct ct_stream *s, const struct ct_op *op,
                               struct ct_measured *m)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/sweep.h"
 
-/* ---- those that wait ---- */
+/* ---- operations that wait ---- */
 
-/* What takes no time comes before what begins when it does. */
+/* An operation that takes no time comes before one that begins at the same moment. */
 static bool is_later(const struct ct_sweep_op *a, const struct ct_sweep_op *b)
 {
     return a->start_ns != b->start_ns ? a->start_ns > b->start_ns : a->end_ns > b->end_ns;
@@ -33,9 +33,9 @@ static struct ct_sweep_op pop(struct ct_sweep *s)
     return first;
 }
 
-/* ---- those that run ---- */
+/* ---- operations that run ---- */
 
-/* Time goes on with what runs. */
+/* Time goes on to `ns` with the operations that run. */
 static void pass(struct ct_sweep *s, uint64_t ns)
 {
     struct ct_file_activity *a = &s->figures.sum;
@@ -100,8 +100,8 @@ static void run_until(struct ct_sweep *s, uint64_t ns)
 /* ---- gaps ---- */
 
 /*
- * The part before the GPU was told is the host's, less what it did there for our sake alone; what
- * is left after that the operation was ready, and what kept it is the bracket, or not known.
+ * The part of a gap before the GPU was told is the host's, less the bracket's time on the host; in
+ * the rest the operation was queued, less the bracket's time on the GPU.
  */
 static void explain(const struct ct_sweep_op *op, uint64_t from_ns, uint64_t idle_ns[])
 {
@@ -156,7 +156,7 @@ static void begin_in_stream(struct ct_sweep *s, const struct ct_sweep_op *op)
 
 /* ---- from one to the next ---- */
 
-/* Of one stream one runs at a time: where estimates overlap, the one before ends here. */
+/* A stream runs one operation at a time: where estimates overlap, the one before ends here. */
 static void end_before(struct ct_sweep *s, const struct ct_sweep_op *op)
 {
     for (unsigned i = 0; i < s->running_count; i++)
@@ -166,7 +166,7 @@ static void end_before(struct ct_sweep *s, const struct ct_sweep_op *op)
         }
 }
 
-/* What comes too late begins where the others are, and what it ran before that is lost. */
+/* An operation that comes too late begins where the others are; its time before that is lost. */
 static void put_in_place(struct ct_sweep *s, struct ct_sweep_op *op)
 {
     uint64_t now_ns = s->figures.sum.last_ns, late_ns;

@@ -14,12 +14,12 @@
 /* Tied clocks are off by less. */
 #define MOVED_NS 20000
 
-/* Numbers of segments: where a thing was defined last. */
+/* `in`, and names ending so: the number of the segment in which a thing was defined last. */
 struct ct_tracing {
     struct ct_trace_writer writer;
     uint64_t zero_ns; /* CLOCK_MONOTONIC */
     struct {
-        const char *name; /* as defined there, as that of a stream and its context */
+        const char *name; /* its given name, as last defined; so for a stream and its context */
         uint32_t in;
     } device[CT_DEVICES];
     uint32_t row_in[CT_ROWS];
@@ -74,7 +74,7 @@ static bool is_new(const struct ct_tracing *l, uint32_t *in)
     return is;
 }
 
-/* Whether the program calls a thing otherwise than it was defined; texts that are equal are one. */
+/* Whether the program has renamed a thing since it was defined; texts that are equal are one. */
 static bool is_renamed(const char **defined, const char *name)
 {
     bool is = *defined != name;
@@ -119,7 +119,7 @@ static void define_row(struct ct_tracing *l, uint32_t index)
                         });
 }
 
-/* The entry may be another stream's by now, of which nothing but the number is known. */
+/* The entry may be another stream's by now: then nothing but the number of this one is known. */
 static void define_stream(struct ct_tracing *l, const struct ct_measured *m)
 {
     const struct ct_stream *s = ct_stream(m->op.stream);
@@ -171,7 +171,7 @@ static uint64_t since_zero(const struct ct_tracing *l, uint64_t ticks)
     return ns > l->zero_ns ? ns - l->zero_ns : 0;
 }
 
-/* When, by the host's clock, something was stamped; *guessed: the clocks are not tied now. */
+/* A stamp by the host's clock, since zero; *guessed: the clocks are not tied now. */
 static uint64_t on_host(const struct ct_tracing *l, const struct ct_measured *m, uint64_t ns,
                         bool *guessed)
 {
@@ -181,8 +181,8 @@ static uint64_t on_host(const struct ct_tracing *l, const struct ct_measured *m,
 }
 
 /*
- * In a stream that threads share an operation ends where its end record says, whatever it is moved
- * for: who waited for it has come back by then, and each that is moved on would move the next.
+ * In a stream that threads share an operation ends where its stop record says, within MOVED_NS: a
+ * thread that waited for it has come back by then, and one that is moved on would move the next.
  */
 static uint64_t latest_end_ns(const struct ct_measured *m, uint64_t end_ns)
 {
@@ -191,9 +191,9 @@ static uint64_t latest_end_ns(const struct ct_measured *m, uint64_t end_ns)
 }
 
 /*
- * On the host's clock. An operation does not begin before it was submitted, nor before the one
- * before it on its stream has ended: what the clocks say is moved for that, which they are not sure
- * of to a microsecond. An end that was asked for is not known so well that it moves others.
+ * The place on the host's clock. An operation does not begin before it was submitted, nor before
+ * the one before it on its stream has ended: places by the clocks, which are not sure of them to a
+ * microsecond, are moved for that. A polled end is not known so well that it moves others.
  */
 static void place(struct ct_tracing *l, const struct ct_measured *m, uint64_t time_ns,
                   struct ct_trace_op *op)
@@ -252,7 +252,7 @@ static bool is_thread_renamed(struct ct_call_log *log)
     return is_renamed(&log->given_name, ct_range_thread_name(log->tid));
 }
 
-/* By its name of the program's, or what the system has. */
+/* The name is the one that the program gave the thread, or the system's. */
 static void define_thread(struct ct_tracing *l, struct ct_call_log *log)
 {
     bool renamed = is_thread_renamed(log);

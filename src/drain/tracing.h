@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The trace of the process while it runs: settled operations and logged calls on their way into
- * blocks. Where operations lie on the host's clock: doc/internals/files.md, "The trace". Of the
- * drain thread.
+ * blocks. Where operations lie on the host's clock: doc/internals/files.md, "The trace". Drain
+ * thread.
  */
 #ifndef CT_TRACING_H
 #define CT_TRACING_H
@@ -23,28 +23,28 @@ static inline bool ct_tracing_is_on(void)
     return ct_tracing != NULL;
 }
 
-/* An operation has its duration. Those of a stream come in their order. */
+/* Adds an operation with its duration; those of a stream come in their order. */
 void ct_tracing_add(const struct ct_measured *m, uint64_t time_ns);
 /* A record of a thread's range: `node` of its tree; `number` as in the trace. */
 void ct_tracing_add_range(struct ct_thread *t, uint32_t node, enum ct_trace_phase phase,
                           uint64_t number, uint64_t ticks);
-/* So many found no room before. */
+/* So many records of ranges found no room. */
 void ct_tracing_drop_ranges(uint64_t records);
-/* Takes what waits in a thread's log. True: there was something. */
+/* Takes the calls that wait in a thread's log. True: there were some. */
 bool ct_tracing_collect(struct ct_thread *t);
 
 struct ct_trace_header ct_tracing_header(void);
 /*
- * Has all that came so far in what ct_tracing_ready() gives next. False: that has no room for it.
- * Makes no system call.
+ * Puts all that came so far into the next blocks of ct_tracing_ready(). False: these have no room
+ * for it. Makes no system call.
  */
 bool ct_tracing_seal(bool finished);
-/* What can be written now; it stays until the next call. NULL: nothing. */
+/* The blocks that can be written now; they stay until the next call. NULL: none. */
 const struct ct_trace_out *ct_tracing_ready(void);
 
 /*
- * There is nowhere to write to, or this is the child of a fork: no call is logged any more. In the
- * round.
+ * There is nowhere to write to, or this is the child of a fork: no call is logged any more. The
+ * caller holds the lock of the round.
  */
 void ct_tracing_forget(void);
 

@@ -8,16 +8,16 @@
 #include "time/estimate.h"
 #include "time/measured.h"
 
-/* What it is for: so many kernels, so short, that the GPU waited for. */
+/* Witnesses are wanted after so many kernels, so short, that the GPU waited for. */
 #define WANTED_KERNELS 300
 #define SHORT_NS 20000
 
-#define FEWEST 12  /* to go by */
-#define STEP 4     /* so many more change what they say */
-#define TRIMMED 10 /* one in so many at either end: a host that was interrupted */
+#define FEWEST 12  /* witnesses to go by */
+#define STEP 4     /* the excess is worked out anew after so many more */
+#define TRIMMED 10 /* one in so many is left out at either end: a host that was interrupted */
 #define WIDEST_NS 3000
 
-/* What a program's launch has that a witness's has not, of what a record takes the host longer. */
+/* A program's late kernel has one part in so many of a record's extra host time, a witness not. */
 #define HOST_PART 12
 
 static bool is_late(const struct ct_measured *m, const struct ct_estimate *e)
@@ -36,7 +36,7 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
         atomic_store_explicit(&w->state, CT_WITNESS_WANTED, memory_order_relaxed);
 }
 
-/* Contexts come and go. */
+/* The latest by device, as contexts come and go. */
 static struct ct_witnesses of_device[CT_DEVICES];
 
 static int32_t sorted[CT_WITNESS_REMEMBERED];
@@ -75,7 +75,7 @@ static void tell(struct ct_witness *w, int64_t error_ns)
     w->excess_ns = -WIDEST_NS < ns && ns < WIDEST_NS ? ns : 0;
 }
 
-/* Those whose stamps have been read by now. */
+/* The witnesses whose own stamps have been read by now. */
 static void tell_what_is_known(struct ct_witness *w)
 {
     for (unsigned i = 0; i < CT_WITNESS_WAITING; i++) {
@@ -96,7 +96,7 @@ int64_t ct_witness_excess_ns(const struct ct_witness *w, uint64_t host_record_ns
     return w->excess_ns + (usual_ns ? ((int64_t)host_record_ns - usual_ns) / HOST_PART : 0);
 }
 
-/* Other figures are wrong by something else. */
+/* Errors from other figures are forgotten: these are wrong by something else. */
 static void hold_against(struct ct_witness *w, const struct ct_calibration *figures)
 {
     if (w->by == figures)
@@ -107,8 +107,8 @@ static void hold_against(struct ct_witness *w, const struct ct_calibration *figu
 }
 
 /*
- * Of the first of a group, which stands behind a launch without a bracket, the start is known in
- * another way: it tells something else.
+ * The first witness of a group is left out: it stands behind a launch without a bracket, and its
+ * start is known in another way.
  */
 void ct_witness_add(struct ct_witness *w, const struct ct_measured *m, const struct ct_estimate *e)
 {
