@@ -85,7 +85,7 @@ static void hold(struct ct_context *c)
     atomic_fetch_add_explicit(&ct_calibrations_under_way, 1, memory_order_relaxed);
 }
 
-/* Measuring has a price (QUIET_NS and finish() in calibrate.c): a known device is spared it. */
+/* Measuring has a price (finish() in calibrate.c): a known device is measured only if asked for. */
 static bool is_wanted(const struct ct_device *d)
 {
     return ct_config.calibrate == CT_CALIBRATE_ON ||

@@ -42,7 +42,7 @@ void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
 /* The program has updated an executable graph: the replica is made anew, if that is rare. */
 void ct_replica_updated(CUgraphExec exec, CUgraph graph);
 
-/* It changes one otherwise, or destroys it. All these wait while the replica is being made. */
+/* The program changes one otherwise, or destroys it. All these wait while a replica is made. */
 void ct_replica_changed(CUgraphExec exec);
 void ct_replica_gone(CUgraphExec exec);
 

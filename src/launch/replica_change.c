@@ -119,7 +119,7 @@ static bool is_only_context(const struct ct_context *c)
     return c != NULL;
 }
 
-/* A drain thread that does not begin in time is waited for once, whatever the graph. */
+/* After a drain thread that did not begin in time no further graph is made at once. */
 static void wait_for_making(uint32_t i)
 {
     const struct timespec pause = {0, NAP_NS};

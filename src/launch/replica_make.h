@@ -5,9 +5,9 @@
  *     before                after
  *     a -> K -> L -> b      a -> [1] -> K -> [2] -> L -> [3] -> b
  *
- * Everything else keeps its order. A kernel that waits for nothing but the event node behind
- * another one begins at that. One event node, or a last one behind all that nothing waits for,
- * tells that the whole graph is through.
+ * Everything else keeps its order. The event node behind a kernel is also the start of a kernel
+ * that waits for that node alone. One event node behind all others, a stop or one more, tells that
+ * the whole graph is through.
  */
 #ifndef CT_REPLICA_MAKE_H
 #define CT_REPLICA_MAKE_H

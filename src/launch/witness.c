@@ -20,7 +20,7 @@
 #define WAIT_NS 1000000
 #define GROUP_NS 75000u      /* the program's time for a group */
 #define SHORTEST_NS 1000000u /* from a group to the next, at least */
-#define PART 32              /* and one part in so many of the time since the kernels came */
+#define PART 32              /* and one part in so many of the time since loading */
 #define LONGEST_NS 100000000u
 #define DISTURBED_NS 1000000000u
 #define BUDGET_PART 8    /* groups get one part in so many of a budget */
