@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that is cancelled would go at the next call of ours that opens, reads, writes or naps,
- * where the program alone has no such point, and with what it holds of ours.
+ * Cancellation held off: calls of ours that open, read, write or nap would be points of it where
+ * the program alone has none, and the thread would go with what it holds of ours.
  */
 #ifndef CT_CANCEL_H
 #define CT_CANCEL_H
 
 #include <pthread.h>
 
-/* Returns what ct_cancel_restore() needs. */
+/* Returns the state that ct_cancel_restore() needs. */
 static inline int ct_cancel_disable(void)
 {
     int before;

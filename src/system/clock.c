@@ -11,13 +11,13 @@
 #define REFINE_LONGEST_NS 1000000000u
 #define LINES 128 /* two minutes of them and more */
 
-/* Nanoseconds per tick in 2^-32 units, over the whole time since the start. */
+/* Nanoseconds per tick in units of 2^-32, over the whole time since the start. */
 static CT_READ_MOSTLY _Atomic uint64_t rate = (uint64_t)1 << 32;
 static uint64_t start_ticks;
 static uint64_t start_ns;
-static uint64_t refine_ticks; /* from when on the rate is to be measured again */
+static uint64_t refine_ticks; /* the rate is measured again from then on */
 
-/* From a moment on. The next one begins where this one has come to by then. */
+/* Host time from a moment on. The next line begins where this one has come to by then. */
 struct line {
     uint64_t ticks;
     uint64_t ns;
@@ -29,7 +29,7 @@ static _Atomic uint64_t newest;
 
 static __typeof__(clock_gettime) *get_time = clock_gettime;
 
-/* Not of a library beside us that has the program see another time, or none that passes. */
+/* Takes glibc's own: a preloaded library's may be another time, or stand still. */
 static void find_clock(void)
 {
     void *own = ct_libc_symbol("clock_gettime");
@@ -54,7 +54,7 @@ uint64_t ct_clock_unix_ns(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-/* Both clocks at one moment: a reading that was interrupted in between is taken again. */
+/* Both clocks at one moment: the narrowest of READINGS pairs, where nothing interrupted. */
 static void read_both(uint64_t *ns, uint64_t *ticks)
 {
     uint64_t narrowest = UINT64_MAX;
@@ -88,8 +88,8 @@ static void begin_line(uint64_t i, uint64_t ticks, uint64_t ns, uint64_t r)
     atomic_store_explicit(&newest, i, memory_order_release);
 }
 
-/* The rate by which the line comes to where the clock will be when the next one begins: nearly r,
- * as time neither stands still nor leaps. */
+/* The rate by which a line meets the clock when the next line begins: within 1/1024 of r, as time
+ * neither stands still nor leaps. */
 static uint64_t catch_up(uint64_t r, int64_t behind_ns, uint64_t ticks)
 {
     int64_t most = (int64_t)(r >> 10);
@@ -145,7 +145,7 @@ uint64_t ct_ns_to_ticks(uint64_t ns)
     uint64_t r = atomic_load_explicit(&rate, memory_order_relaxed);
     if (ct_unlikely(!r))
         return 0;
-    if (ct_likely(ns <= UINT32_MAX)) /* a launch asks: no call of a division of 128 bits */
+    if (ct_likely(ns <= UINT32_MAX)) /* launches come here: no call of a division of 128 bits */
         return (ns << 32) / r;
     return (uint64_t)(((unsigned __int128)ns << 32) / r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Host time. Launch paths take ticks (the time stamp counter, a few nanoseconds); whoever has time
- * turns them into nanoseconds of CLOCK_MONOTONIC with a rate that gets better as the process runs.
+ * Host time. Launch paths take ticks (the time stamp counter, a few nanoseconds); slower code turns
+ * ticks into nanoseconds of CLOCK_MONOTONIC with a rate that gets better as the process runs.
  */
 #ifndef CT_CLOCK_H
 #define CT_CLOCK_H
@@ -31,21 +31,20 @@ static inline uint64_t ct_ticks(void)
 /* Starts the rate measurement, spending about a millisecond; call once before the others. */
 void ct_clock_start(void);
 /*
- * Measures the rate over the whole time since the start, where that is an eighth longer than it was
- * the last time, or a second; for the drain thread. After a millisecond it is up to 10 ppm off.
+ * Measures the rate over the whole time since the start, once that is an eighth longer than at the
+ * last time, or a second; for the drain thread. After a millisecond the rate is up to 10 ppm off.
  */
 void ct_clock_refine(void);
-/* The clocks of two processors may differ by a little: a thread that moved has taken no time then.
- */
+/* Processors' clocks may differ by a little: an end before its start counts as no time. */
 static inline uint64_t ct_ticks_between(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
 
 /*
- * What CLOCK_MONOTONIC said when the ticks were taken, which was after the start, to some tens of
- * nanoseconds. For the same ticks it is the same, and for later ones not less, whatever refined the
- * rate in between (of what was minutes ago to what that changed): what is in a trace stays in order.
+ * CLOCK_MONOTONIC in ns at the ticks, to some tens of nanoseconds; ticks before the start count as
+ * the start. Equal ticks give equal times and later ones no earlier time, however the rate is
+ * refined in between (to within that, for ticks of minutes ago): a trace stays in order.
  */
 uint64_t ct_clock_at_ns(uint64_t ticks);
 

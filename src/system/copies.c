@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 
-/* Every version exports it, and dlsym. */
+/* Every version exports this name, and dlsym. */
 #define SIGN "cutrace_v1_flush"
-/* A copy that exports this tells of the others, when CUDA starts. */
+/* A copy that exports this name tells of the others when CUDA starts. */
 #define TELLS "cutrace_tells_of_copies"
 
 CT_EXPORT extern const char cutrace_tells_of_copies;
@@ -21,8 +21,7 @@ bool ct_is_copy(const struct ct_object *o)
     return ct_object_symbol(o, SIGN) && ct_object_symbol(o, "dlsym");
 }
 
-/* In load order, which among preloaded objects is the search order; `o` is the first of all copies.
- */
+/* Walks in load order, which among preloaded objects is the search order; `o` is the first copy. */
 static bool find_first(struct ct_object *o)
 {
     for (const struct link_map *m = _r_debug.r_map; m && m->l_ld != _DYNAMIC; m = m->l_next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Other copies of this library in the process: of another path or version. The one that comes first
- * in the search order does the work, each other one passes everything through, and is passed by.
+ * Other copies of this library in the process, from another path or of another version. The copy
+ * that comes first in the search order does the work; each other one passes calls through.
  */
 #ifndef CT_COPIES_H
 #define CT_COPIES_H
@@ -13,17 +13,17 @@
 bool ct_is_copy(const struct ct_object *o);
 
 /*
- * Whether this copy is not the first. Runs inside dlsym, possibly before anything is initialised:
- * no lock, no libc function.
+ * Whether another copy comes first. Runs inside dlsym, possibly before anything is initialised: no
+ * lock, no libc function.
  */
 bool ct_stands_aside(void);
 
-/* Whether the first copy, where it is not this one, says which others there are. */
+/* Whether the first copy is another one and says which copies there are. */
 bool ct_first_copy_tells(void);
 
 /*
- * Past the copies: `found` is what the search for `name` behind this library found; if it is a
- * copy's, what comes behind the copies, else itself. NULL: nothing. As careful as
+ * `found` is the address that a search for `name` behind this library gave. Returns it, or where it
+ * is a copy's the next address of `name` behind the copies. NULL: there is none. As careful as
  * ct_stands_aside().
  */
 void *ct_behind_copies(const char *name, void *found);

@@ -107,7 +107,7 @@ void *ct_object_symbol(const struct ct_object *o, const char *name)
     return index ? (void *)(o->base + info.symbols[index].st_value) : NULL;
 }
 
-/* They are in libc.so.6, before 2.34 dlsym and dlvsym in libdl.so.2. */
+/* glibc's functions are in libc.so.6, before 2.34 dlsym and dlvsym in libdl.so.2. */
 void *ct_libc_symbol(const char *name)
 {
     for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
@@ -171,7 +171,7 @@ static int take_unloaded(struct dl_phdr_info *info, size_t size, void *count)
 {
     if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
         *(uint64_t *)count = info->dlpi_subs;
-    return 1; /* the first tells as much as all */
+    return 1; /* the first object tells as much as all */
 }
 
 uint64_t ct_objects_unloaded(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbols of objects that the dynamic linker has loaded, found by reading their dynamic section.
- * Unlike dlsym this sets no dlerror, allocates nothing, asks no interposer and cannot recurse.
+ * Symbols of objects that the dynamic linker has loaded, read from their dynamic sections. Unlike
+ * dlsym this sets no dlerror, allocates nothing, asks no interposer and cannot recurse.
  */
 #ifndef CT_ELF_H
 #define CT_ELF_H
@@ -27,10 +27,10 @@ bool ct_object_of(const void *address, struct ct_object *o);
  */
 bool ct_objects_visit(bool (*visit)(const struct ct_object *o, void *arg), void *arg);
 
-/* How many objects have been unloaded so far; 0 as well where the loader does not say. */
+/* How many objects have been unloaded so far; 0 also where the loader does not say. */
 uint64_t ct_objects_unloaded(void);
 
-/* Bytes of thread-local variables of all loaded objects: at least what each thread has of them. */
+/* Bytes of all loaded objects' thread-local variables: a thread has no more of them. */
 size_t ct_objects_tls_bytes(void);
 
 static inline bool ct_object_has(const struct ct_object *o, const void *address)
@@ -42,12 +42,12 @@ static inline bool ct_object_has(const struct ct_object *o, const void *address)
 void *ct_object_symbol(const struct ct_object *o, const char *name);
 
 /*
- * glibc's own function of that name, whatever comes before it in the search order. Takes no lock:
- * in a child another thread of the parent's may hold the loader's for ever.
+ * glibc's own function of that name, however many come before it in the search order. Takes no
+ * lock: in the child of a fork a thread that is gone may hold the loader's for ever.
  */
 void *ct_libc_symbol(const char *name);
 
-/* Whether one of o's DT_NEEDED names starts with `start`; copies the name found. */
+/* Whether one of o's DT_NEEDED names starts with `start`; *needed is that name, the linker's. */
 bool ct_object_needs(const struct ct_object *o, const char *start, const char **needed);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "system/spare.h"
 
-/* Above what programs that count descriptors or use select() look at. */
+/* Above the numbers that programs reach that count descriptors or use select(). */
 #define LOWEST 200
 
-/* Where the limit on descriptors is low, in the upper half of what there is. */
+/* Tries half the number, again and again, where the limit on descriptors is low. */
 static int move_up(int fd)
 {
     if (ct_spare() && fd > STDERR_FILENO)

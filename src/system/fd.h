@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A descriptor of ours lies in the program's table: it must not take a number that the program
- * counts on, and what the program closed may have come to mean a file of its own.
+ * counts on, and the program may have closed it and got the number for a file of its own.
  */
 #ifndef CT_FD_H
 #define CT_FD_H
@@ -21,12 +21,12 @@ struct ct_fd {
     }
 
 /*
- * Takes `fd` over and moves it up. False: errno says why, and it is closed; never does it stay
- * where programs expect their standard streams.
+ * Takes `fd` over and moves it up. False: errno says why; a descriptor that cannot be moved away
+ * from the numbers of the standard streams is closed.
  */
 bool ct_fd_keep(struct ct_fd *f, int fd);
 
-/* Whether it still means what it meant; *st is then what it is now. False: errno is EBADF. */
+/* Whether it is still the file that was kept, in state *st. False: errno is EBADF. */
 bool ct_fd_look(const struct ct_fd *f, struct stat *st);
 static inline bool ct_fd_is_ours(const struct ct_fd *f)
 {
@@ -34,12 +34,12 @@ static inline bool ct_fd_is_ours(const struct ct_fd *f)
     return ct_fd_look(f, &st);
 }
 
-/* What is not ours any more stays open. */
+/* Closes the descriptor if it is still ours. Keeps errno. */
 void ct_fd_close(struct ct_fd *f);
 
 /*
- * What a small file holds, with a zero behind it, and closes it. Returns the bytes that there was
- * room for; 0: none could be read. Below 0 there is no file.
+ * Reads a small file into text, ends it with a zero, and closes fd; a file that is too long is cut.
+ * Returns the bytes read; 0: none. A negative fd is an empty file.
  */
 size_t ct_fd_take_text(int fd, char *text, size_t size);
 

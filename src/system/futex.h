@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* Returns early when it is not, or no longer, `expected`. */
+/* Waits `ns` at most, or until *word is not `expected`, or a signal comes. */
 static inline void ct_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
 {
     struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};

@@ -6,7 +6,7 @@
 
 #include "system/spare.h"
 
-/* What is pending before stays the program's. */
+/* A signal that was pending before stays the program's. */
 void ct_hush_begin(struct ct_hush *h)
 {
     static const int raised[] = {SIGPIPE, SIGXFSZ};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A write can raise SIGPIPE or SIGXFSZ in the thread that makes it. One of ours, in a thread of the
- * program's, must not: the program may not survive it, or take it for the end of its own file.
+ * A write can raise SIGPIPE or SIGXFSZ in the thread that makes it. A write of ours in a program's
+ * thread must not: the program may not survive the signal, or take it for the end of its own file.
  */
 #ifndef CT_HUSH_H
 #define CT_HUSH_H
@@ -11,8 +11,8 @@
 #include "base/base.h"
 
 struct ct_hush {
-    sigset_t mask; /* of the thread, before */
-    sigset_t ours; /* what may be raised in between */
+    sigset_t mask; /* the thread's, before */
+    sigset_t ours; /* signals that only our write can have raised */
     bool is_on;    /* the library may become spare in between */
 };
 

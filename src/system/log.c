@@ -13,7 +13,7 @@
 
 static unsigned log_level = 1;
 static int64_t own_rank = -1;           /* none */
-static struct ct_fd heard = CT_FD_NONE; /* what stderr was when the library was loaded */
+static struct ct_fd heard = CT_FD_NONE; /* the file that stderr was when the library was loaded */
 
 void ct_log_start(void)
 {
@@ -28,7 +28,7 @@ bool ct_log_is_heard(void)
     return ct_fd_is_ours(&heard);
 }
 
-/* A line fits into what a pipe has room for when it says that it has any. */
+/* A pipe that poll() calls writable has room for a whole line. */
 static void say(const char *line, size_t bytes)
 {
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -67,10 +67,10 @@ static void add_hex(struct ct_text *t, unsigned char byte)
     ct_text_add_char(t, digits[byte & 15]);
 }
 
-/* Paths and values are somebody else's; what of them does not fit into `size` is left out. */
+/* Paths and values are somebody else's text: escaped, and cut where `size` is reached. */
 static void add_shown(struct ct_text *t, const char *s, size_t size)
 {
-    const size_t longest = 4; /* of a character, and of an escaped byte */
+    const size_t longest = 4; /* bytes of a character, or of an escaped byte */
     while (*s) {
         size_t len = ct_shown(s);
         if (t->len + longest >= size) {
@@ -105,7 +105,7 @@ void ct_log(unsigned level, const char *a, const char *b, const char *c)
         ct_text_add(&t, ": ");
     }
     add_shown(&t, a, most);
-    add_shown(&t, b, end < most / 2 ? most - end - 8 : most); /* what c says stays in sight */
+    add_shown(&t, b, end < most / 2 ? most - end - 8 : most); /* c stays in sight */
     add_shown(&t, c, most);
     line[t.len] = '\n';
     say(line, t.len + 1);

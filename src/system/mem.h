@@ -9,8 +9,8 @@
 #include "base/base.h"
 
 /*
- * Zeroed, page-aligned memory whose pages cost nothing until touched; NULL when there is none. errno
- * is kept.
+ * Zeroed, page-aligned memory whose pages cost nothing until touched; NULL: memory is out. errno is
+ * kept.
  */
 void *ct_map(size_t bytes);
 void ct_unmap(void *p, size_t bytes);

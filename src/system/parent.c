@@ -19,7 +19,7 @@ bool ct_parent_is_planted(const struct stat *directory, const struct stat *entry
            entry->st_uid != directory->st_uid;
 }
 
-/* A link that stays is its owner's or the directory's owner's: nobody else can exchange it. */
+/* A link of the user or the directory's owner is followed: nobody else can exchange it. */
 static int follow(int at, const char *name)
 {
     struct stat directory, link;
@@ -46,7 +46,7 @@ static int step(int at, const char *name)
 
 int ct_parent_open(const char *path, const char **name)
 {
-    char part[NAME_MAX + 2]; /* one more than can be a name, so that longer ones are refused */
+    char part[NAME_MAX + 2]; /* a byte more than a name can have, so that longer ones are refused */
     int fd = open(*path == '/' ? "/" : ".", DIRECTORY);
     for (*name = path; fd >= 0;) {
         struct ct_text t = ct_text_in(part, sizeof(part));
@@ -62,7 +62,7 @@ int ct_parent_open(const char *path, const char **name)
     return fd;
 }
 
-/* A file that is not there yet is created by this call, or not at all. */
+/* A missing file is created by this call, or not at all. */
 static int open_in(int directory, const char *name, int flags, mode_t mode)
 {
     struct stat above, entry;

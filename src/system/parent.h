@@ -15,16 +15,16 @@
 int ct_parent_open(const char *path, const char **name);
 
 /*
- * Opens what a path names, or creates it, with flags and mode as of open(2). As of a directory on
- * the way, so of the name itself: what a stranger planted there is neither followed nor opened. -1:
- * errno says why; ELOOP is a planted link, EACCES a planted file.
+ * Opens the file of a path, or creates it, with flags and mode of open(2). The name itself is
+ * treated as a directory on the way: a stranger's entry is neither followed nor opened. -1: errno
+ * says why; ELOOP is a planted link, EACCES a planted file.
  */
 int ct_parent_open_file(const char *path, int flags, mode_t mode);
 
 /*
- * Whether somebody put an entry into a directory in which everybody may (such as /tmp) who is
- * neither this user nor the directory's owner: what fs.protected_symlinks and fs.protected_regular
- * ask where they are switched on.
+ * Whether an entry of a directory in which everybody may make entries (such as /tmp) belongs to
+ * neither this user nor the directory's owner: the kernel's fs.protected_symlinks and
+ * fs.protected_regular ask that, where they are switched on.
  */
 bool ct_parent_is_planted(const struct stat *directory, const struct stat *entry);
 

@@ -12,12 +12,12 @@
 #include "system/spare.h"
 
 #define MANY_DESCRIPTORS 512
-#define START_TICKS 22 /* its place in the line, see proc(5) */
+#define START_TICKS 22 /* the field's number in the line, see proc(5) */
 #define ENVIRONMENT_BYTES (256 * 1024)
 #define OLDEST_ANCESTOR 64
 #define PRELOAD "LD_PRELOAD="
 
-static struct ct_fd held = CT_FD_NONE; /* of the main thread's status */
+static struct ct_fd held = CT_FD_NONE; /* the main thread's status */
 static uint32_t filters_before;
 static _Atomic uint32_t filters_of_looker;
 
@@ -101,7 +101,7 @@ void ct_proc_look_for_filters(void)
         atomic_store(&ct_spare_is_on, true);
 }
 
-/* A thread may have put filters on itself alone: what it starts has them, too. */
+/* A thread may have put filters on itself alone; a thread that it starts has them, too. */
 bool ct_proc_may_start_thread(void)
 {
     struct ct_proc p;
@@ -169,7 +169,7 @@ struct process {
     uint64_t parent, start_ticks;
 };
 
-/* Behind the program's name, which may hold blanks and brackets. */
+/* The field behind the program's name, which may hold blanks and brackets. */
 static const char *third_field(const char *line, const char *end)
 {
     while (end > line && *end != ')')
@@ -220,7 +220,7 @@ uint64_t ct_proc_own_parent(void)
     return ct_spare() ? ct_proc_parent((uint64_t)getpid()) : (uint64_t)getppid();
 }
 
-/* Whether an entry of the list, which is cut into them, is the library. */
+/* Whether an entry of LD_PRELOAD's list is the library. Cuts the list into entries. */
 static bool lists(char *list, const char *library)
 {
     for (bool more = true; more;) {
@@ -236,7 +236,7 @@ static bool lists(char *list, const char *library)
     return false;
 }
 
-/* As it was started; what it has set since cannot be seen. */
+/* Sees the variables as they were when the process was started, not changes since. */
 static bool has_preloaded(uint64_t pid, const char *library, char *text, size_t size)
 {
     size_t n = ct_fd_take_text(open_of(pid, "/environ"), text, size);

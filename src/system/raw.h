@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * System calls without the C library, for a process that has the thread pointer of a thread that
- * runs beside it: not even errno may be written there. Functions that use them are CT_BARE, and
- * everything that they call is as well.
+ * runs beside it: not even errno may be written there. Functions that use these calls are CT_BARE,
+ * and so is everything that they call.
  */
 #ifndef CT_RAW_H
 #define CT_RAW_H

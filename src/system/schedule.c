@@ -8,7 +8,7 @@
 
 #include "system/spare.h"
 
-static unsigned long processors[128]; /* of 8192, a bit each */
+static unsigned long processors[128]; /* a bit for each of 8192 */
 static long bytes;
 
 void ct_schedule_loaded(void)
@@ -37,7 +37,7 @@ void ct_schedule_ordinary(pthread_attr_t *attr)
     errno = saved_errno;
 }
 
-/* Those that the process was denied since are refused, or left out, by the kernel. */
+/* The kernel leaves out, or refuses, processors that the process was denied since. */
 void ct_schedule_everywhere(void)
 {
     if (bytes > 0)

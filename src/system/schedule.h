@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where and how our thread runs: neither as urgently nor as bound as the thread that made it. */
+/* The drain thread's scheduling: neither as urgent nor as bound as the thread that made it. */
 #ifndef CT_SCHEDULE_H
 #define CT_SCHEDULE_H
 
@@ -8,12 +8,12 @@
 #include "base/base.h"
 
 /*
- * To be called when the library is loaded: remembers the process's processors. Under a filter of
- * system calls nothing is remembered, and nothing is done below.
+ * Remembers the process's processors; to be called when the library is loaded. Under a filter of
+ * system calls nothing is remembered, and the functions below do nothing.
  */
 void ct_schedule_loaded(void);
 
-/* A thread that is made with it has no real-time priority. */
+/* A thread that is made with attr has no real-time priority. */
 void ct_schedule_ordinary(pthread_attr_t *attr);
 
 /* The calling thread may run on the processors that were remembered. */

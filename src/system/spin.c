@@ -12,13 +12,13 @@
 #define TRIES_BEFORE_YIELD 64
 #define TRIES_BEFORE_NAP 256
 #define NAP_NS 50000
-#define ENDING 32 /* threads; what more of them hold is waited for like others' */
+#define ENDING 32 /* threads; locks of more than these are waited for like others' */
 
 CT_TLS unsigned char ct_spin_self[16];
 
-static _Atomic uintptr_t ending[ENDING]; /* as holders */
+static _Atomic uintptr_t ending[ENDING]; /* values of ct_spin_holder() */
 static _Atomic uint32_t ending_count;
-static _Atomic uint64_t patience_ns; /* 0: the process is not ending */
+static _Atomic uint64_t patience_ns; /* 0: the process does not end */
 
 void ct_spin_end_process(uint64_t wait_ns)
 {
@@ -48,7 +48,7 @@ static bool is_ending(uintptr_t holder)
     return false;
 }
 
-/* Looked at now and then; the first time the wait begins. */
+/* Called now and then while a thread waits; the first call begins the wait. */
 static bool is_patience_over(uint64_t *start_ns)
 {
     uint64_t most_ns = atomic_load_explicit(&patience_ns, memory_order_relaxed);
@@ -59,7 +59,7 @@ static bool is_patience_over(uint64_t *start_ns)
     return now_ns - *start_ns >= most_ns;
 }
 
-/* One of several that wait gets it. */
+/* One of several threads that wait gets the lock. */
 static bool take_from(struct ct_spin *s, uintptr_t holder)
 {
     return atomic_compare_exchange_strong_explicit(&s->holder, &holder, ct_spin_holder(),
@@ -75,8 +75,8 @@ static bool take(struct ct_spin *s, bool from_anybody)
 }
 
 /*
- * The holder may need this processor. A yield would not give it to one of a lower priority. The
- * nap by its number: the C library's is a point where threads are cancelled.
+ * The holder may need this processor. A yield would not give it to a thread of lower priority. The
+ * nap goes by its number: the C library's is a point where threads are cancelled.
  */
 void ct_spin_pause(unsigned tries)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A lock for a little work on our own memory: 100 us at most, however full the tables are. Never
- * held across a system call or another one that leaves this library: memory is mapped before, and
- * what may be long is done in pieces or looked for first and checked again under the lock. Reset in
- * the child of a fork: the thread that held it does not exist there.
+ * held across a system call or any call out of this library: memory is mapped before, and long work
+ * is done in pieces, or a search is made before and checked again under the lock. Reset in the
+ * child of a fork: the thread that held it does not exist there.
  *
- * A signal handler may end the process while the thread that it interrupted holds such a lock, for
- * ever then. So a lock knows its holder, and who ends the process says so: its locks are taken from
- * it, and from others that keep one too long then. What is under a lock must be fit to be read, and
- * to be added to, wherever its holder stopped.
+ * A signal handler may end the process while the thread that it interrupted holds a lock, for ever
+ * then. So a lock knows its holder, and a thread that ends the process says so: its locks are taken
+ * from it, and so are others' that are held too long then. Data under a lock must be fit to be
+ * read, and to be added to, wherever its holder stopped.
  */
 #ifndef CT_SPIN_H
 #define CT_SPIN_H
@@ -22,7 +22,7 @@ struct ct_spin {
     _Atomic uintptr_t holder; /* 0: not known, or nobody */
 };
 
-/* Its address, and one more for each time that the thread began to end the process. */
+/* The thread's address, and one more for each time that the thread began to end the process. */
 extern CT_TLS unsigned char ct_spin_self[16];
 
 static inline uintptr_t ct_spin_holder(void)
@@ -44,7 +44,7 @@ static inline bool ct_spin_try(struct ct_spin *s)
     return true;
 }
 
-/* Between tries: spins, and from some hundred on sleeps for 50 us. Keeps errno. */
+/* Between tries: yields at each 64th, and sleeps 50 us at it from the 256th on. Keeps errno. */
 void ct_spin_pause(unsigned tries);
 
 CT_COLD void ct_spin_wait(struct ct_spin *s);
@@ -57,7 +57,7 @@ static inline void ct_spin_lock(struct ct_spin *s)
 
 /*
  * For a lock that may be held longer, and across driver calls: waits until `end_ns`
- * (CLOCK_MONOTONIC), and takes it from nobody but a thread that ends the process.
+ * (CLOCK_MONOTONIC), and takes the lock from nobody but a thread that ends the process.
  */
 bool ct_spin_lock_until(struct ct_spin *s, uint64_t end_ns);
 
@@ -68,12 +68,12 @@ static inline void ct_spin_unlock(struct ct_spin *s)
 }
 
 /*
- * The calling thread ends the process, perhaps in a signal handler: what it holds is anybody's from
- * now on, and what others hold is taken by whoever has waited for it so long.
+ * The calling thread ends the process, perhaps in a signal handler: its locks are anybody's from
+ * now on, and other threads' locks are taken by a thread that has waited so long.
  */
 void ct_spin_end_process(uint64_t patience_ns);
 
-/* In the child of a fork, where perhaps another thread of the parent's was ending that. */
+/* For the child of a fork: another thread of the parent may have been ending the parent. */
 void ct_spin_forget(void);
 
 #endif

@@ -17,7 +17,7 @@ struct walk {
     bool is_shared; /* everybody may make entries there */
     uid_t known[4];
     gid_t group;         /* NOBODY: none */
-    char left[PATH_MAX]; /* of the path */
+    char left[PATH_MAX]; /* the rest of the path */
 };
 
 static bool is_known(const struct walk *w, uid_t user)
@@ -36,7 +36,7 @@ static bool may_others_write(const struct walk *w, const struct stat *st)
     return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !group_is_known);
 }
 
-/* Who could exchange it; nothing is known of what is not there. */
+/* Learns who could exchange the file `like`; nothing where the file is missing. */
 static void learn(struct walk *w, const char *like)
 {
     char directory[PATH_MAX];
@@ -84,7 +84,7 @@ static bool go_to_root(struct walk *w)
     return safe;
 }
 
-/* Puts where the link leads before what is left of the path. Closes `link`. */
+/* Puts the link's target before the rest of the path. Closes `link`. */
 static bool follow(struct walk *w, int link)
 {
     char text[PATH_MAX];
@@ -103,7 +103,7 @@ static bool follow(struct walk *w, int link)
     return *text != '/' || go_to_root(w);
 }
 
-/* Takes the first name off what is left; empty: there is none. */
+/* Takes the first name off the rest of the path; empty: there is none. */
 static void take_name(struct walk *w, char name[PATH_MAX])
 {
     struct ct_text t = ct_text_in(name, PATH_MAX);
