@@ -30,7 +30,7 @@ static inline uint64_t ct_max(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The power of two that is not larger; 0 for 0. */
+/* Exponent of the largest power of two that is not above n; 0 for 0. */
 static inline unsigned ct_octave(uint64_t n)
 {
     return 63 - (unsigned)__builtin_clzll(n | 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user asked for, set once before anything is recorded (src/options/setting.c). */
+/* The user's settings, filled in once before anything is recorded (src/options/setting.c). */
 #ifndef CT_CONFIG_H
 #define CT_CONFIG_H
 
@@ -12,26 +12,26 @@ enum ct_calibrate {
     CT_CALIBRATE_OFF,
 };
 
-#define CT_EVENTS_MOST ((uint32_t)1 << 20) /* of CUTRACE_EVENTS */
+#define CT_EVENTS_MOST ((uint32_t)1 << 20) /* the largest CUTRACE_EVENTS */
 
-/* Where to listen; ports are tried upwards from the first. */
+/* The address to listen at; ports are tried upwards from the first. */
 struct ct_config_address {
     bool wanted;
     uint16_t port; /* 0: any that is free */
     bool is_ipv6;
-    uint8_t ip[16]; /* the first four of IPv4 */
+    uint8_t ip[16]; /* IPv4: the first four */
 };
 
 struct ct_config {
     const char *output; /* pattern of the profile's name */
     bool print;
-    bool print_asked; /* not only the standard; see system/spare.h */
+    bool print_asked;    /* by the user, not by default; see system/spare.h */
     bool start;          /* record from the start on */
-    const char *capture; /* record while such a range is open: RANGE@DOMAIN; NULL: none */
+    const char *capture; /* record while a range RANGE@DOMAIN is open; NULL: none */
     uint32_t sample;     /* time one operation in this many */
     uint32_t budget_ppm; /* of the run time, for timing; 0: no limit */
     uint32_t events;     /* most events per context */
-    uint32_t graph_nodes; /* time the kernels in graphs at one launch in so many; 0: never */
+    uint32_t graph_nodes; /* time the kernels in graphs at one launch in this many; 0: never */
     uint32_t exit_timeout_s;
     const char *kernels; /* list of patterns, NULL: all */
     const char *devices; /* list of ordinals, NULL: all */
@@ -40,7 +40,7 @@ struct ct_config {
     bool without_gpu;    /* time nothing on the GPU */
     bool without_api;    /* list no API calls */
     bool without_memory; /* count no allocations */
-    bool arguments;      /* of the command line, too, in what is written */
+    bool arguments;      /* write the arguments of the command line, too */
     bool alone;          /* leave descendants alone */
     const char *run;     /* the launcher's list (cutrace/run.h); NULL: there is no launcher */
     const char *report;  /* path or name of the report tool */
@@ -51,7 +51,7 @@ struct ct_config {
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets;        /* path of the journal; NULL: none */
     const char *trace;    /* pattern of the trace's name, "1": beside the profile; NULL: none */
-    uint64_t trace_bytes; /* that it may have at most */
+    uint64_t trace_bytes; /* the trace's largest size */
     const char *metrics_directory; /* pattern; NULL: none */
     struct ct_config_address metrics;
     uint32_t log_level;

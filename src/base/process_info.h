@@ -8,7 +8,7 @@
 
 struct ct_process_info {
     const char *command;
-    const char *program; /* its first word */
+    const char *program; /* the command's first word */
     const char *host;
     uint64_t start_unix_ns;
     uint64_t start_ns; /* CLOCK_MONOTONIC */

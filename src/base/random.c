@@ -7,7 +7,7 @@
 #define ROOT_HALF 0.70710678118654752440
 #define TERMS 17 /* of the series below: the next one is less than 1e-15 */
 
-/* Natural logarithm of 0 < x <= 1, without libm: of x = m 2^e by 2 artanh((m - 1) / (m + 1)). */
+/* Natural logarithm of 0 < x <= 1, without libm: x = m 2^e, ln m = 2 artanh((m - 1) / (m + 1)). */
 static double logarithm(double x)
 {
     uint64_t bits;

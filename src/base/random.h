@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* xorshift64*: of the products the upper half. */
+/* xorshift64*: the upper half of each product. */
 static inline uint32_t ct_random(uint64_t *state)
 {
     uint64_t x = *state;
@@ -17,9 +17,9 @@ static inline uint32_t ct_random(uint64_t *state)
 }
 
 /*
- * How many are passed over before the next one is chosen, where each is chosen with probability
- * 1 / every on its own, but at most `most`: beyond that nothing is said. What is left of such a
- * number may be thrown away and drawn again at any time.
+ * How many items are passed over before the next one is chosen, where each is chosen with
+ * probability 1 / every on its own; at most `most`, beyond which nothing is said. The rest of such
+ * a number may be thrown away and drawn again at any time.
  */
 uint32_t ct_random_skip(uint64_t *state, uint32_t every, uint32_t most);
 

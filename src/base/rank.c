@@ -9,7 +9,7 @@
 
 /*
  * The innermost launcher comes first: torchrun is started by the others, once a node, and they by
- * Slurm. RANK alone may mean anything, so that it comes first only with the number of all.
+ * Slurm. RANK may mean anything, so it comes first only beside the number of all ranks.
  */
 static const struct {
     const char *rank;
@@ -69,7 +69,7 @@ void ct_rank_add(struct ct_text *t, struct ct_rank r)
     ct_text_add_u64(t, r.number - 1);
 }
 
-/* Behind the last mention of a rank in the last name of the path. */
+/* The digits behind the last mention of a rank in the path's last name; NULL: there are none. */
 static const char *find_number(const char *path)
 {
     const char *found = NULL;

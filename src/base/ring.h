@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bounded queue from one producer thread to one consumer thread. The owner keeps the elements in
- * an array of 2^n; this keeps the indices, which only grow. Release on publishing, acquire on
+ * Bounded queue from one producer thread to one consumer thread. The owner keeps the elements in an
+ * array of 2^n; the ring keeps the indices, which only grow. Release on publishing, acquire on
  * taking: an element is whole before the other side can see it. Producer and consumer write to
- * different cache lines, and the producer looks at the consumer's only when it seems full.
+ * different cache lines, and the producer looks at the consumer's only when the ring seems full.
  */
 #ifndef CT_RING_H
 #define CT_RING_H
@@ -18,7 +18,7 @@ struct ct_ring {
     _Alignas(CT_CACHE_LINE) _Atomic uint32_t tail; /* written by the consumer */
 };
 
-/* Producer: whether an element can be added; *index is where. */
+/* Producer: whether there is room for an element, at *index. */
 static inline bool ct_ring_reserve(struct ct_ring *r, uint32_t capacity, uint32_t *index)
 {
     uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -31,14 +31,14 @@ static inline bool ct_ring_reserve(struct ct_ring *r, uint32_t capacity, uint32_
     return true;
 }
 
-/* Producer: shows the element that was reserved. */
+/* Producer: shows the reserved element to the consumer. */
 static inline void ct_ring_publish(struct ct_ring *r)
 {
     uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
 }
 
-/* Consumer: how many elements wait; *index is the first, they follow modulo capacity. */
+/* Consumer: how many elements wait, the first at *index, the others behind it modulo capacity. */
 static inline uint32_t ct_ring_waiting(struct ct_ring *r, uint32_t capacity, uint32_t *index)
 {
     uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);

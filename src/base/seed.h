@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hashes of what files tell: no file can be made so that all its keys meet in one slot. */
+/* Hashes of numbers in files: no file can be made so that all its keys meet in one slot. */
 #ifndef CT_SEED_H
 #define CT_SEED_H
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Another one in each process. */
+/* A number that differs from process to process. */
 static inline uint64_t ct_seed(void)
 {
     uint64_t word;

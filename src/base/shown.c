@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 
-/* Length of the UTF-8 character at p and its number; 0: it is none. */
+/* Length of the UTF-8 character at p, and its number in *character; 0: there is none. */
 static size_t decode(const unsigned char *p, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

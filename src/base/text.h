@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* A text that is built in a caller's array: always terminated, cut when the array is full. */
+/* A text built in a caller's array: always terminated, cut when the array is full. */
 struct ct_text {
     char *data;
     size_t len;
@@ -28,17 +28,17 @@ const char *ct_file_name(const char *path);
 bool ct_is_library(const char *path, const char *name);
 uint64_t ct_hash_text(const char *s);
 uint64_t ct_hash_bytes(const char *s, size_t len);
-/* The length, but at most `most`. */
+/* The length, at most `most`. */
 size_t ct_strnlen(const char *s, size_t most);
 /* Whether a is the len bytes at b, which hold no zero. */
 bool ct_same_text(const char *a, const char *b, size_t len);
 
-/* A decimal number that fills the whole string; false: it is none, or too large. */
+/* Reads a decimal number that fills the whole string; false: there is none, or it is too large. */
 bool ct_parse_u64(const char *s, uint64_t *value);
 
-/* The next of decimal numbers with commas between, and past it; false: there are no more. */
+/* Takes the next number off a list with commas between; false: there are no more. */
 bool ct_list_next(const char **list, uint64_t *number);
-/* Shell pattern with * and ? against the len bytes at `pattern`. */
+/* Whether s matches the shell pattern of len bytes, in which * and ? have a meaning. */
 bool ct_glob(const char *pattern, size_t len, const char *s);
 
 #endif
