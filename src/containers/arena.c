@@ -34,9 +34,9 @@ static char *map_chunk(struct ct_arena *a, size_t bytes, size_t limit_bytes)
 }
 
 /*
- * Where there is no room *chunk is begun, which is NULL then; NULL: there was none to begin. Who is
- * interrupted here for good must not leave the others more room than there is: so there is first
- * less, then another place.
+ * Where there is no room, begins *chunk, which is NULL afterwards; returns NULL without a chunk.
+ * The order of the stores is for a thread that is interrupted here for good: at no point may the
+ * others see more room than there is, so first the room shrinks, then the place changes.
  */
 static void *take_locked(struct ct_arena *a, size_t bytes, char **chunk)
 {
@@ -65,7 +65,7 @@ static void *take(struct ct_arena *a, size_t bytes, char **chunk)
     return p;
 }
 
-/* Larger pieces than a chunk have one of their own. */
+/* A piece larger than a chunk has a mapping of its own. */
 void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes)
 {
     char *chunk = NULL;
@@ -75,7 +75,7 @@ void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes)
     if (p || !(chunk = map_chunk(a, CHUNK_BYTES, limit_bytes)))
         return p;
     p = take(a, bytes, &chunk);
-    if (chunk) { /* another thread was first with one */
+    if (chunk) { /* another thread began a chunk first */
         ct_unmap(chunk, CHUNK_BYTES);
         count_unmapped(a, CHUNK_BYTES);
     }

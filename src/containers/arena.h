@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "system/spin.h"
 
-/* All zero at first, and in the child of a fork. */
+/* All zero at first, and again in the child of a fork. */
 struct ct_arena {
     struct ct_spin lock; /* for these: */
     char *next;
@@ -15,8 +15,8 @@ struct ct_arena {
 };
 
 /*
- * Zeroed, without any alignment of its own; NULL when memory or limit_bytes of mappings are out.
- * Any thread: nothing is mapped under the lock.
+ * Zeroed bytes without any alignment; NULL: memory is out, or limit_bytes are mapped. Any thread:
+ * nothing is mapped under the lock.
  */
 void *ct_arena_take(struct ct_arena *a, size_t bytes, size_t limit_bytes);
 

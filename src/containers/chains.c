@@ -13,7 +13,7 @@ bool ct_chains_init(struct ct_chains *c, unsigned bits, uint32_t most)
     return links != NULL;
 }
 
-/* In this order for whoever is interrupted here for good: a place is lost then, but no chain. */
+/* Ordered for a thread that is interrupted here for good: a place is lost, but no chain. */
 uint32_t ct_chains_take(struct ct_chains *c, uint64_t hash)
 {
     uint32_t place = c->free ? c->free - 1 : c->met, *head = ct_chains_head(c, hash);

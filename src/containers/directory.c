@@ -4,7 +4,7 @@
 #include "system/mem.h"
 
 #define FIRST_BITS 4
-#define PAGE_BITS 8 /* what a page of 4 KiB has room for */
+#define PAGE_BITS 8 /* slots of a page of 4 KiB */
 #define MOST_BITS 12
 
 bool ct_directory_init(struct ct_directory *d, bool (*stays)(uint64_t value))
@@ -47,7 +47,7 @@ static uint32_t count(const struct ct_directory_slot *slot, unsigned bits)
     return n;
 }
 
-/* The slot of a key, or the empty one where it belongs. */
+/* The slot of a key, or the empty one where the key belongs. */
 static struct ct_directory_slot *slot_for(struct ct_directory_slot *slot, unsigned bits,
                                           uint64_t key)
 {
@@ -57,7 +57,7 @@ static struct ct_directory_slot *slot_for(struct ct_directory_slot *slot, unsign
     return &slot[i];
 }
 
-/* Released: who reads it knows that what was there before was rebuilt elsewhere. */
+/* Released: a reader that sees the new key or value sees the rebuilding that freed the slot. */
 static void fill(struct ct_directory_slot *slot, uint64_t key, uint64_t value)
 {
     atomic_store_explicit(&slot->value, value, memory_order_release);
@@ -86,13 +86,13 @@ static bool has_room(const struct ct_directory_shelf *s)
     return s->used < 3u << (bits - 2);
 }
 
-/* How a shelf is rebuilt. */
+/* The way to rebuild a shelf. */
 struct rebuilding {
     unsigned bits;
-    bool is_full; /* there is no more room than now: what need not stay goes */
+    bool is_full; /* no more room than now: entries that need not stay go */
 };
 
-/* Twice as large if little of it was removed. */
+/* Twice as large where more than half of the slots have entries, up to MOST_BITS. */
 static struct rebuilding rebuilding_of(const struct ct_directory_shelf *s)
 {
     unsigned bits;
@@ -104,9 +104,9 @@ static struct rebuilding rebuilding_of(const struct ct_directory_shelf *s)
 }
 
 /*
- * Without what was removed. A look may still be in the slots of before: as many of them as there
- * are now are the spare ones of the next rebuilding, fewer of them stay as they are. False: there
- * is no room, or there are not the spare slots for it, whose bits are *wanted then.
+ * Copies all but removed entries. A look may still be in the slots of before: those become the
+ * spare slots of the next rebuilding if they are as many, and are kept unused if they are fewer.
+ * False: no room, or no spare slots of the wanted size, whose bits are *wanted then.
  */
 static bool rebuild_locked(struct ct_directory *d, struct ct_directory_shelf *s, unsigned *wanted)
 {
@@ -146,7 +146,7 @@ static bool put_locked(struct ct_directory *d, struct ct_directory_shelf *s, uin
     return true;
 }
 
-/* Spare memory of another size stays where it is: a look may still be in it. */
+/* Spare memory of another size stays mapped: a look may still be in it. */
 static bool give_spare(struct ct_directory_shelf *s, unsigned bits)
 {
     struct ct_directory_slot *slots = ct_map(sizeof(*slots) << bits), *before;
@@ -154,7 +154,7 @@ static bool give_spare(struct ct_directory_shelf *s, unsigned bits)
     if (!slots)
         return false;
     for (uint32_t i = 0; i < 1u << bits; i++)
-        fill(&slots[i], 0, 0); /* pages that are touched here are not under the lock */
+        fill(&slots[i], 0, 0); /* so that the pages are not touched under the lock */
     ct_spin_lock(&s->lock);
     before = slots_in(s->spare, &before_bits);
     bool is_wanted = !before || before_bits != bits;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory from a non-zero 64-bit key (a handle) to a 64-bit value, for what promises rest on: an
- * entry stays until it is removed. A look takes no lock and is begun anew only if the shelf it
- * looks at was rebuilt meanwhile. It has CT_DIRECTORY_SHELVES shelves, each with a lock of its own,
- * that grow from 16 slots to 4096: a directory has room for 786,000 entries, takes 64 KiB at first
- * and 48 MiB at most. A lock is held for 4096 slots at most, and nothing is mapped under it.
+ * Directory from a non-zero 64-bit key (a handle) to a 64-bit value, for facts that must not be
+ * lost: an entry stays until it is removed. A look takes no lock and begins anew only if its shelf
+ * was rebuilt meanwhile. There are CT_DIRECTORY_SHELVES shelves, each with a lock of its own, that
+ * grow from 16 slots to 4096: a directory has room for 786,000 entries, takes 64 KiB at first and
+ * 48 MiB at most. A lock is held for 4096 slots at most, and nothing is mapped under it.
  */
 #ifndef CT_DIRECTORY_H
 #define CT_DIRECTORY_H
@@ -16,7 +16,7 @@
 
 #define CT_DIRECTORY_SHELF_BITS 8
 #define CT_DIRECTORY_SHELVES (1u << CT_DIRECTORY_SHELF_BITS)
-#define CT_DIRECTORY_NONE UINT64_MAX /* no value: that of an entry that was removed */
+#define CT_DIRECTORY_NONE UINT64_MAX /* the value of an entry that was removed */
 
 struct ct_directory_slot {
     _Atomic uint64_t key;
@@ -24,16 +24,16 @@ struct ct_directory_slot {
 };
 
 struct ct_directory_shelf {
-    _Atomic uintptr_t slots; /* where they are, and in its lower six bits how many: 2^bits */
+    _Atomic uintptr_t slots; /* the address, and in its lower six bits the number: 2^bits */
     _Atomic uint32_t rebuilt;
     struct ct_spin lock; /* for these: */
     uint32_t used;       /* slots with a key, of removed entries as well */
-    uintptr_t spare;     /* slots for the next rebuilding, told as these; 0: there are none */
+    uintptr_t spare;     /* slots for the next rebuilding, in the form of `slots`; 0: none */
 };
 
 struct ct_directory {
-    struct ct_directory_shelf *shelf; /* NULL: it is not there, and nothing is found */
-    /* Whether an entry of this value stays where there is no more room; NULL: each does. */
+    struct ct_directory_shelf *shelf; /* NULL: there is no directory, and nothing is found */
+    /* Whether an entry with this value stays where room is out; NULL: each does. */
     bool (*stays)(uint64_t value);
 };
 
@@ -41,13 +41,13 @@ struct ct_directory {
 bool ct_directory_init(struct ct_directory *d, bool (*stays)(uint64_t value));
 
 /*
- * False: there is no room, or no memory, for one more. Who calls this under a lock calls _ready
- * before that, so that no memory has to be mapped under it.
+ * Puts an entry, or changes its value. False: no room, or no memory, for one more. A caller under a
+ * lock calls _ready before taking it, so that no memory has to be mapped under the lock.
  */
 void ct_directory_ready(struct ct_directory *d, uint64_t key);
 bool ct_directory_put(struct ct_directory *d, uint64_t key, uint64_t value);
 
-/* The entry goes if it has that value. */
+/* Removes the entry if it has that value. */
 void ct_directory_remove(struct ct_directory *d, uint64_t key, uint64_t value);
 
 static inline uint64_t ct_directory_hash(uint64_t key)
@@ -76,8 +76,8 @@ static inline uint64_t ct_directory_look(uintptr_t slots, uint64_t hash, uint64_
 }
 
 /*
- * Slots are used for something else only after a rebuilding was told: whoever reads something that
- * came later sees that, and looks again.
+ * Slots are filled anew only after the rebuilding that left them was told: a reader that sees a
+ * newer entry in them sees that too, and looks again.
  */
 static inline bool ct_directory_find(const struct ct_directory *d, uint64_t key, uint64_t *value)
 {

@@ -10,7 +10,7 @@
 
 #define STEP_BYTES ((size_t)256 * 1024)
 
-/* Where the program has all its future memory locked, addresses without memory count as well. */
+/* Where the program locks all its future memory, addresses count: these are unlocked. */
 static void *reserve(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -23,7 +23,7 @@ static void *reserve(size_t bytes)
     return p;
 }
 
-/* To be done by several threads at once, or again, changes nothing. */
+/* Several threads may do this at once, or again: nothing changes. */
 static bool open_pages(char *from, size_t bytes)
 {
     size_t before = (uintptr_t)from & ((size_t)sysconf(_SC_PAGESIZE) - 1);
@@ -52,7 +52,7 @@ bool ct_growing_open_one(struct ct_growing *g, uint32_t index)
     return ok;
 }
 
-/* A refusal is final: each call of the program's might come here. */
+/* A refusal is final, as each call of the program's might come here. */
 bool ct_growing_grow(struct ct_growing *g, uint32_t count)
 {
     uint32_t most = ct_growing_most(g), open = ct_growing_open(g);

@@ -4,8 +4,8 @@
  * stays where it is, and is found by its number alone. Addresses without memory are not charged to
  * the process, nor locked with its memory (mlockall).
  *
- * Any thread may have the table grow. What its owner's lock protects is grown before that is taken,
- * as the kernel is asked for memory.
+ * Any thread may have the table grow. A table whose elements a lock protects is grown before the
+ * lock is taken, as the kernel is asked for memory.
  */
 #ifndef CT_GROWING_H
 #define CT_GROWING_H
@@ -18,16 +18,16 @@ struct ct_growing {
     void *at;
     size_t element_bytes;
     _Atomic uint32_t open; /* elements with memory, zeroed at first */
-    _Atomic uint32_t most; /* that there will be: less where memory was out once */
+    _Atomic uint32_t most; /* elements at the end: fewer where memory was out once */
 };
 
 /*
- * Addresses for `most` elements, or for half as many, and so on down to `least`, and memory for the
- * first ones. False: there are none. errno is kept, here and below.
+ * Reserves addresses for `most` elements, or for half as many, and so on down to `least`, and
+ * memory for the first ones. False: there are none. errno is kept, here and below.
  */
 bool ct_growing_init(struct ct_growing *g, size_t element_bytes, uint32_t most, uint32_t least);
 
-/* Memory for one element out of turn, and for what is on its pages. False: there is none. */
+/* Memory for one element out of turn, and for its neighbours on the pages. False: there is none. */
 bool ct_growing_open_one(struct ct_growing *g, uint32_t index);
 
 CT_COLD bool ct_growing_grow(struct ct_growing *g, uint32_t count);
@@ -42,7 +42,7 @@ static inline uint32_t ct_growing_most(const struct ct_growing *g)
     return atomic_load_explicit(&g->most, memory_order_relaxed);
 }
 
-/* Whether the first `count` elements have memory now. */
+/* Whether the first `count` elements have memory now; grows the table if need be. */
 static inline bool ct_growing_reach(struct ct_growing *g, uint32_t count)
 {
     return ct_likely(count <= ct_growing_open(g)) || ct_growing_grow(g, count);

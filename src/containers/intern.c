@@ -11,7 +11,7 @@
 
 /* Texts that fall out of the index when it is emptied are copied once more. */
 static struct {
-    struct ct_spin lock; /* for telling others of a copy, and of the index */
+    struct ct_spin lock; /* for publishing a copy, and the index */
     struct ct_arena arena;
     struct ct_table index; /* hash -> copy */
     atomic_bool has_index;
@@ -31,7 +31,7 @@ static const char *find(uint64_t key, const char *s, size_t len)
     return ct_same_text(copy, s, len) ? copy : NULL;
 }
 
-/* Several threads may make one: that of the first stays. */
+/* Several threads may make an index: that of the first stays. */
 static void make_index(void)
 {
     struct ct_table_slot *slots = ct_map(ct_table_bytes(INDEX_BITS));
@@ -48,7 +48,7 @@ static void make_index(void)
         ct_unmap(slots, ct_table_bytes(INDEX_BITS));
 }
 
-/* Another thread may have been first with the same string: then its copy is the one. */
+/* Publishes a copy; returns another thread's if that was first with the string. */
 static const char *tell(uint64_t key, const char *copy, size_t len)
 {
     if (!has_index())
@@ -64,7 +64,7 @@ static const char *tell(uint64_t key, const char *copy, size_t len)
     return known ? known : copy;
 }
 
-/* Copied, and its memory mapped, before any lock is taken that others wait for. */
+/* Copies, and maps memory, before any lock that others wait for. */
 const char *ct_intern(const char *s, size_t len)
 {
     uint64_t key = ct_hash_bytes(s, len) | 1;

@@ -23,7 +23,7 @@ static uint32_t changes(const struct ct_table *t)
     return atomic_load_explicit(&t->changes, memory_order_relaxed);
 }
 
-/* False: it is being emptied already. */
+/* False: another thread is emptying the table. */
 static bool begin_emptying(struct ct_table *t)
 {
     ct_spin_lock(&t->lock);
@@ -42,7 +42,7 @@ static void end_emptying(struct ct_table *t)
     ct_spin_unlock(&t->lock);
 }
 
-/* A megabyte is not emptied under a lock: meanwhile nothing is found, and nothing put. */
+/* Empties without the lock, as a megabyte takes long: meanwhile finds miss and puts are lost. */
 void ct_table_clear(struct ct_table *t)
 {
     if (!begin_emptying(t))

@@ -2,8 +2,8 @@
 /*
  * Hash table from a non-zero 64-bit key (a handle) to a 64-bit value. A hit takes no lock and
  * touches one cache line: a search begins with the first slot of a line, which has room for four.
- * Keys are never removed one by one; a table that is full is emptied, which readers see as misses,
- * and who would put something then does not: it is a cache of what can be found out again.
+ * Keys are never removed one by one; a full table is emptied, during which readers miss and nothing
+ * is put: it is a cache of facts that can be found out again.
  */
 #ifndef CT_TABLE_H
 #define CT_TABLE_H
@@ -21,9 +21,9 @@ struct ct_table_slot {
 struct ct_table {
     struct ct_table_slot *slots;
     unsigned bits;            /* the table has 2^bits slots */
-    _Atomic uint32_t changes; /* odd: it is being emptied */
+    _Atomic uint32_t changes; /* odd: the table is being emptied */
     _Atomic uint32_t used;    /* changed under the lock */
-    struct ct_spin lock;      /* for adding, and for beginning and ending to empty it */
+    struct ct_spin lock;      /* for adding, and for the begin and end of emptying */
 };
 
 static inline size_t ct_table_bytes(unsigned bits)
@@ -35,18 +35,17 @@ static inline size_t ct_table_bytes(unsigned bits)
 bool ct_table_init(struct ct_table *t, unsigned bits);
 void ct_table_begin(struct ct_table *t, struct ct_table_slot *slots, unsigned bits);
 
-/* Empties the table first if it is full. While another thread empties it nothing is put. */
+/* Empties the table first if it is full. While another thread empties it, nothing is put. */
 void ct_table_put(struct ct_table *t, uint64_t key, uint64_t value);
 void ct_table_clear(struct ct_table *t);
 
-/* The two steps of _put for who has a lock: before that, and under it. A full table stays as it is.
- */
+/* The steps of _put for a caller with a lock: before and under it. A full table stays as it is. */
 void ct_table_make_room(struct ct_table *t);
 void ct_table_add(struct ct_table *t, uint64_t key, uint64_t value);
 
 #define CT_TABLE_LINE (CT_CACHE_LINE / sizeof(struct ct_table_slot))
 
-/* Multiplied twice: once leaves clusters of what comes at regular distances, as handles do. */
+/* Multiplied twice: once leaves clusters of keys at regular distances, as handles are. */
 static inline uint64_t ct_table_home(const struct ct_table *t, uint64_t key)
 {
     uint64_t hash = key * 0x9e3779b97f4a7c15u;
@@ -60,8 +59,8 @@ static inline bool ct_table_is_emptied(uint32_t changes)
 }
 
 /*
- * A slot keeps its key till the table is emptied. Whoever has seen that it was knows all keys gone,
- * and whoever reads a value that was put after that sees it: a refilled slot reads as a miss.
+ * A slot keeps its key till the table is emptied. A reader that sees a value put after that sees
+ * also that `changes` moved: a refilled slot reads as a miss.
  */
 static inline bool ct_table_find(const struct ct_table *t, uint64_t key, uint64_t *value)
 {
