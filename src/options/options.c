@@ -9,7 +9,7 @@
 #include "options/setting.h"
 #include "system/log.h"
 
-/* The level first: it decides what is said about the others. */
+/* The level first: it decides which messages about the others are shown. */
 static void read_level(void)
 {
     const struct ct_setting *level = &ct_settings[CT_SETTING_LOG];
@@ -33,7 +33,7 @@ static void complain(const struct ct_setting *o, const char *value)
     ct_log(1, start, value, end);
 }
 
-/* What is said below is said once a job. */
+/* The rank first: messages about wrong values come from one rank of the job. */
 static void read_rank(void)
 {
     const struct ct_setting *ranks = &ct_settings[CT_SETTING_RANKS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the environment into ct_config; a wrong value gets one line and the default is used. False:
+ * Reads the environment into ct_config. A wrong value gets one line and the default is used. False:
  * no memory.
  */
 #ifndef CT_OPTIONS_H

@@ -39,7 +39,7 @@ static bool set_SAMPLE(const char *s)
     return read_number(s, 1, 1000000000, &ct_config.sample);
 }
 
-/* At most four decimals and perhaps a percent sign, in millionths. */
+/* A percentage with at most four decimals and perhaps a percent sign, in millionths. */
 static bool read_percent(const char *s, uint32_t *ppm)
 {
     uint64_t value = 0, unit = 10000;
@@ -59,7 +59,7 @@ static bool set_BUDGET(const char *s)
     return ct_streq(s, "off") || read_percent(s, &ct_config.budget_ppm);
 }
 
-/* One launch in so many, if no number is given. */
+/* One launch in so many is timed if no number is given. */
 #define GRAPH_NODES_EVERY 100
 
 static bool set_GRAPH_NODES(const char *s)
@@ -86,7 +86,7 @@ static bool set_KERNELS(const char *s)
     return *s != '\0';
 }
 
-/* Numbers with commas between. */
+/* Whether s is numbers with commas between. */
 static bool is_list_of_numbers(const char *s)
 {
     bool digit = false;
@@ -205,7 +205,7 @@ static bool set_TRACE(const char *s)
     return *s != '\0';
 }
 
-/* 4M and the like. */
+/* Bytes, or 4M and the like. */
 static bool set_TRACE_SIZE(const char *s)
 {
     static const char units[] = "KMG";
@@ -224,7 +224,7 @@ static bool set_TRACE_SIZE(const char *s)
     return ct_config.trace_bytes >= CT_TRACE_LEAST_BYTES;
 }
 
-/* PORT on the loopback, or ADDRESS:PORT, of IPv6 in brackets; up to the next destination. */
+/* PORT on the loopback, or ADDRESS:PORT, IPv6 in brackets; ends at the next destination. */
 static bool read_address(const char **s, struct ct_config_address *a)
 {
     char text[64], *port = NULL, *ip = text;
@@ -247,7 +247,7 @@ static bool read_address(const char **s, struct ct_config_address *a)
     return a->wanted = true;
 }
 
-/* Up to the next destination, in memory of ours. */
+/* Copies the directory up to the next destination. */
 static bool read_directory(const char **s)
 {
     static char directory[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the variables of options/options.def may be, and where their values go in ct_config. The
- * launcher asks the same of its options, so that none is taken which processes then refuse.
+ * The values that the variables of options/options.def may have, and their places in ct_config. The
+ * launcher checks its options here as well: a value that it takes is one that processes take.
  */
 #ifndef CT_SETTING_H
 #define CT_SETTING_H
@@ -24,9 +24,9 @@ enum {
 
 struct ct_setting {
     const char *name;
-    const char *form; /* of the values that there are, for whoever gave another one */
+    const char *form; /* of a value, to be shown to a user who gave a wrong one */
     const char *standard;
-    bool (*set)(const char *s); /* false: no such value */
+    bool (*set)(const char *s); /* false: the setting has no such value */
 };
 
 extern const struct ct_setting ct_settings[CT_SETTINGS];
