@@ -28,7 +28,7 @@ ct_function ct_driver_real[CT_DRIVER_COUNT];
 #define INDEX_SLOTS 4096
 _Static_assert(CT_API_COUNT < INDEX_SLOTS / 2, "the index is too small");
 
-/* id + 1 by hash of the name. Filled by whoever comes first; two threads write the same values. */
+/* id + 1 by hash of the name. Filled by the first thread that asks; two write the same values. */
 static _Atomic uint16_t name_index[INDEX_SLOTS];
 static atomic_bool name_index_ready;
 
@@ -66,13 +66,13 @@ bool ct_api_looks_like_capture(const char *name)
     return ct_contains(name, "Begin") && ct_contains(name, "apture");
 }
 
-/* Names with all parts of a row; NULL: there is no second one. */
+/* A name is work if it has all parts of a row; NULL: there is no second part. */
 static const char *const work[][2] = {
     {"Launch", NULL},   {"Memcpy", NULL},     {"Memset", NULL},        {"Cpy", NULL},
     {"Prefetch", NULL}, {"Batch", NULL},      {"Async", NULL},         {"Begin", "apture"},
     {"End", "apture"},  {"GraphExec", "Set"}, {"GraphExec", "Update"}, {"StreamW", "Value"},
 };
-/* These ask, or make something ready; each runtime asks for OpenGL's buffer objects. */
+/* Parts of names that ask or make ready; each runtime asks for OpenGL's buffer objects. */
 static const char *const no_work[] = {"Get",       "Query",   "Node",
                                       "Attribute", "egister", "BufferObject"};
 

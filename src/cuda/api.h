@@ -33,7 +33,7 @@ enum ct_api_id {
     CT_API_COUNT
 };
 
-/* Not exported: only cuGetProcAddress hands the wrapper out. */
+/* Whether the function's wrapper is not exported, and only cuGetProcAddress hands it out. */
 static inline bool ct_api_is_handed(uint32_t id)
 {
     return id >= CT_HANDED_FIRST && id < CT_DRIVER_COUNT;
@@ -46,17 +46,17 @@ typedef void (*ct_function)(void);
 
 extern const char *const ct_api_names[CT_API_COUNT];
 
-/* Id of a name that we export, CT_API_NONE for others. Calls nothing, takes no lock. */
+/* Id of a name that we export; CT_API_NONE for others. Calls nothing, takes no lock. */
 uint32_t ct_api_find(const char *name);
 
 /*
- * Whether a name that is in no table looks like something that puts work on the GPU, begins or ends
- * a capture or changes an executable graph; and whether it begins a capture.
+ * Whether a name outside the tables looks like a function that puts work on the GPU, begins or ends
+ * a capture or changes an executable graph; and whether it looks like one that begins a capture.
  */
 bool ct_api_looks_like_work(const char *name);
 bool ct_api_looks_like_capture(const char *name);
 
-/* The driver's functions by id; NULL before the driver was found and for those it lacks. */
+/* The driver's functions by id; NULL before the driver was found, and for those it lacks. */
 extern ct_function ct_driver_real[CT_DRIVER_COUNT];
 
 #define CT_HAS(fn) (ct_driver_real[CT_ID_##fn] != NULL)

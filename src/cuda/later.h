@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver's functions of CUDA 13.1 to 13.5, for who builds with the headers of 13.0. Types of
- * which only pointers are handed on are left incomplete. Includes cuda.h: where that has them, its
- * own declarations hold, and a row that differs from them does not compile. Those whose const, or
- * whose handle's type, no public source tells are declared here in any case: include this first,
+ * The driver's functions of CUDA 13.1 to 13.5, for builds with the headers of 13.0. Types that are
+ * handed on only as pointers are left incomplete. Includes cuda.h: where that has the functions,
+ * its own declarations hold, and a row that differs from them does not compile. Functions whose
+ * const or handle type no public source tells are declared here in any case: include this first,
  * and cuda.h declares them under another name.
  */
 #ifndef CT_LATER_H

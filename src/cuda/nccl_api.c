@@ -26,8 +26,8 @@ uint32_t ct_nccl_find(const char *name)
 
 unsigned ct_nccl_bytes_of(unsigned datatype)
 {
-    /* As nccl.h numbers them: int8, uint8, int32, uint32, int64, uint64, float16, 32, 64, bfloat16,
-     * two of 8 bits. */
+    /* In nccl.h's order: int8, uint8, int32, uint32, int64, uint64, float16, 32, 64, bfloat16, two
+     * of 8 bits. */
     static const uint8_t bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
     return datatype < ct_countof(bytes) ? bytes[datatype] : 0;
 }

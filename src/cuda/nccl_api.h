@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of NCCL that matter here, as data. Where its header is missing, what of it they
- * need. */
+/* The functions of NCCL that matter here, as data, with the types they need where NCCL's header is
+ * missing. */
 #ifndef CT_NCCL_API_H
 #define CT_NCCL_API_H
 
@@ -18,7 +18,7 @@ typedef enum { ncclSum = 0 } ncclRedOp_t;
 typedef CUstream cudaStream_t;
 #endif
 
-/* Of 2.14: the work has been handed over to a thread of NCCL's. */
+/* Since NCCL 2.14: the work was handed over to a thread of NCCL's. */
 #define CT_NCCL_IN_PROGRESS ((ncclResult_t)7)
 
 enum ct_nccl_id {
@@ -33,7 +33,7 @@ extern const char *const ct_nccl_names[CT_NCCL_COUNT];
 /* Id of a function that we export, CT_NCCL_COUNT for other names. Calls nothing, takes no lock. */
 uint32_t ct_nccl_find(const char *name);
 
-/* Of one element, in bytes; 0: a type of a later version. */
+/* Size of one element in bytes; 0: a type of a later version. */
 unsigned ct_nccl_bytes_of(unsigned datatype);
 
 #endif
