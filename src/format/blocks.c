@@ -5,9 +5,9 @@
 #include "system/mem.h"
 
 #define BLOCK_BYTES 512
-#define LEAST_BYTES ((size_t)64 * 1024) /* as a buffer begins with */
+#define LEAST_BYTES ((size_t)64 * 1024) /* the payload that the first buffer has room for */
 
-/* The child of a fork meanwhile must not give back what has become other memory. */
+/* Forgets the mapping first: the child of a fork in between must not unmap other memory. */
 void ct_blocks_drop(struct ct_blocks *b)
 {
     const struct ct_blocks before = *b;
@@ -15,7 +15,7 @@ void ct_blocks_drop(struct ct_blocks *b)
     ct_unmap(before.map, before.map_bytes);
 }
 
-/* Twice what is needed: what is not used takes no memory. What was known before is not. */
+/* Twice the need, as unused pages take no memory. The contents until now are dropped. */
 static bool make_room(struct ct_blocks *b, size_t bytes)
 {
     size_t blocks = 2 * (ct_max(bytes, LEAST_BYTES) / BLOCK_BYTES + 1);

@@ -9,8 +9,8 @@
 #define SHIFTED(c) (((c) >> 1) ^ (0xedb88320u & (0u - ((c)&1u))))
 
 /*
- * S<t><k>: what bit k of a byte adds to the checksum, seen t bytes later. Each is the one before
- * it shifted once; the first, bit 7 seen at once, is a lone 1 shifted.
+ * S<t><k>: the effect of bit k of a byte on the checksum, seen t bytes later. Each is the one
+ * before it shifted once; the first, bit 7 seen at once, is a lone 1 shifted.
  */
 #define OF_BYTE(t, before)                                                                         \
     S##t##7 = SHIFTED(before), S##t##6 = SHIFTED(S##t##7), S##t##5 = SHIFTED(S##t##6),             \
@@ -51,7 +51,7 @@ static uint32_t four_bytes(const uint32_t (*t)[256], uint32_t word)
     return t[3][word & 255] ^ t[2][word >> 8 & 255] ^ t[1][word >> 16 & 255] ^ t[0][word >> 24];
 }
 
-/* In the order of the stream, whatever the machine's byte order. */
+/* Loads in the order of the stream, whatever the machine's byte order. */
 static uint32_t load32(const unsigned char *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -76,7 +76,7 @@ static uint32_t over_zeros(uint32_t c, size_t len_bytes)
     return ~ct_crc32(~c, zeros, len_bytes);
 }
 
-/* Linear as well: from the bits, of which n & (n - 1) has all but the lowest. */
+/* Entries are linear, too: n & (n - 1) has all bits of n but the lowest. */
 void ct_crc32_shift(struct ct_crc32_shift *s, size_t len_bytes)
 {
     for (uint32_t k = 0; k < 4; k++) {

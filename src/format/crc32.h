@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Checksum of the data that gave `seed` with len_bytes more at its end; of nothing it is 0. */
+/* Checksum of data that gave `seed` with len_bytes more at their end; without any it is 0. */
 uint32_t ct_crc32(uint32_t seed, const void *data, size_t len_bytes);
 
-/* The effect of so many bytes more on the checksum of those before, one byte of it at a time. */
+/* Effect of len_bytes more on the checksum of the bytes before, by each byte of that. */
 struct ct_crc32_shift {
     uint32_t table[4][256];
 };
 void ct_crc32_shift(struct ct_crc32_shift *s, size_t len_bytes);
 
-/* Checksum of two parts from theirs; the shift is of the second one's length. */
+/* Checksum of two parts from each one's; the shift is that of the second one's length. */
 uint32_t ct_crc32_join(const struct ct_crc32_shift *s, uint32_t first, uint32_t second);
 
 #endif

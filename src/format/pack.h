@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LZ4 (third_party/lz4) as it may be inside the program: without a heap, and with nothing exported.
- */
+/* LZ4 (third_party/lz4) in a form fit for the program: without a heap, and nothing exported. */
 #ifndef CT_PACK_H
 #define CT_PACK_H
 

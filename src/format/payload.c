@@ -14,13 +14,13 @@
 
 #include "base/hist.h"
 
-/* Text that elements may share beyond four times what the file holds: names on many devices. */
+/* Bytes of text that elements may share beyond four times the file's: names on many devices. */
 #define SHARED_TEXT ((uint64_t)16 << 20)
-#define PROCESS_TEXT 8192 /* and as much of each process: thousands have the same command */
+#define PROCESS_TEXT 8192 /* and bytes for each process: thousands have one command */
 
 struct section_kind {
     uint32_t type;
-    uint32_t bytes; /* of our element */
+    uint32_t bytes; /* of this program's element */
     size_t data_at; /* members of struct ct_summary */
     size_t count_at;
     const char *name;
@@ -43,7 +43,7 @@ int ct_read_fail(struct ct_read_error *error, int code, const char *format, ...)
     return code;
 }
 
-/* All pointers look alike here, but are not the same type to the compiler: hence memcpy. */
+/* All pointers look alike here, but have different types to the compiler: hence memcpy. */
 static void set_section(struct ct_summary *s, const struct section_kind *k, const void *data,
                         size_t count)
 {
@@ -76,7 +76,7 @@ static const struct section_kind *kind_of(uint32_t type)
     return NULL;
 }
 
-/* Brings elements of a writer with other structures to the size of ours. */
+/* Brings the elements of another version's writer to the size of ours. */
 static int grow_section(struct ct_summary *s, const struct section_kind *k, const char *from,
                         const struct ct_file_section *section, struct ct_read_error *error)
 {
@@ -139,9 +139,9 @@ static int add_sections(struct ct_summary *s, size_t bytes, struct ct_read_error
     return 0;
 }
 
-/* The checks below name what is wrong; NULL: nothing is. */
+/* The checks below return a name of the fault; NULL: there is none. */
 
-/* Only whole ones: parts of a long string could be more text than any memory holds. */
+/* Only whole strings: parts of a long one could be more text than any memory holds. */
 static bool is_string(const struct ct_summary *s, uint32_t offset)
 {
     return offset < s->strings_count && (!offset || !s->strings[offset - 1]);
@@ -191,7 +191,7 @@ static const char *check_devices(const struct ct_summary *s)
     return NULL;
 }
 
-/* A kind or a direction that a newer minor version brought is shown as unknown. */
+/* A kind or a direction of a newer minor version is shown as unknown. */
 static bool is_known(const struct ct_summary *s, const struct ct_file_row *r)
 {
     if (s->minor > CT_FILE_MINOR)
@@ -222,7 +222,7 @@ static const char *check_rows(const struct ct_summary *s)
     return NULL;
 }
 
-/* Ranges belong to one owner each: shared ones could make a small file endless work. */
+/* Each list belongs to one owner: shared lists could make a small file endless work. */
 static const char *check_ranges(const struct ct_summary *s)
 {
     uint64_t shapes = 0, buckets = 0;
@@ -239,7 +239,7 @@ static const char *check_ranges(const struct ct_summary *s)
     return NULL;
 }
 
-/* Adds the length of a string; false: that is more text than a file of this size can want. */
+/* Adds the length of a string; false: more text than a file of this size can need. */
 static bool add_text(const struct ct_summary *s, uint32_t offset, uint64_t *text)
 {
     *text += strlen(s->strings + offset);
@@ -328,7 +328,7 @@ static const char *check_notes(const struct ct_summary *s)
     return NULL;
 }
 
-/* The octaves of a length of 64 bits. */
+/* A length of 64 bits has as many octaves. */
 static bool is_octave(uint32_t octave)
 {
     return octave < 64;
@@ -401,7 +401,7 @@ static bool is_deep(const struct ct_summary *s, uint32_t range)
     return range;
 }
 
-/* A range comes after the one it is in: so none is in itself. */
+/* A range comes after the one around it, so none is in itself. */
 static const char *check_program_ranges(const struct ct_summary *s)
 {
     for (size_t i = 0; i < s->ranges_count; i++) {
@@ -437,7 +437,7 @@ static const char *check_cells(const struct ct_summary *s)
     return NULL;
 }
 
-/* A kind that a newer minor version brought is shown as unknown. */
+/* A kind of a newer minor version is shown as unknown. */
 static bool is_allocation(const struct ct_summary *s, uint32_t device, uint32_t kind)
 {
     return device < s->devices_count && (kind < CT_ALLOCATION_COUNT || s->minor > CT_FILE_MINOR);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the newest whole payload of a summary file. The file may be written to meanwhile: a
- * payload that was overwritten while it was read has a wrong checksum, and the header then
- * names other ones.
+ * Finds the newest whole payload of a summary file, which may be written to meanwhile: a payload
+ * that was overwritten while it was read has a wrong checksum, and the header then names other
+ * ones.
  */
 #include "format/read.h"
 
@@ -44,7 +44,7 @@ static const char *what_it_is(mode_t mode)
 }
 
 /*
- * Looks before it opens: that alone wakes a pipe's writer, and rewinds tapes. O_NONBLOCK: a pipe
+ * Looks before it opens: opening alone wakes a pipe's writer, and rewinds tapes. O_NONBLOCK: a pipe
  * that came since must not make us wait.
  */
 int ct_read_open(const char *path, struct ct_read_error *error)
@@ -155,7 +155,7 @@ static int read_payload(struct ct_summary *s, int fd, const struct ct_file_commi
     return rc;
 }
 
-/* The error that counts is the one of the newest payload. */
+/* The error returned is the newest payload's. */
 static int read_newest(struct ct_summary *s, int fd, const struct ct_file_header *h,
                        uint64_t size_bytes, struct ct_read_error *error)
 {

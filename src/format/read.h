@@ -11,7 +11,7 @@
 
 #include "cutrace/format.h"
 
-/* Payloads above this are refused: no summary comes near it, and it bounds the memory. */
+/* Larger payloads are refused: no summary comes near the limit, which bounds the memory. */
 #define CT_READ_LIMIT_BYTES ((uint64_t)1 << 30)
 
 /* Sections of a payload: type in the file, member below, element. */
@@ -47,7 +47,7 @@ enum ct_read_section {
         CT_READ_SECTION_COUNT
 };
 
-/* One read file. The arrays are the summary's own and live until it is read anew or freed. */
+/* One read file. The arrays are the summary's own and live until the next read or its end. */
 struct ct_summary {
 #define X(id, member, type)                                                                        \
     const type *member;                                                                            \
@@ -55,17 +55,17 @@ struct ct_summary {
     CT_READ_SECTIONS(X)
 #undef X
     uint16_t minor;
-    uint64_t sequence; /* of the payload that was taken */
-    bool fell_back;    /* the newest payload is damaged or not there, this is the one before */
+    uint64_t sequence; /* number of the payload that was taken */
+    bool fell_back;    /* the newest payload is damaged or missing, this is the one before */
 
     void *payload; /* buffer, kept from file to file */
     size_t payload_size;
-    void *grown[CT_READ_SECTION_COUNT]; /* sections that are not in the payload as we have them */
+    void *grown[CT_READ_SECTION_COUNT]; /* sections of elements of another size */
     size_t grown_bytes;
 };
 
 struct ct_read_error {
-    char text[256]; /* why, as the end of a sentence that starts with the file's name */
+    char text[256]; /* the reason, as the end of a sentence that starts with the file's name */
 };
 
 /*
@@ -73,7 +73,7 @@ struct ct_read_error {
  * 0, or -errno with error->text; *s is then empty. With s->fell_back error->text says why.
  */
 int ct_summary_read(struct ct_summary *s, const char *path, struct ct_read_error *error);
-/* The same of an open file, whatever its offset; it stays open. */
+/* Reads an open file, whatever its offset, which stays open; returns as ct_summary_read(). */
 int ct_summary_read_open(struct ct_summary *s, int fd, struct ct_read_error *error);
 void ct_summary_free(struct ct_summary *s);
 

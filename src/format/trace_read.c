@@ -15,13 +15,13 @@
 #include "format/trace_tables.h"
 #include "format/varint.h"
 
-#define COLUMNS 16 /* that may be told from each other: newer versions have more than we know */
+#define COLUMNS 16 /* columns that are kept apart: newer versions may have more */
 #define STORED_MOST LZ4_COMPRESSBOUND(CT_TRACE_BLOCK_MOST)
 
 struct segment {
-    uint64_t offset; /* of its next block */
+    uint64_t offset; /* file offset of its next block */
     uint64_t end;
-    uint64_t number; /* its next block's */
+    uint64_t number; /* number of its next block */
 };
 
 /* One block of records under way. */
@@ -35,14 +35,14 @@ struct batch {
 };
 
 struct reader {
-    struct ct_trace_reader t; /* first: what the user has a pointer to */
+    struct ct_trace_reader t; /* first: the user's pointer is to this */
     struct ct_trace_tables tables;
     int fd;
     bool owns_fd;
     unsigned segments, at; /* segment[at] is being read */
     struct segment segment[2];
     bool bounded;
-    bool gap; /* between the segments there were more blocks */
+    bool gap; /* between the segments blocks are missing */
     struct batch batch;
     struct ct_trace_op op;
     struct ct_trace_call call;
@@ -53,7 +53,7 @@ struct reader {
 
 /* ---- blocks ---- */
 
-/* Bytes that were there, or -errno. */
+/* Bytes read, fewer at the file's end, or -errno. */
 static int64_t read_at(const struct reader *r, void *to, size_t bytes, uint64_t offset,
                        struct ct_read_error *error)
 {
@@ -81,7 +81,7 @@ static bool is_header_right(const struct ct_trace_block *h)
            h->stored_bytes <= STORED_MOST && h->bytes <= CT_TRACE_BLOCK_MOST;
 }
 
-/* 1: the segment's next block begins here; 0: it ends here; or -errno. */
+/* 1: the segment's next block begins here; 0: the segment ends; or -errno. */
 static int read_header(struct reader *r, struct segment *s, struct ct_trace_block *h,
                        struct ct_read_error *error)
 {
@@ -92,7 +92,7 @@ static int read_header(struct reader *r, struct segment *s, struct ct_trace_bloc
         return (int)n;
     if ((size_t)n == sizeof(*h) && is_header_right(h) && h->number == s->number)
         return 1;
-    /* In a bounded file something of the round before may follow. */
+    /* In a bounded file blocks of the round before may follow. */
     r->t.truncated |= n && !r->bounded;
     return 0;
 }
@@ -108,7 +108,7 @@ static bool unpack(struct reader *r, const struct ct_trace_block *h)
     return true;
 }
 
-/* 1: it is in r->data; 0: the file ends in it; or -errno. */
+/* 1: the block's data are in r->data; 0: the file ends in them; or -errno. */
 static int read_data(struct reader *r, struct segment *s, const struct ct_trace_block *h,
                      struct ct_read_error *error)
 {
@@ -137,7 +137,7 @@ static bool is_wanted(const struct reader *r, const struct ct_trace_block *h)
     return !is_records(h) || is_within || (h->type == CT_TRACE_RANGES && r->t.all_ranges);
 }
 
-/* ---- what blocks hold ---- */
+/* ---- contents of blocks ---- */
 
 static void read_losses(struct reader *r, const struct ct_trace_block *h)
 {
@@ -192,7 +192,7 @@ static int take_block(struct reader *r, const struct ct_trace_block *h, struct c
     }
 }
 
-/* 1: one more was taken; 0: there is none; or -errno. */
+/* 1: one more block was read or skipped; 0: there is none; or -errno. */
 static int next_block(struct reader *r, struct ct_read_error *error)
 {
     while (r->at < r->segments) {
@@ -221,7 +221,7 @@ static int next_block(struct reader *r, struct ct_read_error *error)
 
 /* ---- records ---- */
 
-/* Of a column that the writer did not know all is 0. */
+/* Next number of a column; 0 where the writer did not know the column. */
 static uint64_t get(struct batch *b, unsigned column)
 {
     return column < b->columns ? ct_varint_get(&b->column[column]) : 0;
@@ -235,7 +235,7 @@ static bool is_bad(const struct batch *b)
     return bad;
 }
 
-/* The next value of a column that has distances. */
+/* The next value of a column that stores distances. */
 static uint64_t step(struct batch *b, unsigned column, uint64_t *before)
 {
     *before += (uint64_t)ct_varint_unfold(get(b, column));
@@ -252,7 +252,7 @@ static uint32_t find(const struct reader *r, enum ct_trace_table table, uint64_t
     return ct_trace_tables_find(&r->tables, table, number);
 }
 
-/* Whoever adds and subtracts times need not care for their range. */
+/* Times within INT64_MAX: code that adds and subtracts them need not care for their range. */
 static bool is_time(uint64_t start_ns, uint64_t end_ns)
 {
     return start_ns <= end_ns && end_ns <= INT64_MAX;
@@ -308,7 +308,7 @@ static bool read_range(struct reader *r)
            g->thread != CT_TRACE_UNDEFINED && g->phase <= CT_TRACE_RANGE_MARKS;
 }
 
-/* The next record of the block; NULL members: it makes no sense. */
+/* The next record of the block; NULL members: the record makes no sense. */
 static struct ct_trace_record read_record(struct reader *r)
 {
     struct ct_trace_record record = {0};
@@ -362,7 +362,7 @@ static int check_header(const struct ct_trace_header *h, int64_t bytes, struct c
     return 0;
 }
 
-/* The number of the block there; 0: there is none. */
+/* The number of the block at the offset; 0: there is none. */
 static uint64_t number_at(const struct reader *r, uint64_t offset)
 {
     struct ct_trace_block h;
@@ -383,7 +383,7 @@ static void add_segment(struct reader *r, uint64_t offset, uint64_t bytes)
     r->segments++;
 }
 
-/* Which of the two is the older one its number tells. */
+/* The segments' numbers tell which of the two is the older one. */
 static void find_segments(struct reader *r, const struct ct_trace_header *h)
 {
     r->bounded = h->segment_bytes != 0;

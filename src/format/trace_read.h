@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a trace (cutrace/trace.h) record by record, in the order of the file, in memory for one
- * block and the tables. What a record refers to is in the tables when it comes: they grow as the
+ * block and the tables. A record's elements are in the tables when it comes: they grow as the
  * file is read, and their texts stay where they are. Nothing in the file is trusted. Not for the
  * traced process: it uses malloc.
  *
@@ -59,10 +59,10 @@ static inline uint64_t ct_trace_memory_rate(const struct ct_trace_device *d)
     return (uint64_t)khz * 1000 * 2 * (bits / 8);
 }
 
-/* What there is up to the record that came last. */
+/* The reader's state up to the record that came last. */
 struct ct_trace_reader {
     struct ct_trace_process process;
-    /* Devices of rows and streams are indices, too. shapes.at[0] is that of what has none. */
+    /* Devices of rows and streams are indices, too. shapes.at[0] is for records without one. */
 #define X(id, member, type)                                                                        \
     struct {                                                                                       \
         type *at;                                                                                  \
@@ -79,7 +79,7 @@ struct ct_trace_reader {
     /* Blocks that are wholly outside are skipped; 0 and UINT64_MAX at first: none is. */
     uint64_t since_ns;
     uint64_t until_ns;
-    bool all_ranges; /* but those of ranges are not: what they overlap is no block's to tell */
+    bool all_ranges; /* but blocks of ranges are not: a range may be in two */
 };
 
 /* One of the three; valid until the next call. */
@@ -94,7 +94,7 @@ struct ct_trace_record {
  * then. The process is known from here on.
  */
 int ct_trace_open(struct ct_trace_reader **t, const char *path, struct ct_read_error *error);
-/* The same of an open file, whatever its offset; it stays open. */
+/* Reads an open file, whatever its offset, which stays open; returns as ct_trace_open(). */
 int ct_trace_open_at(struct ct_trace_reader **t, int fd, struct ct_read_error *error);
 /* Whether the file begins as a trace does. */
 bool ct_trace_is_one(int fd);

@@ -17,7 +17,7 @@ struct ct_trace_texts {
     char at[];
 };
 
-/* What is being filled; the first failure stays. */
+/* The state while definitions are read; the first failure stays. */
 struct filling {
     struct ct_trace_reader *t;
     struct ct_trace_tables *tables;
@@ -83,7 +83,7 @@ static char *room_for_text(struct ct_trace_tables *tables, size_t bytes)
     return c->at + c->used - bytes;
 }
 
-/* A text with a NUL in it ends there. One that is as before, NULL if there was none, stays. */
+/* A text ends at a NUL in it. If it is as `before` (NULL: none), that is returned, not a copy. */
 static const char *get_text(struct filling *f, const char *before)
 {
     uint64_t bytes = ct_varint_get(&f->in);
@@ -124,7 +124,7 @@ static uint32_t get32(struct filling *f)
     return (uint32_t)value;
 }
 
-/* In the file one more than the value, so that unknown is 0. */
+/* The file has one more than the value, so that unknown is 0. */
 static uint32_t get_known(struct filling *f)
 {
     return get32(f) - 1;
@@ -155,7 +155,7 @@ static void define_process(struct filling *f)
     p->host = get_last_text(f, p->host);
 }
 
-/* `d` is what the number stood for before, or all zero. */
+/* `d` is the number's definition from before, or all zero. */
 static void define_device(struct filling *f, struct ct_trace_device *d)
 {
     d->ordinal = get32(f);
@@ -225,7 +225,7 @@ static void define_label(struct filling *f, struct ct_trace_label *l)
 
 /* ---- elements ---- */
 
-/* Room for one more at the end, all zero; tables have a power of two of it, or none. */
+/* Room for one more element at the end, all zero. A table's room is a power of two, or none. */
 static void *add_element(void **at, uint32_t *count, size_t size)
 {
     if (!(*count & (*count - 1))) {
@@ -239,7 +239,7 @@ static void *add_element(void **at, uint32_t *count, size_t size)
     return memset(element, 0, size);
 }
 
-/* The element of a number, which is new or is defined again. NULL: f->rc or f->in.bad says why. */
+/* The element of a number, a new one or one that is defined again. NULL: f->rc says why. */
 static void *element_of(struct filling *f, enum ct_trace_table table, uint64_t number, void **at,
                         uint32_t *count, size_t size)
 {

@@ -7,16 +7,16 @@
 _Static_assert(sizeof(((struct ct_trace_writer *)0)->lz4) >= LZ4_STREAM_MINSIZE,
                "LZ4 needs a larger state");
 
-#define BATCH_BLOCKS 5 /* that are sealed together */
+#define BATCH_BLOCKS 5 /* blocks that are sealed together */
 
-/* The longest numbers in all columns of a record, and what is before the columns. */
+/* Bytes of the longest numbers in a record's columns, and of the numbers before the columns. */
 #define OP_MOST (6 * 10 + 3 * 5 + 3)
 #define CALL_MOST (4 * 10 + 3 * 5)
 #define RANGE_MOST (2 * 10 + 3 * 5)
 #define HEAD_MOST ((CT_TRACE_OP_COLUMNS + 2) * CT_VARINT_MOST)
 _Static_assert(CT_TRACE_BATCH *OP_MOST + HEAD_MOST <= CT_TRACE_BLOCK_MOST, "a block has room");
 
-/* What one batch may need of a segment, and of what is ready. */
+/* Bytes that one batch may need in a segment, and among the bytes that are ready. */
 #define BATCH_MOST                                                                                 \
     (BATCH_BLOCKS * (sizeof(struct ct_trace_block) + 8) + CT_TRACE_DEFINITION_BYTES +              \
      CT_TRACE_BATCH * (OP_MOST + CALL_MOST + RANGE_MOST) + 3 * HEAD_MOST +                         \
@@ -30,7 +30,7 @@ _Static_assert(2 * DEFINE_MOST < CT_TRACE_DEFINITION_BYTES, "beside those of the
 
 /* ---- definitions ---- */
 
-#define LENGTH_BYTES 3 /* of a definition: known only when it is there */
+#define LENGTH_BYTES 3 /* bytes for a definition's length, which is known last */
 
 static uint8_t *define(struct ct_trace_writer *w, enum ct_trace_definition kind)
 {
@@ -62,7 +62,7 @@ static uint8_t *put_text(uint8_t *to, const char *text)
     return put_text_within(to, text, CT_TRACE_TEXT_BYTES);
 }
 
-/* What a program calls a thing; NULL is nothing, too. */
+/* A name given by the program; NULL counts as none. */
 static uint8_t *put_given_name(uint8_t *to, const char *name)
 {
     return put_text_within(to, name ? name : "", CT_TRACE_NAME_BYTES);
@@ -205,7 +205,7 @@ static void put(struct ct_trace_column *c, uint64_t value)
     c->at = ct_varint_put(c->at, value);
 }
 
-/* The distance to the record before, and from now on to this one. */
+/* The distance from the record before; *before is this record's value from now on. */
 static uint64_t step(uint64_t *before, uint64_t now)
 {
     int64_t distance = (int64_t)(now - *before);
@@ -280,7 +280,7 @@ static void clear(struct ct_trace_batch *b, struct ct_trace_column *column, unsi
         column[i].at = column[i].bytes;
 }
 
-/* Where in the file the next block goes: behind what is ready, if it is there. */
+/* Adds a block to the last piece if that ends at its offset in the file, else to a new one. */
 static void add_to_piece(struct ct_trace_out *o, uint64_t offset, size_t bytes)
 {
     if (!o->count || o->piece[o->count - 1].offset + o->piece[o->count - 1].bytes != offset) {
@@ -292,7 +292,7 @@ static void add_to_piece(struct ct_trace_out *o, uint64_t offset, size_t bytes)
     o->bytes += bytes;
 }
 
-/* The stored form of `bytes` of data, which does not get longer by it. */
+/* Writes the stored form of the data, never longer than they are; returns its length. */
 static uint32_t pack(struct ct_trace_writer *w, uint8_t *to, const uint8_t *data, size_t bytes,
                      struct ct_trace_block *header)
 {
@@ -419,7 +419,7 @@ struct ct_trace_header ct_trace_header(const struct ct_trace_writer *w)
     return h;
 }
 
-/* A change of the segment comes between batches: what a record refers to is where the record is. */
+/* Changes the segment between batches alone: records and their definitions are in one segment. */
 bool ct_trace_seal(struct ct_trace_writer *w)
 {
     struct ct_trace_out *o = w->filling;

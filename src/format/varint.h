@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as cutrace/trace.h has them inside blocks: seven bits a byte, the lowest first. */
+/* Numbers in the form of cutrace/trace.h's blocks: seven bits a byte, the lowest first. */
 #ifndef CT_VARINT_H
 #define CT_VARINT_H
 
@@ -7,7 +7,7 @@
 
 #define CT_VARINT_MOST 10 /* bytes */
 
-/* Where the next one goes. */
+/* Returns the place behind the number. */
 static inline uint8_t *ct_varint_put(uint8_t *to, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -16,7 +16,7 @@ static inline uint8_t *ct_varint_put(uint8_t *to, uint64_t value)
     return to;
 }
 
-/* Numbers near zero, of either sign, to small ones. */
+/* Maps numbers near zero, of either sign, to small ones. */
 static inline uint64_t ct_varint_fold(int64_t value)
 {
     return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
@@ -27,7 +27,7 @@ static inline int64_t ct_varint_unfold(uint64_t value)
     return (int64_t)(value >> 1 ^ (0 - (value & 1)));
 }
 
-/* What is read from; `bad` stays set once the bytes did not suffice, and all is 0 from then on. */
+/* Bytes to read from; `bad` is set once they do not suffice, and every number is 0 from then on. */
 struct ct_varints {
     const uint8_t *at;
     const uint8_t *end;

@@ -14,7 +14,7 @@
 #include "system/parent.h"
 #include "system/spare.h"
 
-/* Nobody else uses the description's offset. */
+/* No other thread uses the description's offset. */
 static ssize_t write_at(int fd, const void *data, size_t bytes, off_t offset)
 {
     if (!ct_spare())
@@ -71,7 +71,7 @@ bool ct_file_begin(struct ct_file *f, uint64_t start_unix_ns)
     return put(f, &h, sizeof(h), 0);
 }
 
-/* When the process began that wrote a profile or a trace; 0: it does not say. */
+/* Start of the process that wrote a profile or a trace, ns since 1970; 0: the file does not say. */
 static uint64_t start_of(int fd)
 {
     union {
@@ -91,8 +91,8 @@ static uint64_t start_of(int fd)
 /* ---- who writes ---- */
 
 /*
- * A description's, as flock()'s: but to have this one takes the right to write, and to ask for it
- * disturbs nobody.
+ * The lock is a description's, as flock()'s; but to take it needs the right to write, and to ask
+ * for it disturbs nobody.
  */
 static int lock(int fd, int command, short type, struct flock *l)
 {
@@ -106,9 +106,9 @@ bool ct_file_is_written(int fd)
     return !lock(fd, F_OFD_GETLK, F_RDLCK, &l) && l.l_type == F_WRLCK;
 }
 
-enum claim { OURS, WRITTEN, READERS, UNKNOWN }; /* whose the lock is */
+enum claim { OURS, WRITTEN, READERS, UNKNOWN }; /* holder of the lock */
 
-/* Whoever may read a file can keep others from this lock. Where there are no locks, it is ours. */
+/* A reader can keep others from this lock. Where there are no locks, it is ours. */
 static enum claim claim(int fd)
 {
     struct flock l;
@@ -136,7 +136,7 @@ static enum ct_file_error fail(struct ct_file *f, enum ct_file_error error)
     return error;
 }
 
-/* What must hold of the file whatever is in it. */
+/* Checks that hold for any content. */
 static enum ct_file_error check_kind(int directory, const struct stat *st, bool force)
 {
     struct stat above;
@@ -182,7 +182,7 @@ static enum ct_file_error open_path(struct ct_file *f, const char *path, bool fo
     return error;
 }
 
-/* The next one of the name is without the reader's lock. False: errno says why. */
+/* Removes the file: a new one is without the reader's lock. False: errno says why. */
 static bool remove_file(const char *path, const struct stat *st)
 {
     const char *name;
@@ -198,7 +198,7 @@ static bool remove_file(const char *path, const struct stat *st)
     return good;
 }
 
-/* Opened, and not kept. */
+/* Opens the file; refuses one that is written, kept or foreign. */
 static enum ct_file_error look(struct ct_file *f, const char *path, struct stat *st,
                                const char *magic, bool force, ct_file_is_kept *is_kept,
                                enum claim *whose)
@@ -209,7 +209,7 @@ static enum ct_file_error look(struct ct_file *f, const char *path, struct stat 
     *whose = claim(f->fd.number);
     if (*whose == WRITTEN)
         return CT_FILE_BUSY;
-    if (fstat(f->fd.number, st)) /* who held the lock before may have written since */
+    if (fstat(f->fd.number, st)) /* the holder of the lock before may have written since */
         return CT_FILE_ERROR;
     if (st->st_size && is_kept && is_kept(path, st, start_of(f->fd.number)))
         return CT_FILE_BUSY;
@@ -218,8 +218,8 @@ static enum ct_file_error look(struct ct_file *f, const char *path, struct stat 
     return CT_FILE_OK;
 }
 
-/* As private as the one before. Whoever may write to that without our knowing notices that it went.
- */
+/* Makes the file anew, as private as before. An unknown writer of the old one notices that it
+ * went. */
 static enum ct_file_error replace(struct ct_file *f, const char *path, const struct stat *before,
                                   const char *magic, bool force, ct_file_is_kept *is_kept)
 {
@@ -317,8 +317,8 @@ bool ct_file_open_memory(struct ct_file *f)
 }
 
 /*
- * Nobody would find what is written to a file that was removed, nor could read it where the begin
- * was cut off.
+ * Nobody would find data in a file that was removed, nor could read it where the file's begin was
+ * cut off.
  */
 static bool has_place(const struct ct_file *f)
 {
@@ -342,8 +342,8 @@ static uint64_t end_of(const struct ct_file_region *r)
 }
 
 /*
- * Where it was, if it is clear of the committed payload there. Otherwise between the header and
- * that if it fits there, else behind.
+ * A region's new offset: its old one, if that is clear of the committed payload. Otherwise between
+ * the header and that payload if there is room, else behind it.
  */
 static uint64_t place(const struct ct_file_region *r, const struct ct_file_region *committed,
                       uint64_t bytes)
@@ -355,7 +355,7 @@ static uint64_t place(const struct ct_file_region *r, const struct ct_file_regio
     return (end_of(committed) + 7) & ~(uint64_t)7;
 }
 
-/* Its content until now decides what has to be written; until that is done, nothing is known. */
+/* Writes the blocks that differ from payload `known`; 0: all. Failing leaves r->sequence 0. */
 static bool write_region(struct ct_file *f, struct ct_file_region *r, uint64_t known,
                          const char *payload)
 {
@@ -368,7 +368,7 @@ static bool write_region(struct ct_file *f, struct ct_file_region *r, uint64_t k
     return true;
 }
 
-/* For the payload: the sequence of the one that the region is known to hold in its place, or 0. */
+/* Places the region. Returns the sequence of the payload that it is known to hold there, or 0. */
 static uint64_t prepare(struct ct_file *f, struct ct_file_region *r, size_t bytes)
 {
     uint64_t offset = place(r, &f->region[f->sequence & 1], bytes);
