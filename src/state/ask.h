@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CT_ASK(fn, arguments...): a driver call on our own account, on a thread that may be the drain
- * thread. While that one is inside the driver, which may keep it for ever, what it owns is in a
- * state that another thread can go on from.
+ * thread. While the drain thread is inside the driver, which may keep it for ever, its data are in
+ * a state that another thread can go on from.
  */
 #ifndef CT_ASK_H
 #define CT_ASK_H
@@ -14,19 +14,19 @@
 enum ct_whereabouts {
     CT_AT_HOME,
     CT_AWAY,  /* inside the driver */
-    CT_TAKEN, /* somebody else goes on: it must not come back */
+    CT_TAKEN, /* another thread goes on: the drain thread must not come back */
 };
 
 extern CT_TLS bool ct_is_drain_thread;
-extern _Atomic uint32_t ct_whereabouts; /* of the drain thread */
+extern _Atomic uint32_t ct_whereabouts; /* the drain thread's */
 
-/* The drain thread has found its work taken: it stays here. */
+/* For the drain thread that finds its work taken over: it stays in here. */
 CT_COLD void ct_stay_away(void);
 
-/* Takes over from the drain thread, for good. False: it is not inside the driver now. */
+/* Takes over from the drain thread, for good. False: that is not inside the driver now. */
 bool ct_take_over(void);
 
-/* There is no drain thread, and whoever goes on asks nothing either. */
+/* Takes over where there is no drain thread: nothing is asked of the driver from now on. */
 void ct_take_alone(void);
 
 static inline bool ct_is_taken_over(void)

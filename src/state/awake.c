@@ -3,11 +3,11 @@
 
 #include "state/thread.h"
 
-static struct ct_thread *_Atomic woken; /* since the last look */
+static struct ct_thread *_Atomic woken; /* threads woken since the last look */
 static struct ct_thread *awake;
-static struct ct_thread *last_turn; /* NULL: nobody's */
+static struct ct_thread *last_turn; /* NULL: the first one is next */
 
-/* Whoever raises the flag has the link to itself till it is on the stack. */
+/* The thread that raises the flag has the link to itself till the state is on the stack. */
 CT_COLD void ct_thread_wake(struct ct_thread *t)
 {
     bool dozes = false;

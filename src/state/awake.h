@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that made a call of late. Only these are looked at each round: what thousands of idle
- * threads cost is nothing.
+ * Threads that made a call of late. Only these are looked at each round: thousands of idle threads
+ * cost nothing.
  *
- * A thread whose flag is down puts itself on a stack at its next call. The drain thread moves who
- * is there to a list of its own, and lets who has had nothing new for a while doze: off the list
- * first, then the flag down. A thread that is in a call just then is found at its next one, or when
- * those that doze are looked at in turn: nothing is lost, it is late.
+ * A thread whose flag is down puts itself on a stack at its next call. The drain thread moves the
+ * stack to a list of its own, and lets a thread that has had nothing new for a while doze: off the
+ * list first, then the flag down. A thread that is in a call just then is found at its next one, or
+ * when dozing threads are looked at in turn: nothing is lost, it is late.
  */
 #ifndef CT_AWAKE_H
 #define CT_AWAKE_H
@@ -15,16 +15,16 @@
 
 struct ct_thread;
 
-/* The calling thread, or one that the caller knows not to end meanwhile. */
+/* Puts t on the stack: the calling thread, or one that the caller knows not to end meanwhile. */
 CT_COLD void ct_thread_wake(struct ct_thread *t);
 
-/* All below: whoever holds the lock of the round. */
+/* All below: for the holder of the round's lock. */
 
-/* Where the first one is; the next ones follow in `next_awake`, which _doze may change. */
+/* The link to the first one; the next ones follow in `next_awake`, which _doze may change. */
 struct ct_thread **ct_awake(void);
-/* Takes the one that is there off the list. */
+/* Takes the thread at that link off the list. */
 void ct_awake_doze(struct ct_thread **at);
-/* One after the other, of all threads; NULL behind the last one. */
+/* All threads, one a call; NULL behind the last one. */
 struct ct_thread *ct_awake_in_turn(void);
 
 /* In the child of a fork. */

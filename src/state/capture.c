@@ -5,10 +5,10 @@
 #include "system/clock.h"
 #include "system/spin.h"
 
-/* A question that hangs in the driver is not waited for: then the program would hang as well. */
+/* Askers are waited for no longer: a question that hangs in the driver would hang the program. */
 #define WAIT_NS_MOST 100000000
 
-#define UNSEEN (1u << 31) /* one that nobody sees end */
+#define UNSEEN (1u << 31) /* a capture whose end nobody sees */
 
 CT_READ_MOSTLY struct ct_captures ct_captures;
 static _Atomic uint32_t asking;
@@ -34,7 +34,7 @@ static void end_occasion(void)
     atomic_fetch_add(&ct_captures.ended, 1);
 }
 
-/* One whose beginning was not seen has not been counted. */
+/* A capture whose beginning was not seen has not been counted. */
 static void close_one(void)
 {
     uint32_t open = atomic_load(&ct_captures.open);
@@ -62,7 +62,7 @@ void ct_capture_begun(CUresult result)
     end_occasion();
 }
 
-/* With some errors it is over as well, with some it is not: then streams are asked from now on. */
+/* After some errors the capture is over, after others not: then streams are asked from now on. */
 void ct_capture_ended(CUresult result)
 {
     if (result == CUDA_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures of streams, as they begin and spread. Most of what can be asked of a stream ends the
- * capture it is in; so whether it is in one is asked first, and none begins in between.
+ * Captures of streams, as they begin and spread. Most questions about a stream end the capture that
+ * it is in; so whether it is in one is asked first, and none begins in between.
  */
 #ifndef CT_CAPTURE_H
 #define CT_CAPTURE_H
@@ -22,15 +22,15 @@ struct ct_captures {
 extern struct ct_captures ct_captures;
 
 /*
- * Whether a stream may be in one. Who launches into a capture knows that it has begun, so this is
- * seen as well.
+ * Whether a stream may be in a capture. A thread that launches into a capture knows that it has
+ * begun, so it sees this as well.
  */
 static inline bool ct_captures_are_open(void)
 {
     return atomic_load_explicit(&ct_captures.open, memory_order_relaxed);
 }
 
-/* Taken before a stream is asked whether it captures: what comes into one later is noticed. */
+/* Taken before a stream is asked whether it captures: a later beginning is noticed. */
 static inline uint32_t ct_captures_now(void)
 {
     return atomic_load(&ct_captures.ended);
@@ -41,23 +41,23 @@ static inline bool ct_captures_since(uint32_t then)
     return ct_unlikely(atomic_load(&ct_captures.begun) != then);
 }
 
-/* Around a call of the program that begins a capture, and with what came of it. */
+/* Around a call of the program that begins a capture; `result` is the call's. */
 void ct_capture_begins(void);
 void ct_capture_begun(CUresult result);
-/* After one that ends a capture. */
+/* After a call that ends a capture. */
 void ct_capture_ended(CUresult result);
-/* The program has a function that begins captures and is not wrapped: there may always be one. */
+/* The program has an unwrapped function that begins captures: one may always be open. */
 void ct_captures_unseen(void);
-/* Around one that may take a stream into a capture under way: a wait for an event. */
+/* Around a call that may take a stream into a capture under way: a wait for an event. */
 void ct_capture_spreads(struct ct_thread *t);
 void ct_capture_spread(struct ct_thread *t);
 
-/* Also when the driver does not say. */
+/* True also when the driver does not say. */
 bool ct_stream_is_capturing(CUstream handle);
 
 /*
- * For a thread that is going to ask a stream something: true if it does not capture, and then no
- * capture begins until _leave. That makes another thread's beginning wait for it: be quick.
+ * For a thread that is going to ask a stream something: true if the stream does not capture, and
+ * then no capture begins until _leave. A thread that begins one waits for that: be quick.
  */
 bool ct_capture_ask_enter(CUstream handle);
 void ct_capture_ask_leave(void);

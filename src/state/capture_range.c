@@ -11,7 +11,7 @@ static _Atomic uint64_t open;
 static uint32_t telling; /* threads that tell the streams; under the lock */
 static void (*settle)(void);
 
-/* Up to the @ before the domain, or all of it; "\@" is an @ of the name. */
+/* Whether the name, up to its domain's @, is the text; "\@" is an @ of it. Moves *pattern. */
 static bool is_name(const char **pattern, const char *text, size_t bytes)
 {
     const char *p = *pattern;
@@ -50,9 +50,9 @@ static bool closes_locked(void)
 }
 
 /*
- * Switched under the lock, as one thread's last may be closed while another opens its first. There
- * may be thousands of streams to tell: without the lock, and also by whoever comes before another
- * thread is done with them, whose streams may be among those that were not told yet.
+ * Switches under the lock, as one thread's last range may be closed while another opens its first.
+ * Thousands of streams may have to be told: without the lock, and also by a thread that comes
+ * before another one is done, whose streams may be among those that were not told yet.
  */
 static void change(bool (*switches)(void))
 {

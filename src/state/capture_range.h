@@ -5,16 +5,16 @@
 
 #include "base/base.h"
 
-/* Whether it is a range of that name; the text need not be terminated. */
+/* Whether a range has that name; the text need not be terminated. */
 bool ct_capture_is_of(const char *domain, const char *text, size_t bytes);
 
-/* `settle`: what happened by now belongs to the time before a switch. */
+/* `settle` is called before a switch: events until then belong to the time before it. */
 void ct_capture_init(void (*settle)(void));
 
-/* Any thread: one more is open, one less. The first and the last of them switch recording. */
+/* Any thread: one more range is open, one less. The first and the last of them switch recording. */
 void ct_capture_opens(void);
 void ct_capture_closes(void);
-/* In the child of a fork. */
+/* For the child of a fork. */
 void ct_capture_forget(void);
 
 #endif

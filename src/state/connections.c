@@ -6,12 +6,12 @@
 #include "state/stream.h"
 #include "system/clock.h"
 
-#define USUAL 8 /* of a driver that was not told */
+#define USUAL 8 /* a driver's number without a setting */
 #define MOST 32
 
 #define MANY 32 /* streams at work */
 
-/* Behind operations without a bracket nothing shows when a stream is through: this is the guess. */
+/* Behind operations without a bracket nothing shows when a stream is through: a guess. */
 #define QUIET_NS 500000000u
 
 CT_READ_MOSTLY uint32_t ct_connections_count = USUAL;
@@ -78,7 +78,7 @@ static bool is_at_work(struct ct_stream *s, uint64_t now)
            ct_ticks_between(s->work.quiet_since_ticks, now) < ct_ns_to_ticks(QUIET_NS);
 }
 
-/* Launches that go by unseen are to be looked at again, for the stream to be known at work. */
+/* Has launches that go by looked at again: the next one shows the stream at work. */
 static void drop(struct ct_stream *s)
 {
     atomic_fetch_sub_explicit(&ct_context(s->work.context)->connections.at_work, 1,

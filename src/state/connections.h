@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The connections that carry a context's work to the GPU, 8 unless CUDA_DEVICE_MAX_CONNECTIONS says
- * otherwise, and the streams that share them. An entry that has to wait holds up whatever is behind
+ * otherwise, and the streams that share them. An entry that has to wait holds up all entries behind
  * it in its connection, of other streams as well. A kernel waits for the one before it in its
  * stream anyway, and so does a start record just ahead of it; a stop record waits for nothing that
  * the program waits for. So where streams may have to share, no end is stamped: polled.h.
@@ -25,21 +25,20 @@ extern atomic_bool ct_connections_were_short;
 
 /* setting: the value of CUDA_DEVICE_MAX_CONNECTIONS, or NULL. */
 void ct_connections_init(const char *setting);
-/* In the child of a fork. */
+/* For the child of a fork. */
 void ct_connections_forget(void);
 
-/* Launching thread: an operation is about to go into the stream, whose context has more streams
- * than connections. Whether it may have to share one with what others have there.
- */
+/* Launching thread: whether an operation that is about to go into the stream may have to share a
+ * connection with others' work. The context has more streams than connections. */
 bool ct_connections_are_short(struct ct_context *c, struct ct_stream *s);
 
 /*
- * One in how many operations of a context is timed even where each is asked for: with very many
+ * One in how many operations of a context is timed although each is asked for: with very many
  * streams at work two records a launch are felt on the host.
  */
 uint32_t ct_connections_every(const struct ct_context *c);
 
-/* Drain thread, once a round: which streams are still at work. */
+/* Drain thread, once a round: finds the streams that are no longer at work. */
 void ct_connections_step(void);
 
 #endif

@@ -12,7 +12,7 @@ struct contexts {
     struct ct_context context[CT_CONTEXTS];
     struct ct_device device[CT_DEVICES];
     _Atomic uint32_t devices;
-    _Atomic uint32_t begun; /* uses of entries */
+    _Atomic uint32_t begun; /* entries begun, counting each use */
     struct ct_spin lock;    /* for adding a device, or a use */
 };
 
@@ -61,7 +61,7 @@ const char *ct_device_given_name(CUdevice device)
     return may_have ? atomic_load_explicit(&given_names[device], memory_order_acquire) : NULL;
 }
 
-/* Entries are used from the front: behind one that never was there are only such. */
+/* Entries are used from the front: behind a free one all are free. */
 static bool is_used(const struct ct_context *c)
 {
     return atomic_load_explicit(&c->state, memory_order_acquire) != CT_CONTEXT_FREE;
@@ -113,13 +113,13 @@ static void ask_attributes(struct ct_device *d)
     }
 }
 
-/* 0: it is, or the driver has not said. */
+/* 0: the value is 0, or the driver has not said. */
 static uint32_t attribute(const struct ct_device *d, enum ct_trace_attribute which)
 {
     return d->attribute[which] ? d->attribute[which] - 1 : 0;
 }
 
-/* Two words of the bus at each beat of its clock. */
+/* MB/s, by two words of the bus at each beat of the memory's clock. */
 static uint32_t memory_mbs(const struct ct_device *d)
 {
     uint64_t khz = attribute(d, CT_TRACE_MEMORY_CLOCK_RATE);
@@ -161,7 +161,7 @@ static void describe_device(struct ct_device *d, CUdevice handle)
     d->link_mbs = link_mbs(d);
 }
 
-/* Described before the lock: no driver call is made under it. */
+/* Describes the device before the lock: no driver call is made under it. */
 uint32_t ct_device_index(CUdevice handle)
 {
     for (uint32_t i = 0; i < ct_devices_count(); i++)
@@ -181,7 +181,7 @@ uint32_t ct_device_index(CUdevice handle)
     return i < CT_DEVICES ? i : 0;
 }
 
-/* Most often it is the current one already; then the thread's stack is left alone. */
+/* Most often c is the current context already; then the thread's stack is left alone. */
 bool ct_context_enter(const struct ct_context *c, CUcontext *before)
 {
     *before = NULL;
@@ -190,7 +190,7 @@ bool ct_context_enter(const struct ct_context *c, CUcontext *before)
     return *before == c->handle || CT_ASK_IN(c, cuCtxPushCurrent_v2, c->handle) == CUDA_SUCCESS;
 }
 
-/* What cannot be taken off the stack is covered with what was current before. */
+/* A context that cannot be taken off the stack is covered with the one that was current before. */
 void ct_context_leave(const struct ct_context *c, CUcontext before)
 {
     CUcontext popped;
@@ -210,7 +210,7 @@ uint32_t ct_device_current(void)
     return CT_ASK(cuCtxGetDevice, &device) == CUDA_SUCCESS ? ct_device_index(device) : 0;
 }
 
-/* The device of a context can only be asked of the current one. */
+/* The driver tells the device of the current context alone. */
 static bool device_of(CUcontext handle, CUdevice *device)
 {
     CUcontext before;
@@ -223,8 +223,8 @@ static bool device_of(CUcontext handle, CUdevice *device)
 }
 
 /*
- * Brackets open or pending in its streams, a calibration, or a round that began before it went: a
- * program does not wait for that longer than a second.
+ * Whether brackets are open or pending in its streams, a calibration runs, or a round that began
+ * before it went is not over: a program does not wait for that longer than a second.
  */
 static bool has_users(const struct ct_context *c)
 {
@@ -234,7 +234,7 @@ static bool has_users(const struct ct_context *c)
             !ct_context_hooks.streams_are_idle(ct_context_index(c)));
 }
 
-/* One that is free, or will not be used again by whoever had it; NULL: there is none. */
+/* An entry that is free, or that its last user is through with; NULL: there is none. */
 static struct ct_context *choose(bool *is_new)
 {
     for (struct ct_context *c = all->context; c < all->context + CT_CONTEXTS; c++) {
@@ -260,7 +260,7 @@ static void begin_locked(struct ct_context *c, CUcontext handle, uint32_t device
     if (ct_context_hooks.begins)
         ct_context_hooks.begins(c);
     atomic_store_explicit(&c->state, CT_CONTEXT_NEW, memory_order_release);
-    /* Behind that: who sees so many sees the entry in use. */
+    /* Behind that: a thread that sees the count sees the entry in use. */
     atomic_fetch_add_explicit(&all->begun, 1, memory_order_release);
 }
 
@@ -279,8 +279,8 @@ static bool begin(struct ct_context **c, CUcontext handle, uint32_t device,
 }
 
 /*
- * An entry is chosen, for which thousands of streams may have to be looked at, and its memory
- * mapped before the lock; what was chosen is only taken if nobody else has taken any meanwhile.
+ * Chooses an entry, for which thousands of streams may have to be looked at, and maps its memory
+ * before the lock; takes the entry only if no other thread has begun one meanwhile.
  */
 static struct ct_context *claim(CUcontext handle, uint32_t device)
 {

@@ -2,9 +2,9 @@
 /*
  * Contexts of the program and their event pools.
  *
- * A context's pointer is no identity: after a reset the same pointer comes back. An entry here
- * lives from the first work seen in a context until the context goes; its index is used once its
- * last bracket has been dealt with.
+ * A context's pointer is no identity: after a reset the same pointer comes back. An entry lives
+ * from the first work seen in a context until the context goes; it is used again once its last
+ * bracket has been dealt with.
  */
 #ifndef CT_CONTEXT_H
 #define CT_CONTEXT_H
@@ -33,19 +33,19 @@ enum ct_context_state {
 
 /* See connections.h. */
 struct ct_connections {
-    _Alignas(CT_CACHE_LINE) _Atomic uint32_t streams; /* that exist, as far as they are known */
-    _Atomic uint32_t at_work;                         /* of these; followed from when they share */
+    _Alignas(CT_CACHE_LINE) _Atomic uint32_t streams; /* that exist, as far as known */
+    _Atomic uint32_t at_work;                         /* those at work; followed once they share */
 };
 
-/* Each launch reads what comes first: nothing that is often written may lie beside it. */
+/* Each launch reads the first members: none that is often written may lie beside them. */
 struct ct_context {
     _Alignas(CT_CACHE_LINE) _Atomic(CUcontext) handle;
     _Atomic uint32_t state;   /* enum ct_context_state */
     _Atomic uint32_t device;  /* index into the devices */
     _Atomic uint32_t users;   /* calibrations under way */
-    atomic_bool is_forgotten; /* gone, and whoever has the lock of the round has nothing of it */
+    atomic_bool is_forgotten; /* gone, and the holder of the round's lock has nothing of it */
     _Atomic uint32_t turns;   /* see ct_stream_take_turn(); odd: the legacy default stream's */
-    _Atomic(const char *) name; /* what the program calls it (NVTX); NULL: nothing */
+    _Atomic(const char *) name; /* the program's name for it (NVTX); NULL: none */
     struct ct_connections connections;
     struct ct_events events;
     struct ct_gpu_clock clock;
@@ -62,50 +62,50 @@ struct ct_device {
     uint32_t compute_minor;
     uint32_t memory_mbs; /* most that its memory carries, MB/s; 0: not known */
     uint32_t link_mbs;   /* and its link to the host, in one direction */
-    uint32_t attribute[CT_TRACE_ATTRIBUTE_COUNT]; /* as in struct ct_trace_device */
-    _Atomic uint64_t turns;                   /* of contexts that have gone */
-    const struct ct_calibration *calibration; /* of the drain thread, or whoever has its lock */
+    uint32_t attribute[CT_TRACE_ATTRIBUTE_COUNT]; /* see struct ct_trace_device */
+    _Atomic uint64_t turns;                       /* those of contexts that have gone */
+    const struct ct_calibration *calibration;     /* the drain thread's, or the lock holder's */
 };
 
 bool ct_contexts_init(void);
 void ct_contexts_forget(void);
 
-/* What others have of contexts, who set these before the first is met. NULL: nobody. */
+/* Calls into modules above, which set them before the first context is met. NULL: none. */
 struct ct_context_hooks {
-    bool (*streams_are_idle)(uint32_t context); /* so its entry can serve another one */
+    bool (*streams_are_idle)(uint32_t context); /* then its entry can serve another context */
     void (*begins)(struct ct_context *c);       /* a new use of an entry, under the lock */
     void (*met)(void);                          /* behind that, in the thread that met it */
 };
 extern struct ct_context_hooks ct_context_hooks;
 
-/* The entry of a context; makes one at first sight. NULL: too many contexts. */
+/* The entry of a context, made at first sight. NULL: no room, or the driver does not answer. */
 struct ct_context *ct_context_get(CUcontext handle);
-/* Of the thread's current context, which may be asked while a stream captures; NULL: none. */
+/* The current context's entry, made at first sight, also while a stream captures; NULL: none. */
 struct ct_context *ct_context_current(void);
-/* The live entry if there is one. */
+/* The entry of a context that is alive; NULL: there is none. */
 struct ct_context *ct_context_find(CUcontext handle);
 bool ct_context_is_alive(const struct ct_context *c);
-/* One that has gone and is not forgotten; NULL: there is none. */
+/* An entry that has gone and is not forgotten; NULL: there is none. */
 struct ct_context *ct_context_to_forget(void);
 
 uint32_t ct_devices_count(void);
-/* Of the thread's current context, which need not have an entry. */
+/* Index of the current context's device; the context need not have an entry. */
 uint32_t ct_device_current(void);
 const struct ct_device *ct_device(uint32_t index);
-/* Of a device that is there, and described at first sight. */
+/* Index of an existing device, which is described at first sight. */
 uint32_t ct_device_index(CUdevice handle);
 /* The device's figures have been measured; they stay where they are. */
 void ct_device_calibrated(uint32_t index, const struct ct_calibration *figures);
 
-/* What the program calls a device, which need not have been used; NULL: nothing. Any thread. */
+/* The program's name for a device, which need not have been used; NULL: none. Any thread. */
 void ct_device_give_name(CUdevice device, const char *name);
 const char *ct_device_given_name(CUdevice device);
 
-/* Whoever holds the lock of the round has been giving events back: now all can have them. */
+/* The holder of the round's lock has given events back: now all threads can have them. */
 void ct_contexts_flush(void);
-/* A thread ends, or is idle; `cache` is by index of the context. Any thread. */
+/* Empties the cache of a thread that ends or is idle, by index of the context. Any thread. */
 void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS]);
-/* Whether one's events are all in use or kept by threads. */
+/* Whether some context's events are all in use or kept by threads. */
 bool ct_contexts_lack_events(void);
 
 extern struct ct_context *ct_contexts;
@@ -142,17 +142,17 @@ static inline bool ct_context_is_barred(const struct ct_context *c)
     return state == CT_CONTEXT_GONE || state == CT_CONTEXT_PAUSED;
 }
 
-/* CT_ASK() for what belongs to a context. */
+/* CT_ASK() for a call that belongs to a context. */
 #define CT_ASK_IN(c, fn, ...)                                                                      \
     ct_come_back((ct_go_out(), ct_context_is_barred(c)) ? CUDA_ERROR_CONTEXT_IS_DESTROYED          \
                                                         : CT_REAL(fn)(__VA_ARGS__))
 
-/* How often a call is made that puts back what was the program's. */
+/* Attempts at a call that restores the program's own state. */
 #define CT_RESTORE_TRIES 3
 
 /*
  * Makes the thread one whose driver calls cannot break a stream capture; pairs with _leave, which
- * puts the program's own mode back. False: the driver would not have it, and nothing may be asked.
+ * puts the program's own mode back. False: the driver refused, and nothing may be asked.
  */
 static inline bool ct_relaxed_enter(CUstreamCaptureMode *mode)
 {
@@ -169,8 +169,8 @@ static inline void ct_relaxed_leave(CUstreamCaptureMode mode)
 }
 
 /*
- * Makes a context the thread's current one; pairs with _leave, which gets what was current before
- * from _enter. False: it could not be.
+ * Makes a context the thread's current one; pairs with _leave, which is given the context that was
+ * current before. False: the driver refused.
  */
 bool ct_context_enter(const struct ct_context *c, CUcontext *before);
 void ct_context_leave(const struct ct_context *c, CUcontext before);

@@ -6,13 +6,13 @@
 #include "time/op.h"
 
 /*
- * Events made at a time when the pool is dry: the cost of the exchange of modes is shared. Fewer
- * where few are left to be made: thousands of threads may begin before any gives back what it has.
+ * Events made at a time when the pool is dry: they share the cost of the exchange of modes. Fewer
+ * where few are left to be made: thousands of threads may begin before any gives events back.
  */
 #define BATCH 32
 #define BATCHES_LEFT 1024
 
-/* So many packs make a pool at least: as many threads can have one in hand. */
+/* Least number of packs of a pool: as many threads can have one in hand. */
 #define PACKS_LEAST 128
 
 static uint32_t limit_of(enum ct_event_kind kind, uint32_t limit)
@@ -95,7 +95,7 @@ bool ct_events_init(struct ct_events *events, uint32_t limit)
     return true;
 }
 
-/* The tag changes with every change of the head: a head that came back is not the same one. */
+/* The tag changes with every change of the head: a head that came back has another tag. */
 static uint64_t head_after(uint64_t head, uint32_t first)
 {
     return ((head >> 32) + 1) << 32 | first;
@@ -110,7 +110,7 @@ static void push(struct ct_event_pool *pool, _Atomic uint64_t *stack, uint32_t p
                                                   memory_order_release, memory_order_relaxed));
 }
 
-/* Zero: there is none. */
+/* The topmost pack, index + 1; 0: there is none. */
 static uint32_t pop(struct ct_event_pool *pool, _Atomic uint64_t *stack)
 {
     uint64_t head = atomic_load_explicit(stack, memory_order_acquire);
@@ -124,7 +124,7 @@ static uint32_t pop(struct ct_event_pool *pool, _Atomic uint64_t *stack)
     return first;
 }
 
-/* Zero: there is no memory for one more. */
+/* Index + 1 of a new pack; 0: there is no memory for one more. */
 static uint32_t new_pack(struct ct_event_pool *pool)
 {
     uint32_t packs = atomic_load_explicit(&pool->packs, memory_order_relaxed);
@@ -137,8 +137,8 @@ static uint32_t new_pack(struct ct_event_pool *pool)
 }
 
 /*
- * One for an event in hand. A pack that loses its last event becomes empty at once, and a new pack
- * is begun only when none is empty: there are never more packs than events.
+ * An empty pack for an event in hand. A pack that loses its last event becomes empty at once, and a
+ * new one is begun only when none is empty: there are never more packs than events.
  */
 static uint32_t empty_pack(struct ct_event_pool *pool)
 {
@@ -151,8 +151,8 @@ static uint32_t empty_pack(struct ct_event_pool *pool)
 }
 
 /*
- * Takes the pack out of the cache, where nobody else finds it then. 0: there is none, or it is one
- * of a context that was there before, with which it went.
+ * Takes the pack out of the cache, where no other thread finds it then. 0: there is none, or it
+ * went with a context that had the entry before.
  */
 CT_INLINE uint32_t hold(const struct ct_events *events, struct ct_event_cache *cache,
                         enum ct_event_kind kind)
@@ -161,7 +161,7 @@ CT_INLINE uint32_t hold(const struct ct_events *events, struct ct_event_cache *c
     return ct_likely(kept >> 32 == events->generation) ? (uint32_t)kept : 0;
 }
 
-/* Changes of it are seen by whoever holds it next. */
+/* Puts the pack back; its next holder sees all changes of it. */
 CT_INLINE void keep(const struct ct_events *events, struct ct_event_cache *cache,
                     enum ct_event_kind kind, uint32_t pack)
 {
@@ -170,7 +170,7 @@ CT_INLINE void keep(const struct ct_events *events, struct ct_event_cache *cache
                               memory_order_release);
 }
 
-/* An event that no pack has room for is one less, as if fewer had been made. */
+/* Puts an event into the pack. An event that finds no room is lost, as if it had not been made. */
 CT_INLINE void give(struct ct_event_pool *pool, uint32_t *pack, uint32_t index)
 {
     if (*pack && pool->pack[*pack - 1].count == pool->pack_events) {
@@ -228,7 +228,7 @@ static uint32_t extend(struct ct_event_pool *pool, uint32_t *n)
     return made;
 }
 
-/* What of them was not made can be taken again, unless others were taken meanwhile. */
+/* Indices without an event can be taken again, unless later ones were taken meanwhile. */
 static void give_up(struct ct_event_pool *pool, uint32_t first_missing, uint32_t end)
 {
     atomic_compare_exchange_strong_explicit(&pool->made, &end, first_missing, memory_order_relaxed,
@@ -278,7 +278,7 @@ static uint32_t take_last(struct ct_event_pool *pool, uint32_t pack)
     return index;
 }
 
-/* Where the cache has none. */
+/* Takes an event where the cache has none. */
 static CT_NOINLINE uint32_t take_anew(struct ct_context *c, struct ct_event_cache *cache,
                                       enum ct_event_kind kind)
 {
@@ -294,7 +294,7 @@ static CT_NOINLINE uint32_t take_anew(struct ct_context *c, struct ct_event_cach
     return index;
 }
 
-/* As hold() and keep(), of which each launch would feel the least detour. */
+/* Written out instead of hold() and keep(): each launch would feel the least detour. */
 CT_INLINE uint32_t take(struct ct_context *c, struct ct_event_cache *cache, enum ct_event_kind kind)
 {
     struct ct_event_pool *pool = &c->events.pool[kind];

@@ -5,7 +5,7 @@
 
 #include "system/futex.h"
 
-static _Atomic uint32_t can_be_woken; /* 1 in a nap that is worth a call to the kernel */
+static _Atomic uint32_t can_be_woken; /* 1: in a nap that is worth a call to the kernel */
 
 void ct_drain_wake(void)
 {

@@ -7,13 +7,13 @@
 
 #define CT_NAP_SHORTEST_NS 50000u
 
-/* There is something to do, or soon will be. Any thread: the first ends the nap, others pay nothing. */
+/* Ends the nap, for work now or soon. Any thread: the first pays a system call, others nothing. */
 void ct_drain_wake(void);
 
-/* The drain thread. None if *word is no longer `expected`: who changed it may have called before. */
+/* Drain thread: naps, unless *word is no longer `expected`: its writer may have woken us before. */
 void ct_nap(uint64_t ns, _Atomic uint32_t *word, uint32_t expected);
 
-/* In the child of a fork. */
+/* For the child of a fork. */
 void ct_nap_forget(void);
 
 #endif

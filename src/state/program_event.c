@@ -6,11 +6,11 @@
 enum { WITHOUT_TIME = 1, BEHIND_GATE = 2 };
 
 /*
- * event -> what it is; those that never were anything are not there. Where there is no room for
- * more, those behind no gate are forgotten, which are then taken for such as stamp the time.
+ * event -> its flags above; events without flags are not there. Where room is out, events behind no
+ * gate are forgotten, and then count as such that stamp the time.
  */
 static struct ct_directory known;
-static atomic_bool has_lost_gates; /* any event may be behind one */
+static atomic_bool has_lost_gates; /* any event may be behind a gate */
 
 static bool stays(uint64_t is)
 {

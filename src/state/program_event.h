@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of the program. One that was made without CU_EVENT_DISABLE_TIMING stamps the time when it
- * is recorded, which takes the GPU about a microsecond: between two kernels that is neither's time.
- * And one may carry a gate from its stream to those that wait for it.
+ * Events of the program. An event made without CU_EVENT_DISABLE_TIMING stamps the time when it is
+ * recorded, which takes the GPU about a microsecond: between two kernels that is neither's time.
+ * And an event may carry a gate from its stream to those that wait for it.
  */
 #ifndef CT_PROGRAM_EVENT_H
 #define CT_PROGRAM_EVENT_H
@@ -13,16 +13,16 @@
 bool ct_program_events_init(void);
 void ct_program_events_forget(void);
 
-/* The program has got it, with these flags; the handle may have been another one's. */
+/* The program has made an event, with these flags; the handle may have been another event's. */
 void ct_program_event_made(CUevent event, unsigned flags);
 /*
- * It is about to be recorded. Whether it stamps the time: one that is not known is taken for one
- * that does.
+ * The event is about to be recorded. Returns whether it stamps the time, as events that are not
+ * known are taken to do.
  */
 bool ct_program_event_recorded(CUevent event, bool behind_gate);
-/* Where it was recorded last: what waits for it waits for that gate. */
+/* Whether the event's last record is behind a gate: waits for it then wait for that gate. */
 bool ct_program_event_is_behind_gate(CUevent event);
-/* The program has destroyed it; what waits for it was told to before. */
+/* The program has destroyed the event; waits for it were submitted before. */
 void ct_program_event_gone(CUevent event);
 
 #endif

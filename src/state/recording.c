@@ -7,11 +7,11 @@
 #include "state/thread.h"
 #include "system/clock.h"
 
-#define SWITCHES 64 /* remembered: more than there can be while a bracket is on its way */
+#define SWITCHES 64 /* remembered: more than happen while a bracket is on its way */
 
 static CT_READ_MOSTLY atomic_bool recording;
 
-static CT_READ_MOSTLY atomic_bool any_missed; /* else none of thousands of threads is asked */
+static CT_READ_MOSTLY atomic_bool any_missed;  /* false: none of thousands of threads is asked */
 static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
 static _Atomic uint32_t switches;
 

@@ -7,17 +7,17 @@
 
 /* Recording can be switched off and on by the program; operations meanwhile are only counted. */
 void ct_recording_set(bool on);
-/* Its two parts: what takes no time, and what tells all streams. */
+/* The two parts of _set: the switch, which takes no time, and telling all streams. */
 void ct_recording_switch(bool on);
 void ct_recording_tell(void);
 bool ct_recording(void);
 struct ct_thread;
-/* The calling thread made operations while it was off. */
+/* The calling thread made operations while recording was off. */
 void ct_recording_missed(struct ct_thread *t, uint64_t operations);
 uint64_t ct_recording_off_operations(void);
 /*
- * How often it had been switched on by a moment in ticks, of a bracket that is on its way: between
- * operations of two periods there may have been any that were not recorded.
+ * How often recording had been switched on by a moment in ticks, not older than a bracket on its
+ * way: between operations of two periods there may have been any that were not recorded.
  */
 uint32_t ct_recording_period(uint64_t ticks);
 

@@ -12,7 +12,7 @@
 
 extern _Atomic uint32_t ct_pass_generation;
 
-/* Handles, contexts, captures or rates are no longer what they were. Any thread. */
+/* Makes kept knowledge void: handles, contexts, captures or rates have changed. Any thread. */
 void ct_pass_renew(void);
 
 static inline uint32_t ct_pass_generation_now(void)

@@ -17,10 +17,10 @@
 #define SHORTEST_BRACKET_NS 1500
 #define LOOK_SKIPS 8
 
-/* Of the brackets that could go without a start record, one gets it so often. */
+/* A bracket that could go without a start record gets one when the last is so old. */
 #define RECORDED_EVERY_NS 250000
 
-/* Where the first one is not through with its brackets, so many more are looked at. */
+/* Where the first entry has brackets left, so many more are looked at. */
 #define GONE_LOOKS 8
 
 struct queue {
@@ -29,13 +29,13 @@ struct queue {
 
 struct streams {
     struct ct_stream *stream;
-    struct ct_growing room; /* for them */
+    struct ct_growing room; /* for the entries */
     _Atomic uint32_t count;
     _Atomic uint32_t gone; /* entries of streams that went */
     uint64_t ids;
-    struct ct_spin lock; /* for adding, and for these: */
+    struct ct_spin lock; /* for adding, and for the members below */
     struct queue gone_listed, gone_others;
-    struct ct_directory index; /* of those that live */
+    struct ct_directory index; /* the living streams' entries */
 };
 
 static CT_READ_MOSTLY struct streams *all;
@@ -77,7 +77,7 @@ static void put_gone_locked(struct ct_stream *s)
     atomic_fetch_add_explicit(&all->gone, 1, memory_order_relaxed);
 }
 
-/* The drain thread is through with those first that went first. */
+/* Streams that went first are those that the drain thread is through with first. */
 static struct ct_stream *take_gone_locked(struct queue *q)
 {
     struct ct_stream *s;
@@ -92,7 +92,7 @@ static struct ct_stream *take_gone_locked(struct queue *q)
 }
 
 /*
- * The entries that the profile lists keep what they say as long as there are others. Of these the
+ * Entries that the profile lists keep their figures as long as there are others. Of the others the
  * free ones come first: streams that are made and destroyed all the time touch no new memory.
  */
 static struct ct_stream *free_entry_locked(void)
@@ -104,14 +104,14 @@ static struct ct_stream *free_entry_locked(void)
     return s ? s : take_gone_locked(&all->gone_listed);
 }
 
-/* Where there is none, nobody who comes with a stream that is not known takes the lock. */
+/* Where there is none, a thread with an unknown stream does not take the lock. */
 static bool has_free_entry(void)
 {
     return ct_growing_reach(&all->room, ct_streams_count() + 1) ||
            atomic_load_explicit(&all->gone, memory_order_relaxed);
 }
 
-/* For who got no entry: others may have taken all that there was memory for just now. */
+/* For a thread that got no entry: others may have taken all that had memory just now. */
 static bool may_grow(void)
 {
     return ct_streams_count() < ct_growing_most(&all->room);
@@ -186,7 +186,7 @@ static bool is_of(const struct ct_stream *s, CUstream handle)
     return atomic_load_explicit(&s->handle, memory_order_acquire) == handle;
 }
 
-/* Whether what a thread found last is still that stream; of default streams any context's. */
+/* Whether a thread's last stream still has that handle; a default stream's is any context's. */
 static bool is_known(const struct ct_stream *s, CUstream handle)
 {
     return s && is_of(s, handle) && !atomic_load_explicit(&s->gone, memory_order_acquire);
@@ -379,7 +379,7 @@ void ct_streams_break(void)
         ct_stream_break(&all->stream[i]);
 }
 
-/* The entry of the context is another one's next: those that the profile lists keep its name. */
+/* The context's entry is another one's next: streams that the profile lists keep its name. */
 static void keep_context_name(struct ct_stream *s)
 {
     const char *name = atomic_load_explicit(&ct_context(s->context)->name, memory_order_acquire);
@@ -405,14 +405,14 @@ bool ct_streams_of_context_idle(uint32_t context)
     return true;
 }
 
-/* As the trail has it: the number's upper part, as far as there is room, and the event. */
+/* The number's upper part, as far as the trail has room for it beside the event. */
 static uint32_t upper(uint64_t sequence)
 {
     return (uint32_t)(sequence / CT_STREAM_TRAIL) << CT_EVENT_BITS;
 }
 
 /*
- * A thread that has taken the number may not have written the event yet. Of an event in use again
+ * A thread that has taken the number may not have written the event yet. For an event in use again
  * the answer is worth nothing, but then the drain thread is through with the bracket.
  */
 bool ct_stream_is_through(const struct ct_stream *s, uint64_t sequence)
@@ -443,7 +443,7 @@ bool ct_stream_is_idle(const struct ct_stream *s)
     return r == CUDA_SUCCESS;
 }
 
-/* The newest bracket: its thread, its sequence, and whether nothing can begin at its stop event. */
+/* last_owner: the newest bracket's thread and sequence, and whether its end is not stamped. */
 #define OWNER_POLLED ((uint64_t)1 << 63)
 
 static uint64_t owner(const struct ct_thread *t, uint64_t sequence)
@@ -462,9 +462,9 @@ CT_INLINE bool is_last_of(struct ct_stream *s, const struct ct_thread *t, uint64
 }
 
 /*
- * Asking an event that is not complete takes the driver about a microsecond. So a look holds for as
- * long as the brackets ahead need at the very least, and where the stream was found to have little
- * ahead the next launches do not look.
+ * The driver takes about a microsecond to tell of an incomplete event. So a look holds for as long
+ * as the brackets ahead need at the very least, and where the stream was found to have little ahead
+ * the next launches do not look.
  */
 static bool has_work_ahead(struct ct_stream *s, uint64_t newest, uint64_t pending, uint64_t *ticks)
 {
@@ -506,7 +506,7 @@ static bool is_busy(struct ct_stream *s, uint64_t *ticks)
     uint64_t pending = newest - atomic_load_explicit(&s->done, memory_order_acquire);
     if (pending <= FEWEST_AHEAD || !has_work_ahead(s, newest, pending, ticks))
         return false;
-    /* Pairs with the drain thread, which says so before it gives the event back. */
+    /* Pairs with the drain thread, which stores `released` before it gives the event back. */
     return atomic_load(&s->released) < newest;
 }
 

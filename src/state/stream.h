@@ -17,10 +17,9 @@
 #include "time/op.h"
 
 #define CT_STREAMS 32768
-#define CT_STREAMS_LISTED 1024 /* in the profile: those that were met first */
+#define CT_STREAMS_LISTED 1024 /* streams that the profile lists: those met first */
 #define CT_STREAM_NONE UINT32_MAX
-/* Brackets whose stop events are remembered: each is two of the 1,020 entries that a stream takes.
- */
+/* Brackets whose stop events are remembered: each is two of the 1,020 entries of a queue. */
 #define CT_STREAM_TRAIL 512
 
 enum ct_stream_special {
@@ -29,26 +28,26 @@ enum ct_stream_special {
     CT_STREAM_PER_THREAD = 2,
 };
 
-/* What the program asked the stream to wait for: it may be the program's own next step. */
+/* A thing that the program has the stream wait for: perhaps the program's own next step. */
 struct ct_gate {
     uint64_t before; /* sequence of the newest bracket before it */
     uint64_t made;   /* records before it */
 };
 
-struct ct_pending; /* of the drain thread */
+struct ct_pending; /* the drain thread's */
 struct ct_line;
 struct ct_thread;
 
 /* See connections.h. */
 struct ct_stream_work {
-    atomic_bool is_known;       /* it is on the list of those at work */
-    uint32_t context;           /* for which it is counted */
+    atomic_bool is_known;       /* the stream is on the list of those at work */
+    uint32_t context;           /* context for which it is counted */
     struct ct_stream *next;     /* on that list */
     uint64_t breaks;            /* the drain thread's: operations without a bracket so far, */
     uint64_t quiet_since_ticks; /* and since when there have been no more */
 };
 
-/* Who writes what often lies in cache lines of its own: each launch reads the first of them. */
+/* Members that one side writes often share cache lines of their own: launches read the first. */
 struct ct_stream {
     _Alignas(CT_CACHE_LINE) _Atomic(CUstream) handle; /* written last when the entry is used anew */
     /* Atomic for the drain thread, which lists a stream while its entry is being used anew. */
@@ -60,55 +59,55 @@ struct ct_stream {
     _Atomic int32_t priority;
     atomic_bool gone;
     struct ct_stream *next_gone; /* under the lock */
-    _Atomic(const char *) name;  /* what the program calls it; NULL: nothing */
+    _Atomic(const char *) name;  /* the program's name for it; NULL: none */
     _Atomic(const char *) context_name; /* NULL: the entry of its context tells */
 
-    /* Of launching threads. */
+    /* Written by launching threads. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t opened; /* brackets begun */
-    _Atomic uint64_t sequence;  /* of the newest bracket that ended with a stop record */
+    _Atomic uint64_t sequence;  /* the newest bracket's that ended with a stop record */
     _Atomic uint64_t abandoned; /* brackets that ended otherwise */
     _Atomic uint64_t breaks;    /* waits, host functions: no sharing across */
     _Atomic uint64_t untimed;   /* operations without a bracket: breaks as well */
     _Atomic uint64_t shared;    /* brackets whose start was another one's stop */
-    _Atomic uint64_t passes; /* changes when one is passed over: a break; see ct_stream_passed() */
-    _Atomic uint32_t last_row; /* of the last kernel; CT_ROW_NONE: it was something else */
+    _Atomic uint64_t passes;    /* one more when a launch is passed over: a break */
+    _Atomic uint32_t last_row;  /* the last kernel's; CT_ROW_NONE: something else was last */
 
-    /* Of the thread that recorded last; another thread never uses them. */
+    /* Written by the thread that recorded last; another thread never uses them. */
     _Atomic uint64_t last_owner; /* stream.c */
     _Atomic uint64_t last_breaks;
     _Atomic uint32_t last_turn;
     _Atomic uint64_t busy_until; /* ticks: the stream has work ahead till then */
     _Atomic uint64_t start_due;  /* ticks: a start is to be recorded then */
-    _Atomic uint32_t look_skips; /* launches that take it for idle without a look */
+    _Atomic uint32_t look_skips; /* launches to come that take the stream for idle without a look */
 
     /* The watch for a queue that does not move: depth.c. */
     _Atomic uint32_t refused; /* brackets not opened since it was last seen to move */
     _Atomic uint64_t allowed; /* records that may have been made before a look */
-    _Atomic uint64_t watched; /* sequence: its end is a sign that the stream moves; 0: none is */
-    atomic_bool has_gate;     /* that is not known to be open */
+    _Atomic uint64_t watched; /* sequence whose end shows that the stream moves; 0: none */
+    atomic_bool has_gate;     /* a gate that is not known to be open */
 
-    /* Of the drain thread, read by launching threads. */
-    _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets it is through with */
+    /* The drain thread's, read by launching threads. */
+    _Alignas(CT_CACHE_LINE) _Atomic uint64_t done; /* brackets dealt with */
     _Atomic uint64_t released;    /* sequence whose stop event is back in the pool */
     _Atomic uint64_t clock_until; /* ticks: till then the host's clock tells of starts */
 
-    /* Of the drain thread. */
+    /* The drain thread's. */
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t settled; /* operations of brackets, and passed over */
     _Atomic uint64_t waits;
-    uint64_t dealt; /* what `done` is to be: launching threads are told of several at a time */
+    uint64_t dealt; /* the next `done`: launching threads are told of several at a time */
     struct ct_pending *first_pending;
     struct ct_pending *last_pending;
-    struct ct_pending *last_inserted; /* of those that are pending; NULL: none is known */
+    struct ct_pending *last_inserted; /* one of the pending; NULL: none is known */
     struct ct_stream *next_active;
     bool active;
     uint32_t last_stop; /* kept as reference for the next bracket's gap */
     uint32_t last_stop_context;
     uint64_t last_stop_sequence;
     uint64_t last_stop_ns;
-    uint64_t latest_stop_ns;  /* that of another thread may have a lower number */
+    uint64_t latest_stop_ns;  /* another thread's may have a lower number */
     uint64_t placed_ns;       /* the end of all that has been placed (line.h) */
-    bool was_shared;          /* something has been: threads share the stream */
-    uint64_t alone_stop_ns;   /* of the last bracket that no other thread came into; 0: none */
+    bool was_shared;          /* some bracket was: threads share the stream */
+    uint64_t alone_stop_ns;   /* the last bracket's that no other thread came into; 0: none */
     uint32_t alone_context;
     uint64_t newest_opened;   /* ordinal of the latest bracket dealt with, */
     uint64_t newest_ticks;    /* and when it was opened */
@@ -122,11 +121,11 @@ struct ct_stream {
     /* Written when the stream begins to be at work, and by the drain thread. */
     _Alignas(CT_CACHE_LINE) struct ct_stream_work work;
 
-    /* The first of these gates, and the last. */
+    /* The first of the gates ahead, and the last. */
     _Alignas(CT_CACHE_LINE) struct ct_spin gate_lock;
     struct ct_gate first_gate, last_gate;
 
-    /* Of launching threads: stop events by sequence, whose upper part is in the upper bits. */
+    /* Launching threads': stop events by sequence, whose upper part is in the upper bits. */
     _Alignas(CT_CACHE_LINE) _Atomic uint32_t trail[CT_STREAM_TRAIL];
 };
 
@@ -149,36 +148,36 @@ uint32_t ct_streams_count(void);
 
 /*
  * The entry of a stream handle as the driver understands it (CU_STREAM_LEGACY and
- * CU_STREAM_PER_THREAD included), made at first sight, for which the driver is asked unless
- * the stream captures. NULL: no context, no room, or it could not be asked.
+ * CU_STREAM_PER_THREAD included), made at first sight, for which the driver is asked unless the
+ * stream captures. NULL: no context, no room, or the driver could not be asked.
  */
 struct ct_stream *ct_stream_get(struct ct_thread *t, CUstream handle);
 /* The entry if the handle is known and no default stream; no driver call. */
 struct ct_stream *ct_stream_find(CUstream handle);
-/* The same, and of the default streams those of the thread's current context, if they are known. */
+/* As ct_stream_find(), and for default streams those of the current context, if they are known. */
 struct ct_stream *ct_stream_known(const struct ct_thread *t, CUstream handle);
 
 /* A program's cuStreamCreate has succeeded. */
 void ct_stream_created(CUstream handle, uint32_t flags, int32_t priority);
 void ct_stream_destroyed(CUstream handle);
 /*
- * What the program calls a stream, of the legacy default one that of the current context; the text
- * lives on. False: it is not known, and captures, so that it cannot be asked.
+ * Takes the program's name for a stream; the legacy default one is the current context's. The text
+ * lives on. False: the stream is not known, and captures, so that it cannot be asked.
  */
 bool ct_stream_give_name(struct ct_thread *t, CUstream handle, const char *name);
 
 void ct_stream_gone(uint32_t index);
 void ct_streams_of_context_gone(uint32_t context);
-/* Whether no bracket is open or pending in them. */
+/* Whether no bracket is open or pending in the context's streams. */
 bool ct_streams_of_context_idle(uint32_t context);
 
 /*
- * Whether a bracket is complete, as the driver says; one that is no longer remembered is. Launching
- * thread, between ct_relaxed_enter() and ct_relaxed_leave().
+ * Whether a bracket is complete, by the driver's answer; brackets no longer remembered are.
+ * Launching thread, between ct_relaxed_enter() and ct_relaxed_leave().
  */
 bool ct_stream_is_through(const struct ct_stream *s, uint64_t sequence);
 
-/* Whether all in the stream is done, as the driver says; false if it captures. Launching thread. */
+/* Whether the stream is idle, by the driver's answer; false if it captures. Launching thread. */
 bool ct_stream_is_idle(const struct ct_stream *s);
 
 /* Brackets ended, either way. */
@@ -189,8 +188,8 @@ static inline uint64_t ct_stream_closed(const struct ct_stream *s)
 }
 
 /*
- * Whether a bracket is open. Those that ended are read first: the other way round, one that began
- * and ended in between would hide one that is still open.
+ * Whether a bracket is open. The ended ones are read first: the other way round, a bracket that
+ * began and ended in between would hide one that is still open.
  */
 static inline bool ct_stream_has_open(const struct ct_stream *s)
 {
@@ -199,16 +198,16 @@ static inline bool ct_stream_has_open(const struct ct_stream *s)
 }
 
 /*
- * What can serve instead of a start event where nothing but brackets of this thread is in the
- * stream; *ticks is then the time. CT_OP_TOLD_START: the host's clock, which is tied to the GPU's;
- * now and then a start is recorded all the same, which keeps the clocks together.
- * CT_OP_SHARED_START: the stop event of the bracket before, as the stream has work ahead. 0: a start
- * is to be recorded.
+ * The flag for a way to do without a start event, where nothing but brackets of this thread is in
+ * the stream; *ticks is then the time. CT_OP_TOLD_START: the host's clock, which is tied to the
+ * GPU's; now and then a start is recorded all the same, which keeps the clocks together.
+ * CT_OP_SHARED_START: the stop event of the bracket before, as the stream has work ahead. 0: a
+ * start is to be recorded.
  */
 uint32_t ct_stream_spares_start(struct ct_stream *s, struct ct_thread *t, uint64_t *ticks);
 /*
- * Whether a bracket that begins now begins where the newest one ends, whatever tells of that: it is
- * the thread's own, with nothing behind it.
+ * Whether a bracket that begins now begins where the newest one ends: that is the thread's own,
+ * with nothing behind it.
  */
 bool ct_stream_follows(struct ct_stream *s, struct ct_thread *t);
 /* A start event was recorded. */
@@ -218,7 +217,7 @@ void ct_stream_start_recorded(struct ct_stream *s, uint64_t ticks);
 uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t stop_event,
                             bool shared, bool polled);
 
-/* Others were open meanwhile: the newest by number need not be the last in the stream. */
+/* Other brackets were open meanwhile: the newest by number need not be the last in the stream. */
 static inline void ct_stream_disown(struct ct_stream *s)
 {
     atomic_store_explicit(&s->last_owner, 0, memory_order_relaxed);
@@ -226,8 +225,8 @@ static inline void ct_stream_disown(struct ct_stream *s)
 
 /*
  * The legacy default stream and the streams that are not non-blocking wait for each other: when it
- * is the other side's turn, what was recorded before is no start for what comes. Taking a turn, and
- * asking, return the number of turns so far.
+ * is the other side's turn, an earlier record is no start for the work to come. Changing, taking
+ * and asking for the turn return the number of turns so far.
  */
 uint32_t ct_stream_change_turn(struct ct_stream *s, uint32_t turns);
 
@@ -253,7 +252,7 @@ static inline uint32_t ct_stream_take_turn(struct ct_stream *s)
     return ct_stream_change_turn(s, turns);
 }
 
-/* Something runs in the stream, or in all, that no bracket is around. */
+/* Counts work in the stream, or in all streams, without a bracket around it. */
 static inline uint64_t ct_stream_breaks(const struct ct_stream *s)
 {
     return atomic_load_explicit(&s->breaks, memory_order_relaxed) +
@@ -261,7 +260,7 @@ static inline uint64_t ct_stream_breaks(const struct ct_stream *s)
            atomic_load_explicit(&s->passes, memory_order_relaxed);
 }
 
-/* A function of which only the name tells that it is work has been handed to the program. */
+/* Whether the program has a function that is known for work by its name alone. */
 extern _Atomic bool ct_unseen_work;
 void ct_work_is_unseen(void);
 
@@ -272,14 +271,14 @@ static inline bool ct_stream_is_broken(const struct ct_stream *s)
            atomic_load_explicit(&s->last_breaks, memory_order_relaxed) != ct_stream_breaks(s);
 }
 
-/* Whether no bracket of it is open, or waits for the drain thread. */
+/* Whether no bracket of the stream is open, or waits for the drain thread. */
 static inline bool ct_stream_is_dealt_with(const struct ct_stream *s)
 {
     return !ct_stream_has_open(s) && atomic_load_explicit(&s->done, memory_order_acquire) ==
                                          atomic_load_explicit(&s->sequence, memory_order_acquire);
 }
 
-/* Whether it ever got any operation. */
+/* Whether the stream ever got an operation. */
 static inline bool ct_stream_was_used(const struct ct_stream *s)
 {
     return atomic_load_explicit(&s->opened, memory_order_relaxed) ||
@@ -287,7 +286,7 @@ static inline bool ct_stream_was_used(const struct ct_stream *s)
            atomic_load_explicit(&s->passes, memory_order_relaxed);
 }
 
-/* Whether all that it ever got is known to be over, without asking the driver. */
+/* Whether all its operations are known to be over, without asking the driver. */
 static inline bool ct_stream_is_over(const struct ct_stream *s)
 {
     return !ct_stream_was_used(s) || (ct_stream_is_dealt_with(s) && !ct_stream_is_broken(s));
@@ -299,8 +298,8 @@ static inline void ct_stream_untimed(struct ct_stream *s, uint64_t operations)
 }
 
 /*
- * A launch was passed over; row: last_row from then on. Two threads at once may count it as one,
- * which is as good a break as two; how many there were the drain thread learns from each of them.
+ * A launch was passed over; row: last_row from then on. Two threads at once may count as one, which
+ * is as good a break as two; the drain thread learns the number from each thread.
  */
 static inline void ct_stream_passed(struct ct_stream *s, uint32_t row)
 {
@@ -309,7 +308,7 @@ static inline void ct_stream_passed(struct ct_stream *s, uint32_t row)
     atomic_store_explicit(&s->last_row, row, memory_order_relaxed);
 }
 
-/* Drain thread: so many were, unless the entry has become another stream's. */
+/* Drain thread: adds operations that were passed over, unless the entry is another stream's now. */
 static inline void ct_stream_count_passed(struct ct_stream *s, uint64_t id, uint64_t operations)
 {
     if (atomic_load_explicit(&s->id, memory_order_relaxed) == id)

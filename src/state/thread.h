@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each thread of the program has of ours: its queue of brackets to the drain thread, its API
- * counters, and where it is in nested calls. Written by that thread, read by the drain thread.
- * A state outlives its thread until the drain thread has emptied it, then serves a new one.
+ * The library's state of each program thread: its queue of brackets to the drain thread, its API
+ * counters, and where it is in nested calls. Written by that thread, read by the drain thread. A
+ * state outlives its thread until the drain thread has emptied it, then serves a new one.
  */
 #ifndef CT_THREAD_H
 #define CT_THREAD_H
@@ -18,8 +18,8 @@
 #define CT_THREAD_OPS 2048
 #define CT_THREAD_SAMPLES 4096
 
-/* A timed call in the ring of samples: its ticks, function, and for how many it stands, as a power.
- */
+/* Bits of a timed call in the ring: ticks, function; then for how many calls it stands, as a
+ * power. */
 #define CT_SAMPLE_TICKS 48
 #define CT_SAMPLE_API 12
 _Static_assert(CT_API_COUNT < 1 << CT_SAMPLE_API, "a function's id is too long for a sample");
@@ -30,7 +30,7 @@ enum ct_thread_state {
     CT_THREAD_ENDED, /* its thread is gone; the drain thread frees it */
 };
 
-/* The newest waits of a thread, in host ticks; 0: there was none. Written by it alone. */
+/* The newest waits of a thread, in host ticks; 0: there was none. Written by that thread alone. */
 struct ct_waited {
     _Atomic uint64_t stream_ticks;
     _Atomic uint32_t stream; /* index; the ticks are 0 while it changes */
@@ -47,23 +47,23 @@ struct ct_sampler;
 struct ct_tallies;
 
 struct ct_thread {
-    struct ct_thread *next; /* all states ever made; never changes */
+    struct ct_thread *next; /* links all states ever made; never changes */
     uint64_t number;        /* from 1 */
     _Atomic uint32_t state;
     atomic_bool is_awake;         /* see awake.h */
-    struct ct_thread *next_awake; /* of the thread that raises the flag, then of the drain thread */
-    /* Each call writes these; the drain thread reads what is above. */
+    struct ct_thread *next_awake; /* the flag raiser's, then the drain thread's */
+    /* Each call writes these; the drain thread reads the members above. */
     _Alignas(CT_CACHE_LINE) uint32_t driver_depth; /* inside a driver call: what it calls itself
                                                       is not the program's */
     uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
     uint32_t nccl_depth;    /* inside a call of NCCL: its kernels are that call's */
-    uint32_t unmeasured;    /* launches since it was measured what it costs that one goes by */
-    uint64_t waited_ticks;  /* when it last came back from a call that waits for the GPU; 0 */
+    uint32_t unmeasured;    /* launches since the cost of passing one by was measured */
+    uint64_t waited_ticks;  /* when its last call that waits for the GPU came back; 0: never */
     uint64_t ours_ticks;    /* spent on our own account inside of a runtime call, */
     uint64_t ours_end;      /* until then */
     bool capture_spreads;   /* the call it is in may take a stream into a capture */
-    uint64_t correlation;   /* of the call that is being made, or comes next; 0: no trace */
-    _Atomic uint32_t range; /* the last one open, or CT_RANGE_STALE; 0: there is none */
+    uint64_t correlation;   /* the current or next call's; 0: no trace */
+    _Atomic uint32_t range; /* the range opened last, or CT_RANGE_STALE; 0: none is open */
     struct ct_ranges *_Atomic ranges; /* NULL: there never was one */
     struct ct_call_log *_Atomic log;  /* NULL: there is no trace */
     _Atomic uint64_t off_operations;  /* while recording was off */
@@ -74,22 +74,22 @@ struct ct_thread {
     struct ct_stream *last_stream; /* NULL or the one found last */
     struct ct_event_cache events[CT_CONTEXTS];
     struct ct_waited waited;
-    /* Made and kept with it. */
-    struct ct_batches *batches; /* of NCCL's operations */
+    /* Made and kept with the state. */
+    struct ct_batches *batches; /* batches of NCCL's operations */
     struct ct_tallies *tallies;
     struct ct_passes *passes;
     struct ct_sampler *sampler;
-    struct ct_api_count *api; /* of each function: CT_API_COUNT */
+    struct ct_api_count *api; /* for each function: CT_API_COUNT */
 
     struct ct_ring op_ring;
     struct ct_ring sample_ring;
     struct ct_op ops[CT_THREAD_OPS];
     uint64_t samples[CT_THREAD_SAMPLES];
-    /* The drain thread's: when there was something new; 0: it has just come to be looked at. */
+    /* The drain thread's: when the thread had something new; 0: it has just been woken. */
     _Alignas(CT_CACHE_LINE) uint64_t busy_ns;
 };
 
-/* Of all threads; thread_life.c adds to them. */
+/* The list of all states; thread_life.c adds to it. */
 extern struct ct_thread *_Atomic ct_threads;
 
 static inline struct ct_thread *ct_threads_first(void)

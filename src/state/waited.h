@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits of the program's threads: what a thread had submitted to a stream or context is over when
- * its call that waits for that comes back. For operations whose end is not stamped (polled.h).
+ * Waits of the program's threads: a thread's work in a stream or context is over when its call that
+ * waits for that comes back. For operations whose end is not stamped (polled.h).
  */
 #ifndef CT_WAITED_H
 #define CT_WAITED_H
@@ -17,7 +17,7 @@ void ct_waited_for_stream(struct ct_thread *t, CUstream stream);
 /* or for a context; NULL: the current one. Neither does anything while all ends are stamped. */
 void ct_waited_for_context(struct ct_thread *t, CUcontext context);
 
-/* Drain thread: by when an operation that the thread submitted was over; UINT64_MAX: nobody knows. */
+/* Drain thread: ticks by when a thread's operation was over; UINT64_MAX: nobody knows. */
 uint64_t ct_waited_ticks(const struct ct_thread *t, const struct ct_op *op);
 
 #endif
