@@ -11,7 +11,7 @@
 #include "work/block_sizes.h"
 
 #define CHAIN_BITS 17
-#define STEP 32 /* blocks that are looked at while the lock is held once */
+#define STEP 32 /* blocks looked at in one hold of the lock */
 _Static_assert(CT_ALLOCATIONS_LISTED == CT_BLOCK_SIZES_TOLD, "the list has what is told");
 
 struct allocations {
@@ -85,7 +85,7 @@ static struct ct_file_memory *figures_of(uint32_t device, uint32_t kind)
     return &all->figures[ct_min(device, CT_DEVICES - 1)][kind];
 }
 
-/* Of its kind and, on a device, of all that takes up the device's memory. */
+/* Applies f to the figures of the block's kind and, on a device, to those of its whole memory. */
 static void each_sum(const struct ct_allocated *b,
                      void (*f)(struct ct_file_memory *, uint64_t bytes))
 {
@@ -143,7 +143,7 @@ static void failed(struct ct_file_memory *m, uint64_t bytes)
     m->failed_most_bytes = ct_max(m->failed_most_bytes, bytes);
 }
 
-/* Its address came again: it was freed by a call that was not seen. */
+/* A block whose address came again was freed by a call that was not seen. */
 static void missed(struct ct_file_memory *m, uint64_t bytes)
 {
     m->unseen_frees++;
@@ -224,7 +224,7 @@ void ct_allocations_retain(uint64_t key)
     ct_spin_unlock(&all->lock);
 }
 
-/* From a place on; returns where to go on, or CT_CHAINS_NONE. */
+/* Ends blocks from a place on; returns the place to go on from, or CT_CHAINS_NONE. */
 static uint32_t end_some_locked(CUcontext context, uint32_t from)
 {
     uint32_t to = (uint32_t)ct_min(from + STEP, all->index.met);
@@ -238,7 +238,7 @@ static uint32_t end_some_locked(CUcontext context, uint32_t from)
     return to < all->index.met ? to : CT_CHAINS_NONE;
 }
 
-/* In pieces, between which others may have the lock: no block moves meanwhile. */
+/* In pieces, between which other threads may have the lock: no block moves meanwhile. */
 void ct_allocations_end(CUcontext context)
 {
     if (!all || !context)
@@ -252,7 +252,7 @@ void ct_allocations_end(CUcontext context)
     }
 }
 
-/* ---- what is told ---- */
+/* ---- for the file ---- */
 
 bool ct_allocations_figures(uint32_t device, uint32_t kind, struct ct_file_memory *figures)
 {

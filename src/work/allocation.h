@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program has allocated of CUDA: by device and kind, and block by block, so that what is
- * freed is known. One lock, for a few instructions on our own memory, however many blocks there
- * are, and a table of fixed size: what finds no room in it is counted. Keys are addresses, or
- * handles with CT_ALLOCATION_HANDLE.
+ * The program's allocations of CUDA: by device and kind, and block by block, so that frees can be
+ * told from each other. One lock, for a few instructions on our own memory, however many blocks
+ * there are, and a table of fixed size: blocks that find no room in it are counted. Keys are
+ * addresses, or handles with CT_ALLOCATION_HANDLE.
  */
 #ifndef CT_ALLOCATION_H
 #define CT_ALLOCATION_H
@@ -13,13 +13,13 @@
 #include "cutrace/format.h"
 
 #define CT_ALLOCATION_HANDLE ((uint64_t)1 << 63)
-#define CT_ALLOCATIONS_FOLLOWED 98304 /* at most, at the same time */
-#define CT_ALLOCATIONS_LISTED 64      /* sizes in the list of what is still allocated */
+#define CT_ALLOCATIONS_FOLLOWED 98304 /* blocks at most, at the same time */
+#define CT_ALLOCATIONS_LISTED 64      /* sizes in the list of blocks still allocated */
 
 /* A block. kind 0: none. */
 struct ct_allocated {
     uint64_t key;
-    CUcontext context; /* that it goes with; NULL: with none */
+    CUcontext context; /* the context that it goes with; NULL: none */
     uint64_t bytes;
     uint32_t kind; /* enum ct_allocation */
     uint16_t device;
@@ -29,16 +29,16 @@ struct ct_allocated {
 bool ct_allocations_init(void);
 void ct_allocations_forget(void);
 
-/* Whether anybody wants to know. */
+/* Whether allocations are followed. */
 bool ct_allocations_are_on(void);
 
 void ct_allocations_add(struct ct_allocated block);
 void ct_allocations_failed(uint32_t kind, uint32_t device, uint64_t bytes);
 
 /*
- * The memory is about to be freed: before it is, as another thread may get its address the moment
- * it is. Counts and returns the block; one that is not known, which then has no key, counts for the
- * kind and device given. What is not freed after all is kept, and is as if nobody had asked.
+ * To be called before memory is freed: another thread may get its address the moment it is. Counts
+ * and returns the block; a block that is not known, which then has no key, counts for the kind and
+ * device given. _keep takes a block back whose free failed, as if that had not been tried.
  */
 struct ct_allocated ct_allocations_free(uint64_t key, uint32_t kind, uint32_t device);
 void ct_allocations_keep(struct ct_allocated block);
@@ -46,13 +46,13 @@ void ct_allocations_keep(struct ct_allocated block);
 /* Another reference to physical memory. */
 void ct_allocations_retain(uint64_t key);
 
-/* All that a context has goes with it. */
+/* Ends all blocks of a context. */
 void ct_allocations_end(CUcontext context);
 
 /* The figures of a device and a kind; false: there are none. */
 bool ct_allocations_figures(uint32_t device, uint32_t kind, struct ct_file_memory *figures);
 
-/* What is still allocated, by device, kind and size, most bytes first; the rest is the last. */
+/* Lists blocks still allocated by device, kind and size, most bytes first; all others are last. */
 uint32_t ct_allocations_list(struct ct_file_block list[CT_ALLOCATIONS_LISTED + 1]);
 
 #endif

@@ -96,7 +96,7 @@ static void remove_size(struct ct_block_sizes *s, uint32_t place)
     ct_chains_give(&s->index, hash_of(&s->size[place].blocks), place);
 }
 
-/* Sums first, and last in _remove: they have all, wherever a signal interrupts this for good. */
+/* Sums first, and last in _remove: they hold all blocks wherever a signal interrupts for good. */
 void ct_block_sizes_add(struct ct_block_sizes *s, struct ct_file_block block)
 {
     s->blocks++;
@@ -119,9 +119,9 @@ void ct_block_sizes_remove(struct ct_block_sizes *s, struct ct_file_block block)
     s->bytes -= block.bytes;
 }
 
-/* ---- what is told ---- */
+/* ---- the largest ---- */
 
-/* Ranks that may come next: those below what was told. */
+/* Ranks that may come next: those below the ranks that were told. */
 struct front {
     uint32_t count;
     uint32_t rank[CT_BLOCK_SIZES_TOLD + 1];
@@ -144,7 +144,7 @@ static uint32_t take_largest(const struct ct_block_sizes *s, struct front *f)
     return rank;
 }
 
-/* One that was being moved when its thread was interrupted for good is in the heap twice. */
+/* A size that was moving when its thread was interrupted for good is in the heap twice. */
 uint32_t ct_block_sizes_largest(const struct ct_block_sizes *s,
                                 struct ct_file_block largest[CT_BLOCK_SIZES_TOLD],
                                 struct ct_file_block *rest)

@@ -13,7 +13,7 @@ _Static_assert(CT_BATCHES <= UINT16_MAX, "a batch's index has 16 bits");
 
 /* Operations of one row in a batch. */
 struct part {
-    uint32_t row; /* NONE: there was none left */
+    uint32_t row; /* NONE: there was no row left */
     uint32_t calls;
     uint64_t bytes;
 };
@@ -22,10 +22,10 @@ struct part {
  */
 struct exchange {
     uint32_t sends, receives;
-    uint32_t datatype; /* as in the file */
+    uint32_t datatype; /* as struct ct_file_collective has it */
     uint64_t sent_bytes, received_bytes;
     uint64_t each_bytes;
-    bool is_even; /* so far: peers from 0 upwards, each as much */
+    bool is_even; /* so far peers come from 0 upwards, each with as much */
 };
 
 struct batch {
@@ -113,7 +113,7 @@ static void add_time(const struct batch *b, const struct part *p, uint64_t ns)
     r->total_ns += ns;
 }
 
-/* By bytes; what moves none gets a share where nothing does. */
+/* Shares a batch's time by bytes; where no operation moves any, equally. */
 static void share_time(const struct batch *b)
 {
     uint64_t bytes = 0, left = b->time_ns;
@@ -186,8 +186,7 @@ static struct batch *open_batch(struct ct_batches *mine, const struct ct_collect
     return b;
 }
 
-/* One more operation. Where there is no room for its part it is counted, and the batch not timed.
- */
+/* Adds an operation. Without room for its part it is counted alone, and the batch not timed. */
 static void add_part(struct batch *b, uint32_t row, uint64_t bytes)
 {
     uint32_t i = 0;
@@ -219,7 +218,7 @@ static void add_to_exchange(struct exchange *e, const struct ct_collective_call 
     *bytes += c->bytes;
 }
 
-/* All that the communicator sends and receives in the batch goes on at the same time. */
+/* Counts the batch's sends and receives, which go on at the same time, as one operation. */
 static void end_exchange(struct batch *b)
 {
     const struct exchange *e = &b->exchange;
@@ -255,7 +254,7 @@ static void close_batches(struct ct_batches *mine, bool failed)
         end_exchange(b);
         count_calls(b, failed);
         if (failed || !b->parts)
-            b->launched++; /* what was launched all the same is nobody's time */
+            b->launched++; /* kernels launched all the same are not timed */
         drop_reference(b);
     }
     mine->count = 0;
@@ -268,7 +267,7 @@ static bool is_exchange(uint32_t kind)
     return kind == CT_COLLECTIVE_SEND || kind == CT_COLLECTIVE_RECV;
 }
 
-/* The size of these is that of what all ranks have together. */
+/* AllGather's and ReduceScatter's size is that of all ranks' data together. */
 static uint64_t message_bytes(const struct ct_collective_call *c)
 {
     bool is_of_all = c->kind == CT_COLLECTIVE_ALL_GATHER || c->kind == CT_COLLECTIVE_REDUCE_SCATTER;
@@ -294,7 +293,7 @@ static void add_call(struct ct_batches *mine, const struct ct_collective_call *c
     }
 }
 
-/* Outside of a group the call itself launches. */
+/* Opens the batch here outside of a group, where the call itself launches. */
 void ct_collective_begin(struct ct_thread *t, const struct ct_collective_call *c)
 {
     if (t->batches->groups || !ct_recording())
@@ -333,7 +332,7 @@ void ct_collective_group_ends(struct ct_thread *t, bool failed)
     ct_spin_unlock(&all->lock);
 }
 
-/* It ended within a group: what it had begun is not counted. */
+/* A thread may end within a group: operations begun there are not counted. */
 void ct_collectives_leave(struct ct_thread *t)
 {
     if (t->batches->count) {
@@ -348,8 +347,8 @@ void ct_collectives_leave(struct ct_thread *t)
 /* ---- kernels ---- */
 
 /*
- * The one batch that launches in the stream. Of several, two communicators' of one group, nobody
- * can tell whose kernel it is: then none of them is timed.
+ * The one batch that launches in the stream. If there are several, two communicators' of one group,
+ * nobody can tell whose kernel it is: then none of them is timed.
  */
 static struct batch *launching(const struct ct_batches *mine, CUstream stream, bool captured)
 {

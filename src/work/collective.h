@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What NCCL is called for, and how long the kernels take that it launches for it.
+ * Calls of NCCL, and the time of the kernels that it launches for them.
  *
- * What one communicator is told in a call, or between ncclGroupStart and ncclGroupEnd, is a batch.
- * Kernels that are launched meanwhile in a stream of the batch are its. They carry its number to
- * the drain thread, and when the call has returned and all of them are dealt with, its operations
- * are counted. A batch is timed if each of its kernels is; one that launched none, as in a thread
- * of NCCL's own, is not.
+ * The operations of one communicator in a call, or between ncclGroupStart and ncclGroupEnd, are a
+ * batch. Kernels that are launched meanwhile in a stream of the batch belong to it. They carry its
+ * number to the drain thread, and when the call has returned and all of them are dealt with, its
+ * operations are counted. A batch is timed if each of its kernels is; one that launched none, as in
+ * a thread of NCCL's own, is not.
  *
  * One lock is held for a few instructions, never over a call. Other launches do not come here.
  */
@@ -17,28 +17,28 @@
 #include "cuda/api.h"
 #include "cutrace/format.h"
 
-#define CT_BATCHES 2048    /* on their way at one time, of all threads */
-#define CT_BATCHES_OPEN 16 /* of a thread: communicators of one group */
+#define CT_BATCHES 2048    /* batches of all threads under way at one time */
+#define CT_BATCHES_OPEN 16 /* batches of a thread: communicators of one group */
 #define CT_BATCH_STREAMS 4
 #define CT_BATCH_PARTS 16 /* operations of different kinds or sizes in one batch */
 #define CT_COLLECTIVE_ROWS 512
 
 struct ct_thread;
 
-/* A thread's: what is open in it. In the thread's state, all zero at first. */
+/* A thread's open groups and batches. In the thread's state, all zero at first. */
 struct ct_batches {
-    uint32_t groups; /* begun and not ended */
+    uint32_t groups; /* groups begun and not ended */
     uint32_t count;
     uint16_t open[CT_BATCHES_OPEN];
 };
 
-/* One operation, as its call says. */
+/* One operation, by its call's arguments. */
 struct ct_collective_call {
     uint32_t kind;     /* enum ct_collective; sends and receives as such */
     uint32_t datatype; /* ncclDataType_t */
-    uint32_t peer;     /* of sends and receives */
-    uint32_t ranks;    /* of the communicator; 0: not known. After the call */
-    uint64_t bytes;    /* of what the call's count says */
+    uint32_t peer;     /* for sends and receives */
+    uint32_t ranks;    /* the communicator's; 0: not known. Set after the call */
+    uint64_t bytes;    /* the call's count in bytes */
     const void *communicator;
     CUstream stream;
 };
@@ -46,7 +46,7 @@ struct ct_collective_call {
 bool ct_collectives_init(void);
 void ct_collectives_forget(void);
 
-/* The thread's state begins anew. */
+/* Drops the thread's open batches: its state begins anew. */
 void ct_collectives_leave(struct ct_thread *t);
 
 /* Around the real call of an operation. */
@@ -56,13 +56,12 @@ void ct_collective_end(struct ct_thread *t, const struct ct_collective_call *c, 
 void ct_collective_group_starts(struct ct_thread *t);
 void ct_collective_group_ends(struct ct_thread *t, bool failed);
 
-/* A kernel that is to be timed was launched in a call of NCCL: its batch's number; 0: it has none.
- */
+/* A kernel to be timed was launched in a call of NCCL: the number of its batch; 0: it has none. */
 uint32_t ct_collective_launched(struct ct_thread *t, CUstream stream);
-/* One that goes without a time. */
+/* A kernel that goes without a time was launched. */
 void ct_collective_untimed(struct ct_thread *t, CUstream stream, bool captured);
 
-/* Drain thread, of a number that was given: once for each kernel. */
+/* Drain thread, with a number from _launched: once for each kernel. */
 void ct_collective_timed(uint32_t batch, uint64_t time_ns);
 void ct_collective_lost(uint32_t batch);
 

@@ -15,22 +15,22 @@
 #include "system/spin.h"
 #include "work/graph_memory.h"
 
-#define UNKNOWN UINT32_MAX /* of an executable graph that could not be read */
+#define UNKNOWN UINT32_MAX /* no topology: the graph could not be read, or there was no room */
 
 struct graphs {
     struct ct_graph *graph[CT_GRAPHS];
-    uint64_t key[CT_GRAPHS]; /* close together, as all are looked through */
+    uint64_t key[CT_GRAPHS]; /* apart from the graphs, as all are looked through */
     _Atomic uint32_t count;
-    struct ct_spin lock;                         /* for adding */
-    _Atomic uint32_t updates;                    /* instantiations and updates, of all */
+    struct ct_spin lock;                         /* for adding a graph */
+    _Atomic uint32_t updates;                    /* instantiations and updates of all graphs */
     _Atomic uint32_t row[CT_GRAPHS][CT_DEVICES]; /* + 1; 0: not known yet */
     struct ct_directory index;   /* executable graph -> its last update << 32 | topology */
-    struct ct_directory changed; /* executable graph and node -> what was done to it, and when */
+    struct ct_directory changed; /* executable graph and node -> its change, and when */
 };
 
 static struct graphs *all;
 
-/* Where there is no more room, single nodes are taken for what the graph has there. */
+/* Where room is out, changes of nodes are forgotten: the graph's own work counts instead. */
 static bool forget_changes(uint64_t value)
 {
     (void)value;
@@ -63,7 +63,7 @@ const struct ct_graph *ct_graph(uint32_t index)
     return all->graph[index];
 }
 
-/* ---- what is in one ---- */
+/* ---- contents of a graph ---- */
 
 static const char other_kernels[] = "(other kernels)";
 
@@ -81,7 +81,7 @@ static struct ct_graph_part *find_part(struct ct_graph *g, const struct ct_graph
     return NULL;
 }
 
-/* Kernels leave the room that copies, sets and their own others need. */
+/* Kernels leave the room that copies, sets and "(other kernels)" need. */
 static bool has_room(const struct ct_graph *g, const struct ct_graph_work *w)
 {
     uint32_t kernels = 0;
@@ -90,7 +90,7 @@ static bool has_room(const struct ct_graph *g, const struct ct_graph_work *w)
     return w->kind != CT_ROW_KERNEL || kernels < CT_GRAPH_KERNELS;
 }
 
-/* Where it belongs; NULL: it is not there. */
+/* The part where the work belongs; NULL: there is none. */
 static struct ct_graph_part *part_of(struct ct_graph *g, const struct ct_graph_work *w)
 {
     struct ct_graph_part *p = find_part(g, w);
@@ -110,7 +110,7 @@ static struct ct_graph_part *make_part(struct ct_graph *g, const struct ct_graph
     return p;
 }
 
-/* Sums commute: the order of nodes is not defined. */
+/* Adds up, as sums do not depend on the order of nodes, which is not defined. */
 static void add_work(struct ct_graph *g, const struct ct_graph_work *w)
 {
     if (!w->kind)
@@ -176,7 +176,7 @@ static void find_memory_of(CUgraphNode node, unsigned depth)
         ct_graph_memory_add(node);
 }
 
-/* Before copies are looked at: these may be of memory that any other node allocates. */
+/* Before copies are looked at, as they may be of memory that any other node allocates. */
 static void find_memory(CUgraph graph, unsigned depth)
 {
     struct ct_graph_nodes n;
@@ -223,7 +223,7 @@ static const char *ordinal_name(uint32_t ordinal)
     return ct_intern(digits, t.len);
 }
 
-/* Names become ours: the program's may go with their module. */
+/* Copies names: the program's may go with their module. */
 static bool keep_names(struct ct_graph *g)
 {
     for (uint32_t i = 0; i < g->parts; i++) {
@@ -234,7 +234,7 @@ static bool keep_names(struct ct_graph *g)
     return true;
 }
 
-/* Two of the same are one, also where single copies are of other sizes. */
+/* Hashes each part's sum of bytes: graphs with equal sums are one, whatever single copies have. */
 static void measure(struct ct_graph *g)
 {
     g->sizes = 0;
@@ -253,7 +253,7 @@ static uint64_t key_of_graph(const struct ct_graph *g)
     return g->hash + g->sizes * 0x9e3779b97f4a7c15u + g->nodes;
 }
 
-/* Among the first n; n: it is not there. Takes no lock. */
+/* Index among the first n; n: it is not there. Takes no lock. */
 static uint32_t search(const struct ct_graph *g, uint32_t n)
 {
     uint64_t key = key_of_graph(g);
@@ -263,7 +263,7 @@ static uint32_t search(const struct ct_graph *g, uint32_t n)
     return i;
 }
 
-/* A program that has copies of ever other sizes is not to take the room of all other graphs. */
+/* Drops the bytes: a program with copies of ever other sizes must not take all graphs' room. */
 static void forget_sizes(struct ct_graph *g)
 {
     g->unsized = g->sizes != 0;
@@ -272,7 +272,7 @@ static void forget_sizes(struct ct_graph *g)
         g->part[i].work.bytes = 0;
 }
 
-/* As the next one after n. False: there are more by now. */
+/* Adds g as number n. False: there are more than n by now. */
 static bool add(struct ct_graph *g, uint32_t n)
 {
     ct_spin_lock(&all->lock);
@@ -316,7 +316,7 @@ static void keep_index(CUgraphExec exec, uint64_t updates, uint32_t index)
         ct_pass_renew();
 }
 
-/* Makes g, or the same topology met before, that of an executable graph. */
+/* Makes g, or an equal topology met before, that of an executable graph. Takes g over. */
 static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
 {
     uint32_t index = settle(g);
@@ -328,7 +328,7 @@ static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
         ct_unmap(g, sizeof(*g));
 }
 
-/* NULL: it cannot be read. */
+/* NULL: the graph cannot be read, or there is no memory. */
 static struct ct_graph *read_graph(CUgraph graph)
 {
     CUstreamCaptureMode mode;
@@ -343,7 +343,7 @@ static struct ct_graph *read_graph(CUgraph graph)
     return g;
 }
 
-/* The handle may have been another graph's: it is not taken for that one any longer. */
+/* The handle may have been another graph's: that no longer counts. */
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)
 {
     if (!all || !exec)
@@ -367,12 +367,12 @@ void ct_graph_gone(CUgraphExec exec)
 
 /* ---- changes of executable graphs ---- */
 
-/* One that is changed: what it was becomes what it is. */
+/* A change of an executable graph, from one topology to another. */
 struct change {
     CUgraphExec exec;
     uint64_t updates;
-    uint32_t index;         /* of what it was */
-    struct ct_graph *graph; /* what it is; NULL: as it was */
+    uint32_t index;         /* the topology before */
+    struct ct_graph *graph; /* the topology after; NULL: unchanged */
     CUstreamCaptureMode mode;
 };
 
@@ -396,19 +396,19 @@ static void end_change(struct change *c)
         assign(c->exec, c->updates, c->graph);
 }
 
-/* Most changes are of addresses alone, and need no copy. NULL: no memory. */
+/* The copy to be changed: changes of addresses alone, the most, need none. NULL: no memory. */
 static struct ct_graph *begun(struct change *c)
 {
     const struct ct_graph *g = ct_graph(c->index);
-    if (!c->graph && (c->graph = ct_map(sizeof(*c->graph)))) /* pages that are not used are none */
+    if (!c->graph && (c->graph = ct_map(sizeof(*c->graph)))) /* unused pages take no memory */
         __builtin_memcpy(c->graph, g,
                          offsetof(struct ct_graph, part) + g->parts * sizeof(*g->part));
     return c->graph;
 }
 
 /*
- * Of a node: what counts is of now, not of before the last instantiation or update. The number of
- * these is no part of the key: programs update without end.
+ * Facts about a node. A fact counts if it is of the last instantiation or update, whose number is
+ * no part of the key: programs update without end.
  */
 enum { GIVEN, GIVEN_AT, SWITCHED };
 
@@ -447,8 +447,8 @@ static struct ct_graph_work original(CUgraphNode node)
 }
 
 /*
- * A node's work now: that which it was given since the last instantiation or update, else that of
- * the graph, which a change of the executable graph does not touch.
+ * A node's work now: that given to it since the last instantiation or update, else the graph's,
+ * which a change of the executable graph does not touch.
  */
 static struct ct_graph_work current(const struct change *c, CUgraphNode node)
 {
@@ -493,7 +493,7 @@ static void give_pair(struct change *c, CUgraphNode from, CUgraphNode to, unsign
         give(c, from, original(to));
 }
 
-/* The driver wants the nodes of both in the same order. */
+/* Pairs nodes by position: the driver wants those of both graphs in one order. */
 static void give_all(struct change *c, CUgraph from, CUgraph to, unsigned depth)
 {
     struct ct_graph_nodes old, new;
@@ -520,7 +520,7 @@ void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
     end_change(&c);
 }
 
-/* A node that is switched off stays one, and does nothing. */
+/* A node that is switched off stays a node, and does nothing. */
 void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
 {
     struct change c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CUDA graphs: a launch is one operation, with a row for each topology (nodes, and what they
- * do), so that a program which instantiates the same graph again and again has one row for it.
+ * CUDA graphs: a launch is one operation, with a row for each topology (nodes and their work), so
+ * that a program which instantiates one graph again and again has one row for it.
  */
 #ifndef CT_GRAPH_H
 #define CT_GRAPH_H
@@ -11,25 +11,25 @@
 #include "work/graph_work.h"
 
 #define CT_GRAPHS 4096
-#define CT_GRAPHS_BY_SIZE 3072 /* from then on they are not told apart by bytes */
-#define CT_GRAPH_KERNELS 256   /* kinds of kernels remembered of a graph; all others are one more */
+#define CT_GRAPHS_BY_SIZE 3072 /* more graphs than that are not told apart by bytes */
+#define CT_GRAPH_KERNELS 256   /* kinds of kernels in a graph; all others are one more */
 #define CT_GRAPH_PARTS (CT_GRAPH_KERNELS + 1 + CT_DIRECTION_COUNT + 1)
-#define CT_GRAPH_DEPTH 8 /* of child graphs within each other that are looked into */
+#define CT_GRAPH_DEPTH 8 /* child graphs within each other that are looked into */
 
 /* Nodes that are a kernel of one name, a copy in one direction, or a set. */
 struct ct_graph_part {
-    struct ct_graph_work work; /* its name is interned, its bytes are those of all nodes */
+    struct ct_graph_work work; /* the name interned, the bytes those of all nodes */
     uint64_t count;            /* nodes */
 };
 
 /* A topology. Never changes once it can be seen. */
 struct ct_graph {
-    uint64_t hash; /* of all but bytes, and of these, by part; 0: they are not counted */
+    uint64_t hash; /* without bytes; sizes: of these by part, 0: not counted */
     uint64_t sizes;
     bool unsized;
-    const char *name; /* its ordinal among the topologies, from 1, as text */
+    const char *name; /* ordinal among the topologies, from 1, as text */
     uint32_t nodes;   /* child graphs' included, not those in bodies of conditional nodes */
-    uint32_t bodies;  /* conditional nodes: what these run is not known */
+    uint32_t bodies;  /* conditional nodes: the work in their bodies is not known */
     uint32_t parts;
     struct ct_graph_part part[CT_GRAPH_PARTS];
 };
@@ -45,13 +45,13 @@ const struct ct_graph *ct_graph(uint32_t index);
  * changes nothing in it.
  */
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph);
-/* It is about to be destroyed. */
+/* The program is about to destroy an executable graph. */
 void ct_graph_gone(CUgraphExec exec);
 
 /* The program has given a node of an executable graph other parameters. */
 void ct_graph_node_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *p);
 
-/* Or has replaced a child graph in it, or switched a node of it on or off. */
+/* The program has replaced a child graph in it, or switched a node of it on or off. */
 void ct_graph_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child);
 void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
 
@@ -63,7 +63,7 @@ struct ct_graph_nodes {
 bool ct_graph_nodes_of(CUgraph graph, struct ct_graph_nodes *n);
 void ct_graph_nodes_free(struct ct_graph_nodes *n);
 
-/* The graph in a child graph's node; NULL: it is no such node. */
+/* The graph in a child graph's node; NULL: no such node. */
 CUgraph ct_graph_child(CUgraphNode node);
 
 /* The row for launches of an executable graph. */

@@ -6,13 +6,13 @@
 
 struct range {
     CUdeviceptr start;
-    uint64_t bytes; /* 0: of no graph */
+    uint64_t bytes; /* 0: no graph's */
     int device;
 };
 
 struct memories {
     struct range range[CT_GRAPH_MEMORIES];
-    uint64_t added; /* so many; the next one takes the place of the oldest */
+    uint64_t added; /* ranges ever added; the next one replaces the oldest */
     struct ct_spin lock;
 };
 
@@ -28,7 +28,7 @@ void ct_graph_memories_forget(void)
     all = NULL;
 }
 
-/* Newest first: addresses come again when their graph is gone. NULL: none. */
+/* Looks at the newest first: addresses come again when their graph is gone. NULL: none. */
 static struct range *range_at(CUdeviceptr p)
 {
     for (uint64_t i = all->added; i-- > 0 && all->added - i <= CT_GRAPH_MEMORIES;) {
@@ -39,7 +39,7 @@ static struct range *range_at(CUdeviceptr p)
     return NULL;
 }
 
-/* A graph may be read many times. */
+/* Adds a range once, however often its graph is read. */
 static void add(struct range new)
 {
     ct_spin_lock(&all->lock);

@@ -22,7 +22,7 @@ static struct ct_graph_work kernel(CUfunction f)
     return name ? (struct ct_graph_work){.kind = CT_ROW_KERNEL, .name = name} : untold();
 }
 
-/* A copy without rows or layers is one of a line: the driver takes no node that copies nothing. */
+/* A copy without rows or layers is a line: the driver takes no node that copies nothing. */
 static uint64_t bytes_of(const CUDA_MEMCPY3D *p)
 {
     return (uint64_t)p->WidthInBytes * ct_max(p->Height, 1) * ct_max(p->Depth, 1);
@@ -136,7 +136,7 @@ uint64_t ct_graph_work_pack_hash(const struct ct_graph_work *w)
     return ct_hash_bytes((const char *)&packed, sizeof(packed)) | 1;
 }
 
-/* A name has the same wherever it stands. */
+/* Names of equal text have one hash. */
 uint64_t ct_graph_work_hash(const struct ct_graph_work *w)
 {
     const struct ct_graph_work sizeless = {.kind = w->kind, .detail = w->detail};

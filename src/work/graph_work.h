@@ -11,15 +11,15 @@
 #include "cutrace/format.h"
 
 struct ct_graph_work {
-    uint32_t kind;    /* CT_ROW_KERNEL, _COPY or _SET; 0: nothing that is counted */
-    uint32_t detail;  /* of copies: enum ct_direction */
-    const char *name; /* of kernels: the program's, which may go with its module, or interned */
-    uint64_t bytes;   /* of copies and sets, not 0 */
+    uint32_t kind;    /* CT_ROW_KERNEL, _COPY or _SET; 0: not counted */
+    uint32_t detail;  /* copies: enum ct_direction */
+    const char *name; /* kernels: the program's, which may go with its module, or interned */
+    uint64_t bytes;   /* copies and sets, not 0 */
 };
 
 /*
  * The work of a node, which is only read, and of parameters for one. With the thread's capture mode
- * relaxed; addresses may be asked about.
+ * relaxed, as the driver may be asked about addresses.
  */
 struct ct_graph_work ct_graph_work_of(CUgraphNode node, CUgraphNodeType type);
 struct ct_graph_work ct_graph_work_with(const CUgraphNodeParams *p);
@@ -30,12 +30,12 @@ static inline CUfunction ct_function_of(const CUgraphNodeParams *p)
     return p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern;
 }
 
-/* In one word, which is another one for other work; a name must be interned to be the same. */
+/* Work as one word, different for different work; equal names must be one interned text. */
 uint64_t ct_graph_work_pack(const struct ct_graph_work *w);
 struct ct_graph_work ct_graph_work_unpack(uint64_t packed);
 
 bool ct_graph_work_is(const struct ct_graph_work *a, const struct ct_graph_work *b);
-/* Hashes of all but the bytes, and of all but a name. */
+/* Hashes of work without its bytes, and of the packed word. */
 uint64_t ct_graph_work_hash(const struct ct_graph_work *w);
 uint64_t ct_graph_work_pack_hash(const struct ct_graph_work *w);
 

@@ -82,7 +82,7 @@ static uint32_t attribute(CUfunction handle, CUdevice device, CUfunction_attribu
     return UINT32_MAX;
 }
 
-/* Where a parameter ends, or 0: there are no so many, or the driver does not tell. */
+/* Byte where a parameter ends; 0: there are fewer, or the driver does not tell. */
 static size_t parameter_end(CUfunction handle, size_t index)
 {
     size_t offset = 0, size = 0;
@@ -94,7 +94,7 @@ static size_t parameter_end(CUfunction handle, size_t index)
     return is_told && size ? offset + size : 0;
 }
 
-/* They are in the order of their places. */
+/* Bytes of all parameters, which are in the order of their places. */
 static uint32_t parameter_bytes(CUfunction handle)
 {
     size_t end, bytes = 0;
@@ -103,7 +103,7 @@ static uint32_t parameter_bytes(CUfunction handle)
     return (uint32_t)ct_min(bytes, PARAMETER_BYTES);
 }
 
-/* Registers last: another thread that finds them launches, and the trace then has what is there. */
+/* Registers last: a thread that finds them launches, and the trace has the others by then. */
 static void describe(struct ct_row *r, CUfunction handle, uint32_t device)
 {
     CUdevice d = ct_device(device)->handle;

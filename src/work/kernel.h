@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From a launch's handle to its row. A handle is a CUfunction or a CUkernel, which nothing in it
- * tells, and comes back for another function after a module was unloaded.
+ * tells apart, and comes back for another function after a module was unloaded.
  */
 #ifndef CT_KERNEL_H
 #define CT_KERNEL_H

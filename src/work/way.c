@@ -5,7 +5,7 @@
 #include "state/recording.h"
 #include "work/graph_memory.h"
 
-/* What a copy's direction is about. Values order the names in `directions`. */
+/* Places between which a copy's direction runs. Values order the names in `directions`. */
 enum place { HOST, DEVICE, ARRAY };
 
 static const uint8_t places[CT_MEMORY_COUNT] = {
@@ -30,7 +30,7 @@ struct answer {
     int device;
 };
 
-/* All answers to one question; for memory it does not know the driver says zero to each. */
+/* All attributes in one question; for memory that it does not know the driver sets each to zero. */
 static CUresult ask(CUdeviceptr p, unsigned *type, unsigned *managed, int *device)
 {
     CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
@@ -109,7 +109,7 @@ static enum ct_memory memory_of(const struct ct_end *e, look_fn *at)
                                             : CT_MEMORY_DEVICE;
 }
 
-/* Which device it is on only the address says. */
+/* Only an end's address tells its device. */
 static struct ct_way way_of_ends(const struct ct_end *from, const struct ct_end *to, look_fn *at)
 {
     struct ct_way w = {memory_of(from, at), memory_of(to, at), false};
@@ -128,7 +128,7 @@ struct ct_way ct_way_of_node(struct ct_end from, struct ct_end to)
     return way_of_ends(&from, &to, look_in_graphs);
 }
 
-/* Of formats that have channels of one size. */
+/* Bytes of a channel; 0: a format without channels of one size. */
 static size_t channel_bytes(CUarray_format format)
 {
     switch ((unsigned)format) {

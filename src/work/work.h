@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An operation as a wrapper knows it from the arguments of its call. */
+/* An operation as a wrapper knows it from its call's arguments. */
 #ifndef CT_WORK_H
 #define CT_WORK_H
 
