@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program may ask of cutrace while it runs. There is nothing to link with: a program that
+ * Calls to cutrace for a program that runs under it. There is nothing to link with: a program that
  * includes this runs with and without libcutrace.so preloaded, and without it each function costs a
  * test and returns ENOSYS.
  *
@@ -13,8 +13,8 @@
  * signals. ECANCELED: cutrace is there, and does not record in this process, or no longer (at exit,
  * in a set-user-id program, under CUTRACE_CHILDREN=off, where there was no memory).
  *
- * Found by nobody: libraries of another namespace (dlmopen), statically linked programs, and
- * programs into which libcutrace.so was brought by dlopen(): for these there is no cutrace.
+ * There is no cutrace for libraries of another namespace (dlmopen), statically linked programs, and
+ * programs into which libcutrace.so was brought by dlopen().
  */
 #ifndef CUTRACE_CUTRACE_H
 #define CUTRACE_CUTRACE_H
@@ -27,22 +27,22 @@
 extern "C" {
 #endif
 
-/* Times are in nanoseconds, and those of the kernel, not of what was measured around it. */
+/* A kernel's figures. Times are in ns, and the kernel's own, not those measured around it. */
 struct cutrace_kernel {
     const char *name; /* as the compiler made it (mangled); valid as long as the process */
-    int32_t device;   /* CUDA's number; -1: the sum of all */
+    int32_t device;   /* CUDA's number; -1: the sum over all devices */
     uint32_t reserved;
     uint64_t calls; /* launches seen while recording, with a time or without */
-    uint64_t timed; /* of these, those that have a time by now; 0: so are the next four */
+    uint64_t timed; /* calls that have a time by now; 0: so are the next four */
     uint64_t total_ns;
     uint64_t min_ns;
     uint64_t max_ns;
-    uint64_t uncertainty_ns; /* what the mean, total_ns / timed, may be wrong by, either way */
-    uint64_t estimated_ns; /* of all calls, where some have no time: as the table at exit has it */
-    uint64_t upper_bounds; /* of the timed: times that are so much at most */
+    uint64_t uncertainty_ns; /* of the mean, total_ns / timed: error at most, either way */
+    uint64_t estimated_ns;   /* of all calls, where some have no time: as at exit */
+    uint64_t upper_bounds;   /* timed calls whose times are only upper bounds */
 };
 
-/* What libcutrace.so exports. Call the functions below instead. */
+/* The symbols of libcutrace.so. Call the functions below instead. */
 int cutrace_v1_pause(void) __attribute__((weak));
 int cutrace_v1_resume(void) __attribute__((weak));
 int cutrace_v1_is_recording(void) __attribute__((weak));
@@ -77,8 +77,8 @@ int cutrace_v1_range_pop(void) __attribute__((weak));
 
 /*
  * Switch recording of the whole process off and on, as cudaProfilerStop and cudaProfilerStart do:
- * the last call of any of the four holds. What was launched before is still timed; what is launched
- * meanwhile is only counted, all in one number.
+ * the last call of any of the four holds. Operations launched before are still timed; those
+ * launched meanwhile are only counted, all in one number.
  */
 static inline int cutrace_pause(void)
 {
@@ -99,11 +99,11 @@ static inline int cutrace_is_recording(void)
 }
 
 /*
- * Has everything that is complete on the GPU by now put into the figures, and these into the
- * process's files. It does not wait for the GPU: synchronise before, for all that was launched.
- * ETIMEDOUT: not done after timeout_ms milliseconds, as when a call of the driver hangs; it will be
- * done as soon as possible. EIO: the profile's file cannot be written. ENODATA: CUDA has not been
- * initialised, there is no profile.
+ * Puts everything that is complete on the GPU by now into the figures, and these into the process's
+ * files. Does not wait for the GPU: synchronise before, for all that was launched. ETIMEDOUT: not
+ * done after timeout_ms milliseconds, as when a call of the driver hangs; it will be done as soon
+ * as possible. EIO: the profile's file cannot be written. ENODATA: CUDA has not been initialised,
+ * there is no profile.
  */
 static inline int cutrace_flush(unsigned timeout_ms)
 {
@@ -111,10 +111,10 @@ static inline int cutrace_flush(unsigned timeout_ms)
 }
 
 /*
- * The statistics so far of the kernel of that name, over all devices. Launches come into them
- * within some milliseconds after the kernel's end; cutrace_flush() has them come now. ENOENT: there
- * is none in them that was launched while recording. ETIMEDOUT: the thread that has the figures
- * hangs in the driver.
+ * The statistics so far of the kernel of that mangled name, over all devices. Launches come into
+ * them within some milliseconds after the kernel's end; cutrace_flush() has them come now. ENOENT:
+ * no launch of it while recording is in them. ETIMEDOUT: the thread that has the figures hangs in
+ * the driver.
  */
 static inline int cutrace_kernel(const char *name, struct cutrace_kernel *k)
 {
@@ -122,8 +122,8 @@ static inline int cutrace_kernel(const char *name, struct cutrace_kernel *k)
 }
 
 /*
- * The same of one kernel after the other, each device's apart, in the order in which they came:
- * starts with *cursor == 0, which it moves on. ENOENT: there are no more.
+ * The statistics of one kernel after the other, each device's apart, in the order in which they
+ * came: starts with *cursor == 0, which it moves on. ENOENT: there are no more.
  */
 static inline int cutrace_next_kernel(uint32_t *cursor, struct cutrace_kernel *k)
 {
@@ -131,10 +131,10 @@ static inline int cutrace_next_kernel(uint32_t *cursor, struct cutrace_kernel *k
 }
 
 /*
- * A range of the calling thread, from here to the cutrace_range_pop() that belongs to it: how long
- * it took, what was called and what ran on the GPU in it, in the same tables and timelines as those
- * of NVTX, in a domain of its own, "cutrace". They nest, and in those of NVTX. Up to 1,023 bytes of
- * the name count, and are copied. EINVAL: it is empty. ENOENT: none is open.
+ * A range of the calling thread, from here to the cutrace_range_pop() that belongs to it: its time,
+ * the calls in it and the work that they put on the GPU are in the tables and timelines of NVTX
+ * ranges, in a domain of its own, "cutrace". Ranges nest, also in those of NVTX. Up to 1,023 bytes
+ * of the name count, and are copied. EINVAL: the name is empty. ENOENT: no range is open.
  */
 static inline int cutrace_range_push(const char *name)
 {

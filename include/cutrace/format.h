@@ -51,7 +51,7 @@ struct ct_file_header {
     uint16_t major;
     uint16_t minor;
     struct ct_file_commit commit[2];
-    uint64_t start_unix_ns; /* as in ct_file_process; 0: not said, as of a merged file */
+    uint64_t start_unix_ns; /* as in ct_file_process; 0: not said, as in a merged file */
     uint8_t reserved[CT_FILE_HEADER_BYTES - 24 - 2 * 32];
 };
 
@@ -62,7 +62,7 @@ struct ct_file_payload {
 };
 
 enum ct_section_type {
-    CT_SECTION_STRINGS = 1,  /* char: NUL-terminated, addressed by the offset of the first; 0 is "" */
+    CT_SECTION_STRINGS = 1,  /* char: NUL-terminated, addressed by the first's offset; 0 is "" */
     CT_SECTION_PROCESS = 2,  /* struct ct_file_process, exactly one */
     CT_SECTION_DEVICES = 3,  /* struct ct_file_device, by ct_file_row.device */
     CT_SECTION_ROWS = 4,     /* struct ct_file_row: kernels, copies, sets, graphs, prefetches */
@@ -72,18 +72,18 @@ enum ct_section_type {
     CT_SECTION_STREAMS = 8,  /* struct ct_file_stream */
     CT_SECTION_NODES = 9,    /* struct ct_file_node: work inside graphs */
     CT_SECTION_NOTES = 10,   /* struct ct_file_note */
-    CT_SECTION_ACTIVITIES = 11, /* struct ct_file_activity: what each device did, and when */
-    CT_SECTION_GAPS = 12,    /* struct ct_file_gap: how long devices stood idle, and why */
+    CT_SECTION_ACTIVITIES = 11, /* struct ct_file_activity: each device's busy and idle time */
+    CT_SECTION_GAPS = 12,    /* struct ct_file_gap: times that devices stood idle, and reasons */
     CT_SECTION_TRANSFERS = 13, /* struct ct_file_transfer: copies by kind of memory and size */
-    CT_SECTION_PROCESSES = 14, /* struct ct_file_process: those of a merged file */
-    CT_SECTION_TOTALS = 15,    /* struct ct_file_total: of each of them */
-    CT_SECTION_SPREADS = 16,   /* struct ct_file_spread: how they differ */
-    CT_SECTION_THREADS = 17,   /* struct ct_file_thread: those that had ranges */
+    CT_SECTION_PROCESSES = 14, /* struct ct_file_process: the processes of a merged file */
+    CT_SECTION_TOTALS = 15,    /* struct ct_file_total: totals of each process */
+    CT_SECTION_SPREADS = 16,   /* struct ct_file_spread: differences between processes */
+    CT_SECTION_THREADS = 17,   /* struct ct_file_thread: threads that had ranges */
     CT_SECTION_RANGES = 18,    /* struct ct_file_range: ranges and marks of the program, by NVTX */
     CT_SECTION_CELLS = 19,     /* struct ct_file_cell: operations and calls in ranges */
-    CT_SECTION_MEMORY = 20,    /* struct ct_file_memory: what was allocated and freed */
-    CT_SECTION_BLOCKS = 21,    /* struct ct_file_block: what was still allocated at exit */
-    CT_SECTION_COLLECTIVES = 22, /* struct ct_file_collective: what NCCL was called for */
+    CT_SECTION_MEMORY = 20,    /* struct ct_file_memory: allocations and frees */
+    CT_SECTION_BLOCKS = 21,    /* struct ct_file_block: blocks still allocated at exit */
+    CT_SECTION_COLLECTIVES = 22, /* struct ct_file_collective: operations of NCCL */
     CT_SECTION_UNIFIED = 23,   /* struct ct_file_unified: managed memory that moved, and faults */
 };
 
@@ -110,12 +110,12 @@ struct ct_file_process {
     uint64_t off_operations; /* operations seen while recording was switched off */
     uint64_t written;        /* payloads written so far, this one included */
     uint32_t rank;           /* number in its parallel job, plus one; 0: not known */
-    uint32_t ranks;          /* how many the job has; 0: not known */
+    uint32_t ranks;          /* ranks in the job; 0: not known */
 };
 
 enum ct_calibration_source {
     CT_CALIBRATION_NONE = 0,  /* no figures for this device: durations are raw brackets */
-    CT_CALIBRATION_TABLE = 1, /* figures of the table of known devices */
+    CT_CALIBRATION_TABLE = 1, /* figures from the table of known devices */
     CT_CALIBRATION_DEVICE = 2, /* measured on the device by this process */
 };
 
@@ -133,22 +133,22 @@ struct ct_file_device {
     uint32_t gap_busy_ns;   /* previous stop to this start on a busy stream, at most */
     uint32_t submit_ns;     /* lead of the host's submission that costs nothing */
     uint32_t uncertainty_ns; /* of one duration on a busy stream, either way */
-    uint32_t idle_uncertainty_ns; /* the same on an idle stream; 0: unknown */
+    uint32_t idle_uncertainty_ns; /* as uncertainty_ns, on an idle stream; 0: unknown */
     uint32_t copy_floor_ns;  /* shortest bracket of a 4-byte copy to the device; 0: unknown */
     uint32_t set_floor_ns;   /* shortest bracket of a 4-byte set; 0: unknown */
     uint32_t bias_ready_ns;  /* as bias_busy_ns, where little is queued; see doc/accuracy.md */
-    uint32_t bias_copy_ns;   /* the same of a copy engine's work */
-    uint32_t bias_wait_ns;   /* the same of a copy whose call returns when it is done */
-    uint32_t beside_ns;      /* more, with one other stream at work */
-    uint32_t given_name;     /* string: what the program calls it (NVTX); empty: nothing */
-    uint32_t memory_mbs;     /* most that its memory carries, MB/s; 0: unknown */
-    uint32_t link_mbs;       /* most that its link to the host carries in one direction, MB/s; 0: unknown */
-    uint32_t record_ns;      /* what an event record takes on it, seen from this host; 0: unknown */
-    uint32_t witnesses;      /* launches of our own that tell witness_ns; 0: none, or too few */
-    int32_t witness_ns;      /* by submit_ns alone late kernels came out so much too long; negative: too short */
+    uint32_t bias_copy_ns;   /* as bias_ready_ns, for a copy engine's work */
+    uint32_t bias_wait_ns;   /* as bias_ready_ns, for a copy whose call returns when it is done */
+    uint32_t beside_ns;      /* more at either end, about, with two other streams at work */
+    uint32_t given_name;     /* string: the program's name for it (NVTX); empty: none */
+    uint32_t memory_mbs;     /* bandwidth of its memory at best, MB/s; 0: unknown */
+    uint32_t link_mbs;       /* its link's to the host at best, one direction, MB/s; 0: unknown */
+    uint32_t record_ns;      /* time of an event record on it, seen from this host; 0: unknown */
+    uint32_t witnesses;      /* launches of our own behind witness_ns; 0: none, or too few */
+    int32_t witness_ns;      /* late kernels' error by submit_ns alone; negative: too short */
 };
 
-/* What an operation is. */
+/* Kinds of operations. */
 enum ct_row_kind {
     CT_ROW_KERNEL = 1,
     CT_ROW_COPY = 2,
@@ -178,8 +178,8 @@ enum ct_direction {
 };
 
 /*
- * Why an operation that was seen has no duration. `ran` says whether it ran on the GPU all the
- * same: launches = timed + all losses, and calls shown = timed + the losses that ran.
+ * Reasons why an operation that was seen has no duration. `ran` says whether it ran on the GPU all
+ * the same: launches = timed + all losses, and calls shown = timed + the losses that ran.
  */
 #define CT_LOSSES(X)                                                                               \
     X(CAPTURED, 0, "captured into a graph")                                                        \
@@ -218,11 +218,11 @@ struct ct_file_row {
     uint64_t min_ns;
     uint64_t max_ns;
     double square_ns2; /* sum of squared durations */
-    uint64_t raw_total_ns; /* the same of the raw brackets */
+    uint64_t raw_total_ns; /* the raw brackets', as the next two */
     uint64_t raw_min_ns;
     uint64_t raw_max_ns;
     uint64_t bytes;       /* copies, sets and prefetches: of all that ran, timed or not */
-    uint64_t timed_bytes; /* of those with a duration, for the throughput */
+    uint64_t timed_bytes; /* bytes of the timed, for the throughput */
     uint64_t overlapped;  /* of the marked: another thread's bracket on the stream interleaved */
     uint32_t registers;   /* per thread; UINT32_MAX: unknown */
     uint32_t static_shared_bytes; /* per block; UINT32_MAX: unknown */
@@ -232,14 +232,14 @@ struct ct_file_row {
     uint32_t bucket_first;
     uint32_t bucket_count;
     double raw_square_ns2; /* sum of squared raw brackets */
-    uint64_t doubt_ns;     /* sum of what each duration may be wrong by, either way */
-    uint64_t marked;       /* of the timed: durations that are only upper bounds */
+    uint64_t doubt_ns;     /* sum of each duration's error at most, either way */
+    uint64_t marked;       /* timed operations whose durations are only upper bounds */
     uint64_t legacy_waits; /* of the other marked: a wait for or by the legacy default stream */
     uint32_t raw_bucket_first; /* histogram of the raw brackets */
     uint32_t raw_bucket_count;
     uint64_t estimated;         /* the timed, and the sampled out that they stand for */
-    double estimated_ns;        /* sum of the durations of these */
-    double estimated_square_ns2; /* sum of their squares */
+    double estimated_ns;        /* sum of the durations of the estimated */
+    double estimated_square_ns2; /* sum of the squares of those durations */
     double variance_ns2;        /* of estimated_ns; 0: nothing was sampled out */
     double third_ns3;           /* its third central moment */
     double freedom_ns4;         /* variance_ns2 squared, by degrees of freedom */
@@ -255,22 +255,22 @@ struct ct_file_shape {
 
 struct ct_file_bucket {
     uint64_t bucket; /* ct_hist_bucket() of hist.h */
-    uint64_t count;  /* of operations: each as often as it stands for others that were sampled out */
+    uint64_t count;  /* operations: each as often as it stands for others that were sampled out */
 };
 
 enum ct_api_flag {
-    CT_API_RUNTIME = 1u << 0, /* of the runtime; otherwise of the driver */
+    CT_API_RUNTIME = 1u << 0, /* a function of the runtime; otherwise of the driver */
 };
 
 struct ct_file_api {
     uint32_t name;  /* string: the exported symbol, suffixes included */
     uint32_t flags; /* enum ct_api_flag */
-    uint64_t calls; /* all of them */
+    uint64_t calls; /* timed or not */
     uint64_t errors;
-    uint64_t total_ns; /* of all of them: an estimate where not all were timed */
+    uint64_t total_ns; /* of all calls: an estimate where not all were timed */
     uint64_t min_ns;   /* of the timed */
     uint64_t max_ns;
-    uint64_t sampled;  /* calls that the histogram and square_ns2 stand for; fewer if a burst was cut */
+    uint64_t sampled;  /* calls that histogram and square_ns2 stand for; fewer if a burst was cut */
     double square_ns2; /* sum of squared durations of the sampled */
     uint32_t bucket_first;
     uint32_t bucket_count;
@@ -282,21 +282,21 @@ struct ct_file_stream {
     uint64_t operations;
     uint64_t waits;   /* cuStreamWaitEvent and kin */
     uint32_t device;
-    uint32_t flags;   /* of cuStreamCreate; UINT32_MAX: not seen being created */
+    uint32_t flags;   /* cuStreamCreate's; UINT32_MAX: not seen being created */
     int32_t priority;
     uint32_t special; /* 0: created, 1: legacy default stream, 2: per-thread default stream */
     uint64_t timed;    /* operations with a duration: all figures below are of these */
     uint64_t first_ns; /* start of the first, from the start of the process */
     uint64_t last_ns;  /* end of the last */
-    uint64_t busy_ns;  /* one of them ran */
-    uint64_t beside_ns; /* and one of another stream of the device as well */
-    uint64_t gaps;     /* times between two of them */
+    uint64_t busy_ns;  /* time when one of them ran */
+    uint64_t beside_ns; /* time when one of another stream of the device ran as well */
+    uint64_t gaps;     /* times between two operations */
     uint64_t longest_gap_ns;
-    uint32_t name;         /* string: what the program calls it (NVTX); empty: nothing */
-    uint32_t context_name; /* string: the same of its context */
+    uint32_t name;         /* string: the program's name for it (NVTX); empty: none */
+    uint32_t context_name; /* string: the program's name for its context */
 };
 
-/* A device's time from its first operation's start to its last one's end. */
+/* States of a device without work, between its first operation's start and its last one's end. */
 #define CT_IDLES(X)                                                                                \
     X(HOST, "the next operation had not been submitted")                                           \
     X(SYNC, "the same, and the host had waited for the GPU before it went on")                     \
@@ -316,26 +316,26 @@ enum ct_idle {
 struct ct_file_activity {
     uint32_t device;     /* index into CT_SECTION_DEVICES */
     uint32_t reserved;   /* zero */
-    uint64_t operations; /* timed ones, which alone are known here: a batch or a graph is one */
+    uint64_t operations; /* timed ones, which alone are known; a batch or graph is one */
     uint64_t first_ns;   /* start of the first, from the start of the process */
     uint64_t last_ns;    /* end of the last */
-    uint64_t busy_ns;    /* any of them ran */
-    uint64_t compute_ns; /* kernels, graphs or sets did */
-    uint64_t copy_ns;    /* copies or prefetches did */
-    uint64_t both_ns;    /* some of either */
-    uint64_t beside_ns;  /* two streams at least had one running */
+    uint64_t busy_ns;    /* time when any operation ran */
+    uint64_t compute_ns; /* time when kernels, graphs or sets ran */
+    uint64_t copy_ns;    /* time when copies or prefetches ran */
+    uint64_t both_ns;    /* time when some of either ran */
+    uint64_t beside_ns;  /* time when two streams at least had one running */
     uint64_t idle_ns[CT_FILE_IDLES]; /* by enum ct_idle: the rest of the time */
     uint64_t gaps;       /* times between two operations when none ran */
     uint64_t longest_gap_ns;
-    uint64_t misplaced_ns; /* of operations seen too late to be put into their place */
-    uint64_t turns; /* how often it was the legacy default stream's turn, or the others' again */
+    uint64_t misplaced_ns; /* time of operations seen too late to be put into their place */
+    uint64_t turns; /* changes of turn, between the legacy default stream and the others */
 };
 
 struct ct_file_gap {
     uint32_t device; /* index into CT_SECTION_DEVICES */
     uint32_t octave; /* gaps of 2^octave ns and more, less than twice that; 0: also those of none */
     uint64_t count;
-    uint64_t idle_ns[CT_FILE_IDLES]; /* by enum ct_idle, which one gap may have several of */
+    uint64_t idle_ns[CT_FILE_IDLES]; /* by enum ct_idle: one gap may have several reasons */
 };
 
 /* Kinds of memory, numbered as CUPTI and nsys do. */
@@ -359,7 +359,7 @@ struct ct_file_transfer {
     uint32_t octave; /* copies of 2^octave bytes and more, less than twice that */
     uint32_t from;   /* enum ct_memory */
     uint32_t to;
-    uint64_t timed;  /* copies, of which alone the rest is */
+    uint64_t timed;  /* timed copies: the figures below are theirs */
     uint64_t bytes;
     uint64_t total_ns;
 };
@@ -387,24 +387,24 @@ static inline int ct_allocation_is_on_device(uint32_t kind)
 }
 
 /*
- * Of a device and a kind of allocations. A block is held from the call that allocates it to the one
+ * Allocations of a device and a kind. A block is held from the call that allocates it to the one
  * that frees it, also where the free is only queued in a stream, or a pool keeps the memory.
  */
 struct ct_file_memory {
-    uint32_t device;      /* index into CT_SECTION_DEVICES: that of the context which was current, */
-                          /* of physical memory on a device that device */
+    uint32_t device;      /* index into CT_SECTION_DEVICES: the current context's, */
+                          /* or the one that physical memory is on */
     uint32_t kind;        /* enum ct_allocation */
     uint64_t allocations; /* that succeeded */
-    uint64_t bytes;       /* of these: as asked for, of pitched rows as they became */
-    uint64_t failed;      /* allocations; they count nowhere else */
-    uint64_t failed_most_bytes; /* the largest of them */
-    uint64_t frees;        /* of blocks that were held */
+    uint64_t bytes;       /* bytes of these as asked for; pitched rows: as they became */
+    uint64_t failed;      /* allocations that failed; they count nowhere else */
+    uint64_t failed_most_bytes; /* the largest that failed */
+    uint64_t frees;        /* frees of blocks that were held */
     uint64_t ended;        /* blocks that went with their context */
     uint64_t unseen_frees; /* blocks whose address was allocated again */
-    uint64_t unknown_frees; /* of what was not held: of this kind, by the function that was called */
+    uint64_t unknown_frees; /* frees of memory not held, by the function's kind */
     uint64_t unfollowed;    /* allocations that found no room to be held */
     uint64_t unfollowed_bytes;
-    uint64_t held;        /* blocks when the file was written, at exit if the process has ended */
+    uint64_t held;        /* blocks held when the file was written, or at the process's end */
     uint64_t held_bytes;
     uint64_t peak_bytes;  /* most held at one time; of a merged file in one of its processes */
 };
@@ -413,7 +413,7 @@ struct ct_file_memory {
 struct ct_file_block {
     uint32_t device; /* index into CT_SECTION_DEVICES */
     uint32_t kind;   /* enum ct_allocation; 0: all that are not listed, of any kind and device */
-    uint64_t bytes;  /* of each; of those that are not listed together */
+    uint64_t bytes;  /* bytes of each block; of all that are not listed together */
     uint64_t count;
 };
 
@@ -441,30 +441,30 @@ enum ct_collective {
 };
 
 /*
- * Calls of one operation, by type of data, size of the communicator and size of the message. That
- * is what nccl-tests calls size: of AllGather and ReduceScatter what all ranks have together, of an
- * exchange the larger of what is sent and received. Times are those of the kernels that were
+ * Calls of one operation, by type of data, size of the communicator and size of the message, as
+ * nccl-tests has it: AllGather's and ReduceScatter's is that of all ranks' data together, an
+ * exchange's the larger of sent and received bytes. Times are those of the kernels that were
  * launched in the call, or in the ncclGroupEnd of its group; those of a group of several operations
  * are shared among them by bytes.
  */
 struct ct_file_collective {
     uint32_t collective; /* enum ct_collective */
     uint32_t datatype;   /* ncclDataType_t, plus one; 0: several, or not known */
-    uint32_t ranks;      /* of the communicator; 0: not known */
+    uint32_t ranks;      /* the communicator's size; 0: not known */
     uint32_t octave;   /* messages of 2^octave bytes and more, less than twice that; 0: also none */
     uint64_t calls;    /* that succeeded */
-    uint64_t failed;   /* calls; they count nowhere else */
+    uint64_t failed;   /* calls that failed; they count nowhere else */
     uint64_t captured; /* calls whose kernels went into a graph: they have no time */
     uint64_t bytes;    /* of all calls */
     uint64_t timed;    /* calls that launched kernels which have all been timed */
-    uint64_t shared;   /* of these, those that shared them with other operations */
+    uint64_t shared;   /* timed calls that shared their kernels with other operations */
     uint64_t timed_bytes; /* of the timed calls */
-    uint64_t total_ns;    /* of their kernels */
+    uint64_t total_ns;    /* time of their kernels */
     uint64_t min_ns;      /* of a call */
     uint64_t max_ns;
 };
 
-/* What the kernel driver did with managed memory, by the names that nvprof's table has. */
+/* Work of the kernel driver on managed memory, by the names that nvprof's table has. */
 #define CT_UNIFIEDS(X)                                                                             \
     X(HTOD, "Host To Device")                                                                      \
     X(DTOH, "Device To Host")                                                                      \
@@ -479,7 +479,7 @@ enum ct_unified {
         CT_UNIFIED_COUNT
 };
 
-/* Why memory moved, numbered as the driver does. */
+/* Reasons why memory moved, numbered as the driver does. */
 #define CT_UNIFIED_CAUSES(X)                                                                       \
     X(OTHER, "otherwise")                                                                          \
     X(ASKED, "asked for")                                                                          \
@@ -497,23 +497,23 @@ enum ct_unified_cause {
 #define CT_FILE_UNIFIED_CAUSES 8 /* room in the file; CT_UNIFIED_CAUSE_COUNT must not exceed it */
 
 /*
- * Of a device and a kind: the one that memory moved to, or to the host from, or that faulted. CPU
- * page faults are of no device and stand at the first one.
+ * Managed memory of a device and a kind: the device that memory moved to, or to the host from, or
+ * that faulted. CPU page faults have no device and stand at the first one.
  */
 struct ct_file_unified {
     uint32_t device; /* index into CT_SECTION_DEVICES */
     uint32_t kind;   /* enum ct_unified */
     uint64_t count;  /* migrations, groups of faults that one replay ended, or faults */
-    uint64_t faults; /* of groups: the faults in them */
-    uint64_t bytes;  /* of migrations, as the next three */
+    uint64_t faults; /* faults in the groups */
+    uint64_t bytes;  /* migrations' bytes, as the next three */
     uint64_t min_bytes;
     uint64_t max_bytes;
     uint64_t cause_bytes[CT_FILE_UNIFIED_CAUSES]; /* by enum ct_unified_cause */
-    uint64_t timed; /* that have a time, of which the next three are */
+    uint64_t timed; /* those that have a time; the next three are theirs */
     uint64_t total_ns;
     uint64_t min_ns;
     uint64_t max_ns;
-    uint64_t first_address; /* lowest and highest that moved or faulted */
+    uint64_t first_address; /* lowest and highest address that moved or faulted */
     uint64_t last_address;
 };
 
@@ -522,16 +522,16 @@ struct ct_file_node {
     uint32_t graph_row; /* index into CT_SECTION_ROWS */
     uint32_t name;      /* string: mangled kernel name; "[CUDA memcpy DtoH]" and the like */
     uint64_t count;     /* such nodes in the graph that are switched on */
-    uint64_t timed;     /* runs of these with a duration: all below is of these */
-    uint64_t total_ns;  /* a part of what the graph takes */
+    uint64_t timed;     /* runs of these with a duration: all figures below are theirs */
+    uint64_t total_ns;  /* a part of the graph's time */
     uint64_t min_ns;
     uint64_t max_ns;
     double square_ns2;  /* sum of squared durations */
     uint64_t raw_total_ns; /* from event node to event node */
-    uint64_t doubt_ns;  /* sum of what each duration may be wrong by, either way */
-    uint32_t kind;      /* enum ct_row_kind: kernel, copy or set; 0, as files used to have: kernel */
+    uint64_t doubt_ns;  /* sum of each duration's error at most, either way */
+    uint32_t kind;      /* enum ct_row_kind: kernel, copy or set; 0, in older files: kernel */
     uint32_t detail;    /* copies: enum ct_direction */
-    uint64_t bytes;     /* copies and sets: of all runs */
+    uint64_t bytes;     /* copies and sets: bytes of all runs */
 };
 
 enum ct_note_kind {
@@ -546,15 +546,15 @@ struct ct_file_note {
 };
 
 /*
- * A merged file is what several processes left, added up: its CT_SECTION_PROCESS describes them as
+ * A merged file is the sum of several processes' files: its CT_SECTION_PROCESS describes them as
  * one, CT_SECTION_PROCESSES lists them, and the two sections below say how they differ. The files
  * of one process have none of the three.
  */
-struct ct_file_total { /* of the process with the same index */
+struct ct_file_total { /* totals of the process with the same index */
     uint64_t gpu_ns;     /* operations on the GPU, those without a time as long as the others */
-    uint64_t compute_ns; /* of that: kernels and graphs */
+    uint64_t compute_ns; /* kernels and graphs alone */
     uint64_t api_ns;     /* host time in calls */
-    uint64_t operations; /* that ran on the GPU */
+    uint64_t operations; /* operations that ran on the GPU */
     uint64_t calls;
 };
 
@@ -563,19 +563,19 @@ struct ct_file_spread {
     uint32_t section;   /* CT_SECTION_ROWS or CT_SECTION_APIS */
     uint32_t index;     /* into that section */
     uint32_t least;     /* index into CT_SECTION_PROCESSES: the process with min_ns */
-    uint32_t most;      /* and the one with max_ns; the first if several have as much */
-    uint64_t processes; /* how many have it */
-    uint64_t min_ns;    /* of their totals: least, most, sum and sum of squares */
+    uint32_t most;      /* the process with max_ns; the first if several have as much */
+    uint64_t processes; /* processes that have a time of it */
+    uint64_t min_ns;    /* processes' totals: least, most, sum and sum of squares */
     uint64_t max_ns;
     double total_ns;
     double square_ns2;
-    double mean_ns;     /* of their means of one operation or call: sum and sum of squares */
+    double mean_ns;     /* processes' means of one operation or call: sum and sum of squares */
     double mean_square_ns2;
 };
 
 /*
  * Ranges of one name in one place: a range is in the one that was opened last in its thread and was
- * still open, so those of a thread are a tree. Those above come before it in the section.
+ * still open, so a thread's ranges are a tree. Outer ones come first in the section.
  */
 #define CT_RANGE_STYLES(X)                                                                         \
     X(PUSH_POP, "PushPop")                                                                         \
@@ -592,8 +592,8 @@ enum ct_range_style {
 #define CT_FILE_RANGE_DEPTH 64 /* ranges are in fewer others */
 
 struct ct_file_thread {
-    uint32_t tid;   /* the system's, of the first of them */
-    uint32_t name;  /* string, by NVTX; "" if it has none */
+    uint32_t tid;   /* the system's number, of the first of them */
+    uint32_t name;  /* string, the name given by NVTX; "": none */
     uint64_t count; /* threads, one after the other, that this stands for */
 };
 
@@ -603,19 +603,19 @@ struct ct_file_range {
     uint32_t domain;   /* string; "": the default one */
     uint32_t name;     /* string */
     uint32_t style;    /* enum ct_range_style */
-    uint32_t color;    /* of the first: alpha, red, green, blue from the highest byte; 0: none */
-    uint64_t count;    /* that ended, or marks */
-    uint64_t unclosed; /* that had not ended when this was written, or when their thread ended */
-    uint64_t total_ns; /* of those that ended, as all below */
+    uint32_t color;    /* the first one's: alpha, red, green, blue from the highest byte; 0: none */
+    uint64_t count;    /* ranges that ended, or marks */
+    uint64_t unclosed; /* ranges that had not ended at this writing, or at their thread's end */
+    uint64_t total_ns; /* time of those that ended, as all below */
     uint64_t min_ns;
     uint64_t max_ns;
-    uint64_t sampled;  /* that the histogram and square_ns2 are of; fewer if a burst was cut */
+    uint64_t sampled;  /* ranges in the histogram and square_ns2; fewer if a burst was cut */
     double square_ns2; /* sum of squared durations of the sampled */
     uint32_t bucket_first;
     uint32_t bucket_count;
 };
 
-/* What a thread did on the GPU, or called, while this was the last range it had open. */
+/* A thread's operations or calls while this was the last range it had open. */
 struct ct_file_cell {
     uint32_t range;    /* index into CT_SECTION_RANGES */
     uint32_t section;  /* CT_SECTION_ROWS or CT_SECTION_APIS */
@@ -625,7 +625,7 @@ struct ct_file_cell {
     uint64_t total_ns;
     uint64_t min_ns;
     uint64_t max_ns;
-    double square_ns2; /* of operations: sum of squared durations */
+    double square_ns2; /* operations: sum of squared durations */
 };
 
 #define CT_FILE_CHECK(type, size)                                                                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the processes of a run tell the launcher what they write.
+ * How the processes of a run tell the launcher which files they write.
  *
  * CUTRACE_RUN names a file that begins with CT_RUN_MAGIC. A process appends records, each in one
  * write, made of three texts that each end with a zero byte:
@@ -19,7 +19,7 @@ enum ct_run_kind {
     CT_RUN_STARTED = 'S', /* CUDA has started; both names are empty */
     CT_RUN_SUMMARY = 'F', /* the profile is in that file */
     CT_RUN_TRACE = 'T',   /* the timeline is in that file */
-    CT_RUN_REFUSED = 'R', /* cuInit failed; WANTED is what it returned, in decimal */
+    CT_RUN_REFUSED = 'R', /* cuInit failed; WANTED is its result, in decimal */
     CT_RUN_PASSED = 'P',  /* a launcher within the run has dealt with that file, a profile */
 };
 

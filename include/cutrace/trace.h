@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary.trace: every timed operation, call and range, one after the other; the one description of
+ * summary.trace: every timed operation, call and range, one after the other. The one description of
  * the file that the library writes and the tools read.
  *
  *   0      +--------------------------+
- *          | struct ct_trace_header   |  magic, version, byte order, whose it is; never rewritten
+ *          | struct ct_trace_header   |  magic, version, byte order, process; never rewritten
  *   64     +--------------------------+
  *          | block  block  block ...  |  segment 0
  *          +--------------------------+  at 64 + segment_bytes, if that is not 0
@@ -14,9 +14,9 @@
  * Blocks are numbered from 1 on. Each has a checksum: whatever instant the writer dies at, all
  * blocks but the one it was writing are whole. A file of unlimited size has one segment that never
  * ends. A bounded one has two, filled in turn: when one is full the other is written anew from its
- * start, so that between a half and all of the bound is there, of what came last. A segment is
- * complete in itself: what its blocks refer to is defined in it before. Behind its last block there
- * may be blocks of the round before, which have lower numbers.
+ * start, so that the file holds the newest records, in a half to all of its bound. A segment is
+ * complete in itself: things that its blocks refer to are defined in it before. Behind its last
+ * block there may be blocks of the round before, which have lower numbers.
  *
  * Compatibility is as in format.h. Within a major version, blocks, definitions and columns of
  * unknown kinds are skipped, and values that are missing are zero.
@@ -38,19 +38,19 @@ struct ct_trace_header {
     uint32_t endian; /* CT_FILE_ENDIAN */
     uint16_t major;
     uint16_t minor;
-    uint64_t segment_bytes; /* of each of the two segments; 0: there is one, without a bound */
-    uint64_t start_unix_ns; /* this and the pid are the same as in the summary of the process */
+    uint64_t segment_bytes; /* each of the two segments'; 0: there is one, without a bound */
+    uint64_t start_unix_ns; /* as the pid, equal to that in the process's summary */
     uint32_t pid;
     uint32_t reserved[6];
     uint32_t crc; /* CRC-32 of the members before it */
 };
 
 enum ct_trace_block_type {
-    CT_TRACE_DEFINITIONS = 1, /* what the other blocks refer to by number */
+    CT_TRACE_DEFINITIONS = 1, /* numbered things that other blocks refer to */
     CT_TRACE_OPERATIONS = 2,
     CT_TRACE_CALLS = 3,
-    CT_TRACE_LOSSES = 4, /* what the file lacks, so far */
-    CT_TRACE_RANGES = 5, /* where the program's ranges begin and end, and its marks */
+    CT_TRACE_LOSSES = 4, /* losses of the file, so far */
+    CT_TRACE_RANGES = 5, /* beginnings and ends of the program's ranges, and its marks */
 };
 
 enum ct_trace_packing {
@@ -58,20 +58,20 @@ enum ct_trace_packing {
     CT_TRACE_LZ4 = 1, /* one LZ4 block (lz4_Block_format.md), without a frame */
 };
 
-/* Followed by stored_bytes, and zeros up to a multiple of 8. */
+/* A block's header: stored_bytes follow, and zeros up to a multiple of 8. */
 struct ct_trace_block {
     uint64_t number;   /* one more than that of the block before */
-    uint64_t first_ns; /* the earliest start in it and the latest end; 0: there are none */
+    uint64_t first_ns; /* earliest start and latest end in the block; 0: there are none */
     uint64_t last_ns;
     uint32_t type;         /* enum ct_trace_block_type */
     uint32_t packing;      /* enum ct_trace_packing */
-    uint32_t stored_bytes; /* as they are in the file */
+    uint32_t stored_bytes; /* their length in the file */
     uint32_t bytes;        /* unpacked */
     uint32_t data_crc;     /* CRC-32 of the stored bytes */
     uint32_t crc;          /* CRC-32 of the members before it */
 };
 
-/* An unpacked block is never longer: a reader needs no more memory than this for one. */
+/* Longest unpacked block: a reader needs no more memory than this for one. */
 #define CT_TRACE_BLOCK_MOST (512 * 1024)
 
 /*
@@ -79,9 +79,9 @@ struct ct_trace_block {
  * but the last byte. Signed ones are folded (0, -1, 1, -2 are 0, 1, 2, 3). A string is its length
  * and its bytes, without a NUL.
  *
- * A block of definitions is a sequence of definitions: kind, length of what follows in bytes, then
- * the members of the structure below in their order. The first member is the number under which it
- * is referred to. A number may be defined again, with what has become known meanwhile.
+ * A block of definitions is a sequence of definitions: kind, length of the rest in bytes, then the
+ * members of the structure below in their order. The first member is the number by which others
+ * refer to it. A number may be defined again, with facts that have become known meanwhile.
  */
 enum ct_trace_definition {
     CT_TRACE_DEFINE_PROCESS = 1,
@@ -105,9 +105,9 @@ struct ct_trace_process {
 };
 
 /*
- * The driver's answers about a device when it is asked for its attribute of this name, in its units
- * (CU_DEVICE_ATTRIBUTE_*): rates in kHz, the width of the bus in bits, memory in bytes. More come
- * at the end.
+ * The driver's answers about a device's attributes of these names, in its units
+ * (CU_DEVICE_ATTRIBUTE_*): rates in kHz, the width of the bus in bits, memory in bytes. New ones
+ * come at the end.
  */
 #define CT_TRACE_ATTRIBUTES(X)                                                                     \
     X(MULTIPROCESSOR_COUNT)                                                                        \
@@ -151,19 +151,19 @@ struct ct_trace_device {
     uint32_t ordinal; /* CUdevice */
     uint8_t uuid[16];
     const char *name;
-    const char *given_name; /* what the program calls it (NVTX); "": nothing, as for the others */
+    const char *given_name; /* the program's name for it (NVTX); "": none, also below */
     uint64_t memory_bytes;  /* 0: unknown */
     uint32_t attribute[CT_TRACE_ATTRIBUTE_COUNT]; /* one more than the value; 0: unknown */
 };
 
-/* What an operation is: as struct ct_file_row. */
+/* The kind of an operation, as in struct ct_file_row. */
 struct ct_trace_row {
     uint32_t id;     /* index of the row in the summary */
     uint32_t kind;   /* enum ct_row_kind */
     uint32_t detail; /* copies: enum ct_direction; graphs: number of nodes */
     uint32_t device;
     uint32_t registers;           /* UINT32_MAX: unknown; in the file one more, and 0 */
-    uint32_t static_shared_bytes; /* the same */
+    uint32_t static_shared_bytes; /* likewise */
     const char *name;             /* mangled; "" for copies and sets */
 };
 
@@ -171,10 +171,10 @@ struct ct_trace_stream {
     uint64_t id; /* ordinal of the stream in the process, from 1 */
     uint32_t device;
     uint32_t context; /* number of the context in the process */
-    uint32_t flags;   /* of cuStreamCreate; UINT32_MAX: not seen; in the file one more, and 0 */
+    uint32_t flags;   /* cuStreamCreate's; UINT32_MAX: not seen; in the file one more, and 0 */
     int32_t priority; /* folded */
     uint32_t special; /* 0: created, 1: legacy default stream, 2: per-thread default stream */
-    const char *name; /* by the program */
+    const char *name; /* given by the program */
     const char *context_name;
 };
 
@@ -193,16 +193,16 @@ struct ct_trace_api {
 
 struct ct_trace_thread {
     uint32_t id;
-    uint32_t tid;     /* of the system */
-    const char *name; /* by the program, or what the system had when it made its first call */
+    uint32_t tid;     /* the system's number */
+    const char *name; /* given by the program, or the system's at the thread's first call */
 };
 
-/* What ranges or marks of the program are called (NVTX). */
+/* A name of the program's ranges or marks (NVTX). */
 struct ct_trace_label {
     uint32_t id;
     uint32_t style;     /* enum ct_range_style */
     uint32_t color;     /* as struct ct_file_range */
-    uint32_t category;  /* of its domain; 0: none */
+    uint32_t category;  /* number in its domain; 0: none */
     const char *domain; /* "": the default one */
     const char *name;
     const char *category_name;
@@ -210,9 +210,9 @@ struct ct_trace_label {
 
 enum ct_trace_op_flag {
     CT_TRACE_OP_BOUND = 1u << 0,       /* the duration is only an upper bound */
-    CT_TRACE_OP_OVERLAPPED = 1u << 1,  /* as another thread's work on the stream came between */
-    CT_TRACE_OP_LEGACY_WAIT = 1u << 2, /* as it waited for or with the legacy default stream */
-    CT_TRACE_OP_UNTIED = 1u << 3,      /* the clocks were not tied then: where it is is a guess */
+    CT_TRACE_OP_OVERLAPPED = 1u << 1,  /* cause: another thread's work came between */
+    CT_TRACE_OP_LEGACY_WAIT = 1u << 2, /* cause: a wait for or by the legacy default stream */
+    CT_TRACE_OP_UNTIED = 1u << 3,      /* the clocks were not tied: its time is a guess */
 };
 
 /*
@@ -226,9 +226,9 @@ enum ct_trace_op_flag {
  *   4 shape
  *   5 correlation   less that of the one before (0 for the first), folded
  *   6 flags         and, from bit 8 on, 1: has bytes, 2: has operations, 4: has memory
- *   7 bytes         of those that have
- *   8 operations    of those that have; otherwise 1
- *   9 memory        of those that have: source + 8 * target
+ *   7 bytes         if the flags say so
+ *   8 operations    if the flags say so; otherwise 1
+ *   9 memory        if the flags say so: source + 8 * target
  *
  * Operations of a stream come in the order in which they ran; they do not overlap there.
  */
@@ -237,7 +237,7 @@ struct ct_trace_op {
     uint64_t end_ns;
     uint64_t bytes;       /* copies, sets and prefetches */
     uint64_t operations;  /* copies of a batch, which have one start and one end */
-    uint64_t correlation; /* of the call that submitted it; 0: not known */
+    uint64_t correlation; /* the submitting call's; 0: not known */
     uint64_t stream;      /* ct_trace_stream.id; read: the index in the reader's table */
     uint64_t shape;       /* ct_trace_shape.id; read: the index; 0: none */
     uint32_t row;         /* ct_trace_row.id; read: the index */
@@ -263,7 +263,7 @@ struct ct_trace_op {
 struct ct_trace_call {
     uint64_t start_ns;
     uint64_t end_ns;
-    uint64_t correlation; /* unique in the process; its operations have the same */
+    uint64_t correlation; /* unique in the process; its operations have this one, too */
     uint32_t api;         /* ct_trace_api.id; read: the index in the reader's table */
     uint32_t thread;      /* ct_trace_thread.id; read: the index */
     int32_t result;       /* CUresult or cudaError_t */
@@ -277,11 +277,11 @@ struct ct_trace_call {
  *   1 label
  *   2 thread
  *   3 phase         enum ct_trace_phase, and 4: has a number
- *   4 number        of those that have, folded less that of the one before that has (0 at first)
+ *   4 number        if the phase says so: less the last number before (0 at first), folded
  *
- * Records of a thread come in their order. Those that are pushed are popped in the reverse order,
- * each domain by itself; those that are started may end in any, and have numbers for that. What one
- * thread starts and another one ends is the former's.
+ * Records of a thread come in their order. Ranges that are pushed are popped in the reverse order,
+ * each domain by itself; ranges that are started may end in any, and have numbers for that. A range
+ * that one thread starts and another one ends is the former's.
  */
 enum ct_trace_phase {
     CT_TRACE_RANGE_BEGINS = 0,
@@ -301,14 +301,14 @@ struct ct_trace_range {
 #define CT_TRACE_RANGE_NUMBERED 4u /* in the column of the phase */
 
 /*
- * A block of losses is these, in their order. All are of the whole process, up to the block; of a
- * batch each copy is an operation.
+ * A block of losses has these members, in their order. All are totals of the process up to the
+ * block; each copy of a batch is an operation.
  */
 struct ct_trace_losses {
     uint64_t finished;      /* 1: written when the process ended, nothing is missing */
     uint64_t dropped_ops;   /* timed operations that found no room on their way to the file */
     uint64_t dropped_calls; /* calls, likewise */
-    uint64_t cut_ops;       /* operations that were in the file and had to go for newer ones */
+    uint64_t cut_ops;       /* operations that were in the file and went for newer ones */
     uint64_t cut_calls;
     uint64_t cut_bytes;
     uint64_t untimed[CT_FILE_LOSSES]; /* operations without a duration, by enum ct_loss */
