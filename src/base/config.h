@@ -29,7 +29,7 @@ struct ct_config {
     bool start;          /* record from the start on */
     const char *capture; /* record while a range RANGE@DOMAIN is open; NULL: none */
     uint32_t sample;     /* time one operation in this many */
-    uint32_t budget_ppm; /* of the run time, for timing; 0: no limit */
+    uint32_t budget_ppm; /* the share of the run time for timing; 0: no limit */
     uint32_t events;     /* most events per context */
     uint32_t graph_nodes; /* time the kernels in graphs at one launch in this many; 0: never */
     uint32_t exit_timeout_s;

@@ -5,7 +5,7 @@
 #define MANTISSA 0x000fffffffffffffu
 #define HALF_EXPONENT 0x3fe0000000000000u
 #define ROOT_HALF 0.70710678118654752440
-#define TERMS 17 /* of the series below: the next one is less than 1e-15 */
+#define TERMS 17 /* terms of the series below: the next one is less than 1e-15 */
 
 /* Natural logarithm of 0 < x <= 1, without libm: x = m 2^e, ln m = 2 artanh((m - 1) / (m + 1)). */
 static double logarithm(double x)
