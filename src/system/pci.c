@@ -12,7 +12,7 @@
 /* Line codings, PCI Express base specification, generations 1 to 6: `carry` parts of `of` are
  * data. */
 static const struct {
-    uint32_t tenths; /* of a GT/s, at most */
+    uint32_t tenths; /* tenths of a GT/s, at most */
     uint32_t of, carry;
 } codings[] = {{50, 10, 8}, {320, 130, 128}, {640, 256, 242}};
 

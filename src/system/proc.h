@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 struct ct_proc {
-    char state; /* of the main thread */
+    char state; /* the main thread's */
     uint32_t threads;
     uint32_t filters; /* seccomp filters; an old kernel has no number: 2 for any */
     bool locks;       /* has locked memory */
