@@ -20,7 +20,7 @@ struct ct_blocks {
     char *copy; /* the payload that was taken last */
     struct ct_block *block;
     struct ct_crc32_shift *over_a_block;
-    size_t bytes; /* of that payload */
+    size_t bytes; /* the copy's length */
     size_t room_bytes;
     size_t map_bytes;
 };

@@ -16,11 +16,11 @@
 
 /* Bytes of text that elements may share beyond four times the file's: names on many devices. */
 #define SHARED_TEXT ((uint64_t)16 << 20)
-#define PROCESS_TEXT 8192 /* and bytes for each process: thousands have one command */
+#define PROCESS_TEXT 8192 /* more such bytes for each process: thousands have one command */
 
 struct section_kind {
     uint32_t type;
-    uint32_t bytes; /* of this program's element */
+    uint32_t bytes; /* size of this program's element */
     size_t data_at; /* members of struct ct_summary */
     size_t count_at;
     const char *name;

@@ -82,7 +82,7 @@ struct ct_trace_reader {
     bool all_ranges; /* but blocks of ranges are not: a range may be in two */
 };
 
-/* One of the three; valid until the next call. */
+/* One member is set; valid until the next call. */
 struct ct_trace_record {
     const struct ct_trace_op *op;
     const struct ct_trace_call *call;

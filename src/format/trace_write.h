@@ -17,7 +17,7 @@
 #define CT_TRACE_BATCH 4096                      /* records of a block */
 #define CT_TRACE_DEFINITION_BYTES (288 * 1024)
 #define CT_TRACE_TEXT_BYTES (64 * 1024) /* texts are cut at this length */
-#define CT_TRACE_NAME_BYTES 1024        /* and names given by programs at this one */
+#define CT_TRACE_NAME_BYTES 1024        /* names given by programs are cut at this one */
 #define CT_TRACE_SHAPES 16384           /* shapes remembered at a time */
 #define CT_TRACE_OUT_BYTES (4 * 1024 * 1024)
 #define CT_TRACE_OUT_PIECES 8
@@ -57,8 +57,8 @@ struct ct_trace_writer {
     struct ct_trace_process process;
     uint64_t segment_bytes; /* 0: no bound */
     uint64_t segment_end;
-    uint64_t offset; /* of the next block, in the file */
-    uint64_t number; /* of the newest block */
+    uint64_t offset; /* the next block's, in the file */
+    uint64_t number; /* the newest block's */
     struct ct_trace_held {
         uint64_t ops, calls, ranges, bytes;
     } held[2];                   /* by segment */

@@ -88,7 +88,7 @@ static uint64_t start_of(int fd)
     return __builtin_memcmp(h.magic, CT_FILE_MAGIC, sizeof(h.magic)) ? 0 : profile.start_unix_ns;
 }
 
-/* ---- who writes ---- */
+/* ---- the right to write ---- */
 
 /*
  * The lock is a description's, as flock()'s; but to take it needs the right to write, and to ask

@@ -13,7 +13,7 @@
 struct ct_file_region {
     uint64_t offset;
     uint64_t bytes;    /* 0: never used */
-    uint64_t sequence; /* of the commit whose payload it holds; 0: not known to be whole */
+    uint64_t sequence; /* the commit whose payload it holds; 0: not known to be whole */
 };
 
 struct ct_file {
