@@ -24,7 +24,7 @@ enum {
 
 struct ct_setting {
     const char *name;
-    const char *form; /* of a value, to be shown to a user who gave a wrong one */
+    const char *form; /* form of its values, shown to a user who gave a wrong one */
     const char *standard;
     bool (*set)(const char *s); /* false: the setting has no such value */
 };
