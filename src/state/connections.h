@@ -33,7 +33,7 @@ void ct_connections_forget(void);
 bool ct_connections_are_short(struct ct_context *c, struct ct_stream *s);
 
 /*
- * One in how many operations of a context is timed although each is asked for: with very many
+ * One operation of a context in so many is timed, although each is asked for: with very many
  * streams at work two records a launch are felt on the host.
  */
 uint32_t ct_connections_every(const struct ct_context *c);

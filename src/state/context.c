@@ -214,7 +214,7 @@ uint32_t ct_device_current(void)
 static bool device_of(CUcontext handle, CUdevice *device)
 {
     CUcontext before;
-    const struct ct_context c = {.handle = handle}; /* it has no entry yet */
+    const struct ct_context c = {.handle = handle}; /* this context has no entry yet */
     if (!ct_context_enter(&c, &before))
         return false;
     bool ok = CT_REAL(cuCtxGetDevice)(device) == CUDA_SUCCESS;

@@ -33,8 +33,8 @@ enum ct_context_state {
 
 /* See connections.h. */
 struct ct_connections {
-    _Alignas(CT_CACHE_LINE) _Atomic uint32_t streams; /* that exist, as far as known */
-    _Atomic uint32_t at_work;                         /* those at work; followed once they share */
+    _Alignas(CT_CACHE_LINE) _Atomic uint32_t streams; /* streams that exist, as far as known */
+    _Atomic uint32_t at_work;                         /* those at work; followed once shared */
 };
 
 /* Each launch reads the first members: none that is often written may lie beside them. */
@@ -60,10 +60,10 @@ struct ct_device {
     uint32_t clock_khz;
     uint32_t compute_major;
     uint32_t compute_minor;
-    uint32_t memory_mbs; /* most that its memory carries, MB/s; 0: not known */
-    uint32_t link_mbs;   /* and its link to the host, in one direction */
+    uint32_t memory_mbs; /* bandwidth of its memory at best, MB/s; 0: not known */
+    uint32_t link_mbs;   /* its link's to the host, in one direction */
     uint32_t attribute[CT_TRACE_ATTRIBUTE_COUNT]; /* see struct ct_trace_device */
-    _Atomic uint64_t turns;                       /* those of contexts that have gone */
+    _Atomic uint64_t turns;                       /* turns of contexts that have gone */
     const struct ct_calibration *calibration;     /* the drain thread's, or the lock holder's */
 };
 

@@ -43,8 +43,8 @@ struct ct_stream_work {
     atomic_bool is_known;       /* the stream is on the list of those at work */
     uint32_t context;           /* context for which it is counted */
     struct ct_stream *next;     /* on that list */
-    uint64_t breaks;            /* the drain thread's: operations without a bracket so far, */
-    uint64_t quiet_since_ticks; /* and since when there have been no more */
+    uint64_t breaks;            /* the drain thread's: operations without a bracket so far */
+    uint64_t quiet_since_ticks; /* ticks since when there have been no more */
 };
 
 /* Members that one side writes often share cache lines of their own: launches read the first. */
@@ -97,7 +97,7 @@ struct ct_stream {
     uint64_t dealt; /* the next `done`: launching threads are told of several at a time */
     struct ct_pending *first_pending;
     struct ct_pending *last_pending;
-    struct ct_pending *last_inserted; /* one of the pending; NULL: none is known */
+    struct ct_pending *last_inserted; /* a pending bracket; NULL: none is known */
     struct ct_stream *next_active;
     bool active;
     uint32_t last_stop; /* kept as reference for the next bracket's gap */
@@ -109,8 +109,8 @@ struct ct_stream {
     bool was_shared;          /* some bracket was: threads share the stream */
     uint64_t alone_stop_ns;   /* the last bracket's that no other thread came into; 0: none */
     uint32_t alone_context;
-    uint64_t newest_opened;   /* ordinal of the latest bracket dealt with, */
-    uint64_t newest_ticks;    /* and when it was opened */
+    uint64_t newest_opened;   /* ordinal of the latest bracket dealt with */
+    uint64_t newest_ticks;    /* ticks when that was opened */
     struct ct_line *line;     /* NULL: none is held */
     /* The last bracket whose end was found by asking. */
     uint64_t polled_sequence;

@@ -27,7 +27,7 @@ _Static_assert(CT_API_COUNT < 1 << CT_SAMPLE_API, "a function's id is too long f
 enum ct_thread_state {
     CT_THREAD_FREE,
     CT_THREAD_LIVE,
-    CT_THREAD_ENDED, /* its thread is gone; the drain thread frees it */
+    CT_THREAD_ENDED, /* the thread is gone; the drain thread frees its state */
 };
 
 /* The newest waits of a thread, in host ticks; 0: there was none. Written by that thread alone. */

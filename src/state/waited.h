@@ -12,9 +12,9 @@
 
 struct ct_op;
 
-/* A call has come back that waited for a stream, as the driver understands it, */
+/* A call that waited for a stream has come back. Does nothing while all ends are stamped. */
 void ct_waited_for_stream(struct ct_thread *t, CUstream stream);
-/* or for a context; NULL: the current one. Neither does anything while all ends are stamped. */
+/* A call that waited for a context has come back; NULL: for the current one. Likewise. */
 void ct_waited_for_context(struct ct_thread *t, CUcontext context);
 
 /* Drain thread: ticks by when a thread's operation was over; UINT64_MAX: nobody knows. */
