@@ -18,7 +18,7 @@ static void add_sample(struct ct_thread *t, uint32_t api, uint32_t shift, uint64
     ct_ring_publish(&t->sample_ring);
 }
 
-/* In a range, or with a budget. */
+/* For a call inside a range, or under a budget. */
 static CT_COLD void count_in_range_and_draw(struct ct_thread *t, uint32_t api, uint64_t ticks,
                                             uint64_t done_ticks)
 {
@@ -29,7 +29,7 @@ static CT_COLD void count_in_range_and_draw(struct ct_thread *t, uint32_t api, u
         ct_api_draw(&t->api[api], done_ticks, &t->sampler->random);
 }
 
-/* What of a call that is over was not the program's. */
+/* Ticks of a finished call that the library spent on its own account (witness.c). */
 static CT_COLD uint64_t take_ours(struct ct_thread *t, uint64_t call_ticks, uint64_t done_ticks)
 {
     bool is_in_it = call_ticks < t->ours_end && t->ours_end <= done_ticks;

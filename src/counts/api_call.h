@@ -9,18 +9,17 @@
 #include "counts/api_count.h"
 #include "state/thread.h"
 
-/* One that was timed. A full ring of samples costs the histogram a sample, not the counters. */
+/* Counts a timed call. A full ring of samples costs the histogram a sample, not the counters. */
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                            uint64_t done_ticks);
 
-/* One that failed, or is in a trace. Not marked cold: gcc 12 would have the wrappers' ends be cold,
- * too. */
+/* Counts a failed or traced call. Not CT_COLD: gcc 12 would make the wrappers' ends cold, too. */
 CT_NOINLINE void ct_thread_count_further(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                                          uint64_t done_ticks, bool failed, int32_t result);
 
 /*
- * Counts a finished call. `due`: it was timed, with these ticks before and after it; in a trace all
- * are. `result`: 0 if it has none.
+ * Counts a finished call. `due`: the call was timed, between call_ticks and done_ticks; in a trace
+ * all calls are. `result`: 0 where the function returns none.
  */
 CT_INLINE void ct_thread_count(struct ct_thread *t, uint32_t api, bool due, uint64_t call_ticks,
                                uint64_t done_ticks, bool failed, int32_t result)

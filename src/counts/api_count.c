@@ -4,8 +4,8 @@
 #include "base/random.h"
 #include "system/clock.h"
 
-#define SHARE 8 /* one part in so many of the budget */
-#define SURE 64 /* calls of a function that are timed first */
+#define SHARE 8 /* timing of calls gets 1 / SHARE of the budget */
+#define SURE 64 /* first calls of a function, which are all timed */
 #define MOST_SHIFT 8
 
 CT_READ_MOSTLY _Atomic uint64_t ct_api_interval_ticks;
@@ -19,8 +19,8 @@ void ct_api_count_init(uint32_t budget_ppm)
 }
 
 /*
- * By how fast they came since the last draw. What that was decides nothing but how many are timed:
- * those to come are drawn by themselves.
+ * The shift by the rate of calls since the last draw. The rate of past calls only decides how many
+ * are timed: the calls to come are drawn independently.
  */
 static uint32_t shift_now(const struct ct_api_count *c, uint64_t now_ticks, uint64_t untimed)
 {
@@ -30,7 +30,7 @@ static uint32_t shift_now(const struct ct_api_count *c, uint64_t now_ticks, uint
         atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed) * calls / taken;
     wanted += wanted / 2; /* to the nearest power of two, not to the one below */
     uint32_t shift = ct_octave(wanted);
-    uint32_t most = (uint32_t)ct_min(c->shift + 1, MOST_SHIFT); /* one that was quick is no rate */
+    uint32_t most = (uint32_t)ct_min(c->shift + 1, MOST_SHIFT); /* a single quick call is no rate */
     return (uint32_t)ct_min(shift, most);
 }
 

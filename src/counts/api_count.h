@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread counts of the calls it makes: all calls, and how long they took. With a budget the
- * clock is not read for calls that come so fast that this would cost too much: then one in a power
- * of two is timed, drawn in advance, and the others are estimated from those.
+ * A thread's counters of its own calls: their number and how long they took. Under a budget, calls
+ * that come too fast are not all timed, as reading the clock would cost too much: one in a power of
+ * two is timed, drawn in advance, and the others are estimated from the timed ones.
  */
 #ifndef CT_API_COUNT_H
 #define CT_API_COUNT_H
@@ -22,37 +22,37 @@ struct ct_api_sums {
 };
 
 /*
- * One function's. Its thread writes all but the last; a call that is not timed touches the first
- * line alone.
+ * Counters of one function in one thread, which writes all but `sums`. An untimed call touches the
+ * first cache line alone.
  */
 struct ct_api_count {
     _Alignas(CT_CACHE_LINE) uint32_t left; /* calls that go by before one is timed */
-    uint32_t shift;                        /* that one stands for 2^shift calls */
+    uint32_t shift;                        /* the timed call stands for 2^shift calls */
     _Atomic uint64_t untimed;
-    _Atomic uint64_t sure; /* calls that were timed for certain, */
+    _Atomic uint64_t sure; /* calls that were timed for certain */
     _Atomic uint64_t sure_ticks;
-    _Atomic uint64_t min_ticks; /* of all that were timed; 0: none yet */
+    _Atomic uint64_t min_ticks; /* shortest timed call; 0: none yet */
     _Atomic uint64_t max_ticks;
     _Atomic uint64_t errors;
-    uint64_t last_ticks;          /* when the last one was timed that made a draw, */
-    _Atomic uint64_t drawn;       /* those that were drawn, */
-    _Atomic uint64_t drawn_ticks; /* and how long they took, each for all it stands for */
+    uint64_t last_ticks;          /* end of the timed call that made the last draw */
+    _Atomic uint64_t drawn;       /* calls that were drawn */
+    _Atomic uint64_t drawn_ticks; /* their ticks, each for all calls it stands for */
     _Atomic uint64_t stands_for;
-    uint64_t seen_untimed;   /* at that time */
-    struct ct_api_sums sums; /* that the drain thread has taken */
+    uint64_t seen_untimed;   /* `untimed` at the last draw */
+    struct ct_api_sums sums; /* counts that the drain thread has taken */
 };
 
 /*
- * With a budget, calls of one function in a thread are timed so many ticks apart, if they come
- * faster than that. 0: all are timed.
+ * Ticks between timed calls of a function in one thread that calls it faster than that, under a
+ * budget. 0: all calls are timed.
  */
 extern _Atomic uint64_t ct_api_interval_ticks;
 
-/* A part of the budget, and what timing a call costs. Also while calls are made. */
+/* Sets that interval from the budget and the cost of timing a call. Calls may go on meanwhile. */
 void ct_api_count_init(uint32_t budget_ppm);
 #define CT_API_CLOCKS_NS 40
 
-/* Whether the call that is about to be made is timed. It is counted afterwards. */
+/* Whether the call that is about to be made is timed. The call is counted when it is over. */
 static inline bool ct_api_is_due(struct ct_api_count *c)
 {
     if (!c->left) /* nearly always, or, with a budget, seldom */
@@ -61,7 +61,7 @@ static inline bool ct_api_is_due(struct ct_api_count *c)
     return false;
 }
 
-/* One that was timed: adds it up. */
+/* Adds up a timed call. */
 static inline void ct_api_add(struct ct_api_count *c, uint64_t ticks)
 {
     if (ct_likely(!c->shift)) {
@@ -79,7 +79,7 @@ static inline void ct_api_add(struct ct_api_count *c, uint64_t ticks)
         atomic_store_explicit(&c->max_ticks, ticks, memory_order_relaxed);
 }
 
-/* After a call that was timed: draws which one is the next. */
+/* After a timed call: draws which call is timed next. */
 void ct_api_draw(struct ct_api_count *c, uint64_t now_ticks, uint64_t *random);
 
 #endif

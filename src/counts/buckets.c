@@ -7,7 +7,7 @@ _Static_assert(CT_HIST_STEPS % CT_BUCKETS_PART == 0, "the last part of an octave
 
 static struct ct_arena arena;
 
-/* What a histogram is that could not be kept. */
+/* Stands for every histogram that could not be kept. */
 static struct ct_buckets none;
 
 static void *take(size_t bytes)

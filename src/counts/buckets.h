@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histograms of durations (base/hist.h), which take memory where something was counted: most hold a
- * few octaves, and single durations far from them come for as long as a program runs. Of the drain
- * thread; never given back.
+ * Histograms of durations (base/hist.h) with memory for the buckets in use alone: most hold a few
+ * octaves, and single durations far from these come for as long as a program runs. The drain thread
+ * owns them and never gives memory back.
  */
 #ifndef CT_BUCKETS_H
 #define CT_BUCKETS_H
@@ -10,8 +10,8 @@
 #include "base/base.h"
 #include "base/hist.h"
 
-#define CT_BUCKETS_PART 4                                  /* buckets that come together, */
-#define CT_BUCKETS_PARTS (CT_HIST_STEPS / CT_BUCKETS_PART) /* and parts of an octave */
+#define CT_BUCKETS_PART 4                                  /* buckets that get memory together */
+#define CT_BUCKETS_PARTS (CT_HIST_STEPS / CT_BUCKETS_PART) /* such parts of an octave */
 
 /* NULL: nothing was counted there. */
 struct ct_buckets {
@@ -21,13 +21,13 @@ struct ct_buckets {
 };
 
 /*
- * Counts a duration n times; *b is NULL before the first one. False: there was no memory once, so
- * that the histogram would not be of all operations; it is empty and stays so.
+ * Counts a duration n times; *b is NULL before the first one. False: memory was out once, so that
+ * the histogram would lack operations; *b is empty from then on.
  */
 bool ct_buckets_add(struct ct_buckets **b, uint64_t ns, uint64_t n);
 void ct_buckets_drop(struct ct_buckets **b);
 
-/* In the child of a fork: what there was is the parent's. */
+/* In the child of a fork: the memory so far is the parent's. */
 void ct_buckets_forget(void);
 
 static inline uint64_t ct_buckets_count(const struct ct_buckets *b, uint32_t bucket)

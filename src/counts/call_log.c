@@ -16,14 +16,14 @@
 #include "system/mem.h"
 #include "system/spare.h"
 
-/* A thread takes so many numbers at a time: threads that call at once write nothing in common. */
+/* Numbers that a thread takes at a time: threads that call at once write nothing in common. */
 #define NUMBERS 1024
 
 CT_READ_MOSTLY atomic_bool ct_call_log_is_on;
 
 static const char no_memory[] = "A thread had no memory for a trace of its calls";
 
-static _Atomic uint64_t numbers; /* given away */
+static _Atomic uint64_t numbers; /* given to threads so far */
 static _Atomic uint32_t threads;
 
 void ct_call_log_forget(void)
@@ -68,7 +68,7 @@ static bool reserve(struct ct_call_log *log, uint32_t *slot)
     if (ct_unlikely(!ct_ring_reserve(&log->ring, CT_LOGGED_CALLS, slot)))
         return false;
     if (ct_unlikely(*slot % (CT_LOGGED_CALLS / 4) == 0))
-        ct_drain_wake(); /* it may be napping for longer than the rest lasts */
+        ct_drain_wake(); /* the drain thread may nap for longer than the room lasts */
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The calls of a thread one by one, on their way into the trace: written by the thread, read by the
- * drain thread. What finds no room is counted.
+ * drain thread. A call that finds no room is counted.
  */
 #ifndef CT_CALL_LOG_H
 #define CT_CALL_LOG_H
@@ -22,15 +22,15 @@ struct ct_logged_call {
 };
 
 struct ct_call_log {
-    uint64_t correlation_end; /* the thread has the numbers up to there to itself */
-    uint32_t id; /* of the thread in the trace, from 1: its state may become another's */
+    uint64_t correlation_end; /* numbers below this one are the thread's alone */
+    uint32_t id; /* thread's number in the trace, from 1: its state may become another thread's */
     uint32_t tid;
     char name[16];
     _Atomic uint64_t dropped;
-    uint64_t dropped_taken; /* of the drain thread, as is the segment of the trace that */
-    uint32_t defined_in;    /* knows the thread, as it was called after so many */
-    uint32_t namings;       /* ct_range_namings() at the last look at */
-    const char *given_name; /* the program's; NULL: none */
+    uint64_t dropped_taken; /* part of `dropped` that is told; drain thread's, as the next three */
+    uint32_t defined_in;    /* segment of the trace that knows the thread's name */
+    uint32_t namings;       /* ct_range_namings() when given_name was looked up */
+    const char *given_name; /* name that NVTX gave the thread; NULL: none */
     struct ct_ring ring;
     struct ct_logged_call call[CT_LOGGED_CALLS];
 };
@@ -45,7 +45,7 @@ CT_COLD void ct_call_log_start(struct ct_thread *t);
 /* A call is done. Its number has been given to the operations that it submitted. */
 CT_COLD void ct_call_log_add(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                              uint64_t done_ticks, int32_t result);
-/* There will be no trace: calls cost what they do without one from now on. */
+/* The trace is given up: calls cost no more than without one from now on. */
 void ct_call_log_stop(void);
 /* In the child of a fork. */
 void ct_call_log_forget(void);

@@ -5,10 +5,10 @@
 
 #include "base/random.h"
 
-/* So many operations at most go by until it is drawn again: rates change. */
+/* Operations that go by at most before the next draw: rates change. */
 #define MOST 1024
 
-#define OTHERS (CT_CLUSTER - 1) /* operations that cannot begin one, as they are in one */
+#define OTHERS (CT_CLUSTER - 1) /* operations in a cluster that cannot begin another */
 
 void ct_cluster_draw(struct ct_cluster *c, uint32_t cycle, uint64_t *random)
 {
@@ -45,7 +45,7 @@ void ct_cluster_step(struct ct_cluster *c, uint32_t cycle, uint64_t *random)
         ct_cluster_draw(c, cycle, random);
 }
 
-/* The probability is one less that of neither. */
+/* The probability is 1 less that of being drawn in neither way. */
 double ct_cluster_weight(uint64_t every, uint64_t cycle)
 {
     uint64_t parts = cycle + CT_CLUSTER * (every - 1);

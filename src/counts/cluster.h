@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * With a budget, operations are timed in clusters: so many of a thread, one after the other,
- * whatever they are. The first bracket after a while without one finds cold caches and something
- * unseen in front of it in its stream, and costs the program three times what the next ones do; and
- * of these more is known. Each operation begins a cluster with the same probability, drawn in
- * advance, so that each is as likely as any other to be in one.
+ * Under a budget, operations are timed in clusters: CT_CLUSTER of a thread in a row, of any kind.
+ * The first bracket after a while without one finds cold caches and unseen work in front of it in
+ * its stream, and costs the program three times as much as the next ones, of which more is known.
+ * Each operation begins a cluster with the same probability, drawn in advance, so that each is as
+ * likely as any other to be in one.
  *
  * The cycle is how many operations there are from one cluster's first to the next one's, on
- * average. All of it is the launching thread's.
+ * average. Clusters belong to the launching thread.
  */
 #ifndef CT_CLUSTER_H
 #define CT_CLUSTER_H
@@ -16,40 +16,40 @@
 
 #define CT_CLUSTER 8
 
-/* What is put together of so many at once, each in its place by number: of threads side by side. */
+/* Clusters, of threads side by side, that are added up at once, each in its place by number. */
 #define CT_CLUSTERS_OPEN 8
 
 struct ct_cluster {
-    _Alignas(CT_CACHE_LINE) uint32_t until; /* operations before the next one begins */
-    bool is_open;    /* now, or it has begun: none goes by without a look */
-    bool is_drawn;   /* after `until` one begins; otherwise it is to be drawn again */
-    uint32_t left;   /* operations of the one that has begun, this one included */
-    uint32_t cycle;  /* that `until` was drawn of, or the one that has begun; 0: none yet */
-    uint32_t number; /* of the last one, in the process; from 1 */
+    _Alignas(CT_CACHE_LINE) uint32_t until; /* operations before the next cluster begins */
+    bool is_open;    /* a cluster begins or goes on: no operation goes by without a look */
+    bool is_drawn;   /* a cluster begins after `until`; otherwise draw again */
+    uint32_t left;   /* operations left in the open cluster, this one included */
+    uint32_t cycle;  /* cycle of the last draw, or of the open cluster; 0: none yet */
+    uint32_t number; /* the last cluster's, unique in the process; from 1 */
 };
 
-/* An operation that is in none. */
+/* Counts an operation that is in no cluster. */
 CT_INLINE void ct_cluster_passed(struct ct_cluster *c)
 {
     if (ct_unlikely(!--c->until))
         c->is_open = true;
 }
 
-/* When the next one begins; cycle 0: it is not known how often one is to. */
+/* Draws when the next cluster begins; cycle 0: its frequency is not known yet. */
 void ct_cluster_draw(struct ct_cluster *c, uint32_t cycle, uint64_t *random);
 
 /*
- * Whether this operation is in a cluster, perhaps as its first one: of those that were drawn fewer
- * begin where the cycle is a longer one by now.
+ * Whether this operation is in a cluster, perhaps as its first one: where the cycle has grown since
+ * the draw, fewer of the drawn clusters begin.
  */
 bool ct_cluster_takes(struct ct_cluster *c, uint32_t cycle, uint64_t *random);
 
-/* To the next operation. */
+/* Goes on to the next operation. */
 void ct_cluster_step(struct ct_cluster *c, uint32_t cycle, uint64_t *random);
 
 /*
- * Of an operation that is timed if it is drawn by itself, one in `every`, or in a cluster: the
- * inverse of that probability. Only what is certain has a weight of 1.
+ * Weight of an operation that is timed if drawn by itself, one in `every`, or in a cluster: the
+ * inverse of that probability. Only operations that are certain have a weight of 1.
  */
 double ct_cluster_weight(uint64_t every, uint64_t cycle);
 

@@ -9,15 +9,15 @@
 #include "system/clock.h"
 
 /*
- * So many at most go by unseen: rates change, and while some are still to be timed for certain, the
- * purse may fill at any time.
+ * Launches that go by at most before a look: rates change, and while a cell has operations that are
+ * sure to be timed, the purse may fill at any time.
  */
 #define MOST 1024
 #define MOST_BEFORE_SURE 32
 
 CT_READ_MOSTLY bool ct_pass_is_on;
 
-static uint64_t collected; /* of the drain thread */
+static uint64_t collected; /* written by the drain thread */
 
 void ct_pass_init(bool on)
 {
@@ -33,7 +33,7 @@ bool ct_pass_is_current(struct ct_passes *all, const struct ct_pass *p)
     return current == ct_pass_account(all, p)->context;
 }
 
-/* The stamps make up for what a processor does of it beside the call. */
+/* The cost of the stamps makes up for work that a processor does beside the call. */
 void ct_pass_measured(uint64_t begin_ticks, uint64_t call_ticks, uint64_t done_ticks)
 {
     ct_sample_measured(CT_COST_PASS, call_ticks - begin_ticks + ct_ticks() - done_ticks);
@@ -77,7 +77,7 @@ static bool is_for(const struct ct_pass_account *a, const struct ct_pass_finding
            a->stream_id == f->known_stream->id && a->context == f->context->handle;
 }
 
-/* Whether launches like this one can be counted there, now or once the drain thread was there. */
+/* Has the slot count such launches. False: its earlier counts wait for the drain thread. */
 static bool claim(struct ct_passes *all, struct ct_pass *p, const struct ct_pass_finding *f)
 {
     struct ct_pass_account *a = ct_pass_account(all, p);
@@ -135,7 +135,7 @@ void ct_pass_arm(struct ct_passes *all, const struct ct_pass_finding *f, uint64_
         atomic_store_explicit(&all->used[i / 64], used | bit, memory_order_release);
 }
 
-/* The last write of the thread is the count, ours is that it was taken. */
+/* The launching thread writes `count` last, the drain thread `taken`. */
 static bool collect(struct ct_pass *p, struct ct_pass_account *a)
 {
     uint64_t count = atomic_load_explicit(&p->count, memory_order_acquire);

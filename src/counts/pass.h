@@ -5,9 +5,9 @@
  * graph and stream, go by before one is a candidate for being timed. Till then a launch costs a
  * comparison and a few counters, all of them the thread's.
  *
- * What was found out about a launch holds until somebody calls ct_pass_renew(): then the next one
- * is looked at again. What is left of a number that was drawn may be thrown away at any time, as
- * what comes next is independent of it.
+ * Findings about a launch hold until somebody calls ct_pass_renew(): then the next launch is looked
+ * at again. The rest of a drawn number may be thrown away at any time, as launches to come do not
+ * depend on it.
  */
 #ifndef CT_PASS_H
 #define CT_PASS_H
@@ -24,44 +24,44 @@
 
 #define CT_PASSES 512 /* in each thread */
 
-/* A kind of launch; what each launch reads and writes of it, in one cache line. Of the thread. */
+/* A kind of launch: fields for each launch, in a cache line. Owned by the launching thread. */
 struct ct_pass {
-    _Alignas(CT_CACHE_LINE) const void *handle; /* of the kernel or the executable graph */
+    _Alignas(CT_CACHE_LINE) const void *handle; /* a kernel or an executable graph */
     CUstream stream;
-    uint32_t grid[3]; /* of a graph all of the shape is 0, which no kernel's is */
+    uint32_t grid[3]; /* a graph's shape is all 0, as no kernel's is */
     uint32_t block[3];
     uint32_t shared_bytes;
     uint32_t left;          /* launches that go by before one is looked at */
-    _Atomic uint64_t count; /* that went by; read by the drain thread */
+    _Atomic uint64_t count; /* launches that went by; read by the drain thread */
     uint32_t generation;
     uint16_t stream_index;
     bool takes_turns : 1; /* ct_stream_take_turn() */
-    bool candidate : 1;   /* the one after `left` is to be timed; otherwise draw again */
-    bool in_clusters : 1; /* they are timed in clusters as well */
+    bool candidate : 1;   /* the launch after `left` is to be timed; otherwise draw again */
+    bool in_clusters : 1; /* launches are timed in clusters as well */
 };
 _Static_assert(sizeof(struct ct_pass) == CT_CACHE_LINE, "one cache line");
 _Static_assert(CT_STREAMS <= UINT16_MAX + 1, "a stream's index has 16 bits");
 
-/* Whom they are counted for. Changes only when all that was counted has been taken. */
+/* Account for which a slot counts. Changes only when all that was counted has been taken. */
 struct ct_pass_account {
     _Alignas(CT_CACHE_LINE) uint32_t row;
-    uint32_t last_row; /* as the stream's */
+    uint32_t last_row; /* becomes the stream's */
     uint32_t loss;
     uint32_t cell;
-    uint32_t every; /* of which `left` was drawn */
+    uint32_t every; /* rate of the draw of `left`: one in so many */
     uint64_t stream_id;
-    CUcontext context;      /* of default streams: one handle for those of all contexts */
-    _Atomic uint64_t taken; /* of the count, by the drain thread */
+    CUcontext context;      /* default streams of all contexts have one handle */
+    _Atomic uint64_t taken; /* part of `count` that the drain thread has taken */
 };
 
 struct ct_passes {
     struct ct_cluster cluster;
     struct ct_pass pass[CT_PASSES];
     struct ct_pass_account account[CT_PASSES];
-    _Atomic uint64_t used[CT_PASSES / 64]; /* a bit for each that was ever armed */
+    _Atomic uint64_t used[CT_PASSES / 64]; /* a bit for each slot that was ever armed */
 };
 
-/* Whether launches can be passed over at all: set once, before the first. */
+/* Whether launches can be passed over at all: set once, before the first launch. */
 extern bool ct_pass_is_on;
 
 void ct_pass_init(bool on);
@@ -92,7 +92,7 @@ CT_INLINE bool ct_pass_has_turn(const struct ct_pass *p)
     return (turns & 1) == (p->stream == CU_STREAM_LEGACY);
 }
 
-/* Whether a launch goes by: NULL if it has to be looked at. */
+/* Returns the slot of a launch that goes by; NULL: the launch has to be looked at. */
 CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle,
                                        const uint32_t *grid, const uint32_t *block,
                                        size_t shared_bytes, CUstream stream)
@@ -112,7 +112,7 @@ CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle
     return p;
 }
 
-/* What it costs that a launch goes by: from before the look to the call, and from after it on. */
+/* Measures the cost of a launch that goes by: before the real call, and from its end on. */
 CT_COLD void ct_pass_measured(uint64_t begin_ticks, uint64_t call_ticks, uint64_t done_ticks);
 
 CT_COLD void ct_pass_failed(struct ct_passes *all, const struct ct_pass *p);
@@ -132,7 +132,7 @@ CT_INLINE void ct_pass_made(struct ct_passes *all, struct ct_pass *p, CUresult r
     ct_stream_passed(ct_stream(p->stream_index), ct_pass_account(all, p)->last_row);
 }
 
-/* What a launch that was looked at has been found to be. */
+/* Findings about a launch that was looked at. */
 struct ct_pass_finding {
     const void *handle;
     CUstream stream; /* as the program knows it */
@@ -140,21 +140,21 @@ struct ct_pass_finding {
     struct ct_stream *known_stream;
     struct ct_context *context;
     uint32_t row;
-    uint32_t last_row;   /* of the stream, from then on */
-    uint32_t cell;       /* or CT_CELL_NONE: none is ever timed */
-    enum ct_loss loss;   /* as which those are counted that go by */
-    uint32_t generation; /* of before it was looked at */
+    uint32_t last_row;   /* stream's, from then on */
+    uint32_t cell;       /* or CT_CELL_NONE: such launches are never timed */
+    enum ct_loss loss;   /* reason under which launches that go by are counted */
+    uint32_t generation; /* ct_pass_generation before the look */
 };
 
-/* Of a launch that is not passed over, whether its turn to be timed was drawn in advance. */
+/* Whether the turn of a launch that is not passed over was drawn in advance. */
 struct ct_drawn ct_pass_candidate(struct ct_passes *all, const struct ct_pass_finding *f);
 
-/* Draws how many like this one go by from now on. */
+/* Draws how many such launches go by from now on. */
 void ct_pass_arm(struct ct_passes *all, const struct ct_pass_finding *f, uint64_t *random);
 
-/* Drain thread: counts what went by for rows, cells and streams; returns whether there was any. */
+/* Drain thread: counts launches that went by for rows, cells, streams; false: there were none. */
 bool ct_passes_collect(struct ct_passes *all);
-/* Drain thread: how many that were so far. */
+/* Drain thread: number of launches that it has counted as gone by. */
 uint64_t ct_passes_collected(void);
 
 #endif

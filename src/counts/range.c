@@ -117,7 +117,7 @@ static uint32_t add_node(struct ct_ranges *r, uint16_t *slot, uint64_t hash, uin
     return n;
 }
 
-/* The range of that name below `parent`; 0: there is no room for it. */
+/* The node of that name below `parent`; 0: there is no room for it. */
 static uint32_t node_below(struct ct_ranges *r, uint32_t parent, uint32_t style,
                            const struct ct_range_label *l)
 {
@@ -138,7 +138,7 @@ static uint32_t last_node(const struct ct_ranges *r)
     return r->depth ? r->open[r->depth - 1].node : 0;
 }
 
-/* What is in the box when the number is replaced was put there before: it is taken out then. */
+/* Ends by other threads that came before the number is replaced are taken out here. */
 static void show(struct ct_thread *t, struct ct_ranges *r)
 {
     uint32_t node = last_node(r);
@@ -173,8 +173,7 @@ static bool is_traced(void)
     return atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed);
 }
 
-/* With a trace none is to be lost: the drain thread may be napping for longer than the rest lasts.
- */
+/* A trace may lose no record: the drain thread is woken lest it nap longer than the room lasts. */
 static void put_record(struct ct_ranges *r, struct ct_range_record record)
 {
     uint32_t at;
@@ -210,7 +209,7 @@ static void add_duration(struct ct_ranges *r, const struct ct_open_range *o, uin
     put_record(r, (struct ct_range_record){o->opened_as, (uint32_t)o->id, o->start_ticks, end_ticks});
 }
 
-/* Those opened after it stay open: their path is another one from now on. */
+/* Ranges that were opened later stay open, with another path from now on. */
 static void end_range(struct ct_ranges *r, uint32_t at, uint64_t end_ticks)
 {
     if (r->open[at].counts)
@@ -257,7 +256,7 @@ CT_COLD uint32_t ct_range_renew(struct ct_thread *t)
     uint32_t range;
     do {
         uint32_t node;
-        atomic_store(&t->range, 0); /* before the look: what is ended after it says so again */
+        atomic_store(&t->range, 0); /* before the look: later ends set CT_RANGE_STALE again */
         take_ended(r);
         node = last_node(r);
         range = node ? ct_range_of(t->number, node) : 0;
@@ -271,7 +270,7 @@ int ct_range_push(struct ct_thread *t, const struct ct_range_label *l)
     if (!r)
         return 0;
     uint32_t level = r->level[l->domain]++;
-    if (ct_unlikely(level != r->kept[l->domain])) { /* inside one that is not kept */
+    if (ct_unlikely(level != r->kept[l->domain])) { /* inside a range that is not kept */
         ct_range_lose(CT_RANGE_LOST_DEEP, 1);
         return (int)level;
     }
@@ -405,7 +404,7 @@ CT_COLD void ct_range_count_call(struct ct_thread *t, uint32_t range, uint32_t a
     ct_count_bump(&c->calls, (uint64_t)1 << shift);
 }
 
-/* What is still open stays so; the tree goes on with the next thread. */
+/* Ranges that are still open remain unclosed; the tree goes on with the state's next thread. */
 void ct_range_thread_ends(struct ct_thread *t)
 {
     struct ct_ranges *r = atomic_load_explicit(&t->ranges, memory_order_relaxed);

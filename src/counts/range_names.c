@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program calls domains, categories and threads. All is the program's to the end, in the
+ * Names of domains, categories and threads, as the program gives them. They hold to the end, in the
  * child of a fork as well.
  */
 #include "base/text.h"
@@ -8,11 +8,11 @@
 #include "counts/range.h"
 #include "system/spin.h"
 
-#define NAMED 1024 /* threads, and categories */
+#define NAMED 1024 /* names of threads, and as many of categories */
 
 static struct {
     struct ct_spin lock;
-    _Atomic uint32_t count; /* without the default one */
+    _Atomic uint32_t count; /* without the default domain */
     const char *name[CT_RANGE_DOMAINS];
 } domains;
 
@@ -36,7 +36,7 @@ void ct_range_names_forget(void)
     ct_spin_init(&categories.lock);
 }
 
-/* 0: it is not there. Takes no lock. */
+/* 0: there is no such domain. Takes no lock. */
 static uint32_t find_domain(const char *name, size_t bytes)
 {
     uint32_t n = atomic_load_explicit(&domains.count, memory_order_acquire);

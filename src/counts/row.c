@@ -11,18 +11,18 @@
 #include "system/mem.h"
 #include "system/spin.h"
 
-#define OTHERS 1024 /* rows that no name gets */
+#define OTHERS 1024 /* rows that are kept for get_others() */
 #define NAMED_ROWS (CT_ROWS - OTHERS)
 
 static const char others_name[] = "(other kernels)";
 
 struct rows {
     struct ct_row *row;
-    struct ct_growing room; /* for them; the last one is CT_ROW_WITNESS */
+    struct ct_growing room; /* memory of the rows; the last one is CT_ROW_WITNESS */
     _Atomic uint32_t count;
     struct ct_spin lock;   /* for adding */
     struct ct_table index; /* hash of the identity -> row, chained by trying the next hash */
-    /* row + 1 of what has no name: found without the lock */
+    /* row + 1 of operations without a name: found without the lock */
     _Atomic uint32_t unnamed[CT_ROW_PREFETCH + 1][CT_DIRECTION_COUNT][CT_DEVICES];
 };
 
@@ -56,7 +56,7 @@ struct identity {
     const char *name;
     size_t len;
     uint64_t hash;
-    const char *kept; /* a copy of the name that stays; NULL: there is none */
+    const char *kept; /* a copy of the name that stays; NULL: no memory */
     bool excluded;
 };
 
@@ -74,7 +74,7 @@ static bool is_row(const struct ct_row *r, const struct identity *id)
            ct_same_text(r->name, id->name, id->len);
 }
 
-/* What rows without a name of their own are called needs no memory. */
+/* Rows without a name of their own need no memory for it. */
 static const char *name_of(const struct identity *id)
 {
     if (!id->len)
@@ -82,7 +82,7 @@ static const char *name_of(const struct identity *id)
     return id->name == others_name ? others_name : ct_intern(id->name, id->len);
 }
 
-/* All that takes time, or memory: before the lock. */
+/* Work that takes time or memory, done before the lock is taken. */
 static void settle(struct identity *id)
 {
     bool named = id->kind == CT_ROW_KERNEL && id->name != others_name;
@@ -90,13 +90,13 @@ static void settle(struct identity *id)
     id->excluded = !ct_is_wanted(id->device, named ? id->kept : NULL);
 }
 
-/* Rows that have memory before a named one is added: those of others find theirs at any time. */
+/* Rows that need memory before a named one is added: others then find theirs at any time. */
 static uint32_t reach_for_named(void)
 {
     return (uint32_t)ct_min(ct_rows_count() + 1, NAMED_ROWS) + OTHERS;
 }
 
-/* For who got no named row: others may have taken all that there was memory for just now. */
+/* Whether to try again without a row: other threads may have taken all rows that had memory. */
 static bool may_grow(void)
 {
     uint32_t reach = reach_for_named();
@@ -122,7 +122,7 @@ static uint32_t add_locked(const struct identity *id, uint32_t most)
     return n;
 }
 
-/* CT_ROW_NONE: it is not there, and its key would be *key. Takes no lock. */
+/* CT_ROW_NONE: there is no such row, and its key would be *key. Takes no lock. */
 static uint32_t find(const struct identity *id, uint64_t *key)
 {
     uint64_t value;
@@ -132,7 +132,7 @@ static uint32_t find(const struct identity *id, uint64_t *key)
     return CT_ROW_NONE;
 }
 
-/* A row that is there, or one among the first `most`. */
+/* The row of that identity, or a new one among the first `most`. */
 static uint32_t find_or_add(struct identity *id, uint32_t most)
 {
     uint64_t key;

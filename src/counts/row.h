@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows: what the table has a line for. A row is a kernel on a device, a copy direction, memset,
- * prefetch or graph on a device. Rows are found by identity, never removed, and bounded in number:
- * kernels for which there is no row, or no memory, share one named "(other kernels)" a device.
+ * Rows: lines of the table. A row is a kernel on a device, or a copy direction, memset, prefetch or
+ * graph on a device. Rows are found by identity, never removed, and bounded in number: kernels for
+ * which there is no row, or no memory, share one named "(other kernels)" a device.
  *
  * Launching threads write the atomic counters only; the statistics belong to the drain thread.
  */
@@ -22,14 +22,13 @@
 
 #define CT_ROWS 16384
 #define CT_ROW_SHAPES 8
-#define CT_NAME_BYTES ((size_t)64 * 1024) /* names are cut there */
+#define CT_NAME_BYTES ((size_t)64 * 1024) /* longer names are cut */
 
-#define CT_ROW_WITNESS CT_ROWS /* of the kernels of witness.h, which are in no table */
+#define CT_ROW_WITNESS CT_ROWS /* row of witnesses (witness.h), which are in no table */
 
 /*
- * Classes of durations for who asks again and again (metrics.h): a few, and 64 bits wide, as they
- * are counted for as long as a service runs. Upper limits, inclusive, in ns and as seconds are
- * written; the last class has none.
+ * Classes of durations for metrics (metrics.h): few, and 64 bits wide, as they count for as long as
+ * a service runs. Upper limits, inclusive, in ns, and as text in seconds; the last class has none.
  */
 #define CT_CLASS_LIMITS(X)                                                                         \
     X(1000, "1e-06")                                                                               \
@@ -54,13 +53,13 @@ struct ct_sums {
     uint64_t max_ns;
     double square_ns2;
     struct ct_buckets *buckets; /* NULL until the first duration */
-    struct ct_listed listed;    /* these, by the row's `timed` */
+    struct ct_listed listed;    /* buckets in the file, as of the row's `timed` */
 };
 
-/* Sums over clusters of products of distances, ns2 (in_common.h). With independent ones about 0. */
+/* Sums over clusters of products of distances, ns2 (in_common.h); about 0 for independent ones. */
 struct ct_in_common {
-    double of_cells_ns2;    /* of its cells with each other */
-    double with_others_ns2; /* with all other rows */
+    double of_cells_ns2;    /* between the row's cells */
+    double with_others_ns2; /* between its cells and those of all other rows */
 };
 
 struct ct_row {
@@ -79,14 +78,14 @@ struct ct_row {
     _Atomic uint64_t errors;
     _Atomic uint64_t bytes;
 
-    /* Of the drain thread. */
+    /* The rest is the drain thread's. */
     uint64_t timed;
-    struct ct_projection projection; /* of the sampled out, as of the last ct_rows_project() */
-    struct ct_in_common in_common;   /* of its estimates */
+    struct ct_projection projection; /* operations passed over, as of the last ct_rows_project() */
+    struct ct_in_common in_common;   /* between estimates */
     struct ct_sums time;
     struct ct_sums raw;
     struct ct_prior prior;
-    uint64_t classes[CT_CLASSES]; /* operations, or those they stand for; with metrics only */
+    uint64_t classes[CT_CLASSES]; /* operations, each with all it stands for; with metrics only */
     uint64_t timed_bytes;
     struct ct_transfers *transfers; /* copies; NULL until one is timed */
     uint64_t doubt_ns;
@@ -116,7 +115,7 @@ static inline bool ct_row_is_programmatic(uint32_t index)
     return atomic_load_explicit(&ct_row(index)->programmatic, memory_order_relaxed);
 }
 
-/* Those passed over by chance: the timed stand for them. */
+/* Whether such operations were passed over by chance: the timed stand for them. */
 static inline bool ct_loss_is_drawn(enum ct_loss loss)
 {
     return loss == CT_LOSS_SAMPLED || loss == CT_LOSS_PROGRAMMATIC;
@@ -125,8 +124,8 @@ static inline bool ct_loss_is_drawn(enum ct_loss loss)
 uint32_t ct_rows_count(void);
 
 /*
- * Row of that identity, made if need be. name may be NULL. Never fails: when there is no room the
- * row for all others is returned.
+ * The row of that identity, made if need be. name may be NULL. Never fails: when there is no room
+ * the row for all others is returned.
  */
 uint32_t ct_row_get(uint32_t kind, uint32_t detail, uint32_t device, const char *name);
 

@@ -12,11 +12,11 @@
 #include "system/mem.h"
 #include "system/spin.h"
 
-/* Under a budget: of a cell that the control loop has not met, and of what finds no cell. */
+/* `every` under a budget: of new cells, of operations without a cell; most of programmatic rows. */
 #define FIRST_EVERY 16
 #define NO_CELL_EVERY 256
 #define APART_EVERY 128
-/* Of programmatic rows one in so many, and as more are seen one in this part of those. */
+/* `every` of programmatic rows: the first number, later this part of the operations seen. */
 #define PROGRAMMATIC_EVERY 16
 #define PROGRAMMATIC_PART 16
 #define MOST_SHIFT 16
@@ -24,7 +24,7 @@
 #define MEDIAN_STEPS 16
 #define MEDIAN_FIRST 4
 
-/* When so many are in use, what has none yet comes into one for the rest of its row. */
+/* When so many cells are in use, all further shapes of a row share one cell. */
 #define CELLS_OF_SHAPES (CT_CELLS / 4 * 3)
 
 struct cells {
@@ -32,15 +32,15 @@ struct cells {
     _Atomic uint32_t count;
     struct ct_spin lock;   /* for adding */
     struct ct_table index; /* key and row -> cell; with room for twice as many */
-    /* Of the drain thread. */
+    /* The rest is the drain thread's. */
     struct ct_stratum stratum[CT_CELLS];
     uint64_t lost[CT_CELLS];
     uint64_t passed[CT_CELLS];
-    struct ct_cell_count sums[CT_CELLS]; /* of threads */
+    struct ct_cell_count sums[CT_CELLS]; /* over all threads */
 };
 
 CT_READ_MOSTLY bool ct_sample_is_on;
-/* Each launch reads the purse where there is a budget; the means are written now and then. */
+/* On its own line: each launch reads the purse under a budget, `costs` change now and then. */
 _Alignas(CT_CACHE_LINE) struct ct_purse ct_purse;
 
 static CT_READ_MOSTLY struct cells *cells;
@@ -48,7 +48,7 @@ static CT_READ_MOSTLY struct ct_sample_policy policy;
 static struct {
     _Alignas(CT_CACHE_LINE) struct cost {
         _Atomic uint64_t median; /* ticks; 0: not known yet */
-        _Atomic uint32_t seen;   /* of the first few */
+        _Atomic uint32_t seen;   /* measurements, up to MEDIAN_FIRST */
     } of[CT_COST_COUNT];
 } costs;
 
@@ -108,7 +108,7 @@ struct ct_stratum *ct_cell_stratum(uint32_t index)
     return &cells->stratum[index];
 }
 
-/* The news since the last time are few, or less than none. */
+/* Adds a thread's counts since the last time: few, or below 0 where operations were taken back. */
 static void sum_up(struct ct_sampler *s, uint32_t index)
 {
     struct ct_cell_count *sums = &cells->sums[index];
@@ -155,13 +155,13 @@ uint32_t ct_cells_count(void)
     return cells ? atomic_load_explicit(&cells->count, memory_order_acquire) : 0;
 }
 
-/* Digits of pi: each word of what is hashed has its own. */
+/* Digits of pi: each hashed word has its own salt. */
 static const uint64_t salt[] = {
     0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89,
     0x452821e638d01377, 0xbe5466cf34e90c6c, 0xc0ac29b7c97c50dd, 0x3f84d5b5b5470917,
 };
 
-/* Both halves of the product. Those of several pairs do not wait for each other. */
+/* Both halves of the product. Products of several pairs do not wait for each other. */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)a * b;
@@ -175,7 +175,7 @@ static uint64_t size_class(uint64_t bytes)
     return (uint64_t)top << 32 | bytes >> (top - 2);
 }
 
-/* Read in the sizes it was just written in: the processor waits where it is not so. */
+/* Reads the shape in the sizes it was just written in: other sizes make the processor wait. */
 uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations)
 {
     const uint32_t *g = shape->grid, *b = shape->block;
@@ -207,7 +207,7 @@ static uint64_t key_in_row(uint64_t key, uint32_t row)
     return fold(key, row ^ salt[0]) | 1;
 }
 
-/* What finds no cell never does: it must not take the lock each time. */
+/* An operation that finds no cell never does: it must not take the lock each time. */
 static CT_COLD uint32_t add(uint64_t key, uint32_t row, uint64_t operations)
 {
     uint64_t known;
@@ -234,7 +234,7 @@ static uint32_t find(uint32_t row, uint64_t key, uint64_t operations)
     return add(key, row, operations);
 }
 
-/* The emptier the purse, the thinner: a burst is thinned out, not cut off. */
+/* The emptier the purse, the fewer are timed: a burst is thinned out, not cut off. */
 static uint32_t thinned(uint32_t every, int64_t left_ns, int64_t size_ns)
 {
     int64_t half_ns = size_ns / 2 + 1;
@@ -245,7 +245,7 @@ static uint32_t thinned(uint32_t every, int64_t left_ns, int64_t size_ns)
     return (uint32_t)ct_min((uint64_t)every << ct_min(shift, MOST_SHIFT), CT_EVERY_MOST);
 }
 
-/* Within the budget: half of the purse is for those that are sure, all of it for the others. */
+/* Within the budget: operations that are sure may use half of the purse, the others all of it. */
 static bool is_sure(struct ct_cell *c, int64_t left_ns, int64_t size_ns)
 {
     if (ct_likely(atomic_load_explicit(&c->sure, memory_order_relaxed) <= 0))
@@ -261,7 +261,7 @@ enum ct_loss ct_sample_loss(uint32_t row)
     return ct_row_is_programmatic(row) ? CT_LOSS_PROGRAMMATIC : CT_LOSS_SAMPLED;
 }
 
-/* A short program has a mean of each kernel as well, and a long one loses little. */
+/* A short program has a mean of each kernel as well, and a long one loses little time. */
 static uint32_t apart_every(uint32_t row, uint64_t seen)
 {
     if (!ct_row_is_programmatic(row))
@@ -269,7 +269,7 @@ static uint32_t apart_every(uint32_t row, uint64_t seen)
     return (uint32_t)ct_min(ct_max(seen / PROGRAMMATIC_PART, PROGRAMMATIC_EVERY), policy.apart);
 }
 
-/* seen: how often in this thread; counts for programmatic rows, which do not go by. */
+/* seen: the cell's operations in this thread; for programmatic rows, which do not go by. */
 static uint32_t every_of(const struct ct_cell *c, uint32_t row, uint64_t seen)
 {
     uint32_t every = policy.every;
@@ -300,7 +300,7 @@ static void pay(bool sure, bool follows)
 }
 
 /*
- * Clusters are for budgets; what timing keeps apart is drawn operation by operation, and so is all
+ * Clusters are for budgets; operations that timing keeps apart are drawn one by one, and so are all
  * where the user's own rate is a bound.
  */
 static bool may_be_in_cluster(uint32_t row, uint64_t seen)
@@ -318,7 +318,7 @@ static uint32_t cluster_cycle(void)
     return atomic_load_explicit(&ct_purse.cluster_cycle, memory_order_relaxed);
 }
 
-/* Of the cluster that has begun, or of one that would begin now; 0: that is not known yet. */
+/* The cycle of the open cluster, or of one that would begin now; 0: not known yet. */
 static uint32_t cycle_of(struct ct_cluster *c, uint64_t *random, int64_t left_ns, int64_t size_ns)
 {
     if (c->left)
@@ -328,7 +328,7 @@ static uint32_t cycle_of(struct ct_cluster *c, uint64_t *random, int64_t left_ns
     return thinned(c->cycle, left_ns, size_ns);
 }
 
-/* Of those that were drawn in advance fewer are where one in more is to be by now. */
+/* Fewer of the operations that were drawn in advance are chosen where `every` has grown since. */
 static bool is_chosen(struct ct_drawn drawn, uint64_t every, uint64_t *random)
 {
     return drawn.is_it && (every <= drawn.every || ct_random(random) * every >> 32 < drawn.every);
@@ -390,8 +390,8 @@ void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice)
 
 /*
  * Follows the median in small steps: calls that were interrupted, or waited in the driver for room
- * in the queue, say nothing of what cutrace costs. From one of those it would take long to come
- * back, as few brackets are made where one seems dear: so it begins at the least of the first few.
+ * in the queue, say nothing of cutrace's cost. The way back from such a call would be long, as few
+ * brackets are made where one seems dear: so the median begins at the least of the first few.
  */
 static void follow(struct cost *c, uint64_t ticks)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which operations are timed when not all are. Decided for each on its own, at random: an operation
- * is timed with probability 1 / every, whatever the ones before it did, so no program can keep step
- * with it. What `every` is depends on the cell the operation belongs to, that is on its row and
- * its shape, and on how much of the budget is left. Programmatic rows, which timing would keep
- * apart, are sampled even where nothing else is; there it depends on how many a thread has seen.
+ * Choice of the operations that are timed when not all are. Each is decided on its own, at random:
+ * an operation is timed with probability 1 / every, whatever the ones before it did, so no program
+ * can keep step with that. `every` depends on the operation's cell, that is on its row and its
+ * shape, and on how much of the budget is left. Programmatic rows, which timing would keep apart,
+ * are sampled even where nothing else is; there `every` depends on how many a thread has seen.
  *
- * Launching threads read the cells and count on their own. The rates are set by the drain thread
- * (control.h), which also keeps the purse filled.
+ * Launching threads read the cells and count on their own. The drain thread sets the rates
+ * (control.h) and keeps the purse filled.
  */
 #ifndef CT_SAMPLE_H
 #define CT_SAMPLE_H
@@ -28,18 +28,18 @@
 
 struct ct_cell {
     _Alignas(CT_CACHE_LINE) _Atomic uint32_t every;
-    _Atomic int32_t sure; /* to be timed before any is passed over */
+    _Atomic int32_t sure; /* operations to be timed before any is passed over */
     uint32_t row;
-    uint64_t operations; /* in each, more than one in batches */
+    uint64_t operations; /* in each launch or copy; more than one in batches */
 };
 
-/* Of a cell: launches, copies, batches, and how many of them are or will be timed. */
+/* A cell's launches, copies and batches, and how many of these are or will be timed. */
 struct ct_cell_count {
     uint64_t seen;
     uint64_t chosen;
 };
 
-/* What a thread has of it; the counts are written by the thread and read by the drain thread. */
+/* A thread's part in sampling; it writes `count`, which the drain thread reads. */
 struct ct_sampler {
     uint64_t random;
     uint32_t unmeasured; /* operations since the cost of one was measured */
@@ -48,16 +48,16 @@ struct ct_sampler {
         _Atomic uint64_t chosen;
     } count[CT_CELLS];
     struct {
-        uint32_t seen; /* cut off */
+        uint32_t seen; /* lower half of the count */
         uint32_t chosen;
-    } taken[CT_CELLS]; /* of these, by the drain thread */
+    } taken[CT_CELLS]; /* part of `count` that the drain thread has added up */
 };
 
-/* What the user asked for; everything else follows from it. */
+/* The user's wishes, from which everything else follows. */
 struct ct_sample_policy {
     uint32_t every;      /* never time more than one in so many */
-    uint32_t budget_ppm; /* of the run time, 0: no budget */
-    uint32_t apart;      /* in the long run, of what timing keeps apart; 0: the user said it may */
+    uint32_t budget_ppm; /* parts of the run time; 0: no budget */
+    uint32_t apart;      /* most of `every` where timing keeps operations apart; 0: no bound */
     uint32_t sure;       /* operations of each cell that are timed first */
 };
 
@@ -66,7 +66,7 @@ struct ct_choice {
     double weight;
     uint32_t cell;
     uint32_t cluster; /* its number; 0: it was drawn by itself, or not at all */
-    bool follows;     /* another one of its cluster */
+    bool follows;     /* behind another one of its cluster */
     bool counted;     /* as seen, in the thread's sampler */
 };
 
@@ -76,36 +76,36 @@ void ct_sample_forget(void);
 /* may_keep_apart: the user said that timing may keep operations apart. */
 struct ct_sample_policy ct_sample_policy_of_config(bool may_keep_apart);
 
-/* Of all operations; otherwise only programmatic rows are sampled. */
+/* Whether all operations are sampled; otherwise only programmatic rows are. */
 extern bool ct_sample_is_on;
 const struct ct_sample_policy *ct_sample_policy(void);
 
-/* As what operations of the row count that were not drawn. */
+/* The reason under which operations of the row count that were not drawn. */
 enum ct_loss ct_sample_loss(uint32_t row);
 
 struct ct_cell *ct_cell(uint32_t index);
-struct ct_stratum *ct_cell_stratum(uint32_t index); /* of the drain thread */
-/* All threads' sums; those that doze up to when they began to (awake.h). Drain thread. */
+struct ct_stratum *ct_cell_stratum(uint32_t index); /* the drain thread's */
+/* Sums over all threads, of dozing ones up to when they began to doze (awake.h). Drain thread. */
 struct ct_cell_count ct_cell_count(uint32_t index);
-/* Adds what a thread counted since the last time to that. Drain thread. */
+/* Adds a thread's counts since the last time to these sums. Drain thread. */
 void ct_cells_sum_up(struct ct_sampler *s);
 /* One in how many is drawn, and whether some are still to be timed first. */
 uint32_t ct_cell_every(uint32_t index);
 bool ct_cell_is_sure(uint32_t index);
-/* Whether those of it are timed in clusters as well; what timing keeps apart is not. */
+/* Whether a cell's operations are timed in clusters as well; not those that timing keeps apart. */
 bool ct_cell_is_in_clusters(uint32_t index);
-/* Drain thread: so many have been seen and passed over without being looked at. */
+/* Drain thread: counts n operations that went by without a look. */
 void ct_cell_passed(uint32_t index, uint64_t n);
-/* Drain thread: one that was chosen has found no time. */
+/* Drain thread: an operation that was chosen has found no time. */
 void ct_cell_lose(uint32_t index);
 uint32_t ct_cells_count(void);
 
-/* What tells operations of a row apart: a kernel's shape, otherwise the bytes, roughly. */
+/* The key that tells operations of a row apart: a kernel's shape, otherwise the bytes, roughly. */
 uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t operations);
 
 /*
- * What was drawn in advance (pass.h): one in so many, and whether this is that one. {1, true} where
- * nothing was.
+ * A draw in advance (pass.h): one in `every`, and whether this operation is that one. {1, true}:
+ * there was no draw.
  */
 struct ct_drawn {
     uint32_t every;
@@ -113,37 +113,37 @@ struct ct_drawn {
 };
 
 /*
- * Whether an operation of that row is timed, as one that is drawn or in a cluster; it is counted in
- * its cell either way.
+ * Whether an operation of that row is timed, drawn by itself or in a cluster; it is counted in its
+ * cell either way.
  */
 bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t row, uint64_t key,
                       uint64_t operations, struct ct_drawn drawn, struct ct_choice *choice);
-/* Counts one that is timed without having been asked for: its row was not known before. */
+/* Counts an operation that is timed without a decision: its row was not known before. */
 void ct_sample_add_sure(struct ct_sampler *s, uint32_t row, uint64_t key, uint64_t operations,
                         struct ct_choice *choice);
-/* One that was counted did not run, or gets no time for another reason. */
+/* Takes back a counted operation that did not run, or gets no time for another reason. */
 void ct_sample_take_back(struct ct_sampler *s, const struct ct_choice *choice);
 
-/* What cutrace's part in an operation has cost the host, now and then: */
+/* The host's cost of cutrace's part in an operation, measured now and then. */
 enum ct_cost {
-    CT_COST_BRACKET, /* of one that was timed, */
-    CT_COST_NEXT,    /* right behind another one, */
-    CT_COST_PASSED,  /* that was looked at and passed over, */
-    CT_COST_PASS,    /* and that went by without a look (pass.h) */
+    CT_COST_BRACKET, /* a timed operation */
+    CT_COST_NEXT,    /* one right behind another timed one */
+    CT_COST_PASSED,  /* one that was looked at and passed over */
+    CT_COST_PASS,    /* one that went by without a look (pass.h) */
     CT_COST_COUNT,
 };
 void ct_sample_measured(enum ct_cost cost, uint64_t ticks);
-/* The median of what was measured; 0: not known yet. */
+/* The median of the measurements; 0: not known yet. */
 uint64_t ct_sample_ticks(enum ct_cost cost);
 
-/* Of the control loop. */
+/* Filled by the control loop; launching threads pay from it. */
 struct ct_purse {
-    _Atomic int64_t left_ns; /* what may be spent now; a little below zero at worst */
+    _Atomic int64_t left_ns; /* may be spent now; a little below zero at worst */
     _Atomic int64_t size_ns;
-    _Atomic uint32_t bracket_ns;    /* what one costs, */
-    _Atomic uint32_t next_ns;       /* and one behind another one of its cluster */
+    _Atomic uint32_t bracket_ns;    /* cost of a bracket */
+    _Atomic uint32_t next_ns;       /* cost of one behind another of its cluster */
     _Atomic uint32_t cluster_cycle; /* 0: not known yet */
-    /* The first second of operations: what is sure to be timed is timed at any price. */
+    /* The first second of operations: those that are sure to be timed are timed at any price. */
     atomic_bool early;
 };
 extern struct ct_purse ct_purse;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counts/stratum.h"
 
-#define FEW 8 /* draws: the scatter among themselves is no good measure */
+#define FEW 8 /* with fewer draws their own scatter is no good measure */
 
 static double most(double a, double b)
 {
@@ -64,7 +64,7 @@ double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, double weig
     return t->drawn ? weight * (ns - t->first_ns - t->wy / t->w) : 0;
 }
 
-/* Of all that were timed. A single one might as well have been twice as long, or nothing. */
+/* From all timed operations. A single one might as well have been twice as long, or nothing. */
 double ct_stratum_spread_ns2(const struct ct_stratum *t)
 {
     double n = (double)(t->certain + t->drawn);
@@ -81,8 +81,8 @@ struct moments {
 };
 
 /*
- * Of sum wy - mean * sum w. One more is taken to have been drawn, as far from the mean as any that
- * was timed: of what comes rarely a small sample has too little as often as too much, and shows
+ * Moments of sum wy - mean * sum w. One more is taken to have been drawn, as far from the mean as
+ * any that was timed: a small sample has too little of rare lengths as often as too much, and shows
  * too little scatter just when its mean is off.
  */
 static struct moments moments_of(const struct ct_stratum *t, double mean)
@@ -97,7 +97,7 @@ static struct moments moments_of(const struct ct_stratum *t, double mean)
     };
 }
 
-/* Of the sum of all that were subject to drawing, less the drawn. */
+/* Projects the sum of all operations that were subject to drawing, less the drawn. */
 static void project_drawn(const struct ct_stratum *t, double passed, struct ct_projection *e)
 {
     double n = (double)t->draws, all = (double)t->drawn + passed;
@@ -116,7 +116,7 @@ static void project_drawn(const struct ct_stratum *t, double passed, struct ct_p
     }
 }
 
-/* None was drawn yet: those that were certain came first, and need not be like the others. */
+/* No operation was drawn yet: the certain ones came first, and need not be like the others. */
 static void project_certain(const struct ct_stratum *t, double passed, struct ct_projection *e)
 {
     double n = (double)t->certain, mean = t->certain_y / n;

@@ -15,8 +15,7 @@ static void collect(struct ct_tallies *t, unsigned i, uint64_t key)
     t->seen[i].bytes = bytes;
 }
 
-/* The count of changes is the thread's last write: what it does not yet show is for the next time.
- */
+/* The thread writes `changes` last: a count that it does not show yet is for the next time. */
 bool ct_tallies_collect(struct ct_tallies *t)
 {
     uint64_t changes = atomic_load_explicit(&t->changes, memory_order_acquire);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread counts of operations that are not timed, by row and reason: without a write that
- * another launching thread would wait for. The drain thread adds it to the rows.
+ * A thread's counts of operations that are not timed, by row and reason: without a write that
+ * another launching thread would wait for. The drain thread adds them to the rows.
  */
 #ifndef CT_TALLY_H
 #define CT_TALLY_H
@@ -22,7 +22,7 @@ struct ct_tally {
 struct ct_tallies {
     _Alignas(CT_CACHE_LINE) _Atomic uint64_t changes; /* written by the thread, as the slots */
     struct ct_tally slot[CT_TALLIES];
-    /* Of the drain thread: what it has added. */
+    /* The drain thread's: counts that it has added. */
     _Alignas(CT_CACHE_LINE) uint64_t seen_changes;
     struct {
         uint64_t operations;
@@ -53,7 +53,7 @@ static inline void ct_tally_lose(struct ct_tallies *t, uint32_t row, enum ct_los
     ct_row_lose(row, loss, operations, bytes);
 }
 
-/* Drain thread: adds what is new to the rows; returns whether there was anything. */
+/* Drain thread: adds new counts to the rows; returns whether there were any. */
 bool ct_tallies_collect(struct ct_tallies *t);
 
 #endif

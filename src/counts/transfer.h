@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A row's copies by the kinds of memory they are between, and by size. Of the drain thread. */
+/* A row's copies by the kinds of memory they are between, and by size. For the drain thread. */
 #ifndef CT_TRANSFER_H
 #define CT_TRANSFER_H
 
@@ -18,7 +18,7 @@ struct ct_transfers {
     struct ct_transfer kind[CT_MEMORY_COUNT][CT_MEMORY_COUNT][CT_TRANSFER_OCTAVES];
 };
 
-/* One that was timed, or a batch, whose copies have equal shares. *all: NULL until there is one. */
+/* Adds a timed copy, or a batch, whose copies have equal shares. *all: NULL until there is one. */
 void ct_transfer_add(struct ct_transfers **all, const struct ct_op *op, uint64_t time_ns);
 
 #endif
