@@ -14,16 +14,16 @@
 #include "system/mem.h"
 #include "system/proc.h"
 
-/* So often the driver is asked for what it would keep until it has something to do. */
+/* Period of asking the driver for events that it would keep until it has something to do. */
 #define FLUSH_NS 1000000000u
 
-#define BATCHES 64 /* of faults that have not been replayed: the driver works on one a GPU */
+#define BATCHES 64 /* batches of faults before their replay: the driver works on one a GPU */
 #define NOBODY CT_DEVICES
-#define TABLE_LOOKS 64 /* for processors that nobody knows */
+#define TABLE_LOOKS 64 /* looks into the driver's table for unknown processors */
 
 /* Faults that the driver deals with together. */
 struct batch {
-    uint64_t begin_ns; /* when it began to, by the host's clock */
+    uint64_t begin_ns; /* first fault, by the host's clock */
     uint64_t faults;   /* 0: none */
     uint32_t number;
     uint8_t gpu;
@@ -61,8 +61,7 @@ static uint32_t device_with(const uint8_t *uuid)
     return NOBODY;
 }
 
-/* A part of a GPU (MIG) has a UUID of its own, the driver tells the GPU's: if it is the only one.
- */
+/* A part of a GPU (MIG) has its own UUID, the driver tells the GPU's: the only device is meant. */
 static uint32_t device_of(uint32_t processor)
 {
     uint32_t device = NOBODY;
@@ -108,7 +107,7 @@ static void migrated(const union ct_uvm_entry *e)
 {
     uint32_t from = e->migration.from, to = e->migration.to, cause = e->migration.cause;
     enum ct_unified kind = !from ? CT_UNIFIED_HTOD : !to ? CT_UNIFIED_DTOH : CT_UNIFIED_DTOD;
-    if (!from && !to) /* from one part of the host's memory to another */
+    if (!from && !to) /* between parts of the host's memory */
         return;
     struct ct_file_unified *f = figures_of(to ? to : from, kind);
     if (!f)
@@ -133,7 +132,7 @@ static struct batch *batch_of(uint8_t gpu, uint32_t number)
     return NULL;
 }
 
-/* A batch that was never replayed, or whose replay was lost. */
+/* Counts a batch and frees its place. end_ns 0: it was never replayed, or its replay was lost. */
 static void end_batch(struct batch *b, uint64_t end_ns)
 {
     struct ct_file_unified *f = b->faults ? figures_of(b->gpu, CT_UNIFIED_GPU_FAULTS) : NULL;
@@ -236,7 +235,7 @@ bool ct_unified_is_watched(void)
     return atomic_load_explicit(&state, memory_order_acquire) == ON;
 }
 
-/* A filter of system calls that came since might end the program for ours. */
+/* A filter of system calls that came since might end the program for our flush: none is made. */
 static bool flush(void)
 {
     all->flushed_ns = ct_clock_monotonic_ns();
@@ -248,7 +247,7 @@ static bool take_all(void)
     return ct_uvm_queue_take(&all->uvm.queue, take, ct_recording() ? all : NULL) > 0;
 }
 
-/* Over only when all has been taken: until then recording is not ended without coming here. */
+/* When all entries are taken: until then recording does not end without coming here. */
 static void end(void)
 {
     atomic_store(&state, ENDED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Managed memory: what moved where, how much, how long, and the page faults, by what the kernel
- * driver tells (uvm.h). Figures are of the drain thread, or whoever has the lock of its round.
+ * Managed memory: migrations between host and devices, their bytes and durations, and page faults,
+ * as the kernel driver reports them (uvm.h). Figures belong to whoever has the lock of the round.
  */
 #ifndef CT_UNIFIED_H
 #define CT_UNIFIED_H
@@ -22,23 +22,23 @@ enum ct_unified_loss {
 
 /*
  * A context has been seen for the first time: managed memory may be used from now on. Does nothing
- * where nobody asked, or once it has succeeded. Any thread.
+ * where the user did not ask for it, or where the driver has agreed or refused. Any thread.
  */
 void ct_unified_start(void);
 
 /* In the child of a fork. */
 void ct_unified_forget(void);
 
-/* Whether the driver tells. Any thread. */
+/* Whether the driver reports events. Any thread. */
 bool ct_unified_is_watched(void);
 
-/* Takes what has come, and counts it if recording is on. Whether there was anything. */
+/* Takes events from the queue, and counts them if recording is on. False: there were none. */
 bool ct_unified_collect(void);
 
-/* The same with what the driver has not told yet. */
+/* Takes all events, including those that the driver has not put into the queue yet. */
 void ct_unified_settle(void);
 
-/* At the end: what it was, or why it was not. */
+/* At the end: takes the last events, or notes why there were none to take. */
 void ct_unified_finish(void);
 
 /* The figures of a device and a kind; false: there are none. */

@@ -18,11 +18,11 @@ _Static_assert(sizeof(struct ct_uvm_control) <= CONTROL_BYTES, "it has a page of
 
 #define VERSION 1
 
-/* The driver's numbers are whole commands: nothing of _IOC is in them. */
+/* The driver's command numbers are used as they are, without the parts that _IOC adds. */
 enum {
     INIT_EVENT_TRACKER = 56,
     ENABLE_EVENTS = 58,
-    GET_UUID_TABLE = 64, /* this one and the next are of /dev/nvidia-uvm */
+    GET_UUID_TABLE = 64, /* for /dev/nvidia-uvm, as is the next */
     FLUSH_EVENTS = 67,
 };
 
@@ -35,7 +35,7 @@ struct init_parameters {
     uint32_t all_processors;
     uint32_t space; /* descriptor */
     uint32_t status;
-    uint32_t requested; /* version; drivers of the first alone do not look at the two */
+    uint32_t requested; /* version; drivers that know only the first ignore these two */
     uint32_t granted;
 };
 
@@ -44,7 +44,7 @@ struct enable_parameters {
     uint32_t status;
 };
 
-/* `count` is the status where the first version is all there is: 0 is good and asks for it. */
+/* `count` is the status where only the first version exists: 0 is good and asks for that. */
 struct table_parameters {
     uint64_t table;
     uint32_t count;
@@ -57,8 +57,8 @@ struct table_parameters {
 /* ---- the queue ---- */
 
 /*
- * The driver reserves nothing: what is behind put is whole. Counting with our own get, whatever
- * else writes into that memory, no more is read than there can be.
+ * The driver reserves nothing: all entries before put are whole. Counting with our own get,
+ * whatever else writes into that memory, no more is read than there can be.
  */
 uint32_t ct_uvm_queue_take(struct ct_uvm_queue *q,
                            void (*each)(const union ct_uvm_entry *entry, void *arg), void *arg)
@@ -90,7 +90,7 @@ static void free_queue(struct ct_uvm_queue *q)
     *q = (struct ct_uvm_queue){.entries = 0};
 }
 
-/* The driver holds on to the pages: a child of fork has to go without them, or would get copies. */
+/* The driver holds the pages: a child of fork goes without them, as it would get copies of them. */
 static bool make_queue(struct ct_uvm_queue *q)
 {
     *q = (struct ct_uvm_queue){
@@ -144,7 +144,7 @@ static enum ct_uvm_result start(struct ct_uvm *u, int space)
     return ct_fd_keep(&u->space, fcntl(space, F_DUPFD_CLOEXEC, 0)) ? CT_UVM_OPEN : CT_UVM_REFUSED;
 }
 
-/* The program has one with the address space and one without, which the driver does not take. */
+/* Some of the program's descriptors are without an address space, and the driver refuses these. */
 static enum ct_uvm_result try_each(struct ct_uvm *u, int directory)
 {
     _Alignas(uint64_t) char names[2048];
@@ -190,7 +190,7 @@ enum ct_uvm_result ct_uvm_open(struct ct_uvm *u)
     return result;
 }
 
-/* Once it is closed the driver has let go of the queue, which stays: somebody may be reading it. */
+/* Once closed the device has let go of the queue, which stays mapped for its reader. */
 void ct_uvm_close(struct ct_uvm *u)
 {
     ct_fd_close(&u->tools);
@@ -214,7 +214,7 @@ bool ct_uvm_uuids(const struct ct_uvm *u, uint8_t uuids[CT_UVM_PROCESSORS][CT_UV
     struct table_parameters p = {.table = (uint64_t)(uintptr_t)uuids};
     __builtin_memset(uuids, 0, CT_UVM_PROCESSORS * CT_UVM_UUID_BYTES);
     bool told = ct_fd_is_ours(&u->space) && !ioctl(u->space.number, GET_UUID_TABLE, &p) &&
-                uuids[0][0]; /* the host's */
+                uuids[0][0]; /* the host's UUID */
     errno = saved_errno;
     return told;
 }

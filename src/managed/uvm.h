@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel driver tells a process about its own managed memory: events in a queue of the
- * process's, which /dev/nvidia-uvm-tools fills.
+ * The kernel driver's reports about a process's own managed memory: events in a queue of the
+ * process, which /dev/nvidia-uvm-tools fills.
  *
  * The interface is that of NVIDIA/open-gpu-kernel-modules (MIT), kernel-open/nvidia-uvm/uvm_ioctl.h
- * and uvm_types.h, in its first version: drivers from 515 on have it, those that know a second one
- * give it to who asks for the first. Checked on driver 580.159.04.
+ * and uvm_types.h, in its first version: drivers from 515 on have it, and those that know a second
+ * one give the first to a caller that asks for it. Checked on driver 580.159.04.
  *
- * Nothing here takes the host's memory, or believes what the queue says: it lies in the program's
- * address space.
+ * Nothing here takes the host's memory, or believes the queue's contents, which lie in the
+ * program's address space.
  */
 #ifndef CT_UVM_H
 #define CT_UVM_H
@@ -57,12 +57,11 @@ union ct_uvm_entry {
 };
 _Static_assert(sizeof(union ct_uvm_entry) == 64, "the driver's size of an entry");
 
-/* What is between get and put is there to be read. The driver reads the first two, we the others.
- */
+/* Entries from get to put are there to be read. The driver reads the get fields, we the others. */
 struct ct_uvm_control {
     _Atomic uint32_t get_ahead, get_behind;
     _Atomic uint32_t put_ahead, put_behind;
-    _Atomic uint64_t dropped[CT_UVM_TYPES]; /* by type: the queue was full */
+    _Atomic uint64_t dropped[CT_UVM_TYPES]; /* by type of event: the queue was full */
 };
 
 struct ct_uvm_queue {
@@ -72,13 +71,13 @@ struct ct_uvm_queue {
     uint32_t get;     /* the next to read */
 };
 
-/* Calls `each` for what has come; returns how many. One thread at a time. */
+/* Calls `each` for every entry that has come; returns how many. One thread at a time. */
 uint32_t ct_uvm_queue_take(struct ct_uvm_queue *q,
                            void (*each)(const union ct_uvm_entry *entry, void *arg), void *arg);
 
 /* An open device with its queue. */
 struct ct_uvm {
-    struct ct_fd tools; /* the queue's */
+    struct ct_fd tools; /* descriptor that the queue belongs to */
     struct ct_fd space; /* a duplicate of the program's own descriptor of /dev/nvidia-uvm */
     struct ct_uvm_queue queue;
 };
@@ -86,7 +85,7 @@ struct ct_uvm {
 enum ct_uvm_result {
     CT_UVM_OPEN,
     CT_UVM_NOT_YET, /* the program has no managed memory's address space so far */
-    CT_UVM_REFUSED, /* there is no such device, or not for us, or it speaks another version */
+    CT_UVM_REFUSED, /* the device is not there, not for us, or of another version */
 };
 
 /*
@@ -99,12 +98,12 @@ enum ct_uvm_result ct_uvm_open(struct ct_uvm *u);
 void ct_uvm_close(struct ct_uvm *u);
 
 /*
- * Puts into the queue what has ended on the GPU: without it that is only seen when the driver has
- * something to do there. False: the program has closed our descriptors.
+ * Has the driver put events that ended on the GPU into the queue: without a flush it does so only
+ * when it has something else to do there. False: the program has closed our descriptors.
  */
 bool ct_uvm_flush(struct ct_uvm *u);
 
-/* Who has which number; all zero: nobody. False: the driver would not tell. */
+/* The UUID of each processor number; all zero: unused. False: the driver did not answer. */
 bool ct_uvm_uuids(const struct ct_uvm *u, uint8_t uuids[CT_UVM_PROCESSORS][CT_UVM_UUID_BYTES]);
 
 #endif
