@@ -9,15 +9,11 @@
 #include "state/context.h"
 
 #define LABEL_BYTES 768
-#define NAME_BYTES                                                                                 \
-    400 /* of a name in a label; longer ones are cut and told apart by a checksum                  \
-         */
-#define FREE_FOR_ALL                                                                               \
-    32 /* series that whoever comes first gets; for the rest time has to be seen                   \
-        */
-#define LEAST_SHARE 0.004 /* of all time */
+#define NAME_BYTES 400    /* longest name in a label; others are cut and get a checksum */
+#define FREE_FOR_ALL 32   /* series for the first rows; later rows need LEAST_SHARE of the time */
+#define LEAST_SHARE 0.004 /* part of all rows' time */
 
-/* Of an operation; what of it there is to count. */
+/* Counters of a series. */
 enum { OPERATIONS, TIME_NS, CLASSES, FIGURES = CLASSES + CT_CLASSES };
 
 struct figures {
@@ -26,8 +22,8 @@ struct figures {
 
 struct series {
     uint32_t row;
-    struct figures base;  /* counted among the others; of these: what those were that have left */
-    struct figures shown; /* estimates of time may shrink: what was shown does not */
+    struct figures base;  /* counts among the others; for `others`, the bases of rows that left */
+    struct figures shown; /* highest so far: estimates of time may shrink, counters do not */
     char labels[LABEL_BYTES];
 };
 
@@ -66,7 +62,7 @@ static void put_u64(struct text *t, uint64_t n)
     put_bytes(t, digits, d.len);
 }
 
-/* All of it: a float would stop counting nanoseconds after a hundred days. */
+/* All digits: a float would stop counting nanoseconds after a hundred days. */
 static void put_seconds(struct text *t, uint64_t ns)
 {
     char digits[16] = "000000000";
@@ -78,7 +74,7 @@ static void put_seconds(struct text *t, uint64_t ns)
     put(t, digits);
 }
 
-/* Quotes, backslashes and what is no text would end the label, or make it invalid. */
+/* Quotes, backslashes and bytes that are no text would end the label, or make it invalid. */
 static void add_escaped(struct ct_text *t, const char *s, size_t most)
 {
     static const char hex[] = "0123456789abcdef";
@@ -146,7 +142,7 @@ static void label_row(struct series *s)
     ct_text_add(&t, "\"");
 }
 
-/* Processes of one machine share its exporter. */
+/* Labels tell a machine's processes apart, as they share an exporter. */
 static void label_process(const struct ct_process_info *p)
 {
     struct ct_text t = ct_text_in(process_labels, sizeof(process_labels));
@@ -209,7 +205,7 @@ static uint32_t next_row(uint64_t *time_ns, uint64_t *all_ns)
     return found;
 }
 
-/* What was counted among the others remains there. */
+/* Counts of the row among the others remain there. */
 static void give_series(uint32_t row)
 {
     struct series *s = &series[series_count++];
@@ -249,14 +245,14 @@ static void update(void)
         struct figures f = figures_of(ct_row(series[i].row));
         show(&series[i], &f);
     }
-    /* Its base is part of what it shows. */
+    /* The others' base is part of their shown figures. */
     for (unsigned i = 0; i < FIGURES; i++)
         others.shown.of[i] = ct_max(others.shown.of[i], rest.of[i]);
 }
 
 /* ---- families ---- */
 
-/* OpenMetrics has the suffix of a family's samples not in its name. */
+/* In OpenMetrics a family's name lacks the suffix of its samples. */
 static void put_family(struct text *t, enum ct_metrics_form form, const char *name,
                        const char *suffix, const char *type, const char *help)
 {

@@ -28,9 +28,9 @@
 
 struct so_far {
     uint64_t written;
-    uint64_t bodies;  /* launches of graphs that have conditional nodes, */
-    uint64_t unsized; /* and of those whose copies' and sets' bytes are not counted */
-    uint32_t api_index[CT_API_COUNT]; /* in the section, plus one; 0: it is not there */
+    uint64_t bodies;  /* launches of graphs that have conditional nodes */
+    uint64_t unsized; /* launches of graphs whose copies' and sets' bytes are not counted */
+    uint32_t api_index[CT_API_COUNT]; /* place in the section, plus one; 0: not there */
 };
 
 static struct so_far so_far;
@@ -109,7 +109,7 @@ static void add_unknown_device(void)
         add_device(&d, (struct ct_witnesses){0});
 }
 
-/* Those buckets from first to last that hold something, and how many; `to` may be NULL. */
+/* Copies the buckets from first to last that hold something; returns how many. `to` may be NULL. */
 static uint32_t copy_buckets(struct ct_file_bucket *to, const struct ct_buckets *b, uint32_t first,
                              uint32_t last)
 {
@@ -123,7 +123,7 @@ static uint32_t copy_buckets(struct ct_file_bucket *to, const struct ct_buckets 
     return n;
 }
 
-/* A histogram of so many, from the first to the last bucket that can hold something. */
+/* Lists a histogram of so many durations, from first to last bucket that can hold something. */
 static void list_buckets(struct ct_listed *l, uint64_t of, const struct ct_buckets *b,
                          uint32_t first, uint32_t last)
 {
@@ -258,7 +258,7 @@ static void add_api(uint32_t id)
     so_far.api_index[id] = ct_image_count(CT_SECTION_APIS);
 }
 
-/* From the start of the process, which is a moment before the clocks are tied. */
+/* Time from the start of the process, which is a moment before the clocks are tied. */
 static uint64_t since_start(const struct ct_process_info *process, uint64_t ns)
 {
     return ns > process->start_ns ? ns - process->start_ns : 0;
@@ -347,7 +347,7 @@ static void add_node_times(struct ct_file_node *f, const struct ct_node_time *t)
     f->doubt_ns = t->timed * b.doubt_ns + t->beside * beside_ns;
 }
 
-/* As older readers show it, to which every node is a kernel. */
+/* The name that older readers show, to which every node is a kernel. */
 static uint32_t add_work_name(const struct ct_graph_work *w)
 {
     static const char *const directions[] = {
@@ -373,7 +373,7 @@ static void add_node(uint32_t row, const struct ct_graph_part *p, uint64_t launc
     ct_image_append(CT_SECTION_NODES, &f, sizeof(f));
 }
 
-/* That ran, and are not excluded, as the section of the rows says by now. */
+/* Launches that ran and are not excluded, as the section of the rows has them by now. */
 static uint64_t launches_of(uint32_t row)
 {
     const struct ct_file_row *f =
@@ -463,7 +463,7 @@ static uint64_t get(_Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* What is above has a lower number, and so has its place. */
+/* A parent has a lower number, and so has its place already. */
 static void add_range(struct ct_ranges *r, uint32_t node, uint32_t thread)
 {
     struct ct_range_node *n = ct_range_node(r, node);
@@ -492,7 +492,7 @@ static void add_range(struct ct_ranges *r, uint32_t node, uint32_t thread)
     ct_image_append(CT_SECTION_RANGES, &f, sizeof(f));
 }
 
-/* A tree that grows meanwhile has calls of ranges that are not there yet. */
+/* A tree that grows meanwhile has calls in ranges that are not in the section yet. */
 static void add_range_calls(struct ct_ranges *r, uint32_t nodes)
 {
     struct ct_range_call *calls = ct_range_calls(r);
@@ -594,7 +594,7 @@ static void fill(const struct ct_process_info *process, bool finished)
         add_stream(ct_stream(i), process);
     if (!ct_devices_count())
         add_unknown_device();
-    /* After whatever refers to them: more may come meanwhile. */
+    /* Devices come after all that refers to them: more devices may come meanwhile. */
     for (uint32_t i = 0; i < ct_devices_count(); i++)
         add_device(ct_device(i), ct_witnesses_of(i));
     for (uint32_t i = 0; i < ct_image_count(CT_SECTION_DEVICES); i++) {

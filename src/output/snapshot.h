@@ -9,7 +9,7 @@
 
 /*
  * Builds the payload into `out`, which the caller keeps for the next time. Drain thread, or a
- * thread that has stopped it. False: memory is out.
+ * thread that has stopped the drain thread. False: memory is out.
  */
 bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, bool finished);
 
