@@ -2,13 +2,13 @@
 /*
  * Two processes: the program, and its parent. A process that has called exec sends its parent a
  * SIGCHLD, which the host could be handling or waiting for; the parent never calls exec, and sends
- * none. It runs in the host's memory, which costs nothing however much that is, with the thread
- * pointer of the thread that waits for it: so it uses nothing of the C library (system/raw.h). It is
- * killed when that thread ends, and the program when the parent does.
+ * none. The parent runs in the host's memory, which costs nothing however large, with the thread
+ * pointer of the thread that waits for it: so it uses nothing of the C library (system/raw.h). It
+ * is killed when that thread ends, and the program when the parent does.
  *
- * As long as it is there, the host's memory is. A program that takes longer, and looks itself
- * whether the host is there (cutrace/host.h), tells the parent, which then ends before it; the host
- * waits on.
+ * As long as the parent is there, the host's memory is. A program that takes longer, and looks
+ * itself whether the host is there (cutrace/host.h), tells the parent, which then ends before the
+ * program; the host waits on.
  */
 #include "service/child.h"
 
@@ -28,22 +28,22 @@
 #include "system/mem.h"
 #include "system/raw.h"
 
-/* The C library's own name: under the other one a host, or ThreadSanitizer, may have put a function
- * that is for processes with a memory of their own. */
+/* The C library's own name: a host, or ThreadSanitizer, may have put a function under the name
+ * clone that is for processes with a memory of their own. */
 int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
 
 #define STACK_BYTES (64 * 1024)
 #define LONGEST_NS (INT64_C(1000000000) * CT_HOST_LONGEST_S) /* stderr may have no reader */
 #define NAP_NS 1000000
-#define KILLED_NS 500000000 /* for the end of what was killed; a dead file server keeps it */
+#define KILLED_NS 500000000 /* for a killed program to end; a dead file server may keep it */
 #define SIGNALS 64
 #define MASK_BYTES 8 /* as the kernel has it */
 
 enum leave {
     STAYS,
-    ASKS,    /* the parent: the program can do without it */
-    MAY_GO,  /* the host: it waits for the program itself */
-    MUST_NOT /* the host: it cannot */
+    ASKS,    /* by the parent: the program can do without it */
+    MAY_GO,  /* by the host, which waits for the program itself */
+    MUST_NOT /* by the host, which cannot */
 };
 
 enum end { RUNS, ENDED, ENDED_WELL, LEFT }; /* as the parent has seen the program */
@@ -51,9 +51,9 @@ enum end { RUNS, ENDED, ENDED_WELL, LEFT }; /* as the parent has seen the progra
 /* Shared by all three processes, and not on a stack that a signal handler may leave. */
 struct job {
     struct ct_child child;
-    char *stack; /* of the program, until it is one */
+    char *stack; /* program's, until its exec */
     pid_t host, parent, program;
-    int64_t end_ns; /* of the time it has */
+    int64_t end_ns; /* end of the program's time */
     atomic_int leave;
     atomic_int end;
 };
@@ -61,8 +61,8 @@ struct job {
 /* ---- in the program's process, before it is the program ---- */
 
 /*
- * Where it cannot live, as with a stack of too few bytes, its core would lie where the host's does.
- * One byte, as none at all leaves the programs out to which a core may be piped (core(5)).
+ * Where the program cannot live, as with too small a stack, its core would lie where the host's
+ * does. One byte, as a limit of 0 lets cores through to a pipe (core(5)).
  */
 CT_BARE static void leave_no_core(void)
 {
@@ -70,8 +70,7 @@ CT_BARE static void leave_no_core(void)
     CT_RAW(setrlimit, RLIMIT_CORE, &least, 0, 0, 0);
 }
 
-/* Returns instead of calling _exit(): before that AddressSanitizer warns of a stack it does not
- * know. */
+/* Returns and does not call _exit(): AddressSanitizer would warn of a stack it does not know. */
 CT_BARE static int be_program(void *arg)
 {
     struct job *j = arg;
@@ -106,7 +105,7 @@ CT_BARE static void close_entry(const char *name, int kept, int directory)
         CT_RAW(close, fd, 0, 0, 0, 0);
 }
 
-/* Before Linux 5.9, and where that call is not allowed. Closing does not disturb the reading. */
+/* For Linux before 5.9, or without close_range() allowed. Closing does not disturb the reading. */
 CT_BARE static void close_listed(int kept)
 {
     _Alignas(struct entry) char room[1024];
@@ -121,7 +120,7 @@ CT_BARE static void close_listed(int kept)
         CT_RAW(close, at, 0, 0, 0, 0);
 }
 
-/* The host's own table is another one. */
+/* The parent has a table of descriptors of its own: the host's stay open. */
 CT_BARE static void close_others(int kept)
 {
     const unsigned first = STDERR_FILENO + 1, last = ~0u;
@@ -159,8 +158,8 @@ CT_BARE static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Both come blocked, to be waited for: one when the program has ended, one if it says that it
- * looks. */
+/* Waits for two signals that are blocked: SIGCHLD when the program has ended, CT_HOST_WATCHED if
+ * it says that it looks itself. */
 CT_BARE static void hear(struct job *j, int64_t longest_ns)
 {
     uint64_t signals = (uint64_t)1 << (SIGCHLD - 1) | (uint64_t)1 << (CT_HOST_WATCHED - 1);
@@ -189,8 +188,7 @@ CT_BARE static enum end wait_for(struct job *j)
     }
 }
 
-/* Where the host has no number, as in a namespace of its own, it cannot be told whether it is gone.
- */
+/* getppid() gives 0 for a host in another namespace: then nobody can tell whether it is gone. */
 CT_BARE static bool is_host_gone(const struct job *j)
 {
     long parent = CT_RAW(getppid, 0, 0, 0, 0, 0);
@@ -207,7 +205,7 @@ CT_BARE static int be_parent(void *arg)
     drop_handlers();
     j->parent = (pid_t)CT_RAW(getpid, 0, 0, 0, 0, 0);
     j->end_ns = now_ns() + LONGEST_NS;
-    /* The C library's touches nothing of a thread's, unless it fails. */
+    /* The C library's __clone() touches nothing of a thread's, unless it fails. */
     j->program = __clone(be_program, j->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, j);
     enum end end = j->program > 0 ? wait_for(j) : ENDED;
     if (end == RUNS) {
@@ -221,7 +219,7 @@ CT_BARE static int be_parent(void *arg)
 
 /* ---- in the host ---- */
 
-/* It would get the program as a child when the parent has left. */
+/* Whether the host would get the program as a child when the parent has left. */
 static bool is_adopter(void)
 {
     int adopts = 0;
@@ -247,7 +245,7 @@ static void kill_process(int process)
 #endif
 }
 
-/* While the parent is there, so that the number is still the program's. */
+/* Called while the parent is there, so that the number is still the program's. */
 static int take_over(struct job *j)
 {
     int process = is_adopter() ? -1 : open_process(j->program);
@@ -267,7 +265,7 @@ static bool has_ended(int process, int64_t end_ns)
     return false;
 }
 
-/* After the parent, if it has left; how it ended nobody can tell who is not its parent. */
+/* Waits when the parent has left; only a parent could tell how the program ended. */
 static bool wait_alone(struct job *j, int process)
 {
     bool ended = has_ended(process, j->end_ns);
@@ -279,7 +277,7 @@ static bool wait_alone(struct job *j, int process)
     return ended;
 }
 
-/* False: it has not ended in its time, as in an exec from a file server that does not answer. */
+/* False: the parent has not ended in time, as in an exec from a file server that is gone. */
 static bool wait_for_parent(struct job *j, pid_t pid, int64_t end_ns, int *process)
 {
     while (!waitpid(pid, NULL, __WCLONE | WNOHANG)) {

@@ -12,13 +12,13 @@ struct ct_child {
     const char *program; /* absolute path */
     const char *argv[CT_CHILD_ARGUMENTS];
     const char *envp[CT_CHILD_VARIABLES];
-    int descriptor; /* that it inherits besides 0 to 2; -1: none */
+    int descriptor; /* that the program inherits besides 0 to 2; -1: none */
 };
 
 /*
- * Runs it and waits until it has ended, 10 s at most: then it is killed. True: its status was 0. It
- * has no signal blocked, and ends when the calling thread or its process does. There is no SIGCHLD
- * and no child that a wait of the program's finds; signals reach the calling thread as ever.
+ * Runs the program and waits for its end, 10 s at most: then it is killed. True: its status was 0.
+ * It begins with no signal blocked, and ends when the calling thread or its process does. The host
+ * gets no SIGCHLD and no child that its waits find; signals reach the calling thread as ever.
  */
 bool ct_child_run(const struct ct_child *child);
 

@@ -32,7 +32,7 @@
 struct visitor {
     struct ct_fd fd;
     uint64_t came_ns;
-    uint32_t flush; /* that it waits for */
+    uint32_t flush; /* that the visitor waits for */
     bool waits;
 };
 
@@ -44,7 +44,7 @@ static struct visitor visitors[VISITORS];
 
 /* ---- the socket ---- */
 
-/* False: there is no randomness yet; what others can guess could be taken. */
+/* False: there is no randomness yet; names and keys that others can guess could be taken. */
 static bool add_random(struct ct_text *t, size_t digit_count)
 {
     static const char digits[] = "0123456789abcdef";
@@ -115,7 +115,7 @@ void ct_ctl_close(void)
 
 /* ---- visitors ---- */
 
-/* One that cannot write to it, though it is the same user's; -1: there is none. */
+/* A descriptor that cannot write the profile, though it is the same user's; -1: there is none. */
 static int open_profile(void)
 {
     char path[64];
@@ -150,7 +150,7 @@ static void send_answer(int fd, struct ct_ctl_answer *a, int profile)
 
 static void answer(struct visitor *v, uint32_t error)
 {
-    static struct ct_ctl_answer a; /* of the drain thread, whose stack is small */
+    static struct ct_ctl_answer a; /* not on the drain thread's stack, which is small */
     int profile = -1;
     a = (struct ct_ctl_answer){.magic = CT_CTL_MAGIC, .error = error};
     if (!error) {
@@ -168,7 +168,7 @@ static void answer(struct visitor *v, uint32_t error)
     ct_fd_close(&v->fd);
 }
 
-/* All of it is looked at, so that the time tells nothing. */
+/* Compares all digits, so that the time tells nothing. */
 static bool has_key(const struct ct_ctl_request *r)
 {
     unsigned differs = 0;
@@ -207,7 +207,7 @@ static void hear(struct visitor *v, uint64_t now_ns)
         return;
     if (n < 0 || r.magic != CT_CTL_MAGIC)
         ct_fd_close(&v->fd);
-    else if (n != sizeof(r)) /* of another version */
+    else if (n != sizeof(r)) /* a request of another version */
         answer(v, EINVAL);
     else
         obey(v, &r);
@@ -223,7 +223,7 @@ static void deal(struct visitor *v, uint64_t now_ns)
         answer(v, 0);
 }
 
-/* Who says nothing is in nobody's way: a newcomer takes the place of the one that came first. */
+/* A silent visitor is in nobody's way: a newcomer takes the place of the one that came first. */
 static struct visitor *find_place(void)
 {
     struct visitor *place = NULL;
@@ -252,8 +252,8 @@ static bool receive(uint64_t now_ns)
 }
 
 /*
- * What the program closed may mean something of its own now, and system calls that it has forbidden
- * since may end it: then this is over.
+ * Descriptors that the program closed may be its own by now, and system calls that it has forbidden
+ * since may end it: then answers are over.
  */
 static bool may_go_on(void)
 {

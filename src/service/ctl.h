@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-/* After the drain thread has been started. Without it nothing is answered; never an error. */
+/* After the drain thread has been started. Never an error: without a socket nobody is answered. */
 void ct_ctl_open(void);
 
 /* Drain thread, between rounds. */

@@ -13,7 +13,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Whether `s` begins so, in letters of whatever case. */
+/* Whether `s` begins with `start`, in letters of whatever case. */
 static bool begins(const char *s, const char *start)
 {
     while (*start && lower(*s) == lower(*start))
@@ -29,7 +29,7 @@ static const char *next_line(const char *s)
     return *s ? s + 1 : NULL;
 }
 
-/* Without blanks around it; false: there is more than any name has. */
+/* Reads a header's value without blanks around it; false: it is longer than any name. */
 static bool read_value(const char *s, char name[LONGEST])
 {
     struct ct_text t = ct_text_in(name, LONGEST);
@@ -42,7 +42,7 @@ static bool read_value(const char *s, char name[LONGEST])
     return !ct_text_full(&t);
 }
 
-/* The port goes. Of an address in brackets these go, too, and *ipv6 is set. */
+/* Cuts off the port, and the brackets around an address: then *ipv6 is set. */
 static bool split(char *name, char **host, bool *ipv6)
 {
     char *end = name;

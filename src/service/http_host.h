@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom a request over HTTP is meant for. A web page may have its own name resolved to this machine
- * and ask with that (DNS rebinding): only requests by an address or a name of the machine itself
- * are answered.
+ * Check of the host that an HTTP request names. A web page may have its own name resolved to this
+ * machine and send requests by that name (DNS rebinding): only requests by an address or a name of
+ * the machine itself are answered.
  */
 #ifndef CT_HTTP_HOST_H
 #define CT_HTTP_HOST_H
@@ -10,8 +10,8 @@
 #include "base/base.h"
 
 /*
- * `request`: its head, with CR LF between lines. True where each Host is an address, localhost or
- * `own`, this machine's name, with or without a port; where there is none, too.
+ * `request`: a request's head, with CR LF between lines. True where each Host header is an address,
+ * localhost or `own`, this machine's name, with or without a port; also where there is no Host.
  */
 bool ct_http_is_for_us(const char *request, const char *own);
 

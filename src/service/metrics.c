@@ -28,7 +28,7 @@ void ct_metrics_start(void)
     ct_metrics_http_start();
 }
 
-/* Who takes system calls from itself after that may be ended by one of ours. */
+/* A program that restricts its system calls after that may be ended by one of ours. */
 static bool is_allowed(void)
 {
     if (!confined && ct_proc_is_confined()) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUTRACE_METRICS: figures for who watches many programs while they run. */
+/* CUTRACE_METRICS: figures for monitors of many programs while they run. */
 #ifndef CT_PRELOAD_METRICS_H
 #define CT_PRELOAD_METRICS_H
 
@@ -7,7 +7,7 @@
 
 void ct_metrics_start(void);
 
-/* With the profile's: see ct_drain_start(). */
+/* Called together with the profile's functions: see ct_drain_start(). */
 void ct_metrics_take(bool finished);
 void ct_metrics_write(void);
 void ct_metrics_tend(void);

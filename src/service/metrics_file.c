@@ -36,7 +36,7 @@ static void complain(void)
     complained = true;
 }
 
-/* To be read, and by no link that a stranger planted. */
+/* Opens the directory for reading, by no link that a stranger planted. */
 static int open_directory(void)
 {
     char path[sizeof(directory) + 2];
@@ -53,8 +53,8 @@ static uint64_t secret(void)
 }
 
 /*
- * cutrace-HOST-PID.prom, and .cutrace-HOST-NUMBER-PID.part, which no collector reads, and which
- * nobody can guess and put something there.
+ * Makes cutrace-HOST-PID.prom, and .cutrace-HOST-NUMBER-PID.part, which no collector reads, and
+ * whose number nobody can guess and put something there.
  */
 static void make_names(void)
 {
@@ -78,7 +78,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* cutrace-report.html is the user's. */
+/* Asks for a pid before the end: cutrace-report.html is the user's. */
 static bool is_named_so(const char *entry, const char *start, const char *end)
 {
     size_t len = ct_strlen(entry), end_len = ct_strlen(end);
@@ -106,7 +106,7 @@ struct entry { /* as getdents64(2) gives it; the C library's readdir() would use
     char name[];
 };
 
-/* Of processes that are gone: otherwise their number would grow without end. */
+/* Removes files of processes that are gone: otherwise their number would grow without end. */
 static void remove_old(int at)
 {
     _Alignas(struct entry) char room[4096];
@@ -168,7 +168,7 @@ static bool write_all(int fd)
     return true;
 }
 
-/* Created here, whatever stood in that place: nothing is written through a stranger's link. */
+/* Creates the file anew, whatever stood there: nothing is written through a stranger's link. */
 static bool write_in(int at)
 {
     unlinkat(at, part, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Metrics as a file of this process in a directory that the node exporter's textfile collector
- * reads. It is written beside its place and then given its name, every few seconds and once at the
- * end, and stays: files that nobody has written for an hour are removed by who comes next.
+ * reads. The file is written beside its place and then given its name, every few seconds and once
+ * at the end, and stays: the next process removes files that nobody has written for an hour.
  */
 #ifndef CT_METRICS_FILE_H
 #define CT_METRICS_FILE_H
@@ -11,11 +11,11 @@
 
 void ct_metrics_file_start(void);
 
-/* The text as figures stand. Drain thread, while no figure changes. */
+/* Builds the text from the figures as they stand. Drain thread, while no figure changes. */
 void ct_metrics_file_take(void *unused);
-/* Writes what was taken. */
+/* Writes the text that was taken. */
 void ct_metrics_file_write(void);
-/* Whether it is time for both. */
+/* Whether it is time to take and write a text. */
 bool ct_metrics_file_is_due(uint64_t now_ns);
 
 void ct_metrics_file_forget(void);

@@ -19,11 +19,10 @@
 #include "system/mem.h"
 
 #define CLIENTS 4
-#define PORTS 64          /* tried, where processes of one machine have one variable */
-#define LOOK_NS 50000000u /* between looks whether somebody comes */
-#define SERVE_NS 1000000u /* and on with who is there */
-#define AGAIN_NS                                                                                   \
-    1000000000u /* until listening is tried again, when the program closed the socket */
+#define PORTS 64             /* that are tried, where processes of one machine have one variable */
+#define LOOK_NS 50000000u    /* between looks for new clients */
+#define SERVE_NS 1000000u    /* between looks at clients that are there */
+#define AGAIN_NS 1000000000u /* between tries to listen, when the program closed the socket */
 #define PATIENCE_NS 10000000000u
 #define REQUEST_BYTES 4096
 #define HEAD_BYTES 256
@@ -40,7 +39,7 @@ struct client {
     size_t request_bytes;
     char head[HEAD_BYTES];
     size_t head_bytes;
-    struct ct_buffer body; /* its own: what it is being sent must not change */
+    struct ct_buffer body; /* client's own, as a text that is being sent must not change */
     size_t sent;
     bool answering;
 };
@@ -50,7 +49,7 @@ static struct ct_fd listener = CT_FD_NONE;
 static uint64_t looked_ns, tried_ns;
 static bool said;
 static unsigned used; /* clients */
-static uint16_t port; /* the one it has got, if it did */
+static uint16_t port; /* number that the listener has got; 0: none yet */
 
 /* ---- listening ---- */
 
@@ -74,7 +73,7 @@ static socklen_t make_address(union address *a, uint16_t number)
     return sizeof(a->ipv4);
 }
 
-/* A socket that has a number keeps it, also where another process listens there first. */
+/* A bound socket keeps its number even if another process listens there: each try has its own. */
 static int listen_at(uint16_t number)
 {
     union address a;
@@ -107,7 +106,7 @@ static void say_where(int fd)
     ct_log(2, "metrics are at http://", text, NULL);
 }
 
-/* At the number asked for, or the next that no other process has. */
+/* Listens at the port asked for, or the next that no other process has. */
 static int listen_somewhere(void)
 {
     uint64_t first = port ? port : ct_config.metrics.port;
@@ -172,7 +171,7 @@ static struct client *place_for_one(void)
     return oldest;
 }
 
-/* At most as many in one look as there are places. */
+/* Lets in at most as many clients in one look as there are places. */
 static void let_in(uint64_t now_ns)
 {
     for (unsigned i = 0; i < CLIENTS; i++) {
@@ -247,7 +246,7 @@ static void answer(struct client *c)
         refuse(c, "404 Not Found");
 }
 
-/* False: it is to be dropped. */
+/* False: the client is to be dropped. */
 static bool hear(struct client *c)
 {
     size_t room = sizeof(c->request) - 1 - c->request_bytes;
@@ -300,7 +299,7 @@ bool ct_metrics_http_is_due(uint64_t now_ns)
     return true;
 }
 
-/* The program may have closed the socket, with all descriptors there are. */
+/* Whether we listen: the program may have closed the socket, with all descriptors there are. */
 static bool listens(uint64_t now_ns)
 {
     if (ct_fd_is_ours(&listener))

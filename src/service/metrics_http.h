@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metrics over HTTP, for who asks. Served by the drain thread between its rounds, which waits for
- * no client: few at a time, each with a short request and a limit of time, and when all places are
- * taken the one who has been there longest makes room.
+ * Metrics over HTTP. Served by the drain thread between its rounds, which waits for no client: few
+ * at a time, each with a short request and a limit of time, and when all places are taken the
+ * client that has been there longest makes room.
  */
 #ifndef CT_METRICS_HTTP_H
 #define CT_METRICS_HTTP_H
@@ -11,7 +11,7 @@
 
 void ct_metrics_http_start(void);
 
-/* Whether it is time to look who is there. Drain thread, in `tend`, as what follows. */
+/* Whether it is time to look for clients. Drain thread, in `tend`, as the next function. */
 bool ct_metrics_http_is_due(uint64_t now_ns);
 void ct_metrics_http_tend(uint64_t now_ns);
 

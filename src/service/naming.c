@@ -17,7 +17,7 @@
 
 #define MOST_IMAGES 1000 /* of one process, by exec */
 
-static char directory[2048]; /* working one when CUDA started; the program may change it */
+static char directory[2048]; /* working directory when CUDA started */
 static char host[256];
 
 static void read_host(void)
@@ -42,7 +42,7 @@ const char *ct_naming_host(void)
     return host;
 }
 
-/* %q{VAR}; returns past the brace, or NULL when there is none. */
+/* Adds the value of %q{VAR}; returns past the brace, or NULL when there is none. */
 static const char *add_variable(struct ct_text *t, const char *p)
 {
     char name[256];
@@ -58,7 +58,7 @@ static const char *add_variable(struct ct_text *t, const char *p)
     return p + 1;
 }
 
-/* A name may hold anything, but makes no directories. */
+/* A host's name may hold anything, but makes no directories. */
 static void add_host(struct ct_text *t)
 {
     for (const char *p = host; *p; p++)
@@ -143,14 +143,14 @@ static void add_name(struct ct_text *t, const char *path, bool by_rank, unsigned
     ct_text_add(t, path + dot);
 }
 
-#define TICK_NS 10000000u /* of the clock that says when a process began */
+#define TICK_NS 10000000u /* step of the clock that says when a process began */
 
 /*
- * A file is of the same run if its process began in it: a parent, a child or a sibling that has
- * ended, or this process before it called exec. The run begins with the first process that was
- * started with us, to within a tick. In that tick, and of a file that does not say when its process
- * began, it counts when the file was written, by the clock of whoever keeps it: not in the future.
- * A launcher knows for sure.
+ * A file is of the same run if its process began in that run: a parent, a child or a sibling that
+ * has ended, or this process before it called exec. The run begins with the first process that was
+ * started with us, to within a tick. In that tick, and for a file that does not say when its
+ * process began, the file's own time decides, by the clock of whoever keeps the file: not in the
+ * future. A launcher knows for sure.
  */
 static bool is_of_run(const char *path, const struct stat *st, uint64_t began_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a process are called: by a pattern, and apart from those of its relatives. */
+/* Names of a process's files: by a pattern, and apart from those of its relatives. */
 #ifndef CT_NAMING_H
 #define CT_NAMING_H
 
@@ -15,8 +15,8 @@ const char *ct_naming_host(void);
 /* False: the pattern makes no sense, or the path is too long. */
 bool ct_naming_expand(char path[CT_NAMING_BYTES], const char *pattern);
 /*
- * Whether the ranks of a job would get one name from it, without meaning to share it: then the rank
- * belongs in the name.
+ * Whether the ranks of a job would get one name from the pattern, without meaning to share the
+ * file: then the rank belongs in the name.
  */
 bool ct_naming_needs_rank(const char *pattern);
 
@@ -24,9 +24,9 @@ bool ct_naming_needs_rank(const char *pattern);
 bool ct_naming_extend(char path[CT_NAMING_BYTES], const char *name);
 
 /*
- * Claims the file, see ct_file_claim(). With by_rank the rank is put before the extension. One that
- * a living process writes, or that was written in this run, is an ancestor's, a sibling's, or this
- * process's before an exec: ours gets the pid into its name. `path` is the name that it has got.
+ * Claims the file, see ct_file_claim(). With by_rank the rank is put before the extension. A file
+ * that a living process writes, or that was written in this run, is an ancestor's, a sibling's, or
+ * this process's before an exec: then our name gets the pid. `path` is set to the name.
  */
 enum ct_file_error ct_naming_open(struct ct_file *f, char path[CT_NAMING_BYTES], const char *wanted,
                                   bool by_rank, const char *magic);

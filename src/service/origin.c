@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct stat root; /* st_nlink is 0 as long as it is not known */
+static struct stat root; /* st_nlink is 0 as long as the root is not known */
 
 void ct_origin_remember(void)
 {
@@ -13,7 +13,7 @@ void ct_origin_remember(void)
         root.st_nlink = 0;
 }
 
-/* Who it was comes from the kernel with the program; nobody needs to be asked early. */
+/* The first user comes from the kernel with the program (auxv) and need not be asked for early. */
 static bool is_same_user(void)
 {
     uid_t real_user, user, saved_user;

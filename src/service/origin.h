@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who and where the process was when this library was loaded. */
+/* The process's user, group and root directory when this library was loaded. */
 #ifndef CT_ORIGIN_H
 #define CT_ORIGIN_H
 
@@ -10,7 +10,7 @@ void ct_origin_remember(void);
 
 /*
  * Whether the process still has the root directory, the user and the group that it was loaded with:
- * if not, a path may lead to something else, which somebody else has put there.
+ * if not, a path may lead to another file, which somebody else has put there.
  */
 bool ct_origin_is_same(void);
 

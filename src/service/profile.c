@@ -25,7 +25,7 @@ static char wanted[CT_NAMING_BYTES];
 static bool by_rank;
 static bool opened;
 static bool taken; /* the payload is whole */
-static bool last;  /* and no other one will follow */
+static bool last;  /* no other payload will follow */
 static bool complained;
 /* Where the profile can be read, and whether it stays there. Asked at exit, also beside a drain
  * thread that hangs. */
@@ -110,7 +110,7 @@ static const char *readable_path(void)
     return memory_path;
 }
 
-/* The last one is written whole, whatever others have done to the file. */
+/* The last payload is written whole, whatever others have done to the file. */
 static bool commit_once(void)
 {
     bool (*write)(struct ct_file *, const void *, size_t) = last ? ct_file_commit : ct_file_update;
@@ -123,13 +123,13 @@ static bool commit_once(void)
     return true;
 }
 
-/* A disk that fills up takes the file; the table at exit can still be had from memory. */
+/* A disk that fills up costs the file; the table at exit can still be had from memory. */
 static void commit(void)
 {
     if (file.fd.number < 0 || commit_once())
         return;
     if (file.in_memory && ct_fd_is_ours(&file.fd))
-        return; /* too much for what there is: what was there before stays */
+        return; /* too large for memory: the profile that was there before stays */
     complain(file.path, CT_FILE_ERROR);
     atomic_store_explicit(&shown, NULL, memory_order_relaxed);
     ct_file_close(&file);

@@ -6,24 +6,24 @@
 #include "base/base.h"
 #include "output/snapshot.h"
 
-/* Remembers what the profile says of the process. */
+/* Remembers the facts that the profile states about the process. */
 void ct_profile_start(uint32_t driver_version);
 
 const struct ct_process_info *ct_profile_process(void);
-/* The file it is in, or was to be in. Drain thread, when it was written once. */
+/* The file that the profile is in, or was to be in. Drain thread, when it was written once. */
 const char *ct_profile_name(void);
 
 /* Takes the figures as they stand, in memory. Drain thread. */
 void ct_profile_take(bool finished);
 
-/* Writes what was taken last; opens the file the first time. Drain thread. */
+/* Writes the figures that were taken last; opens the file the first time. Drain thread. */
 void ct_profile_write(void);
 
 /* Path under which a child can read the profile; NULL: there is none. */
 const char *ct_profile_path(void);
-/* What the child has to inherit to do so; -1: nothing. */
+/* The descriptor that such a child has to inherit; -1: none. */
 int ct_profile_descriptor(void);
-/* The profile's own descriptor, wherever it is; -1: there is none. Drain thread. */
+/* The profile's own descriptor, in a file or in memory; -1: there is none. Drain thread. */
 int ct_profile_open_descriptor(void);
 /* Whether the profile is in a file that stays. */
 bool ct_profile_is_kept(void);

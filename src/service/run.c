@@ -12,9 +12,9 @@
 #include "system/log.h"
 
 #define RECORD_BYTES 8400     /* two paths and a little */
-#define MOST_BYTES (64 << 20) /* of a list: more is no launcher's, and would take long */
+#define MOST_BYTES (64 << 20) /* longest list: a launcher's is shorter */
 
-/* Whatever the variable names: nothing is added to what is no launcher's list. */
+/* The variable may name any file: nothing is added to one that is no launcher's list. */
 static bool is_list(int fd)
 {
     char magic[CT_RUN_MAGIC_BYTES];
@@ -76,7 +76,7 @@ void ct_run_tell(enum ct_run_kind kind, const char *wanted, const char *path)
 /* Where a search in a list's texts stands. */
 struct search {
     const char *wanted;
-    size_t same; /* bytes of this text so far; DIFFERENT: it is another one */
+    size_t same; /* equal bytes of this text so far; DIFFERENT: another text */
 };
 
 #define DIFFERENT SIZE_MAX
@@ -96,7 +96,7 @@ static bool has_text(struct search *s, const char *p, size_t bytes)
     return false;
 }
 
-/* Read, not mapped: whoever makes the file shorter would end the program. */
+/* The list is read, not mapped: whoever makes the file shorter would end the program. */
 bool ct_run_has(const char *path)
 {
     char piece[4096];

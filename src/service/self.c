@@ -14,7 +14,7 @@
 
 static char path[2 * PATH_MAX];
 
-/* LD_PRELOAD may name it from where the program starts. */
+/* LD_PRELOAD may name the library relative to the directory where the program starts. */
 __attribute__((constructor(EARLY))) static void find_path(void)
 {
     struct ct_object o;

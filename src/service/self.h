@@ -5,13 +5,12 @@
 
 #include "base/base.h"
 
-/* Its file, from the root, also after the program has gone to another directory; NULL: not known.
- */
+/* The library's file, from the root, wherever the program has gone since; NULL: not known. */
 const char *ct_self_path(void);
 
 /*
- * Preloaded or linked, and no copy is before it: loaded by name, as by NVTX in a process that is
- * not profiled, it comes after libc.
+ * Whether this library is preloaded or linked, with no copy before it: loaded by name, as by NVTX
+ * in a process that is not profiled, it comes after libc.
  */
 bool ct_self_is_preloaded(void);
 

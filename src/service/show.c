@@ -20,10 +20,10 @@
 #include "system/spare.h"
 
 /*
- * A thread may have a filter of system calls that the others have not. Whether it has cannot be
- * asked without one: so the drain thread asks of the one that ends the process. The main one's is
- * known (system/proc.h), and the drain thread, which is the last one where all others have ended by
- * themselves, has put none on itself.
+ * A thread may have a filter of system calls that the others have not. A thread cannot ask for its
+ * own filter without a system call: so the drain thread asks for that of the thread that ends the
+ * process. The main thread's is known (system/proc.h), and the drain thread, which is the last one
+ * where all others have ended by themselves, has put none on itself.
  */
 enum ender { KNOWN, UNKNOWN, FREE, CONFINED };
 
@@ -85,7 +85,7 @@ static bool run(const char *program, const char *path)
     return ct_child_run(&child);
 }
 
-/* Its figures are in a file, and the table is another rank's: but what they lack is said. */
+/* A quiet rank's figures are in a file, and the table is another rank's: but losses are said. */
 static void say_lost(const char *path)
 {
     char line[64];
@@ -106,7 +106,7 @@ static void say_where_all_are(const char *path)
         ct_log(1, "the table of all ranks: cutrace-report ranks ", all, NULL);
 }
 
-/* It ends a program that has another process in its memory (service/child.h). */
+/* Valgrind ends a program that has another process in its memory (service/child.h). */
 static bool is_valgrinds(const struct ct_object *o, void *unused)
 {
     (void)unused;
@@ -139,7 +139,7 @@ void ct_show(void)
     bool quiet = !ct_rank_speaks(ct_config.rank, ct_config.ranks);
     if (!path)
         return;
-    /* The launcher prints what is in files; what is in memory nobody else could. */
+    /* The launcher prints profiles in files; nobody else could print a profile in memory. */
     bool launched = ct_config.run && !ct_profile_is_kept();
     if (!ct_config.print && !launched) {
         ct_log(2, "the profile is in ", path, NULL);

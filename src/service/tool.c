@@ -15,8 +15,8 @@
 #include "system/trust.h"
 
 static char path[4096];
-static struct stat found; /* st_nlink is 0: nothing was */
-static bool is_strangers; /* there was one, which a stranger could have put there */
+static struct stat found; /* st_nlink is 0: no tool was found */
+static bool is_strangers; /* a tool was there that a stranger could have put there */
 
 static bool is_program(const struct stat *st)
 {
@@ -28,7 +28,7 @@ static bool take(void)
     return !stat(path, &found) && is_program(&found) && !access(path, X_OK);
 }
 
-/* Who could have exchanged this library is no stranger: it runs here. */
+/* A user who could have exchanged this library is no stranger: the library runs here. */
 static bool take_trusted(void)
 {
     struct stat st;
@@ -43,7 +43,7 @@ static bool take_trusted(void)
     return good;
 }
 
-/* In that directory, from where `file` is. */
+/* Tries that directory, relative to the one that `file` is in. */
 static bool try_beside(const char *file, const char *directory, const char *name)
 {
     struct ct_text t = ct_text_in(path, sizeof(path));
@@ -74,7 +74,7 @@ static bool try_path_variable(const char *name)
     return false;
 }
 
-/* A path that the user names is the user's choice; from where the program is now. */
+/* A path that the user names is the user's choice, relative to where the program is now. */
 static bool try_given(const char *given)
 {
     struct ct_text t = ct_text_in(path, sizeof(path));
@@ -89,8 +89,8 @@ static bool try_given(const char *given)
 }
 
 /*
- * Beside this library, where it was installed or built, it is of the same version; then where it
- * was to be installed. The second try is the build tree.
+ * A tool beside this library, where that was installed or built, is of the same version; then
+ * follows the place where it was to be installed. The second try is the build tree.
  */
 static bool find(const char *name)
 {

@@ -6,14 +6,14 @@
 #include "base/base.h"
 
 /*
- * Looks for it, and remembers what was found. To be called when CUDA starts: what the program does
- * later to its directories, its root or its user does not matter then.
+ * Looks for the tool, and remembers its file. To be called when CUDA starts: later changes of the
+ * program to its directories, its root or its user do not matter then.
  */
 void ct_tool_find(void);
 
 /*
- * Path of what was found, if that is still there and the process is still who and where it was.
- * NULL: *why says why not, for a line of the log.
+ * Path of the tool that was found, if the file is still there and the process still has its user
+ * and root directory. NULL: *why says why not, for a line of the log.
  */
 const char *ct_tool_path(const char **why);
 

@@ -17,7 +17,7 @@ static bool opened;
 static bool failed;
 static const struct ct_trace_out *ready; /* taken in the round, to be written after it */
 
-/* What was written stays; the rest is given up in the next round. */
+/* Records that were written stay; the rest is given up in the next round. */
 static void give_up(const char *what, const char *path, const char *why)
 {
     ct_log(1, what, path, why);
@@ -90,8 +90,8 @@ void ct_trace_file_write(void)
 }
 
 /*
- * What comes last must find room: then what is ready is written here. Its file may be opened only
- * now, which comes after the profile's.
+ * The last records must find room: for that the ready pieces are written here. The trace's file may
+ * be opened only now, which comes after the profile's.
  */
 void ct_trace_file_take(bool finished)
 {
