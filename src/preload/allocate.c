@@ -3,10 +3,10 @@
 #include "preload/hooks.h"
 #include "state/context.h"
 
-/* Between the two halves of a call that frees, which is not made inside another. */
+/* The block between both hooks of a call that frees, which is not made inside another. */
 static CT_TLS struct ct_allocated freeing;
 
-/* Which context and device have what is allocated now. */
+/* The context and device that an allocation made now belongs to. */
 static struct ct_allocated block_here(void)
 {
     struct ct_allocated b = {.context = NULL};
@@ -64,7 +64,7 @@ static bool captures(const struct ct_hook *h, CUstream s)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* In a capture it is a node: the graph's launches allocate, each time. */
+/* In a capture the call makes a node: the graph's launches allocate, each time. */
 void ct_hook_allocated_in_stream(const struct ct_hook *h, const void *address, size_t bytes,
                                  CUstream s)
 {
@@ -72,14 +72,14 @@ void ct_hook_allocated_in_stream(const struct ct_hook *h, const void *address, s
         ct_hook_allocated(h, CT_ALLOCATION_POOL, address, bytes);
 }
 
-/* No device is made known of which only a call that was refused has spoken. */
+/* A device of which only a refused call has spoken is not made known. */
 static bool is_known_device(const struct ct_hook *h, const CUmemLocation *l)
 {
     return l->type == CU_MEM_LOCATION_TYPE_DEVICE &&
            (h->result == CUDA_SUCCESS || h->result == CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-/* It goes with no context, and is where the call says, whichever is current. */
+/* The block goes with no context, and is where the call says, whichever context is current. */
 void ct_hook_allocated_physical(const struct ct_hook *h, const CUmemGenericAllocationHandle *handle,
                                 size_t bytes, const CUmemAllocationProp *p)
 {

@@ -56,10 +56,10 @@ CT_EXPORT int cutrace_v1_flush(unsigned timeout_ms)
 
 /* ---- ranges ---- */
 
-/* A domain of its own: what NVTX answers a program about those of NVTX stays as it is. */
+/* A domain of its own: NVTX's answers about its own ranges stay as they are. */
 #define DOMAIN "cutrace"
 
-/* The thread's state and errno, which making it may change; NULL: nothing is recorded here. */
+/* Returns the thread's state, and errno before it was made. NULL: nothing is recorded here. */
 static struct ct_thread *enter(int *saved_errno)
 {
     *saved_errno = errno;
@@ -94,15 +94,15 @@ CT_EXPORT int cutrace_v1_range_pop(void)
 /* ---- statistics ---- */
 
 struct question {
-    const char *name; /* NULL: of the row at the cursor, or of the next kernel's */
+    const char *name; /* NULL: the row at the cursor, or the next kernel's, is meant */
     uint32_t *cursor;
     struct cutrace_kernel answer;
     uint64_t doubt_ns;
-    double estimated; /* calls that estimated_ns is of */
+    double estimated; /* calls that estimated_ns holds */
     double estimated_ns;
 };
 
-/* What ran on the GPU; captured ones run in graphs, if at all. */
+/* Launches that ran on the GPU; captured ones run in graphs, if at all. */
 static uint64_t calls_of(struct ct_row *r)
 {
     uint64_t calls = r->timed;
@@ -130,7 +130,7 @@ static void add(struct question *q, struct ct_row *r)
     q->estimated_ns += (double)r->time.total_ns + r->projection.total_ns;
 }
 
-/* A row may be there before its first launch is counted in it, or for captured ones alone. */
+/* A row may be there before its first launch is counted, or for captured launches alone. */
 static bool is_asked_for(const struct question *q, struct ct_row *r)
 {
     return r->kind == CT_ROW_KERNEL && (!q->name || ct_streq(r->name, q->name)) && calls_of(r);

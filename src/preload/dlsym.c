@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dlsym and dlvsym. Sanitizers and malloc replacements call dlsym before anything is initialised,
- * and glibc looks at the return address to know who asks: so the entries are assembly, leave by a
+ * and glibc looks at the return address to know the caller: so the entries are assembly, leave by a
  * jump with stack and registers as they were, and do nothing but compare bytes until a name of
  * CUDA's has turned up. This file is compiled without sanitizers and stack protector.
  */
@@ -69,8 +69,8 @@ static bool is_vendor_name(const char *n)
 }
 
 /*
- * glibc's dlsym knows what comes behind us; dlvsym would skip other interposers. A copy of this
- * library is none.
+ * glibc's dlsym knows the objects behind us; dlvsym would skip other interposers. A copy of this
+ * library is no interposer.
  */
 void ct_real_dlsym_find(void)
 {

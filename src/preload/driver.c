@@ -20,7 +20,7 @@
 #define INDEX_SLOTS 2048
 _Static_assert(CT_DRIVER_COUNT < INDEX_SLOTS * 3 / 4, "the index is too small");
 
-/* What was learnt of the driver. */
+/* The driver, as far as it is known. */
 struct driver {
     struct ct_object object;
     ct_function real[CT_DRIVER_COUNT];
@@ -52,7 +52,7 @@ static void index_address(struct driver *d, const void *address, uint32_t id)
     d->by_address[i].id = id;
 }
 
-/* The symbol itself, or a version or a twin of it: not one whose name only begins so. */
+/* Whether `symbol` is `name`, or a version or a twin of it: not one whose name only begins so. */
 static bool is_form_of(const char *symbol, const char *name)
 {
     size_t len = ct_strlen(name);
@@ -80,8 +80,8 @@ static bool is_driver(const struct ct_object *o)
 }
 
 /*
- * An interposer behind us in the search order comes first, as it would without us. It is asked
- * about cuInit only once, so that no failing dlsym leaves an error text behind for the program.
+ * An interposer behind us in the search order comes first, as it would without us. One look-up of
+ * cuInit tells of it, so that no failing dlsym leaves an error text behind for the program.
  */
 static bool is_interposer_behind(const struct driver *d)
 {
@@ -170,7 +170,7 @@ ct_function ct_driver_function(uint32_t id)
     return (ct_function)(uintptr_t)ct_object_symbol(&o, ct_api_names[id]);
 }
 
-/* A bracket may not begin before work of such a function that is in front of it. */
+/* Work of such a function may be in front of a bracket, which may not begin before that then. */
 static void note_not_wrapped(const char *name)
 {
     if (ct_api_looks_like_capture(name))

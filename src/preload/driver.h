@@ -16,21 +16,20 @@ bool ct_driver_claim(const void *address);
 /* Finds a driver that is loaded already; for programs that are linked against it. */
 bool ct_driver_find(void);
 
-/* A function of a driver that is loaded, also without memory to keep what is known of it. */
+/* A function of a driver that is loaded, also without memory to remember the driver. */
 ct_function ct_driver_function(uint32_t id);
 
 /*
- * What to hand out instead of an address that the driver itself gave for `name`: our wrapper of the
- * function that lies there, whatever its name, or the address unchanged. Functions that are not
+ * Returns the address to hand out for one that the driver itself gave for `name`: our wrapper of
+ * the function that lies there, whatever its name, or the address unchanged. Functions that are not
  * wrapped but look like work are counted.
  */
 void *ct_driver_substitute(const char *name, void *address);
 
-/* The same for cuGetProcAddress, which also hands out the wrappers of handed_api.def. */
+/* ct_driver_substitute() for cuGetProcAddress, which also hands out wrappers of handed_api.def. */
 void *ct_driver_hand_out(const char *name, void *address);
 
-/* A name of no table was asked for in the search order: counts it if the driver has it, as above.
- */
+/* A name in no table was asked for in the search order: counts one of the driver's, as above. */
 void ct_driver_asked(const char *name);
 
 /* The wrappers by id (wrap_driver.c). */

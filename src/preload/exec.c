@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The exec functions: if they succeed, the process with its CUDA is gone, and if they fail it goes
- * on. So before they are tried what is complete is written, by a process that has used CUDA. The
- * child of a vfork, which has its parent's memory, is told apart by its number.
+ * on. So a process that has used CUDA writes all that is complete before they are tried. The child
+ * of a vfork, which has its parent's memory, is told apart by its number.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -27,14 +27,14 @@ static const char *const names[FUNCTIONS] = {"execv",   "execve",  "execvp",
                                              "execvpe", "fexecve", "execveat"};
 static void *real[FUNCTIONS];
 
-/* Early: whoever calls them may be a child in which another thread's hold on the loader stays. */
+/* Early: the caller of exec may be a child in which another thread's hold on the loader stays. */
 __attribute__((constructor)) static void prepare(void)
 {
     for (unsigned i = 0; i < FUNCTIONS; i++)
         __atomic_store_n(&real[i], ct_real_dlsym_next(names[i]), __ATOMIC_RELAXED);
 }
 
-/* Another interposer's or the C library's; before our constructor the latter's. */
+/* Returns another interposer's function or the C library's; before our constructor the latter's. */
 static void *flush_and_find(enum function f)
 {
     void *p = __atomic_load_n(&real[f], __ATOMIC_RELAXED);
@@ -69,7 +69,7 @@ CT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 
 int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags);
 
-/* glibc has it from 2.34 on. */
+/* glibc has execveat() from 2.34 on. */
 CT_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
     at_fn *next = (at_fn *)(uintptr_t)flush_and_find(EXECVEAT);
@@ -88,7 +88,7 @@ static size_t count(va_list arguments)
 }
 
 /*
- * From the list that begins with `first` a vector on the stack of the caller, as there may be no
+ * Makes the list that begins with `first` a vector on the stack of the caller, as there may be no
  * heap to be had; `rest` is behind the NULL at its end then.
  */
 #define VECTOR(argv, first, rest)                                                                  \

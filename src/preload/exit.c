@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * _exit, _Exit and quick_exit: workers that were forked end so, and no exit handler runs. What
- * calls them may be a signal handler, or a child of vfork in its parent's memory: the functions
- * behind ours are looked up early, and nothing is done in a process that has not started CUDA.
+ * _exit, _Exit and quick_exit: workers that were forked end so, and no exit handler runs. The
+ * caller may be a signal handler, or a child of vfork in its parent's memory: the functions behind
+ * ours are looked up early, and nothing is done in a process that has not started CUDA.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static exit_fn *look_behind(const char *name)
 }
 
 /*
- * quick_exit ends with a function of the C library's own: we come in as a handler of its, and as
- * the first that was registered, which runs last. Others may launch work.
+ * quick_exit ends with a function of the C library's own: we come in as a handler of it, and as the
+ * first that was registered, which runs last. Other handlers may launch work.
  */
 __attribute__((constructor)) static void prepare(void)
 {
@@ -35,7 +35,7 @@ __attribute__((constructor)) static void prepare(void)
     at_quick_exit(ct_end_at_once);
 }
 
-/* Before our constructor nothing is known but the C library. */
+/* Before our constructor only the C library's function is known. */
 _Noreturn static void end_by(exit_fn *real, const char *name, int status)
 {
     real = real ? real : (exit_fn *)(uintptr_t)ct_libc_symbol(name);

@@ -12,7 +12,7 @@ void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgr
     ct_replica_offer(*exec, graph);
 }
 
-/* What a failed update leaves is not known well enough. */
+/* The graph that a failed update leaves is not known well enough. */
 void ct_hook_graph_updated(const struct ct_hook *h, CUgraphExec exec, CUgraph graph)
 {
     if (ct_hook_failed(h)) {
@@ -84,7 +84,7 @@ BEGINS_WITH(CUDA_KERNEL_NODE_PARAMS_v3, CUDA_KERNEL_NODE_PARAMS, ctx);
 BEGINS_WITH(CUDA_MEMSET_NODE_PARAMS_v2, CUDA_MEMSET_NODE_PARAMS, height);
 BEGINS_WITH(CUDA_HOST_NODE_PARAMS_v2, CUDA_HOST_NODE_PARAMS, userData);
 
-/* As cuGraphExecNodeSetParams takes them, which begin as those of the node's own call do. */
+/* Parameters for cuGraphExecNodeSetParams, which begin as those of the node's own call do. */
 static CUgraphNodeParams general(CUgraphNodeType type, const void *p, size_t bytes)
 {
     CUgraphNodeParams q;

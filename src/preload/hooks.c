@@ -33,7 +33,7 @@ void ct_hook_entry_point(const struct ct_hook *h, const char *name, void **funct
         *function = ct_driver_hand_out(name, *function);
 }
 
-/* Kernels are known of those as well that found no entry. */
+/* Contexts that found no entry may have known kernels as well. */
 static void context_gone(CUcontext context)
 {
     struct ct_context *c = ct_context_find(context);
@@ -61,8 +61,8 @@ static bool retain_primary(CUdevice device, CUcontext *context)
 }
 
 /*
- * A device's primary context, NULL if it is not active: then it is not retained, which would make
- * it. False: the driver does not tell.
+ * A device's primary context; NULL if it is not active: then it is not retained, which would make
+ * the context. False: the driver does not tell.
  */
 static bool primary_context(CUdevice device, CUcontext *context)
 {
@@ -75,7 +75,7 @@ static bool primary_context(CUdevice device, CUcontext *context)
     return !active || retain_primary(device, context);
 }
 
-/* Of the primary context; of all on the device where it is not known which one that is. */
+/* Calls f for the primary context, or for all on the device where it is not known which that is. */
 static void each_primary(CUdevice device, void (*f)(struct ct_context *c))
 {
     CUcontext primary;
@@ -101,8 +101,8 @@ void ct_hook_primary_context_gone(const struct ct_hook *h, CUdevice device)
 }
 
 /*
- * Calls that end a primary context only if they give up the last hold on it. Until the last of them
- * is back, one that came back before cannot say that the context lives.
+ * Calls in progress that end a primary context if they give up the last hold on it. Until the last
+ * call is back, one that came back before cannot say that the context lives.
  */
 static _Atomic uint32_t releases;
 
@@ -114,7 +114,7 @@ static bool is_active(CUdevice device)
            CT_REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) == CUDA_SUCCESS && active;
 }
 
-/* A context of which it is not known whether it lives is not touched again. */
+/* A context that nobody knows to be alive is not touched again. */
 static void resume(void *unused)
 {
     (void)unused;
@@ -135,7 +135,7 @@ static void resume(void *unused)
 static void is_released(void)
 {
     atomic_fetch_sub(&releases, 1);
-    if (!ct_drain_look(resume, NULL)) /* what stayed paused would have none of its brackets read */
+    if (!ct_drain_look(resume, NULL)) /* a context left paused has no brackets read */
         resume(NULL);
 }
 
@@ -154,7 +154,7 @@ void ct_hook_primary_context_release_after(const struct ct_hook *h, CUdevice dev
     is_released();
 }
 
-/* Its streams' brackets are in the primary context, which it holds: of which device is not said. */
+/* A green context holds a primary one, with its streams' brackets: of which device is not said. */
 void ct_hook_green_context_end_before(const struct ct_hook *h, CUgreenCtx context)
 {
     (void)h;
@@ -206,13 +206,13 @@ void ct_hook_stream_gone(const struct ct_hook *h, CUstream s)
     ct_stream_destroyed(s);
 }
 
-/* Only a stream that was met can have a bracket before what comes. */
+/* Only a stream that was met can have a bracket before the call. */
 static struct ct_stream *known_stream(const struct ct_hook *h, CUstream s)
 {
     return ct_stream_known(h->thread, s ? s : h->null_stream);
 }
 
-/* Something that no bracket is around, and that takes its time. */
+/* Work in the stream that no bracket is around, and that takes its time. */
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s)
 {
     struct ct_stream *known = known_stream(h, s);
@@ -241,7 +241,7 @@ static void stream_waits(const struct ct_hook *h, CUstream s)
     atomic_fetch_add_explicit(&known->waits, 1, memory_order_relaxed);
 }
 
-/* A default stream is met here: what is recorded behind it carries the gate on. */
+/* A default stream is met here: events recorded behind the gate carry it on. */
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
 {
     CUstream meant = s ? s : h->null_stream;

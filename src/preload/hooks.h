@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hooks of driver_api.def: what cutrace has to learn from calls that put no work on the GPU.
- * They run in the program's thread, on paths that are not hot. Those of END get NULL of a call that
- * is not seen.
+ * The hooks of driver_api.def, by which cutrace learns from calls that put no work on the GPU. They
+ * run in the program's thread, on paths that are not hot. END hooks get h NULL for a call that is
+ * not seen.
  */
 #ifndef CT_HOOKS_H
 #define CT_HOOKS_H
@@ -14,8 +14,8 @@
 
 struct ct_hook {
     struct ct_thread *thread;
-    CUstream null_stream; /* what a zero stream means in this form of the call */
-    CUresult result;      /* of the real call; AFTER hooks only */
+    CUstream null_stream; /* meaning of stream 0 in this form of the call */
+    CUresult result;      /* result of the real call; AFTER hooks only */
 };
 
 static inline bool ct_hook_failed(const struct ct_hook *h)
@@ -37,7 +37,7 @@ void ct_hook_kernel_named(const struct ct_hook *h, CUkernel *k, const char *name
 void ct_hook_stream_created(const struct ct_hook *h, CUstream *s, unsigned flags, int priority);
 void ct_hook_stream_gone(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
-/* Work of a kind that is known, whose arguments nobody can read: it is named, and has no row. */
+/* Work of a known kind whose arguments nobody can read: it is named, and has no row. */
 void ct_hook_work_not_read(const struct ct_hook *h, const char *name, CUstream s);
 void ct_hook_streams_break(const struct ct_hook *h);
 void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
@@ -46,7 +46,7 @@ void ct_hook_event_gone(const struct ct_hook *h, CUevent e);
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s);
 void ct_hook_host_waited(const struct ct_hook *h);
 void ct_hook_stream_waited(const struct ct_hook *h, CUstream s);
-/* NULL: the current one. */
+/* c NULL: the current context. */
 void ct_hook_context_waited(const struct ct_hook *h, CUcontext c);
 void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s, CUevent e);
 void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s, CUevent e);
@@ -59,7 +59,7 @@ void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec,
 void ct_hook_graph_updated(const struct ct_hook *h, CUgraphExec exec, CUgraph graph);
 void ct_hook_graph_changed(const struct ct_hook *h, CUgraphExec exec);
 void ct_hook_graph_exec_gone(const struct ct_hook *h, CUgraphExec exec);
-/* Of each form of the parameters of a kernel's node. */
+/* For each form of the parameters of a kernel's node. */
 void ct_hook_graph_kernel_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                               const void *p, size_t bytes);
 void ct_hook_graph_copy_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
@@ -74,7 +74,7 @@ void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphN
                              CUgraph child);
 void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                                  unsigned on);
-/* Of calls that allocate and free (allocate.c); `address` is where the call puts it. */
+/* For calls that allocate and free (allocate.c); `address` is where the call puts the pointer. */
 void ct_hook_allocated(const struct ct_hook *h, uint32_t kind, const void *address, size_t bytes);
 void ct_hook_allocated_rows(const struct ct_hook *h, const void *address, const size_t *pitch,
                             size_t width, size_t rows);

@@ -21,7 +21,7 @@ static uint32_t add(struct ct_libraries *all, const struct ct_object *o)
         atomic_store_explicit(&all->count, n + 1, memory_order_release);
     }
     ct_spin_unlock(&all->lock);
-    /* What was found in it stays good when the program closes its handle. */
+    /* Functions found in the library stay good when the program closes its handle. */
     if (i == n && n < CT_LIBRARIES)
         dlopen(o->name, RTLD_LAZY | RTLD_NOLOAD);
     return i < CT_LIBRARIES ? i : NONE;
@@ -29,9 +29,9 @@ static uint32_t add(struct ct_libraries *all, const struct ct_object *o)
 
 struct search {
     const struct ct_libraries *all;
-    const char *name; /* of the file, or how that starts before a dot */
+    const char *name; /* file's name, or its beginning before a dot */
     uint32_t matches;
-    struct ct_object found; /* the first */
+    struct ct_object found; /* the first match */
 };
 
 static bool is_one(const struct search *s, const struct ct_object *o)
@@ -51,7 +51,7 @@ static bool visit(const struct ct_object *o, void *arg)
     return false;
 }
 
-/* The library that the object names as needed, or that it is itself, else the first one. */
+/* The library that the caller's object is, or names as needed, else the first one. */
 static uint32_t library_of(struct ct_libraries *all, const struct ct_object *caller)
 {
     struct search s = {.all = all, .name = all->file};

@@ -39,7 +39,7 @@ static void *ask_scope_of(void *caller, const char *name, const char *version)
     return p;
 }
 
-/* What a name is to us. */
+/* Our side of a name. */
 struct subject {
     void *own; /* our export of that name; NULL: none */
     bool (*claim)(
@@ -96,7 +96,7 @@ static bool is_caller_or_us(const struct ct_object *o, void *arg)
 
 /*
  * From the program, or from an object preloaded before us, RTLD_NEXT finds our export: without a
- * driver behind us that must be the NULL it would be without us. From elsewhere it does not.
+ * driver behind us the answer must be NULL, as without us. From elsewhere our export is not found.
  */
 static struct ct_answer look_next(const char *name, const char *version, void *caller)
 {
@@ -117,7 +117,7 @@ struct ct_answer ct_lookup(void *handle, const char *name, const char *version, 
     }
     if (handle == RTLD_NEXT)
         return look_next(name, version, caller);
-    /* One of the program's own, or of an object preloaded before us, comes before ours. */
+    /* A function of the program's own, or of an object preloaded before us, comes before ours. */
     void *p = handle == RTLD_DEFAULT && version ? s.own : ask(handle, name, version);
     if (p && p == s.own)
         p = look_behind(handle, name, version, caller);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What dlsym answers for CUDA's names. */
+/* dlsym's answers for CUDA's names. */
 #ifndef CT_LOOKUP_H
 #define CT_LOOKUP_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * NVTX. Its functions are in the program's own code, from NVIDIA's headers: at its first call each
- * copy of them loads the library that NVTX_INJECTION64_PATH names and has it put its functions into
- * a table. Another that the variable named before (nvtx_variable.c) is loaded in its place, called
- * first, and all is passed on to it.
+ * copy of them loads the injection, a library that NVTX_INJECTION64_PATH names, and has it put its
+ * functions into a table. An injection that the variable named before us (nvtx_variable.c) is
+ * loaded by us, called first, and gets all calls passed on.
  */
 #include "preload/nvtx.h"
 
@@ -30,15 +30,15 @@
 #define ENTRY "InitializeInjectionNvtx2"
 #define HANDLE_BITS 12
 #define OPEN_OF_NEXT 4096
-#define NAMINGS 65536 /* of threads, streams and so on */
+#define NAMINGS 65536 /* names of threads, streams and so on */
 
 CT_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
 
 /* ---- handles ---- */
 
 /*
- * A string's handle is its copy, a domain's a place in this array; with another injection they are
- * that one's, and these tables say what they mean.
+ * A string's handle is its copy, a domain's a place in this array; with another injection handles
+ * are that one's, and these tables say what they mean.
  */
 static const char domain_handles[CT_RANGE_DOMAINS];
 static struct ct_table domains_of_next, strings_of_next;
@@ -69,7 +69,7 @@ static const char *string_of(nvtxStringHandle_t handle)
 
 /* ---- messages ---- */
 
-/* PyTorch numbers what it does (emit_nvtx): the name is what is before the numbers. */
+/* PyTorch numbers its operations (emit_nvtx): the name ends before the numbers. */
 static uint32_t name_bytes(const char *s)
 {
     uint32_t n = 0;
@@ -126,7 +126,7 @@ static struct ct_range_label label_of_event(uint32_t domain, const nvtxEventAttr
     return label;
 }
 
-/* ---- what NVTX calls ---- */
+/* ---- functions that NVTX calls ---- */
 
 /* clang-format off */
 #define CALLBACKS(X)                                                                               \
@@ -145,13 +145,13 @@ static struct ct_range_label label_of_event(uint32_t domain, const nvtxEventAttr
     X(CUDART, NameCudaStreamA) X(CUDART, NameCudaStreamW)
 /* clang-format on */
 
-/* Its headers have CUDA's types behind names of their own. */
+/* NVTX's headers have CUDA's types behind names of their own. */
 #define TYPE_CORE(name) nvtx##name##_impl_fntype
 #define TYPE_CORE2(name) nvtx##name##_impl_fntype
 #define TYPE_CUDA(name) nvtx##name##_fakeimpl_fntype
 #define TYPE_CUDART(name) nvtx##name##_fakeimpl_fntype
 
-/* Of the other injection; NULL: there is none, or it does not want to know. */
+/* The other injection's functions; NULL: there is none, or it does not ask for this call. */
 static struct {
 #define X(module, name) TYPE_##module(name) name;
     CALLBACKS(X)
@@ -166,7 +166,7 @@ static struct {
 #define PASS_OR(otherwise, name, ...)                                                              \
     (ct_unlikely(next.name != NULL) ? next.name(__VA_ARGS__) : (otherwise))
 
-/* NULL: nobody wants to know, or it is a call of ours that marks itself. */
+/* NULL: nothing is recorded, or the mark comes from inside of a driver call. */
 static struct ct_thread *enter(void)
 {
     struct ct_thread *t = ct_wrap_enter();
@@ -193,8 +193,8 @@ static int pop(uint32_t domain)
 }
 
 /*
- * The other injection's numbers of ranges that are open, and ours of the same. Ours start where no
- * other injection's are likely to: the program has them of ranges that the other one does not see.
+ * The other injection's numbers of open ranges, and ours of the same. Ours start where no other's
+ * are likely to: the program has ours for ranges that the other injection does not see.
  */
 static struct {
     struct ct_spin lock;
@@ -216,7 +216,7 @@ static bool remember(nvtxRangeId_t theirs, nvtxRangeId_t ours)
     return fits;
 }
 
-/* Our number of theirs, which is not open any more; 0: it is one of ours, or none. */
+/* Takes out our number for theirs; 0: the number is one of ours, or none. */
 static nvtxRangeId_t recall(nvtxRangeId_t theirs)
 {
     nvtxRangeId_t ours = 0;
@@ -243,7 +243,7 @@ static void end_ours(nvtxRangeId_t id)
         ct_range_end(t, id);
 }
 
-/* One that cannot be found again would stay open. */
+/* A range that cannot be found again would stay open. */
 static nvtxRangeId_t started(nvtxRangeId_t ours, nvtxRangeId_t theirs)
 {
     if (!theirs)
@@ -333,7 +333,7 @@ static int NVTX_API on_RangePop(void)
 
 /* ---- names of things ---- */
 
-/* A name's copy; NULL: it is empty, or there is no room for it. */
+/* A name's copy; NULL: the name is empty, or there is no room for it. */
 static const char *keep(const char *name)
 {
     static _Atomic uint32_t namings;
@@ -510,7 +510,7 @@ static void NVTX_API on_DomainNameCategoryW(nvtxDomainHandle_t domain, uint32_t 
 
 /* ---- the injection ---- */
 
-/* What the variable named before us, once for all copies of NVTX in the process. */
+/* The injection that the variable named before us, one for all copies of NVTX in the process. */
 static NvtxInitializeInjectionNvtxFunc_t find_next(void)
 {
     const char *path = getenv(CT_NVTX_NEXT);
@@ -537,7 +537,7 @@ static bool find_module(const NvtxExportTableCallbacks *callbacks, NvtxCallbackM
     return false;
 }
 
-/* A place that the other injection has filled holds another function than before. */
+/* A place in the table that the other injection has filled holds another function than before. */
 static void put(const struct module *m, unsigned id, NvtxFunctionPointer before,
                 NvtxFunctionPointer ours, NvtxFunctionPointer *theirs)
 {
@@ -569,7 +569,7 @@ static int attach(NvtxGetExportTableFunc_t get, NvtxInitializeInjectionNvtxFunc_
         !find_module(callbacks, NVTX_CB_MODULE_CORE, &CORE) ||
         !find_module(callbacks, NVTX_CB_MODULE_CORE2, &CORE2))
         return 0;
-    find_module(callbacks, NVTX_CB_MODULE_CUDA, &CUDA); /* older copies may lack it */
+    find_module(callbacks, NVTX_CB_MODULE_CUDA, &CUDA); /* older copies may lack these two */
     find_module(callbacks, NVTX_CB_MODULE_CUDART, &CUDART);
     struct {
 #define X(module, name) NvtxFunctionPointer name;
@@ -580,7 +580,7 @@ static int attach(NvtxGetExportTableFunc_t get, NvtxInitializeInjectionNvtxFunc_
         CALLBACKS(X)
 #undef X
     };
-    bool has_started = chained && start_next(chained, get); /* which may use NVTX itself */
+    bool has_started = chained && start_next(chained, get); /* the other may use NVTX itself */
     ct_spin_lock(&lock);
     if (has_started)
         has_next = true;

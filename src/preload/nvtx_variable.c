@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The variable that names what NVTX loads, NVTX_INJECTION64_PATH, is made to name this library when
- * it is preloaded; CUTRACE_NVTX_NEXT names what it named before.
+ * NVTX_INJECTION64_PATH, which names the library that NVTX loads, is made to name this one when it
+ * is preloaded; CUTRACE_NVTX_NEXT then has the name before.
  *
- * A process that inherits the variable and is not profiled gets what it would have had without.
+ * A process that inherits the variable and is not profiled gets the library named before.
  */
 #include "preload/nvtx.h"
 
@@ -22,7 +22,7 @@
 static char path_entry[sizeof(PATH_VARIABLE) + 2 * PATH_MAX] = PATH_VARIABLE;
 static char next_entry[sizeof(NEXT_VARIABLE) + PATH_MAX] = NEXT_VARIABLE;
 
-/* An environment of ours, as setenv() takes memory from the heap: without what is replaced. */
+/* An environment of ours, without variables replaced, as setenv() takes memory from the heap. */
 static bool replace_environment(void)
 {
     size_t n = 0, kept = 0;
@@ -42,7 +42,7 @@ static bool replace_environment(void)
     return true;
 }
 
-/* One that names us is a parent's, whose next one stays. */
+/* A variable that names us is a parent's, whose next injection stays. */
 __attribute__((constructor)) static void offer(void)
 {
 #ifdef CT_NOP

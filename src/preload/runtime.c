@@ -27,7 +27,7 @@ bool ct_runtime_claim(const void *address)
     return ct_library_claim(&runtimes, address);
 }
 
-/* Its work is caught in the driver call inside, but not under its name. */
+/* The function's work is caught in the driver call inside, but not under its name. */
 void ct_runtime_asked(const char *name, const void *address)
 {
     struct ct_object o;

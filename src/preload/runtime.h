@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runtime libraries of the process. There may be several, of different major versions, with
- * one name for functions of different signatures: a call goes on to the one its caller is linked
- * with.
+ * The runtime libraries of the process. There may be several, of different major versions, with one
+ * name for functions of different signatures: a call goes on to the library that its caller is
+ * linked with.
  */
 #ifndef CT_RUNTIME_H
 #define CT_RUNTIME_H
@@ -13,7 +13,7 @@
 /* Whether an address lies in a runtime library that calls can be forwarded to unambiguously. */
 bool ct_runtime_claim(const void *address);
 
-/* A name of no table was asked for, and found at the address: counts it if that is in a runtime. */
+/* A name in no table was asked for: counts it if the address found for it is in a runtime. */
 void ct_runtime_asked(const char *name, const void *address);
 
 /* The real function `id` (CT_RUNTIME_FIRST...) for a caller; NULL: there is no runtime. */

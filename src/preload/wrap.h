@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What driver and runtime wrappers have in common. */
+/* The beginning of every wrapper. */
 #ifndef CT_WRAP_H
 #define CT_WRAP_H
 

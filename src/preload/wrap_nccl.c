@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NCCL's wrappers: one exported function for each row of nccl_api.def. They tell what the kernels
- * are for that the call launches, and nothing else: its kernels and copies are caught in the
+ * NCCL's wrappers: one exported function for each row of nccl_api.def. They tell the purpose of the
+ * kernels that the call launches, and nothing else: its kernels and copies are caught in the
  * driver.
  */
 #include <errno.h>
@@ -23,8 +23,8 @@ static struct ct_thread *enter(void)
 #include "cuda/nccl_api.def"
 
 /*
- * How many ranks a communicator has; 0: not known. It is one that a call has just succeeded with.
- * What NCCL calls for that, NVTX included, is no call of the program's.
+ * The number of ranks of a communicator that a call has just succeeded with; 0: not known. Calls
+ * that NCCL makes for the answer, NVTX's included, are not the program's.
  */
 static uint32_t ranks_of(struct ct_thread *t, ncclComm_t comm, const void *caller)
 {
@@ -49,7 +49,7 @@ static void end_operation(struct ct_thread *t, struct ct_collective_call *c, ncc
                           ncclResult_t r, const void *caller)
 {
     bool failed = is_failure(r);
-    if (r == ncclSuccess) /* one that is not ready yet would complain */
+    if (r == ncclSuccess) /* a communicator that is not ready yet would complain */
         c->ranks = ranks_of(t, comm, caller);
     ct_collective_end(t, c, failed);
 }
@@ -66,7 +66,7 @@ static void end_operation(struct ct_thread *t, struct ct_collective_call *c, ncc
 #define BEGIN_GROUP_END
 #define END_GROUP_END ct_collective_group_ends(ct_t, is_failure(ct_r));
 
-/* A prototype of ours as well: the header may not be here, and has some without parameters. */
+/* With our prototype: the header may not be here, and has some functions without parameters. */
 #define CT_NCCL(fn, kind, ...) \
     CT_EXPORT ncclResult_t fn(CT_PARAMS(__VA_ARGS__)); \
     CT_EXPORT ncclResult_t fn(CT_PARAMS(__VA_ARGS__)) \

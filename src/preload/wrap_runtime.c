@@ -12,12 +12,12 @@
 #include "preload/runtime.h"
 #include "preload/wrap.h"
 
-/* Of crt/device_functions.h, which only nvcc can read. */
+/* Declared in crt/device_functions.h, which only nvcc can read. */
 extern cudaError_t __cudaGetKernel(cudaKernel_t *, const void *);
 extern cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
 extern cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
 
-/* Asking what the last error was, or whether work is done, does not fail. */
+/* Questions for the last error, or whether work is done, do not fail. */
 static inline bool is_failure(uint32_t id, uint64_t r)
 {
     return r != cudaSuccess && (uint32_t)r != cudaErrorNotReady && id != CT_ID_cudaGetLastError &&
@@ -27,7 +27,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 /* clang-format off */
-/* `missing` is what a call returns that no runtime library is there for. */
+/* `missing` is the result of a call that no runtime library is there for. */
 #define WRAP_TYPE(type, fn, prototype, failure, result, missing, parameters, arguments) \
     CT_EXPORT type fn(parameters) \
     { \
