@@ -134,7 +134,7 @@ static bool start_sampling(void)
     return ok;
 }
 
-/* Early, before the program closes what it was started with. */
+/* Early, before the program closes descriptors that it was started with. */
 __attribute__((constructor)) static void load(void)
 {
     if (ct_stands_aside())
@@ -180,7 +180,7 @@ static bool is_left_alone(void)
            (ct_config.alone && ct_proc_parent_has_preloaded("libcutrace.so"));
 }
 
-/* A child that did not forget would write its parent's file, or wait for who prepares there. */
+/* A child that did not forget would write its parent's file, or wait for a thread left there. */
 static bool handle_forks(void)
 {
     static atomic_bool handled;
@@ -189,7 +189,7 @@ static bool handle_forks(void)
     return atomic_load(&handled);
 }
 
-/* Two that do the work would time what each of them adds. An older one says nothing of us. */
+/* Two copies at work would time each other's additions. An older copy says nothing of us. */
 static bool stand_aside(void)
 {
     uint32_t state = CT_NEW;
@@ -204,7 +204,7 @@ static bool stand_aside(void)
     return true;
 }
 
-/* By the one thread that has found nothing prepared. */
+/* Called by the one thread that has found nothing prepared. */
 static bool arm(bool handles_forks)
 {
     if (is_privileged()) {
@@ -227,9 +227,9 @@ static bool arm(bool handles_forks)
 }
 
 /*
- * What passed through while another thread prepares would be missing for good: cuInit, or the
- * addresses that the runtime asks for once. It takes milliseconds, or the loader's lock, which we
- * may hold.
+ * Calls that passed through while another thread prepares would be missing for good: cuInit, or
+ * those by which the runtime asks for addresses once. Preparing takes milliseconds, or the loader's
+ * lock, which we may hold.
  */
 static bool wait_for_arming(void)
 {
@@ -247,8 +247,8 @@ static bool arm_once(void)
 }
 
 /*
- * Once it is off threads only read the state: none takes it from the others' caches. What a signal
- * handler calls meanwhile passes through.
+ * Once the state is off threads only read it: none takes it from the others' caches. Calls of a
+ * signal handler that comes meanwhile pass through.
  */
 CT_COLD bool ct_arm(void)
 {
@@ -280,7 +280,7 @@ static bool take_copy(const struct ct_object *o, void *arg)
     return c->count == MOST_COPIES;
 }
 
-/* Once of each: it may be loaded before CUDA starts, or while it is in use. */
+/* Names each copy once: a copy may be loaded before CUDA starts, or while it is in use. */
 static void say_copies(void)
 {
     static unsigned said;
@@ -290,7 +290,7 @@ static void say_copies(void)
         ct_log(1, ANOTHER_COPY, c.name[said], NULL);
 }
 
-/* Not where they are asked for: nothing is written there. */
+/* Not at the look-ups of such functions: nothing is written there. */
 static void say_not_wrapped(void)
 {
     for (; notes_said < ct_notes_count(); notes_said++)
@@ -300,7 +300,7 @@ static void say_not_wrapped(void)
 
 /*
  * A child made without the C library (clone), and one that shares the parent's memory (vfork), have
- * what the parent has, and no drain thread to wait for.
+ * the parent's state, and no drain thread to wait for.
  */
 static bool has_something_to_end(void)
 {
@@ -383,7 +383,7 @@ void ct_cuda_started(void)
         return;
     int saved_errno = errno, cancel = ct_cancel_disable();
     int version = 0;
-    ct_proc_look_for_filters(); /* this thread's own, or what has come since it was prepared */
+    ct_proc_look_for_filters(); /* filters of this thread alone, or since it was prepared */
     if (CT_HAS(cuDriverGetVersion))
         CT_REAL(cuDriverGetVersion)(&version);
     started_in = getpid();

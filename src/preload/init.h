@@ -40,14 +40,13 @@ void ct_cuda_refused(unsigned result);
 
 /*
  * The process is about to end without exit handlers: within 100 ms, whatever the GPU does, all that
- * was recorded is in the files, and what the GPU has not done is counted as unfinished. A disk may
- * take a second. Nothing is printed. Any thread, also in a signal handler, and in any child.
+ * was recorded is in the files, and unfinished work of the GPU is counted as such. A disk may take
+ * a second. Nothing is printed. Any thread, also in a signal handler, and in any child.
  */
 void ct_end_at_once(void);
 
 /*
- * The process may be about to become another program: what is complete is written, which takes
- * 100 ms at most.
+ * The process may be about to become another program: writes complete data, within 100 ms at most.
  */
 void ct_flush_before_exec(void);
 
