@@ -16,6 +16,13 @@
 /* A variable that each launch reads: kept away from those that other threads often write. */
 #define CT_READ_MOSTLY __attribute__((section("ct_read_mostly")))
 
+/*
+ * State that begins as zero in each process, the child of a fork included (process.h); the latter
+ * is read by each launch and hardly ever written.
+ */
+#define CT_PROCESS __attribute__((section("ct_process")))
+#define CT_PROCESS_READ __attribute__((section("ct_process_read")))
+
 #define ct_likely(x) __builtin_expect(!!(x), 1)
 #define ct_unlikely(x) __builtin_expect(!!(x), 0)
 #define ct_countof(a) (sizeof(a) / sizeof((a)[0]))

@@ -25,12 +25,12 @@ struct ct_config_address {
 struct ct_config {
     const char *output; /* pattern of the profile's name */
     bool print;
-    bool print_asked;    /* by the user, not by default; see system/spare.h */
-    bool start;          /* record from the start on */
-    const char *capture; /* record while a range RANGE@DOMAIN is open; NULL: none */
-    uint32_t sample;     /* time one operation in this many */
-    uint32_t budget_ppm; /* the share of the run time for timing; 0: no limit */
-    uint32_t events;     /* most events per context */
+    bool print_asked;     /* by the user, not by default; see system/spare.h */
+    bool start;           /* record from the start on */
+    const char *capture;  /* record while a range RANGE@DOMAIN is open; NULL: none */
+    uint32_t sample;      /* time one operation in this many */
+    uint32_t budget_ppm;  /* the share of the run time for timing; 0: no limit */
+    uint32_t events;      /* most events per context */
     uint32_t graph_nodes; /* time the kernels in graphs at one launch in this many; 0: never */
     uint32_t exit_timeout_s;
     const char *kernels; /* list of patterns, NULL: all */
@@ -44,8 +44,8 @@ struct ct_config {
     bool alone;          /* leave descendants alone */
     const char *run;     /* the launcher's list (cutrace/run.h); NULL: there is no launcher */
     const char *report;  /* path or name of the report tool */
-    bool unified; /* watch managed memory */
-    bool control; /* answer `cutrace ctl` */
+    bool unified;        /* watch managed memory */
+    bool control;        /* answer `cutrace ctl` */
     bool control_asked;
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */

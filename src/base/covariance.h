@@ -11,7 +11,8 @@
  * Then there are fewer degrees of freedom, as if there were fewer estimates by the factor by which
  * the variance grows; `freedom_ns4` is the variance squared by their number.
  */
-static inline void ct_covariance_add(double *variance_ns2, double *freedom_ns4, double in_common_ns2)
+static inline void ct_covariance_add(double *variance_ns2, double *freedom_ns4,
+                                     double in_common_ns2)
 {
     if (!(*variance_ns2 > 0) || !(in_common_ns2 > 0))
         return;

@@ -10,7 +10,7 @@
 #define INDEX_BITS 16
 
 /* Texts that fall out of the index when it is emptied are copied once more. */
-static struct {
+static CT_PROCESS struct {
     struct ct_spin lock; /* for publishing a copy, and the index */
     struct ct_arena arena;
     struct ct_table index; /* hash -> copy */
@@ -77,11 +77,4 @@ const char *ct_intern(const char *s, size_t len)
     __builtin_memcpy(copy, s, len);
     copy[len] = '\0';
     return tell(key, copy, len);
-}
-
-void ct_intern_forget(void)
-{
-    strings.arena = (struct ct_arena){.left_bytes = 0};
-    atomic_store_explicit(&strings.has_index, false, memory_order_relaxed);
-    ct_spin_init(&strings.lock);
 }

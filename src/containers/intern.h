@@ -9,6 +9,5 @@
 
 /* The copy of a string of len bytes; NULL: memory is out, or CT_INTERN_BYTES are. */
 const char *ct_intern(const char *s, size_t len);
-void ct_intern_forget(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 _Static_assert(CT_HIST_STEPS % CT_BUCKETS_PART == 0, "the last part of an octave is a whole one");
 
-static struct ct_arena arena;
+static CT_PROCESS struct ct_arena arena;
 
 /* Stands for every histogram that could not be kept. */
 static struct ct_buckets none;
@@ -43,9 +43,4 @@ bool ct_buckets_add(struct ct_buckets **b, uint64_t ns, uint64_t n)
 void ct_buckets_drop(struct ct_buckets **b)
 {
     *b = &none;
-}
-
-void ct_buckets_forget(void)
-{
-    arena = (struct ct_arena){0};
 }

@@ -27,9 +27,6 @@ struct ct_buckets {
 bool ct_buckets_add(struct ct_buckets **b, uint64_t ns, uint64_t n);
 void ct_buckets_drop(struct ct_buckets **b);
 
-/* In the child of a fork: the memory so far is the parent's. */
-void ct_buckets_forget(void);
-
 static inline uint64_t ct_buckets_count(const struct ct_buckets *b, uint32_t bucket)
 {
     const struct ct_buckets_octave *octave = b ? b->octave[bucket / CT_HIST_STEPS] : NULL;

@@ -23,14 +23,8 @@ CT_READ_MOSTLY atomic_bool ct_call_log_is_on;
 
 static const char no_memory[] = "A thread had no memory for a trace of its calls";
 
-static _Atomic uint64_t numbers; /* given to threads so far */
-static _Atomic uint32_t threads;
-
-void ct_call_log_forget(void)
-{
-    atomic_store_explicit(&numbers, 0, memory_order_relaxed);
-    atomic_store_explicit(&threads, 0, memory_order_relaxed);
-}
+static CT_PROCESS _Atomic uint64_t numbers; /* given to threads so far */
+static CT_PROCESS _Atomic uint32_t threads;
 
 static void take_numbers(struct ct_thread *t, struct ct_call_log *log)
 {

@@ -47,7 +47,4 @@ CT_COLD void ct_call_log_add(struct ct_thread *t, uint32_t api, uint64_t call_ti
                              uint64_t done_ticks, int32_t result);
 /* The trace is given up: calls cost no more than without one from now on. */
 void ct_call_log_stop(void);
-/* In the child of a fork. */
-void ct_call_log_forget(void);
-
 #endif

@@ -99,10 +99,9 @@ CT_INLINE struct ct_pass *ct_pass_take(struct ct_passes *all, const void *handle
 {
     struct ct_pass *p = ct_pass_slot(all, handle, stream, grid[0], grid[1], block[0]);
     if (!p->left || (all->cluster.is_open && p->in_clusters) || p->handle != handle ||
-        p->stream != stream ||
-        p->grid[0] != grid[0] || p->grid[1] != grid[1] || p->grid[2] != grid[2] ||
-        p->block[0] != block[0] || p->block[1] != block[1] || p->block[2] != block[2] ||
-        p->shared_bytes != shared_bytes ||
+        p->stream != stream || p->grid[0] != grid[0] || p->grid[1] != grid[1] ||
+        p->grid[2] != grid[2] || p->block[0] != block[0] || p->block[1] != block[1] ||
+        p->block[2] != block[2] || p->shared_bytes != shared_bytes ||
         p->generation != atomic_load_explicit(&ct_pass_generation, memory_order_relaxed))
         return NULL;
     if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD && !ct_pass_is_current(all, p))

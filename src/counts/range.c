@@ -19,14 +19,14 @@
 #define CALL_TRIES 16
 #define BUSY UINT64_MAX
 
-static _Atomic uint64_t lost[CT_RANGE_LOSS_COUNT];
+static CT_PROCESS _Atomic uint64_t lost[CT_RANGE_LOSS_COUNT];
 
 void ct_range_lose(enum ct_range_loss loss, uint64_t n)
 {
     atomic_fetch_add_explicit(&lost[loss], n, memory_order_relaxed);
 }
 
-static struct ct_ranges *_Atomic first_ranges;
+static CT_PROCESS struct ct_ranges *_Atomic first_ranges;
 
 struct ct_ranges *ct_ranges_first(void)
 {
@@ -41,15 +41,6 @@ struct ct_ranges *ct_ranges_next(struct ct_ranges *r)
 uint64_t ct_range_lost(enum ct_range_loss loss)
 {
     return atomic_load_explicit(&lost[loss], memory_order_relaxed);
-}
-
-void ct_ranges_forget(void)
-{
-    atomic_store_explicit(&first_ranges, NULL, memory_order_relaxed);
-    for (unsigned i = 0; i < CT_RANGE_LOSS_COUNT; i++)
-        atomic_store_explicit(&lost[i], 0, memory_order_relaxed);
-    ct_range_names_forget();
-    ct_capture_forget();
 }
 
 struct ct_file_thread ct_range_thread(struct ct_ranges *r, const char **name)
@@ -68,8 +59,8 @@ static CT_COLD struct ct_ranges *begin(struct ct_thread *t)
         atomic_store_explicit(&r->nodes, 1, memory_order_relaxed);
         atomic_store_explicit(&t->ranges, r, memory_order_release);
         r->next = atomic_load_explicit(&first_ranges, memory_order_relaxed);
-        while (!atomic_compare_exchange_weak_explicit(
-            &first_ranges, &r->next, r, memory_order_acq_rel, memory_order_relaxed))
+        while (!atomic_compare_exchange_weak_explicit(&first_ranges, &r->next, r,
+                                                      memory_order_acq_rel, memory_order_relaxed))
             ;
     }
     if (!r)
@@ -148,7 +139,7 @@ static void show(struct ct_thread *t, struct ct_ranges *r)
 }
 
 static struct ct_open_range *open_range(struct ct_ranges *r, uint32_t style,
-                                     const struct ct_range_label *l)
+                                        const struct ct_range_label *l)
 {
     if (ct_unlikely(r->depth == CT_RANGE_DEPTH)) {
         ct_range_lose(CT_RANGE_LOST_DEEP, 1);
@@ -206,7 +197,8 @@ static void add_duration(struct ct_ranges *r, const struct ct_open_range *o, uin
         atomic_store_explicit(&n->max_ticks, ticks, memory_order_relaxed);
     ct_count_bump(&n->total_ticks, ticks);
     ct_count_bump(&n->count, 1);
-    put_record(r, (struct ct_range_record){o->opened_as, (uint32_t)o->id, o->start_ticks, end_ticks});
+    put_record(r,
+               (struct ct_range_record){o->opened_as, (uint32_t)o->id, o->start_ticks, end_ticks});
 }
 
 /* Ranges that were opened later stay open, with another path from now on. */

@@ -127,8 +127,8 @@ CT_COLD void ct_range_count_call(struct ct_thread *t, uint32_t range, uint32_t a
 /* The thread ends: its state may become another thread's. */
 void ct_range_thread_ends(struct ct_thread *t);
 
-void ct_ranges_forget(void);
-void ct_range_names_forget(void); /* called by ct_ranges_forget() */
+/* In the child of a fork: another thread may have held the locks. */
+void ct_range_names_forget(void);
 
 /* ---- for the profile ---- */
 

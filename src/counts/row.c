@@ -26,7 +26,7 @@ struct rows {
     _Atomic uint32_t unnamed[CT_ROW_PREFETCH + 1][CT_DIRECTION_COUNT][CT_DEVICES];
 };
 
-static CT_READ_MOSTLY struct rows *rows;
+static CT_PROCESS_READ struct rows *rows;
 CT_READ_MOSTLY struct ct_row *ct_rows;
 
 bool ct_rows_init(void)
@@ -39,11 +39,6 @@ bool ct_rows_init(void)
     rows = r;
     ct_rows = r->row = r->room.at;
     return true;
-}
-
-void ct_rows_forget(void)
-{
-    rows = NULL;
 }
 
 uint32_t ct_rows_count(void)

@@ -101,7 +101,6 @@ struct ct_row {
 };
 
 bool ct_rows_init(void);
-void ct_rows_forget(void);
 
 extern struct ct_row *ct_rows;
 

@@ -39,11 +39,11 @@ struct cells {
     struct ct_cell_count sums[CT_CELLS]; /* over all threads */
 };
 
-CT_READ_MOSTLY bool ct_sample_is_on;
+CT_PROCESS_READ bool ct_sample_is_on;
 /* On its own line: each launch reads the purse under a budget, `costs` change now and then. */
-_Alignas(CT_CACHE_LINE) struct ct_purse ct_purse;
+CT_PROCESS _Alignas(CT_CACHE_LINE) struct ct_purse ct_purse;
 
-static CT_READ_MOSTLY struct cells *cells;
+static CT_PROCESS_READ struct cells *cells;
 static CT_READ_MOSTLY struct ct_sample_policy policy;
 static struct {
     _Alignas(CT_CACHE_LINE) struct cost {
@@ -62,13 +62,6 @@ bool ct_sample_init(const struct ct_sample_policy *p)
         return ct_sample_is_on = false;
     atomic_store(&cells->count, CT_CELL_NONE + 1);
     return true;
-}
-
-void ct_sample_forget(void)
-{
-    ct_sample_is_on = false;
-    cells = NULL;
-    ct_purse = (struct ct_purse){0};
 }
 
 static uint32_t first_sure(void)

@@ -72,7 +72,6 @@ struct ct_choice {
 
 /* False: no memory. */
 bool ct_sample_init(const struct ct_sample_policy *policy);
-void ct_sample_forget(void);
 /* may_keep_apart: the user said that timing may keep operations apart. */
 struct ct_sample_policy ct_sample_policy_of_config(bool may_keep_apart);
 

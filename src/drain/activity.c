@@ -18,16 +18,9 @@ struct streams {
     struct ct_stream_activity projected[CT_STREAMS_LISTED];
 };
 
-static struct device *devices[CT_DEVICES];
-static struct streams *streams;
-static struct ct_sweep *scratch;
-
-void ct_activity_forget(void)
-{
-    __builtin_memset(devices, 0, sizeof(devices));
-    streams = NULL;
-    scratch = NULL;
-}
+static CT_PROCESS struct device *devices[CT_DEVICES];
+static CT_PROCESS struct streams *streams;
+static CT_PROCESS struct ct_sweep *scratch;
 
 static struct device *device_of(uint32_t index)
 {

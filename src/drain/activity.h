@@ -10,8 +10,6 @@
 #include "state/stream.h"
 #include "time/measured.h"
 
-void ct_activity_forget(void);
-
 /* Adds an operation of that kind, whose duration is now known. */
 void ct_activity_add(const struct ct_measured *m, uint32_t kind, uint64_t time_ns);
 

@@ -18,7 +18,7 @@ struct all_stats {
     struct sums sums[CT_API_COUNT];
 };
 
-static struct all_stats *all;
+static CT_PROCESS struct all_stats *all;
 static uint64_t collected; /* samples so far */
 
 bool ct_api_stats_init(void)
@@ -26,11 +26,6 @@ bool ct_api_stats_init(void)
     struct all_stats *a = ct_map(sizeof(*a));
     all = a;
     return a != NULL;
-}
-
-void ct_api_stats_forget(void)
-{
-    all = NULL;
 }
 
 struct ct_api_stats *ct_api_stats(uint32_t api)

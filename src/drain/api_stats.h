@@ -28,7 +28,6 @@ struct ct_api_totals {
 struct ct_thread;
 
 bool ct_api_stats_init(void);
-void ct_api_stats_forget(void);
 
 /* Takes the samples that wait in a thread's ring. Drain thread. True: there were some. */
 bool ct_api_stats_collect(struct ct_thread *t);

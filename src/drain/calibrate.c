@@ -11,15 +11,16 @@
 #include "time/figures.h"
 #include "time/op.h"
 
-#define FEWEST_BUSY 40 /* trials that the busy figures are taken from */
-#define FEWEST_LOOKS 400 /* before the limit counts: a thread with no time to look has not waited */
+#define FEWEST_BUSY 40   /* trials that the busy figures are taken from */
+#define FEWEST_LOOKS 400 /* before the limit counts: a thread with no time to look has not waited  \
+                          */
 #define QUIET_NS 350
 #define COARSEST_NS 2048 /* a kernel's clock with longer steps is no use */
 
 /* Each launch of a batch spins longer than the one before: no phase of a clock is met twice. */
 #define SPIN_NS 4000
 #define SPIN_MORE_NS 150
-#define AHEAD_GROWTH 4  /* if the launch ahead ended too early */
+#define AHEAD_GROWTH 4 /* if the launch ahead ended too early */
 #define AHEAD_SLOT CT_JOB_BATCH
 #define HOST_PAUSE_NS 3000 /* between start record and launch in an idle stream, at least */
 #define HOST_MORE_NS 400   /* and so much more with each launch */
@@ -131,8 +132,8 @@ static bool submit_floors(struct ct_calibration_job *j)
     for (uint32_t i = 0; ok && i < CT_JOB_BATCH; i++)
         ok = record(j, j->start[i]) &&
              (i < CT_JOB_BATCH / 2 ? CT_ASK_IN(j->context, cuMemsetD32Async, at, 0, 1, j->stream)
-                            : CT_ASK_IN(j->context, cuMemcpyHtoDAsync_v2, at, from, 4,
-                                        j->stream)) == CUDA_SUCCESS &&
+                                   : CT_ASK_IN(j->context, cuMemcpyHtoDAsync_v2, at, from, 4,
+                                               j->stream)) == CUDA_SUCCESS &&
              record(j, j->stop[i]);
     j->awaited = j->last;
     return ok && record(j, j->last);
@@ -363,7 +364,8 @@ bool ct_calibrate_step(uint64_t pending)
     if (!atomic_load_explicit(&ct_calibrations_under_way, memory_order_relaxed))
         return false;
     for (uint32_t i = 0; i < ct_devices_count(); i++) {
-        struct ct_calibration_job *j = atomic_load_explicit(&ct_calibration_jobs[i], memory_order_acquire);
+        struct ct_calibration_job *j =
+            atomic_load_explicit(&ct_calibration_jobs[i], memory_order_acquire);
         if (j)
             step(j, is_crowded(j, pending));
     }
@@ -372,13 +374,15 @@ bool ct_calibrate_step(uint64_t pending)
 
 bool ct_calibrate_holds(uint32_t device)
 {
-    struct ct_calibration_job *j = atomic_load_explicit(&ct_calibration_jobs[device], memory_order_acquire);
+    struct ct_calibration_job *j =
+        atomic_load_explicit(&ct_calibration_jobs[device], memory_order_acquire);
     return j && !ct_job_is_over(j) && !j->overdue;
 }
 
 void ct_calibrate_leave(struct ct_context *c)
 {
-    struct ct_calibration_job *j = atomic_load_explicit(&ct_calibration_jobs[c->device], memory_order_acquire);
+    struct ct_calibration_job *j =
+        atomic_load_explicit(&ct_calibration_jobs[c->device], memory_order_acquire);
     if (!j || j->context != c)
         return;
     while (!ct_job_is_over(j) && !j->overdue) {
@@ -390,7 +394,8 @@ void ct_calibrate_leave(struct ct_context *c)
 void ct_calibrate_give_up(void)
 {
     for (uint32_t i = 0; i < CT_DEVICES; i++) {
-        struct ct_calibration_job *j = atomic_load_explicit(&ct_calibration_jobs[i], memory_order_acquire);
+        struct ct_calibration_job *j =
+            atomic_load_explicit(&ct_calibration_jobs[i], memory_order_acquire);
         if (j && !ct_job_is_over(j) &&
             atomic_load_explicit(&j->phase, memory_order_acquire) != CT_JOB_LOADING)
             ct_job_over(j);

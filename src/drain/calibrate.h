@@ -31,5 +31,4 @@ void ct_calibrate_leave(struct ct_context *c);
 /* Ends the jobs under way: no figures come any more. */
 void ct_calibrate_give_up(void);
 
-
 #endif

@@ -49,7 +49,7 @@
 #define LAST_THREAD_LOOK_NS 100000000u
 #define STACK_BYTES (256 * 1024)
 #define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* the driver makes executable graphs on it */
-#define LOCK_NS 50000000u /* the wait for a lock of ours when the process ends */
+#define LOCK_NS 50000000u                    /* the wait for a lock of ours when the process ends */
 #define LOCK_ROUND_NS 1000000000u
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
@@ -57,9 +57,9 @@ static const char stuck[] = "A driver call did not return: what was not timed by
 
 enum phase { NOT_STARTED, RUNNING, STOPPING, STOPPED };
 
-static _Atomic uint32_t phase;
-static _Atomic uint64_t deadline_ns = UINT64_MAX; /* at the end, for the GPU's work */
-static _Atomic uint32_t flushes_asked, flushes_done;
+static CT_PROCESS _Atomic uint32_t phase;
+static CT_PROCESS _Atomic uint64_t deadline_ns; /* at the end, for the GPU's work; 0: none yet */
+static CT_PROCESS _Atomic uint32_t flushes_asked, flushes_done;
 static void (*take_figures)(bool finished);
 static void (*write_figures)(void);
 static void (*tend_others)(void);
@@ -68,7 +68,7 @@ static void (*tend_others)(void);
  * Held by whoever deals with brackets: the drain thread for a round, a thread that ends a context
  * for its last look. Never taken on the launch path.
  */
-static struct ct_spin round_lock;
+static CT_PROCESS struct ct_spin round_lock;
 
 static void lock_round(void)
 {
@@ -162,12 +162,18 @@ uint64_t ct_drain_once(void)
     return run_round(ct_clock_monotonic_ns(), true).harvested;
 }
 
+static uint64_t deadline(void)
+{
+    uint64_t ns = atomic_load(&deadline_ns);
+    return ns ? ns : UINT64_MAX;
+}
+
 /* `p`: the phase before the round that was just done, which took all that was in the queues. */
 static bool is_over(uint32_t p, const struct round *r)
 {
     if (p != STOPPING)
         return false;
-    return r->refused || !r->waits || ct_clock_monotonic_ns() > atomic_load(&deadline_ns);
+    return r->refused || !r->waits || ct_clock_monotonic_ns() > deadline();
 }
 
 /*
@@ -374,7 +380,8 @@ static void stop_until(uint64_t end_ns)
 {
     uint32_t running = RUNNING;
     uint64_t known_ns = atomic_load(&deadline_ns);
-    while (end_ns < known_ns && !atomic_compare_exchange_weak(&deadline_ns, &known_ns, end_ns))
+    while ((!known_ns || end_ns < known_ns) &&
+           !atomic_compare_exchange_weak(&deadline_ns, &known_ns, end_ns))
         ;
     if (atomic_compare_exchange_strong(&phase, &running, STOPPING)) {
         ct_futex_wake(&phase);
@@ -398,8 +405,8 @@ bool ct_drain_stop(const struct ct_patience *p)
             write_here(finish_instead, p->in_order);
         else
             ct_futex_wait(&phase, STOPPING,
-                    now_ns < driver_ns ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
-                                       : CT_NAP_SHORTEST_NS);
+                          now_ns < driver_ns ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
+                                             : CT_NAP_SHORTEST_NS);
         now_ns = ct_clock_monotonic_ns();
     }
     return is_stopped();
@@ -535,20 +542,4 @@ void ct_drain_context_resume(struct ct_context *c, bool alive)
                                    : CT_CONTEXT_LIVE,
                           memory_order_release);
     ct_pass_renew();
-}
-
-void ct_drain_forget(void)
-{
-    atomic_store(&phase, NOT_STARTED);
-    ct_nap_forget();
-    atomic_store(&flushes_done, atomic_load(&flushes_asked));
-    atomic_store(&ct_whereabouts, CT_AT_HOME);
-    atomic_store(&deadline_ns, UINT64_MAX);
-    ct_spin_init(&round_lock);
-    ct_spin_forget();
-    ct_proc_forget();
-    ct_harvest_forget();
-    ct_calibration_forget();
-    ct_control_forget();
-    ct_connections_forget();
 }

@@ -75,9 +75,6 @@ void ct_drain_context_gone(struct ct_context *c);
 void ct_drain_context_pause(struct ct_context *c);
 void ct_drain_context_resume(struct ct_context *c, bool alive);
 
-/* In the child of a fork: there is no drain thread. */
-void ct_drain_forget(void);
-
 /* One round without a thread, for tests and measurements; returns the brackets dealt with. */
 uint64_t ct_drain_once(void);
 

@@ -31,25 +31,17 @@
 #define INLINE_BYTES 1025
 #define SET_KERNEL_BYTES 16384
 
-static struct ct_pending *free_pending;
-static struct ct_stream *active; /* streams with something pending or a reference event held */
-static struct ct_stream *alone;  /* the stream that was measured last, if no other is active */
+static CT_PROCESS struct ct_pending *free_pending;
+static CT_PROCESS struct ct_stream
+    *active; /* streams with something pending or a reference event held */
+static CT_PROCESS struct ct_stream
+    *alone; /* the stream that was measured last, if no other is active */
 static uint32_t alone_context;
-static uint64_t pending;
-static uint64_t polled;       /* pending ones whose end is found by asking */
-static uint64_t looked_ticks; /* when an event was last asked for */
-static unsigned added;        /* polled ones this round, past ct_settle() */
-static uint64_t added_ever;
-
-void ct_harvest_forget(void)
-{
-    alone = NULL;
-    free_pending = NULL;
-    active = NULL;
-    pending = polled = added_ever = 0;
-    ct_activity_forget();
-    ct_lines_forget();
-}
+static CT_PROCESS uint64_t pending;
+static CT_PROCESS uint64_t polled; /* pending ones whose end is found by asking */
+static uint64_t looked_ticks;      /* when an event was last asked for */
+static unsigned added;             /* polled ones this round, past ct_settle() */
+static CT_PROCESS uint64_t added_ever;
 
 static struct ct_pending *take_pending(void)
 {

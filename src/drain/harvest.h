@@ -28,6 +28,4 @@ void ct_harvest_context(struct ct_context *c);
 /* Counts pending brackets of a context that has gone as lost, and forgets it; no driver call. */
 void ct_harvest_lose_context(struct ct_context *c);
 
-void ct_harvest_forget(void);
-
 #endif

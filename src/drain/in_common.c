@@ -4,7 +4,7 @@
 #include "counts/cluster.h"
 #include "counts/row.h"
 
-static struct cluster {
+static CT_PROCESS struct cluster {
     uint32_t number;
     unsigned count;
     struct {
@@ -57,10 +57,4 @@ void ct_in_common_add(const struct ct_op *op, double distance_ns)
     c->operation[c->count].cell = op->cell;
     c->operation[c->count].part = 1 - 1 / op->weight;
     c->operation[c->count++].ns = distance_ns;
-}
-
-void ct_in_common_forget(void)
-{
-    for (unsigned i = 0; i < CT_CLUSTERS_OPEN; i++)
-        open[i].count = 0;
 }

@@ -13,6 +13,5 @@ struct ct_op;
 
 /* Adds an operation of a cluster. `distance_ns`: from the mean of its cell, times its weight. */
 void ct_in_common_add(const struct ct_op *op, double distance_ns);
-void ct_in_common_forget(void);
 
 #endif

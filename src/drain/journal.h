@@ -17,10 +17,10 @@ struct ct_journal_entry {
     uint64_t sequence;
     uint64_t start_ns; /* on the GPU's time line */
     uint64_t raw_ns;
-    uint64_t gap_ns;      /* CT_GAP_UNKNOWN: nothing before */
-    uint64_t open_ticks;  /* host ticks before the start record */
-    uint64_t call_ticks;  /* before the call */
-    uint64_t done_ticks;  /* after it */
+    uint64_t gap_ns;       /* CT_GAP_UNKNOWN: nothing before */
+    uint64_t open_ticks;   /* host ticks before the start record */
+    uint64_t call_ticks;   /* before the call */
+    uint64_t done_ticks;   /* after it */
     uint64_t closed_ticks; /* after the stop record */
     double ns_per_tick;
     int64_t lead_ns; /* see struct ct_bracket_times */

@@ -42,13 +42,8 @@ struct ct_line {
     struct ct_measured held[CT_PLACE_ROOM];
 };
 
-static struct ct_line *lines[LINES];
+static CT_PROCESS struct ct_line *lines[LINES];
 static unsigned next_line; /* to be taken from its stream if all are in use */
-
-void ct_lines_forget(void)
-{
-    __builtin_memset(lines, 0, sizeof(lines));
-}
 
 /* ---- brackets that have not been read ---- */
 

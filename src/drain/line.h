@@ -11,8 +11,6 @@
 #include "state/stream.h"
 #include "time/measured.h"
 
-void ct_lines_forget(void);
-
 /*
  * A bracket that others came into, whose events have been read: it comes to ct_settle_keep() when
  * its place is known, at the latest by ct_lines_end(). False: there is no memory, and the caller

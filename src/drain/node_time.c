@@ -50,7 +50,7 @@ struct node_times {
     struct added added[CT_DEVICES];
 };
 
-static struct node_times *all;
+static CT_PROCESS struct node_times *all;
 
 bool ct_node_times_init(void)
 {
@@ -59,11 +59,6 @@ bool ct_node_times_init(void)
         return false;
     all = n;
     return true;
-}
-
-void ct_node_times_forget(void)
-{
-    all = NULL;
 }
 
 /* ---- kernels ---- */

@@ -29,7 +29,6 @@ struct ct_node_time {
 
 /* False: no memory. */
 bool ct_node_times_init(void);
-void ct_node_times_forget(void);
 
 /* One run of one kernel node. `raw_ns`: from event node to event node. */
 void ct_node_time_add(uint32_t row, const char *name, uint64_t raw_ns, bool beside);

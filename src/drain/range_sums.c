@@ -8,12 +8,12 @@
 #include "system/clock.h"
 #include "system/mem.h"
 
-static struct {
+static CT_PROCESS struct {
     uint32_t count;
     uint32_t index[2 * CT_RANGE_CELLS]; /* index of a cell plus one; 0: free */
     struct ct_range_cell cell[CT_RANGE_CELLS];
 } * cells;
-static uint32_t hists;
+static CT_PROCESS uint32_t hists;
 
 static void add_sample(struct ct_range_sums *s, uint64_t ns)
 {
@@ -114,10 +114,4 @@ uint32_t ct_range_cells(void)
 const struct ct_range_cell *ct_range_cell(uint32_t i)
 {
     return &cells->cell[i];
-}
-
-void ct_range_sums_forget(void)
-{
-    cells = NULL;
-    hists = 0;
 }

@@ -25,7 +25,4 @@ struct ct_range_cell {
 uint32_t ct_range_cells(void); /* how many there are */
 const struct ct_range_cell *ct_range_cell(uint32_t i);
 
-/* In the child of a fork. */
-void ct_range_sums_forget(void);
-
 #endif

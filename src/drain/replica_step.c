@@ -11,7 +11,7 @@
 /* The cost of event nodes for each kernel, on a device whose figure no table has. */
 #define UNKNOWN_NODE_NS 4000
 
-static uint32_t running; /* replicas, after the last round */
+static CT_PROCESS uint32_t running; /* replicas, after the last round */
 
 static void end(uint32_t i, enum ct_replica_loss why, enum ct_replica_phase phase)
 {
@@ -256,10 +256,4 @@ void ct_replicas_lose_context(const struct ct_context *c)
     for (uint32_t i = 0; ct_replicas_are_on && i < CT_REPLICAS; i++)
         if (take(i, c))
             forget(i);
-}
-
-void ct_replica_steps_forget(void)
-{
-    running = 0;
-    ct_node_times_forget();
 }

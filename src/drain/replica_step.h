@@ -20,7 +20,4 @@ void ct_replicas_leave(struct ct_context *c);
 /* The context has ended: forgets its replicas without a driver call. */
 void ct_replicas_lose_context(const struct ct_context *c);
 
-/* In the child of a fork. */
-void ct_replica_steps_forget(void);
-
 #endif

@@ -126,8 +126,7 @@ void ct_rows_project(void)
         const struct ct_cell *c = ct_cell(i);
         struct ct_cell_count n = ct_cell_count(i);
         uint64_t passed = n.seen > n.chosen ? n.seen - n.chosen : 0;
-        ct_stratum_project(ct_cell_stratum(i), passed, c->operations,
-                           &ct_row(c->row)->projection);
+        ct_stratum_project(ct_cell_stratum(i), passed, c->operations, &ct_row(c->row)->projection);
     }
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         project_in_common(ct_row(i));

@@ -24,10 +24,11 @@
 /* By then a bracket of another stream has ended and been read, but for one of a long kernel. */
 #define BESIDE_NS 250000
 
-static struct ct_measured *measured;
-static struct ct_measured *waiting; /* brackets set aside, while the others are moved together */
-static uint16_t *order;             /* of `measured`, by stop stamp */
-static unsigned count;
+static CT_PROCESS struct ct_measured *measured;
+static CT_PROCESS struct ct_measured
+    *waiting;                      /* brackets set aside, while the others are moved together */
+static CT_PROCESS uint16_t *order; /* of `measured`, by stop stamp */
+static CT_PROCESS unsigned count;
 static uint64_t begun_ticks; /* when the round began in which all streams are asked */
 
 bool ct_settle_init(void)
@@ -36,14 +37,6 @@ bool ct_settle_init(void)
     waiting = ct_map(sizeof(*waiting) * ROOM);
     order = ct_map(sizeof(*order) * ROOM);
     return measured && waiting && order && ct_beside_init();
-}
-
-void ct_settle_forget(void)
-{
-    measured = waiting = NULL;
-    order = NULL;
-    count = 0;
-    ct_beside_forget();
 }
 
 struct ct_measured *ct_settle_next(void)

@@ -10,7 +10,6 @@
 #include "time/measured.h"
 
 bool ct_settle_init(void);
-void ct_settle_forget(void);
 
 /* A round begins: each stream is asked for complete brackets, and then comes ct_settle(). */
 void ct_settle_begin(void);

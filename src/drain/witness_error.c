@@ -37,7 +37,7 @@ void ct_witness_see(struct ct_witness *w, const struct ct_measured *m, const str
 }
 
 /* The latest by device, as contexts come and go. */
-static struct ct_witnesses of_device[CT_DEVICES];
+static CT_PROCESS struct ct_witnesses of_device[CT_DEVICES];
 
 static int32_t sorted[CT_WITNESS_REMEMBERED];
 
@@ -133,9 +133,4 @@ uint32_t ct_witness_inside_ns(const struct ct_witness *w)
 struct ct_witnesses ct_witnesses_of(uint32_t device)
 {
     return of_device[device];
-}
-
-void ct_witness_errors_forget(void)
-{
-    __builtin_memset(of_device, 0, sizeof(of_device));
 }

@@ -32,7 +32,4 @@ struct ct_witnesses {
 };
 struct ct_witnesses ct_witnesses_of(uint32_t device);
 
-/* In the child of a fork. */
-void ct_witness_errors_forget(void);
-
 #endif

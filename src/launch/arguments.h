@@ -83,8 +83,8 @@ CT_INLINE struct ct_pass *ct_pass_graph(struct ct_thread *t, CUstream null_strea
     static const uint32_t no_shape[3];
     if (!ct_may_pass(t))
         return NULL;
-    struct ct_pass *p = ct_pass_take(t->passes, graph, no_shape, no_shape, 0,
-                                     ct_stream_meant(null_stream, stream));
+    struct ct_pass *p =
+        ct_pass_take(t->passes, graph, no_shape, no_shape, 0, ct_stream_meant(null_stream, stream));
     return p && ct_replica_pass(graph, ct_stream(p->stream_index)) ? p : NULL;
 }
 

@@ -14,8 +14,8 @@
 #define LOAD_LIMIT_NS 1000000000u
 #define AHEAD_NS 250000 /* spun ahead of a busy batch, while the host queues the batch */
 
-struct ct_calibration_job *_Atomic ct_calibration_jobs[CT_DEVICES];
-_Atomic uint32_t ct_calibrations_under_way;
+CT_PROCESS struct ct_calibration_job *_Atomic ct_calibration_jobs[CT_DEVICES];
+CT_PROCESS _Atomic uint32_t ct_calibrations_under_way;
 
 const char *const ct_calibration_failed[] = {
     "Calibration on the device failed: its durations are raw brackets",
@@ -23,13 +23,6 @@ const char *const ct_calibration_failed[] = {
 };
 const char ct_record_cost_unknown[] =
     "How long an event record takes on this host did not show: the commonest is taken for true";
-
-void ct_calibration_forget(void)
-{
-    for (uint32_t i = 0; i < CT_DEVICES; i++)
-        atomic_store_explicit(&ct_calibration_jobs[i], NULL, memory_order_relaxed);
-    atomic_store_explicit(&ct_calibrations_under_way, 0, memory_order_relaxed);
-}
 
 bool ct_job_spin(const struct ct_calibration_job *j, uint64_t ns, uint32_t slot)
 {
@@ -158,7 +151,8 @@ CT_COLD void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *
 
 void ct_calibrate_await(const struct ct_context *c)
 {
-    struct ct_calibration_job *j = atomic_load_explicit(&ct_calibration_jobs[c->device], memory_order_acquire);
+    struct ct_calibration_job *j =
+        atomic_load_explicit(&ct_calibration_jobs[c->device], memory_order_acquire);
     if (!j || j->context != c ||
         atomic_load_explicit(&j->phase, memory_order_relaxed) == CT_JOB_CHOOSING)
         return;

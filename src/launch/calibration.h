@@ -42,8 +42,8 @@ struct ct_calibration_job {
     uint32_t looks;
     uint64_t ahead_ns;
     int64_t queued_ns[CT_JOB_BATCH]; /* host time, launch ahead to each stop record */
-    uint32_t batches;         /* busy batches that are through */
-    uint32_t launched;        /* launches of the idle batch */
+    uint32_t batches;                /* busy batches that are through */
+    uint32_t launched;               /* launches of the idle batch */
     uint32_t start[CT_JOB_BATCH], stop[CT_JOB_BATCH], last; /* events of the context's pool */
     uint32_t awaited; /* the last event submitted; NONE: none was */
     struct ct_record_cost record_cost;
@@ -71,8 +71,6 @@ void ct_calibrate_prepare(struct ct_context *c, const struct ct_stream *s,
  * ms at most.
  */
 void ct_calibrate_await(const struct ct_context *c);
-
-void ct_calibration_forget(void);
 
 /* ---- jobs ---- */
 

@@ -6,8 +6,8 @@
 #include "system/clock.h"
 #include "time/gpu_clock.h"
 
-struct ct_replicas *ct_replicas;
-CT_READ_MOSTLY bool ct_replicas_are_on;
+CT_PROCESS struct ct_replicas *ct_replicas;
+CT_PROCESS_READ bool ct_replicas_are_on;
 
 bool ct_replicas_init(void)
 {
@@ -17,12 +17,6 @@ bool ct_replicas_init(void)
     ct_replicas = ct_map(sizeof(*ct_replicas));
     ct_replicas_are_on = ct_replicas != NULL;
     return ct_replicas_are_on;
-}
-
-void ct_replicas_forget(void)
-{
-    ct_replicas_are_on = false;
-    ct_replicas = NULL;
 }
 
 uint64_t ct_replicas_lost(enum ct_replica_loss why)

@@ -24,7 +24,6 @@
 
 /* Without CUTRACE_GRAPH_NODES no function below does anything. False: no memory. */
 bool ct_replicas_init(void);
-void ct_replicas_forget(void);
 extern bool ct_replicas_are_on;
 
 /* ---- the program's threads, of which one at a time uses an executable graph ---- */

@@ -55,8 +55,6 @@ bool ct_threads_init(void)
 
 void ct_threads_forget(void)
 {
-    atomic_store_explicit(&ct_threads, NULL, memory_order_relaxed);
-    ct_awake_forget();
     ct_thread_current = NULL;
     if (atomic_load(&end_key_made))
         pthread_setspecific(end_key, NULL);

@@ -34,7 +34,8 @@ static const char failed[] = "No kernel of known duration could be launched: tim
                              "find the GPU idle may be off by a tenth of a microsecond or two";
 
 static struct ct_witness witnesses[CT_CONTEXTS];
-static _Atomic uint64_t due_ticks; /* of the next group; UINT64_MAX: a thread launches one */
+static CT_PROCESS _Atomic uint64_t
+    due_ticks; /* of the next group; UINT64_MAX: a thread launches one */
 
 struct ct_witness *ct_witness_of(const struct ct_context *c)
 {
@@ -268,13 +269,8 @@ void ct_witness_end_group(void)
     if (ct_likely(atomic_load(&due_ticks) != UINT64_MAX))
         return;
     uint64_t since = ct_ticks();
-    for (unsigned tries = 1; atomic_load(&due_ticks) == UINT64_MAX &&
-                             ct_ticks_to_ns(ct_ticks() - since) < END_NS_MOST;
+    for (unsigned tries = 1;
+         atomic_load(&due_ticks) == UINT64_MAX && ct_ticks_to_ns(ct_ticks() - since) < END_NS_MOST;
          tries++)
         ct_spin_pause(tries);
-}
-
-void ct_witness_forget(void)
-{
-    atomic_store_explicit(&due_ticks, 0, memory_order_relaxed);
 }

@@ -65,7 +65,4 @@ void ct_witness_waited(struct ct_thread *t, CUstream stream, CUcontext context);
 /* Before a stream is destroyed: waits for a group that another thread launches, perhaps there. */
 void ct_witness_end_group(void);
 
-/* In the child of a fork. */
-void ct_witness_forget(void);
-
 #endif

@@ -28,11 +28,11 @@ struct series {
 };
 
 static struct series series[CT_METRICS_ROWS];
-static uint32_t series_count;
-static struct series others;
-static bool has_series[CT_ROWS], is_among_others[CT_ROWS];
-static uint64_t cost_ns;
-static char process_labels[48];
+static CT_PROCESS uint32_t series_count;
+static CT_PROCESS struct series others;
+static CT_PROCESS bool has_series[CT_ROWS], is_among_others[CT_ROWS];
+static CT_PROCESS uint64_t cost_ns;
+static CT_PROCESS char process_labels[48];
 
 struct text {
     struct ct_buffer *b;
@@ -385,14 +385,4 @@ bool ct_metrics_text(struct ct_buffer *out, enum ct_metrics_form form,
 void ct_metrics_cost(uint64_t ns)
 {
     cost_ns += ns;
-}
-
-void ct_metrics_forget(void)
-{
-    series_count = 0;
-    cost_ns = 0;
-    others = (struct series){0};
-    __builtin_memset(has_series, 0, sizeof(has_series));
-    __builtin_memset(is_among_others, 0, sizeof(is_among_others));
-    process_labels[0] = '\0';
 }

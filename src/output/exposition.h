@@ -30,7 +30,4 @@ bool ct_metrics_text(struct ct_buffer *out, enum ct_metrics_form form,
 /* Adds processor time that metrics have cost, which is one of the metrics. */
 void ct_metrics_cost(uint64_t ns);
 
-/* In the child of a fork. */
-void ct_metrics_forget(void);
-
 #endif

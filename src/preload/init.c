@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/init.h"
+#include "base/process.h"
+#include "drain/control.h"
+#include "time/beside.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -75,49 +78,33 @@
 
 CT_READ_MOSTLY _Atomic uint32_t ct_state;
 
-static atomic_bool started;    /* cuInit has succeeded in this process, */
-static atomic_bool is_running; /* and since then everything is there that its end needs */
+static CT_PROCESS atomic_bool started; /* cuInit has succeeded in this process, */
+static CT_PROCESS atomic_bool
+    is_running; /* and since then everything is there that its end needs */
 static pid_t started_in;
-static uint32_t notes_said;
+static CT_PROCESS uint32_t notes_said;
 
-/* The child has none of the parent's threads, and CUDA does not work in it if it did there. */
+/*
+ * The child has none of the parent's threads, and CUDA does not work in it if it did there. First
+ * go descriptors, and state that is more than zeroes.
+ */
 static void forget_parent(void)
 {
     ct_ctl_close();
-    ct_runtime_forget();
-    ct_nccl_forget();
-    ct_unified_forget();
-    ct_drain_forget();
-    ct_threads_forget();
-    ct_rows_forget();
-    ct_buckets_forget();
-    ct_contexts_forget();
-    ct_allocations_forget();
-    ct_collectives_forget();
-    ct_streams_forget();
-    ct_program_events_forget();
-    ct_kernels_forget();
-    ct_graphs_forget();
-    ct_replicas_forget();
-    ct_replica_steps_forget();
-    ct_api_stats_forget();
-    ct_notes_forget();
-    notes_said = 0;
-    ct_settle_forget();
-    ct_witness_forget();
-    ct_witness_errors_forget();
-    ct_ranges_forget();
-    ct_range_sums_forget();
-    ct_sample_forget();
-    ct_intern_forget();
+    ct_metrics_drop();
     ct_profile_forget();
     ct_trace_file_forget();
     ct_tracing_forget();
-    ct_call_log_forget();
     ct_journal_forget();
-    ct_metrics_drop();
-    atomic_store(&started, false);
-    atomic_store(&is_running, false);
+    ct_unified_forget();
+    ct_proc_forget();
+    ct_runtime_forget();
+    ct_nccl_forget();
+    ct_threads_forget();
+    ct_range_names_forget();
+    ct_beside_forget();
+    ct_control_forget();
+    ct_process_forget();
     if (atomic_load(&ct_state) != CT_NEW)
         atomic_store(&ct_state, CT_NEW);
 }
@@ -154,8 +141,8 @@ static bool prepare(void)
     ct_recording_set(ct_config.start && !ct_config.capture);
     return ct_rows_init() && ct_contexts_init() && ct_allocations_init() && ct_collectives_init() &&
            ct_streams_init() && ct_program_events_init() && ct_kernels_init() && ct_graphs_init() &&
-           ct_replicas_init() && (!ct_config.graph_nodes || ct_node_times_init()) && ct_settle_init() && ct_api_stats_init() && ct_threads_init() &&
-           start_sampling();
+           ct_replicas_init() && (!ct_config.graph_nodes || ct_node_times_init()) &&
+           ct_settle_init() && ct_api_stats_init() && ct_threads_init() && start_sampling();
 }
 
 CT_COLD void ct_give_up_recording(void)

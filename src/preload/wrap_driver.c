@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver API's wrappers: one exported function for each row of driver_api.def, and one that is not
- * exported for each of handed_api.def.
+ * The driver API's wrappers: one exported function for each row of driver_api.def, and one that is
+ * not exported for each of handed_api.def.
  */
 #include "counts/api_call.h"
 #include "counts/api_count.h"

@@ -3,8 +3,8 @@
  * The runtime API's wrappers: one exported function for each row of runtime_api.def. They count
  * the call under its name; the driver calls inside are bracketed, but are no API rows.
  */
-#include <cuda_runtime_api.h>
 #include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
 
 #include "counts/api_call.h"
 #include "counts/api_count.h"

@@ -80,6 +80,4 @@ void ct_metrics_drop(void)
 {
     confined = false;
     ct_metrics_http_forget();
-    ct_metrics_file_forget();
-    ct_metrics_forget();
 }

@@ -25,9 +25,10 @@
 
 static char directory[CT_NAMING_BYTES];
 static char name[400], part[400];
-static struct ct_buffer text;
-static bool wanted, ready, complained;
-static uint64_t written_ns;
+static CT_PROCESS struct ct_buffer text;
+static bool wanted;
+static CT_PROCESS bool ready, complained;
+static CT_PROCESS uint64_t written_ns;
 
 static void complain(void)
 {
@@ -194,11 +195,4 @@ void ct_metrics_file_write(void)
         complain();
     if (at >= 0)
         close(at);
-}
-
-void ct_metrics_file_forget(void)
-{
-    ready = complained = false;
-    written_ns = 0;
-    text = (struct ct_buffer){0};
 }

@@ -18,6 +18,4 @@ void ct_metrics_file_write(void);
 /* Whether it is time to take and write a text. */
 bool ct_metrics_file_is_due(uint64_t now_ns);
 
-void ct_metrics_file_forget(void);
-
 #endif

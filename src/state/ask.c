@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 CT_TLS bool ct_is_drain_thread;
-_Atomic uint32_t ct_whereabouts;
+CT_PROCESS _Atomic uint32_t ct_whereabouts;
 
 CT_COLD void ct_stay_away(void)
 {

@@ -3,9 +3,9 @@
 
 #include "state/thread.h"
 
-static struct ct_thread *_Atomic woken; /* threads woken since the last look */
-static struct ct_thread *awake;
-static struct ct_thread *last_turn; /* NULL: the first one is next */
+static CT_PROCESS struct ct_thread *_Atomic woken; /* threads woken since the last look */
+static CT_PROCESS struct ct_thread *awake;
+static CT_PROCESS struct ct_thread *last_turn; /* NULL: the first one is next */
 
 /* The thread that raises the flag has the link to itself till the state is on the stack. */
 CT_COLD void ct_thread_wake(struct ct_thread *t)
@@ -44,11 +44,4 @@ void ct_awake_doze(struct ct_thread **at)
 struct ct_thread *ct_awake_in_turn(void)
 {
     return last_turn = last_turn ? last_turn->next : ct_threads_first();
-}
-
-void ct_awake_forget(void)
-{
-    last_turn = NULL;
-    atomic_store_explicit(&woken, NULL, memory_order_relaxed);
-    awake = NULL;
 }

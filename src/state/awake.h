@@ -27,7 +27,4 @@ void ct_awake_doze(struct ct_thread **at);
 /* All threads, one a call; NULL behind the last one. */
 struct ct_thread *ct_awake_in_turn(void);
 
-/* In the child of a fork. */
-void ct_awake_forget(void);
-
 #endif

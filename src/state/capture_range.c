@@ -6,9 +6,9 @@
 #include "state/recording.h"
 #include "system/spin.h"
 
-static struct ct_spin lock;
-static _Atomic uint64_t open;
-static uint32_t telling; /* threads that tell the streams; under the lock */
+static CT_PROCESS struct ct_spin lock;
+static CT_PROCESS _Atomic uint64_t open;
+static CT_PROCESS uint32_t telling; /* threads that tell the streams; under the lock */
 static void (*settle)(void);
 
 /* Whether the name, up to its domain's @, is the text; "\@" is an @ of it. Moves *pattern. */
@@ -91,11 +91,4 @@ void ct_capture_closes(void)
     if (open == 1)
         settle_before();
     change(closes_locked);
-}
-
-void ct_capture_forget(void)
-{
-    ct_spin_init(&lock);
-    open = 0;
-    telling = 0;
 }

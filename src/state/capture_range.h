@@ -15,6 +15,5 @@ void ct_capture_init(void (*settle)(void));
 void ct_capture_opens(void);
 void ct_capture_closes(void);
 /* For the child of a fork. */
-void ct_capture_forget(void);
 
 #endif

@@ -17,7 +17,7 @@
 CT_READ_MOSTLY uint32_t ct_connections_count = USUAL;
 CT_READ_MOSTLY atomic_bool ct_connections_were_short;
 
-static _Atomic(struct ct_stream *) at_work;
+static CT_PROCESS _Atomic(struct ct_stream *) at_work;
 
 void ct_connections_init(const char *setting)
 {
@@ -25,11 +25,6 @@ void ct_connections_init(const char *setting)
     for (; setting && *setting >= '0' && *setting <= '9' && n <= MOST; setting++)
         n = 10 * n + (uint32_t)(*setting - '0');
     ct_connections_count = n ? (uint32_t)ct_min(n, MOST) : USUAL;
-}
-
-void ct_connections_forget(void)
-{
-    atomic_store_explicit(&at_work, NULL, memory_order_relaxed);
 }
 
 static void push(struct ct_stream *s)

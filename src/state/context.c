@@ -16,7 +16,7 @@ struct contexts {
     struct ct_spin lock;    /* for adding a device, or a use */
 };
 
-static struct contexts *all;
+static CT_PROCESS struct contexts *all;
 static _Atomic(const char *) given_names[CT_DEVICES]; /* the program's to the end, by ordinal */
 CT_READ_MOSTLY struct ct_context *ct_contexts;
 struct ct_context_hooks ct_context_hooks;
@@ -27,11 +27,6 @@ bool ct_contexts_init(void)
     all = c;
     ct_contexts = c ? c->context : NULL;
     return c != NULL;
-}
-
-void ct_contexts_forget(void)
-{
-    all = NULL;
 }
 
 uint32_t ct_devices_count(void)
@@ -336,7 +331,8 @@ void ct_contexts_take_back(struct ct_event_cache cache[CT_CONTEXTS])
 
 bool ct_contexts_lack_events(void)
 {
-    for (struct ct_context *c = ct_contexts; all && c < all->context + CT_CONTEXTS && is_used(c); c++)
+    for (struct ct_context *c = ct_contexts; all && c < all->context + CT_CONTEXTS && is_used(c);
+         c++)
         if (ct_context_is_alive(c) && ct_events_are_short(c))
             return true;
     return false;

@@ -40,11 +40,11 @@ struct ct_connections {
 /* Each launch reads the first members: none that is often written may lie beside them. */
 struct ct_context {
     _Alignas(CT_CACHE_LINE) _Atomic(CUcontext) handle;
-    _Atomic uint32_t state;   /* enum ct_context_state */
-    _Atomic uint32_t device;  /* index into the devices */
-    _Atomic uint32_t users;   /* calibrations under way */
-    atomic_bool is_forgotten; /* gone, and the holder of the round's lock has nothing of it */
-    _Atomic uint32_t turns;   /* see ct_stream_take_turn(); odd: the legacy default stream's */
+    _Atomic uint32_t state;     /* enum ct_context_state */
+    _Atomic uint32_t device;    /* index into the devices */
+    _Atomic uint32_t users;     /* calibrations under way */
+    atomic_bool is_forgotten;   /* gone, and the holder of the round's lock has nothing of it */
+    _Atomic uint32_t turns;     /* see ct_stream_take_turn(); odd: the legacy default stream's */
     _Atomic(const char *) name; /* the program's name for it (NVTX); NULL: none */
     struct ct_connections connections;
     struct ct_events events;
@@ -68,7 +68,6 @@ struct ct_device {
 };
 
 bool ct_contexts_init(void);
-void ct_contexts_forget(void);
 
 /* Calls into modules above, which set them before the first context is met. NULL: none. */
 struct ct_context_hooks {

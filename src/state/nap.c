@@ -5,7 +5,8 @@
 
 #include "system/futex.h"
 
-static _Atomic uint32_t can_be_woken; /* 1: in a nap that is worth a call to the kernel */
+static CT_PROCESS _Atomic uint32_t
+    can_be_woken; /* 1: in a nap that is worth a call to the kernel */
 
 void ct_drain_wake(void)
 {
@@ -19,10 +20,5 @@ void ct_nap(uint64_t ns, _Atomic uint32_t *word, uint32_t expected)
     atomic_store(&can_be_woken, is_long);
     if (atomic_load(word) == expected)
         ct_futex_wait(&can_be_woken, is_long, ns);
-    atomic_store(&can_be_woken, 0);
-}
-
-void ct_nap_forget(void)
-{
     atomic_store(&can_be_woken, 0);
 }

@@ -14,6 +14,5 @@ void ct_drain_wake(void);
 void ct_nap(uint64_t ns, _Atomic uint32_t *word, uint32_t expected);
 
 /* For the child of a fork. */
-void ct_nap_forget(void);
 
 #endif

@@ -6,8 +6,8 @@
 #include "system/spin.h"
 
 static struct ct_note notes[CT_NOTES];
-static _Atomic uint32_t count;
-static struct ct_spin lock;
+static CT_PROCESS _Atomic uint32_t count;
+static CT_PROCESS struct ct_spin lock;
 
 static struct ct_note *find(uint32_t kind, const char *text)
 {
@@ -61,10 +61,4 @@ uint32_t ct_notes_count(void)
 const struct ct_note *ct_note_at(uint32_t index)
 {
     return &notes[index];
-}
-
-void ct_notes_forget(void)
-{
-    atomic_store_explicit(&count, 0, memory_order_relaxed);
-    ct_spin_init(&lock);
 }

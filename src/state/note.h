@@ -19,6 +19,5 @@ struct ct_note {
 void ct_note(uint32_t kind, const char *text);
 uint32_t ct_notes_count(void);
 const struct ct_note *ct_note_at(uint32_t index);
-void ct_notes_forget(void);
 
 #endif

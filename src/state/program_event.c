@@ -9,8 +9,8 @@ enum { WITHOUT_TIME = 1, BEHIND_GATE = 2 };
  * event -> its flags above; events without flags are not there. Where room is out, events behind no
  * gate are forgotten, and then count as such that stamp the time.
  */
-static struct ct_directory known;
-static atomic_bool has_lost_gates; /* any event may be behind a gate */
+static CT_PROCESS struct ct_directory known;
+static CT_PROCESS atomic_bool has_lost_gates; /* any event may be behind a gate */
 
 static bool stays(uint64_t is)
 {
@@ -20,12 +20,6 @@ static bool stays(uint64_t is)
 bool ct_program_events_init(void)
 {
     return ct_directory_init(&known, stays);
-}
-
-void ct_program_events_forget(void)
-{
-    known.shelf = NULL;
-    atomic_store_explicit(&has_lost_gates, false, memory_order_relaxed);
 }
 
 static uint64_t look(CUevent event)
@@ -58,8 +52,7 @@ bool ct_program_event_recorded(CUevent event, bool behind_gate)
 
 bool ct_program_event_is_behind_gate(CUevent event)
 {
-    return look(event) & BEHIND_GATE ||
-           atomic_load_explicit(&has_lost_gates, memory_order_relaxed);
+    return look(event) & BEHIND_GATE || atomic_load_explicit(&has_lost_gates, memory_order_relaxed);
 }
 
 void ct_program_event_gone(CUevent event)

@@ -11,7 +11,6 @@
 #include "cuda/api.h"
 
 bool ct_program_events_init(void);
-void ct_program_events_forget(void);
 
 /* The program has made an event, with these flags; the handle may have been another event's. */
 void ct_program_event_made(CUevent event, unsigned flags);

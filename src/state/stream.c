@@ -38,7 +38,7 @@ struct streams {
     struct ct_directory index; /* the living streams' entries */
 };
 
-static CT_READ_MOSTLY struct streams *all;
+static CT_PROCESS_READ struct streams *all;
 CT_READ_MOSTLY struct ct_stream *ct_streams;
 CT_READ_MOSTLY _Atomic bool ct_unseen_work;
 
@@ -52,11 +52,6 @@ bool ct_streams_init(void)
     ct_streams = s->stream = s->room.at;
     ct_context_hooks.streams_are_idle = ct_streams_of_context_idle;
     return true;
-}
-
-void ct_streams_forget(void)
-{
-    all = NULL;
 }
 
 uint32_t ct_streams_count(void)

@@ -58,8 +58,8 @@ struct ct_stream {
     _Atomic uint32_t flags;   /* UINT32_MAX: not seen being created */
     _Atomic int32_t priority;
     atomic_bool gone;
-    struct ct_stream *next_gone; /* under the lock */
-    _Atomic(const char *) name;  /* the program's name for it; NULL: none */
+    struct ct_stream *next_gone;        /* under the lock */
+    _Atomic(const char *) name;         /* the program's name for it; NULL: none */
     _Atomic(const char *) context_name; /* NULL: the entry of its context tells */
 
     /* Written by launching threads. */
@@ -104,14 +104,14 @@ struct ct_stream {
     uint32_t last_stop_context;
     uint64_t last_stop_sequence;
     uint64_t last_stop_ns;
-    uint64_t latest_stop_ns;  /* another thread's may have a lower number */
-    uint64_t placed_ns;       /* the end of all that has been placed (line.h) */
-    bool was_shared;          /* some bracket was: threads share the stream */
-    uint64_t alone_stop_ns;   /* the last bracket's that no other thread came into; 0: none */
+    uint64_t latest_stop_ns; /* another thread's may have a lower number */
+    uint64_t placed_ns;      /* the end of all that has been placed (line.h) */
+    bool was_shared;         /* some bracket was: threads share the stream */
+    uint64_t alone_stop_ns;  /* the last bracket's that no other thread came into; 0: none */
     uint32_t alone_context;
-    uint64_t newest_opened;   /* ordinal of the latest bracket dealt with */
-    uint64_t newest_ticks;    /* ticks when that was opened */
-    struct ct_line *line;     /* NULL: none is held */
+    uint64_t newest_opened; /* ordinal of the latest bracket dealt with */
+    uint64_t newest_ticks;  /* ticks when that was opened */
+    struct ct_line *line;   /* NULL: none is held */
     /* The last bracket whose end was found by asking. */
     uint64_t polled_sequence;
     uint64_t polled_stop_ns;
@@ -130,7 +130,6 @@ struct ct_stream {
 };
 
 bool ct_streams_init(void);
-void ct_streams_forget(void);
 
 extern struct ct_stream *ct_streams;
 

@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 struct dynamic_info {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;

@@ -14,7 +14,7 @@ struct ct_object {
     uintptr_t base;  /* load bias */
     uintptr_t start; /* first and one past the last mapped byte */
     uintptr_t end;
-    const ElfW(Dyn) *dynamic;
+    const ElfW(Dyn) * dynamic;
     const char *name; /* path; owned by the dynamic linker */
 };
 

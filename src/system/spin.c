@@ -17,8 +17,8 @@
 CT_TLS unsigned char ct_spin_self[16];
 
 static _Atomic uintptr_t ending[ENDING]; /* values of ct_spin_holder() */
-static _Atomic uint32_t ending_count;
-static _Atomic uint64_t patience_ns; /* 0: the process does not end */
+static CT_PROCESS _Atomic uint32_t ending_count;
+static CT_PROCESS _Atomic uint64_t patience_ns; /* 0: the process does not end */
 
 void ct_spin_end_process(uint64_t wait_ns)
 {
@@ -31,12 +31,6 @@ void ct_spin_end_process(uint64_t wait_ns)
         atomic_store(&ending[n], ct_spin_holder());
     ct_spin_self[0]++;
     atomic_store(&patience_ns, wait_ns);
-}
-
-void ct_spin_forget(void)
-{
-    atomic_store(&ending_count, 0);
-    atomic_store(&patience_ns, 0);
 }
 
 static bool is_ending(uintptr_t holder)

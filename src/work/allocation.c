@@ -22,7 +22,7 @@ struct allocations {
     struct ct_block_sizes sizes;
 };
 
-static struct allocations *all;
+static CT_PROCESS struct allocations *all;
 
 bool ct_allocations_init(void)
 {
@@ -34,11 +34,6 @@ bool ct_allocations_init(void)
         return false;
     all = a;
     return true;
-}
-
-void ct_allocations_forget(void)
-{
-    all = NULL;
 }
 
 bool ct_allocations_are_on(void)

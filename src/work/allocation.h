@@ -27,7 +27,6 @@ struct ct_allocated {
 };
 
 bool ct_allocations_init(void);
-void ct_allocations_forget(void);
 
 /* Whether allocations are followed. */
 bool ct_allocations_are_on(void);

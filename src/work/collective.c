@@ -55,17 +55,12 @@ struct collectives {
     struct batch batch[CT_BATCHES];
 };
 
-static struct collectives *all;
+static CT_PROCESS struct collectives *all;
 
 bool ct_collectives_init(void)
 {
     all = ct_map(sizeof(*all));
     return all != NULL;
-}
-
-void ct_collectives_forget(void)
-{
-    all = NULL;
 }
 
 /* ---- rows ---- */

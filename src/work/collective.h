@@ -44,7 +44,6 @@ struct ct_collective_call {
 };
 
 bool ct_collectives_init(void);
-void ct_collectives_forget(void);
 
 /* Drops the thread's open batches: its state begins anew. */
 void ct_collectives_leave(struct ct_thread *t);

@@ -28,7 +28,7 @@ struct graphs {
     struct ct_directory changed; /* executable graph and node -> its change, and when */
 };
 
-static struct graphs *all;
+static CT_PROCESS struct graphs *all;
 
 /* Where room is out, changes of nodes are forgotten: the graph's own work counts instead. */
 static bool forget_changes(uint64_t value)
@@ -45,12 +45,6 @@ bool ct_graphs_init(void)
         return false;
     all = g;
     return true;
-}
-
-void ct_graphs_forget(void)
-{
-    all = NULL;
-    ct_graph_memories_forget();
 }
 
 uint32_t ct_graphs_count(void)

@@ -35,7 +35,6 @@ struct ct_graph {
 };
 
 bool ct_graphs_init(void);
-void ct_graphs_forget(void);
 
 uint32_t ct_graphs_count(void);
 const struct ct_graph *ct_graph(uint32_t index);

@@ -16,16 +16,11 @@ struct memories {
     struct ct_spin lock;
 };
 
-static struct memories *all;
+static CT_PROCESS struct memories *all;
 
 bool ct_graph_memories_init(void)
 {
     return (all = ct_map(sizeof(*all))) != NULL;
-}
-
-void ct_graph_memories_forget(void)
-{
-    all = NULL;
 }
 
 /* Looks at the newest first: addresses come again when their graph is gone. NULL: none. */

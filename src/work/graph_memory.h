@@ -12,7 +12,6 @@
 #define CT_GRAPH_MEMORIES 512
 
 bool ct_graph_memories_init(void);
-void ct_graph_memories_forget(void);
 
 /* Keeps the range of a node of CU_GRAPH_NODE_TYPE_MEM_ALLOC. In relaxed capture mode. */
 void ct_graph_memory_add(CUgraphNode node);

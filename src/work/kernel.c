@@ -13,17 +13,12 @@
 #define UNKNOWN_NAME "(unnamed kernel)"
 #define PARAMETER_BYTES 32764 /* the most that a kernel can have */
 
-static CT_READ_MOSTLY struct ct_table row_of_handle; /* handle and device -> row */
-static struct ct_table name_of_handle;               /* handle -> interned name */
+static CT_PROCESS_READ struct ct_table row_of_handle; /* handle and device -> row */
+static CT_PROCESS struct ct_table name_of_handle;     /* handle -> interned name */
 
 bool ct_kernels_init(void)
 {
     return ct_table_init(&row_of_handle, 16) && ct_table_init(&name_of_handle, 16);
-}
-
-void ct_kernels_forget(void)
-{
-    row_of_handle.slots = name_of_handle.slots = NULL;
 }
 
 /* User-space addresses leave the upper 16 bits free. */

@@ -10,7 +10,6 @@
 #include "cuda/api.h"
 
 bool ct_kernels_init(void);
-void ct_kernels_forget(void);
 
 /* Row of a handle launched before on that device; CT_ROW_NONE: not known. One cache line. */
 uint32_t ct_kernel_find(CUfunction handle, uint32_t device);

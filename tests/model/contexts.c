@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts that several threads meet at once: each gets one entry, and no entry serves two. */
 #include "base/config.h"
+#include "base/process.h"
 #include "containers/intern.h"
 #include "state/context.h"
 #include "state/stream.h"
@@ -34,7 +35,7 @@ static void begin(void)
     ct_driver_real[CT_ID_cuCtxPushCurrent_v2] = (ct_function)push;
     ct_driver_real[CT_ID_cuCtxGetDevice] = (ct_function)device;
     ct_config.events = 64;
-    ct_intern_forget();
+    ct_process_forget();
     ct_streams_init();
     ct_contexts_init();
     ct_device_index(0);

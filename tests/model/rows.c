@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows, made by two threads at once while a third reads what there is. */
+#include "base/process.h"
 #include "containers/intern.h"
 #include "counts/row.h"
 #include "subjects.h"
@@ -8,7 +9,7 @@ static uint32_t mine[2];
 
 static void begin(void)
 {
-    ct_intern_forget();
+    ct_process_forget();
     ct_rows_init();
     ct_row_get(CT_ROW_KERNEL, 0, 0, "first");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* States of threads: two are added at once while the drain thread goes through them. */
+#include "base/process.h"
 #include "state/thread.c"
 
 #include "collector.h"
@@ -20,9 +21,9 @@ static void **own(void)
 static void begin(void)
 {
     ct_threads_forget();
+    ct_process_forget();
     ct_threads_init();
     ct_api_stats_init();
-    ct_buckets_forget();
 }
 
 static void work(void)

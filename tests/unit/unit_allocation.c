@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "case_main.h"
 #include "system/spin.h"
 
@@ -31,7 +32,7 @@ static void others_turn(void)
 static void set_up(void)
 {
     others = NULL;
-    ct_allocations_forget();
+    ct_process_forget();
     ct_config.without_memory = false;
     ck_assert(ct_allocations_init());
 }
@@ -330,7 +331,7 @@ END_TEST
 
 START_TEST(off_is_off)
 {
-    ct_allocations_forget();
+    ct_process_forget();
     ct_config.without_memory = true;
     ck_assert(ct_allocations_init());
     ck_assert(!ct_allocations_are_on());

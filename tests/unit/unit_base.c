@@ -12,6 +12,7 @@
 #include <sys/time.h>
 
 #include "base/hist.h"
+#include "base/process.h"
 #include "base/rank.h"
 #include "base/ring.h"
 #include "base/text.h"
@@ -416,7 +417,7 @@ START_TEST(kept_texts_have_a_bound)
     }
     ck_assert_uint_ge(n, CT_INTERN_BYTES / (sizeof(text) + 4096));
     ck_assert_uint_lt(n, CT_INTERN_BYTES / sizeof(text) + 1);
-    ct_intern_forget();
+    ct_process_forget();
     ck_assert_str_eq(ct_intern(text, 3), "671");
 }
 END_TEST

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "case_main.h"
 #include "launch/bracket.h"
 #include "state/thread.h"
@@ -26,7 +27,7 @@ static void tear_down(void)
 {
     free(t->batches);
     free(t);
-    ct_collectives_forget();
+    ct_process_forget();
 }
 
 static struct ct_collective_call call_of(uint32_t kind, uint64_t bytes, uint32_t ranks)

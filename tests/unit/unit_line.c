@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Brackets of several threads in one stream are held until each has its place, and no longer. */
 #include "base/config.h"
+#include "base/process.h"
 #include "case_main.h"
 #include "counts/row.h"
 #include "drain/line.h"
@@ -44,7 +45,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    ct_lines_forget();
+    ct_process_forget();
 }
 
 static unsigned settled(void)

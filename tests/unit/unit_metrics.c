@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/process.h"
 #include "case_main.h"
 #include "counts/row.h"
 #include "counts/sample.h"
@@ -21,8 +22,7 @@ static struct ct_buffer text;
 static void set_up(void)
 {
     ct_config.metrics.wanted = true;
-    ct_metrics_forget();
-    ct_rows_forget();
+    ct_process_forget();
     ck_assert(ct_rows_init());
 }
 

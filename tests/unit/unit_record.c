@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/process.h"
 #include "case_main.h"
 #include "counts/api_call.h"
 #include "counts/api_count.h"
@@ -1095,7 +1096,7 @@ START_TEST(notes_have_a_bound)
     for (uint32_t i = 0; i < CT_NOTES; i++)
         sum += ct_note_at(i)->count;
     ck_assert_uint_eq(sum, 2 * CT_NOTES);
-    ct_notes_forget();
+    ct_process_forget();
 }
 END_TEST
 

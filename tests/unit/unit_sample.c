@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/covariance.h"
+#include "base/process.h"
 #include "case_main.h"
 #include "counts/pass.h"
 #include "counts/row.h"
@@ -44,7 +45,7 @@ static struct ct_costs costs;
 
 static void start(struct ct_sample_policy policy, uint64_t run)
 {
-    ct_sample_forget();
+    ct_process_forget();
     ct_control_forget();
     ct_threads_forget();
     ck_assert(ct_rows_init() && ct_threads_init() && ct_sample_init(&policy));

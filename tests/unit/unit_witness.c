@@ -3,6 +3,7 @@
 #include <check.h>
 
 #include "base/config.h"
+#include "base/process.h"
 #include "case_main.h"
 #include "cutrace/format.h"
 #include "drain/settle.h"
@@ -40,7 +41,7 @@ static struct ct_witness w;
 static void begin(void)
 {
     w = (struct ct_witness){0};
-    ct_witness_errors_forget();
+    ct_process_forget();
     ck_assert(ct_contexts_init());
     ct_device_calibrated(0, &figures);
     ct_config.calibrate = CT_CALIBRATE_AUTO;
