@@ -1,28 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 #include "counts/wanted.h"
 
+#include <stdatomic.h>
+
 #include "base/config.h"
-#include "base/text.h"
+#include "system/log.h"
+#include "base/pattern.h"
+#include "base/spelled.h"
 #include "state/context.h"
+
+#define SPELLED_BYTES 2048
+#define MOST_PATTERNS 64 /* that are told apart when one has matched nothing */
+
+static _Atomic uint64_t matched; /* of the list's patterns, the first at bit 0 */
+static _Atomic uint32_t names;   /* that were looked at */
+
+/* Behind the pattern at p. */
+static const char *pattern_end(const char *p)
+{
+    while (*p && *p != ',')
+        p++;
+    return p;
+}
+
+static uint64_t bit_of(unsigned at)
+{
+    return at < MOST_PATTERNS ? (uint64_t)1 << at : 0;
+}
 
 /* The last pattern that fits decides; a list of exclusions only starts from "all". */
 static bool is_wanted_kernel(const char *name)
 {
+    char room[SPELLED_BYTES];
+    struct ct_text spelled = ct_text_in(room, sizeof(room));
     const char *p = ct_config.kernels;
     if (!p)
         return true;
     bool wanted = *p == '!';
-    while (*p) {
+    ct_spell(&spelled, name);
+    atomic_fetch_add_explicit(&names, 1, memory_order_relaxed);
+    for (unsigned at = 0; *p; at++) {
         bool exclude = *p == '!';
-        const char *pattern = p + exclude;
-        const char *end = pattern;
-        while (*end && *end != ',')
-            end++;
-        if (ct_glob(pattern, (size_t)(end - pattern), name))
+        const char *pattern = p + exclude, *end = pattern_end(pattern);
+        if (ct_pattern_matches(pattern, (size_t)(end - pattern), name, spelled.data)) {
+            atomic_fetch_or_explicit(&matched, bit_of(at), memory_order_relaxed);
             wanted = !exclude;
+        }
         p = *end ? end + 1 : end;
     }
     return wanted;
+}
+
+static void say_unmatched(const char *pattern, size_t len, uint32_t count)
+{
+    char text[256], number[24];
+    struct ct_text t = ct_text_in(text, sizeof(text)), n = ct_text_in(number, sizeof(number));
+    for (size_t i = 0; i < len; i++)
+        ct_text_add_char(&t, pattern[i]);
+    ct_text_add(&t, "' is in the name of none of ");
+    ct_text_add_u64(&n, count);
+    ct_text_add(&t, number);
+    ct_log(1, "CUTRACE_KERNELS: '", text, count == 1 ? " kernel" : " kernels");
+}
+
+void ct_wanted_end(void)
+{
+    const char *p = ct_config.kernels;
+    uint32_t count = atomic_load_explicit(&names, memory_order_relaxed);
+    uint64_t found = atomic_load_explicit(&matched, memory_order_relaxed);
+    for (unsigned at = 0; p && *p && count && at < MOST_PATTERNS; at++) {
+        const char *end = pattern_end(p);
+        if (!(found & bit_of(at)))
+            say_unmatched(p, (size_t)(end - p), count);
+        p = *end ? end + 1 : end;
+    }
 }
 
 static bool is_wanted_device(uint32_t device)
@@ -44,4 +95,10 @@ bool ct_is_wanted(uint32_t device, const char *kernel)
 bool ct_is_all_wanted(void)
 {
     return !ct_config.without_gpu && !ct_config.devices && !ct_config.kernels;
+}
+
+void ct_wanted_forget(void)
+{
+    atomic_store_explicit(&names, 0, memory_order_relaxed);
+    atomic_store_explicit(&matched, 0, memory_order_relaxed);
 }

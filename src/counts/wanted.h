@@ -9,5 +9,9 @@
 bool ct_is_wanted(uint32_t device, const char *kernel);
 /* Whether nothing is left out. */
 bool ct_is_all_wanted(void);
+/* At the end: says which patterns no kernel had in its name. */
+void ct_wanted_end(void);
+/* In a child: it has seen no kernel. */
+void ct_wanted_forget(void);
 
 #endif

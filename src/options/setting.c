@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 
 #include "base/config.h"
+#include "base/pattern.h"
 #include "base/text.h"
 #include "format/trace_write.h"
 
@@ -83,7 +84,15 @@ static bool set_CAPTURE(const char *s)
 static bool set_KERNELS(const char *s)
 {
     ct_config.kernels = ct_streq(s, "*") ? NULL : s;
-    return *s != '\0';
+    bool good = *s != '\0';
+    while (*s && good) {
+        const char *pattern = s += *s == '!';
+        while (*s && *s != ',')
+            s++;
+        good = ct_pattern_is_one(pattern, (size_t)(s - pattern));
+        s += *s == ',';
+    }
+    return good;
 }
 
 /* Whether s is numbers with commas between. */

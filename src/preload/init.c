@@ -104,6 +104,7 @@ static void forget_parent(void)
     ct_range_names_forget();
     ct_beside_forget();
     ct_control_forget();
+    ct_wanted_forget();
     ct_process_forget();
     if (atomic_load(&ct_state) != CT_NEW)
         atomic_store(&ct_state, CT_NEW);
@@ -308,6 +309,7 @@ static void finish(void)
     bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
     say_not_wrapped();
+    ct_wanted_end();
     if (stopped)
         ct_ctl_close();
     else

@@ -61,6 +61,7 @@ static const char *const wrong[] = {
     "CUTRACE_BUDGET=99999999999999999999",
     "CUTRACE_START=later",
     "CUTRACE_KERNELS=",
+    "CUTRACE_KERNELS=alpha,(beta",
     "CUTRACE_LOG=3",
     "CUTRACE_LOG=loud",
     "CUTRACE_EXIT_TIMEOUT=1s",
@@ -92,24 +93,12 @@ START_TEST(wrong_value)
 END_TEST
 
 static const char *const right[] = {
-    "CUTRACE_PRINT=0",
-    "CUTRACE_PRINT=off",
-    "CUTRACE_SAMPLE=1",
-    "CUTRACE_BUDGET=off",
-    "CUTRACE_BUDGET=2",
-    "CUTRACE_BUDGET=0.5%",
-    "CUTRACE_BUDGET=100%",
-    "CUTRACE_START=on",
-    "CUTRACE_START=1",
-    "CUTRACE_KERNELS=*",
-    "CUTRACE_KERNELS=alpha,beta,gamma",
-    "CUTRACE_LOG=0",
-    "CUTRACE_LOG=1",
-    "CUTRACE_EXIT_TIMEOUT=0",
-    "CUTRACE_FORCE=0",
-    "CUTRACE_EVENTS=1048576",
-    "CUTRACE_OUTPUT=summary.bin",
-    "CUTRACE_FORCE=on",
+    "CUTRACE_PRINT=0",        "CUTRACE_PRINT=off",          "CUTRACE_SAMPLE=1",
+    "CUTRACE_BUDGET=off",     "CUTRACE_BUDGET=2",           "CUTRACE_BUDGET=0.5%",
+    "CUTRACE_BUDGET=100%",    "CUTRACE_START=on",           "CUTRACE_START=1",
+    "CUTRACE_KERNELS=*",      "CUTRACE_KERNELS=alpha,beta", "CUTRACE_LOG=0",
+    "CUTRACE_LOG=1",          "CUTRACE_EXIT_TIMEOUT=0",     "CUTRACE_FORCE=0",
+    "CUTRACE_EVENTS=1048576", "CUTRACE_OUTPUT=summary.bin", "CUTRACE_FORCE=on",
 };
 
 START_TEST(right_value)
@@ -153,6 +142,7 @@ static const struct {
     {"CUTRACE_KERNELS=alpha", true, false},   {"CUTRACE_KERNELS=!alpha", false, true},
     {"CUTRACE_KERNELS=a*", true, false},      {"CUTRACE_KERNELS=?eta", false, true},
     {"CUTRACE_KERNELS=*,!beta", true, false}, {"CUTRACE_KERNELS=gamma", false, false},
+    {"CUTRACE_KERNELS=lph", true, false},     {"CUTRACE_KERNELS=^(be|al)ta$", false, true},
 };
 
 START_TEST(kernels)
@@ -167,6 +157,18 @@ START_TEST(kernels)
     ck_assert_uint_eq(beta.by_loss[CT_LOSS_EXCLUDED], lists[_i].beta ? 0 : 50);
     CHECK_TIMED(stage_rows(&s, CT_ROW_COPY, NULL), 10);
     ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+/* Who has mistyped a name is not left with an empty table. */
+START_TEST(kernels_unmatched)
+{
+    struct stage_run r = small_with("CUTRACE_KERNELS=alpha,gamma,!delta", NULL);
+    ck_assert_uint_eq(stage_said(&r), 2);
+    ck_assert_ptr_nonnull(
+        strstr(r.err, "CUTRACE_KERNELS: 'gamma' is in the name of none of 2 kernels"));
+    ck_assert_ptr_nonnull(strstr(r.err, "CUTRACE_KERNELS: '!delta' is in the name of none of 2"));
     stage_drop(&r);
 }
 END_TEST
@@ -389,6 +391,7 @@ int main(void)
     tcase_add_loop_test(t, right_value, 0, sizeof(right) / sizeof(right[0]));
     tcase_add_test(t, start_off);
     tcase_add_loop_test(t, kernels, 0, sizeof(lists) / sizeof(lists[0]));
+    tcase_add_test(t, kernels_unmatched);
     tcase_add_test(t, sample);
     tcase_add_test(t, output_patterns);
     tcase_add_test(t, output_of_a_variable_that_changes);
