@@ -9,6 +9,7 @@
 #include "report/output.h"
 #include "report/profile/files.h"
 #include "report/reports.h"
+#include "report/sinks/choice.h"
 #include "report/sinks/per.h"
 #include "report/sinks/stage.h"
 #include "report/trace/trace_profile.h"
@@ -58,7 +59,8 @@ static int print(const struct ct_input *in, FILE *out)
         return in->o->per & CT_PER_FILES ? ct_per_files(in, NULL, out)
                                          : in->report->nvprof(in, out);
     int refused = 0;
-    struct ct_sink *sink = ct_stage_open(format->sink(out, &look), in->o, &refused);
+    struct ct_sink *chosen = ct_choice_open(format->sink(out, &look), in->o, &refused);
+    struct ct_sink *sink = ct_stage_open(chosen, in->o, &refused);
     int status = put_rows(in, sink);
     ct_sink_close(sink);
     return refused ? refused : status;

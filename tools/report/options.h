@@ -42,11 +42,13 @@ struct ct_options {
     int unit;           /* enum ct_unit */
     int color;          /* enum ct_color */
     const char *sort;   /* columns, comma-separated, a leading - turns the order; NULL: as it is */
+    const char *columns; /* comma-separated; NULL: all */
     const char *filter; /* extended regular expression; NULL: all */
     uint64_t top;       /* rows to show; 0: all */
     uint64_t since_ns;  /* of a trace's clock */
     uint64_t until_ns;  /* UINT64_MAX: to the end */
     const char *log_file; /* NULL: standard output, with live standard error */
+    double percent_limit; /* rows with less are one; below 0: not given */
     double fail_over;     /* percent; below 0: not given */
     char **files;         /* of argv, in the order given */
     int file_count;

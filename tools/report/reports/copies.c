@@ -10,7 +10,7 @@ static const struct ct_column columns[CT_FIGURES + OWN] = {
     [CT_FIGURES + BYTES] = {"bytes", "Size", CT_CELL_BYTES, CT_FOLD_SUM, 0},
     [CT_FIGURES + AVG_BYTES] = {"avg_bytes", "Avg size", CT_CELL_BYTES, CT_FOLD_NONE, 0},
     [CT_FIGURES + THROUGHPUT] = {"bytes_per_second", "Throughput", CT_CELL_RATE, CT_FOLD_NONE, 0},
-    [CT_FIGURES + GPU] = {"gpu", "GPU", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2)},
+    [CT_FIGURES + GPU] = {"gpu", "GPU", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2) | CT_OF_DEVICE},
     [CT_FIGURES + NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 

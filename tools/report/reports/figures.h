@@ -36,7 +36,7 @@ enum ct_figure {
                             CT_FOLD_NONE, CT_OPTIONAL(5) | CT_QUIET},                              \
     [CT_FIGURE_CALLS] = {"calls", "Calls", CT_CELL_COUNT, CT_FOLD_SUM, 0},                         \
     [CT_FIGURE_FAILED] = {"failed", "Failed", CT_CELL_COUNT, CT_FOLD_SUM, CT_QUIET},               \
-    [CT_FIGURE_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM, CT_OPTIONAL(6)},            \
+    [CT_FIGURE_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM, CT_OPTIONAL(6) | CT_OF_CALLS},            \
     [CT_FIGURE_BOUNDS] = {"upper_bounds", "Bounds", CT_CELL_COUNT,                                 \
                           CT_FOLD_SUM, CT_OPTIONAL(7) | CT_QUIET},                                 \
     [CT_FIGURE_AVG] = {"avg_ns", "Avg", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},                         \

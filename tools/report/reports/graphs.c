@@ -8,7 +8,7 @@ enum { NODES, GPU, NAME, OWN };
 static const struct ct_column columns[CT_FIGURES + OWN] = {
     CT_FIGURES_COLUMNS,
     [CT_FIGURES + NODES] = {"nodes", "Nodes", CT_CELL_COUNT, CT_FOLD_NONE, 0},
-    [CT_FIGURES + GPU] = {"gpu", "GPU", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2)},
+    [CT_FIGURES + GPU] = {"gpu", "GPU", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2) | CT_OF_DEVICE},
     [CT_FIGURES + NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 
@@ -35,7 +35,8 @@ static const struct ct_column kernel_columns[KERNEL_COLUMNS] = {
     [KERNEL_NODES] = {"nodes", "Nodes", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [KERNEL_RUNS] = {"runs", "Runs", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [KERNEL_BYTES] = {"bytes", "Size", CT_CELL_BYTES, CT_FOLD_SUM, CT_OPTIONAL(3) | CT_QUIET},
-    [KERNEL_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM, CT_OPTIONAL(3) | CT_QUIET},
+    [KERNEL_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM,
+                      CT_OPTIONAL(3) | CT_QUIET | CT_OF_CALLS},
     [KERNEL_TOTAL] = {"total_ns", "Time", CT_CELL_TIME_NS, CT_FOLD_SUM, CT_OPTIONAL(2)},
     [KERNEL_AVG] = {"avg_ns", "Avg", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(1)},
     [KERNEL_DOUBT] = {"uncertainty_ns", "+-", CT_CELL_TIME_NS, CT_FOLD_NONE,

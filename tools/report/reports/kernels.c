@@ -11,7 +11,7 @@ static const struct ct_column columns[CT_FIGURES + OWN] = {
                                     CT_OPTIONAL(2) | CT_QUIET},
     [CT_FIGURES + DYNAMIC_SHARED] = {"dynamic_shared_bytes", "DSMem", CT_CELL_BYTES, CT_FOLD_NONE,
                                      CT_OPTIONAL(2) | CT_QUIET},
-    [CT_FIGURES + GPU] = {"gpu", "GPU", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2)},
+    [CT_FIGURES + GPU] = {"gpu", "GPU", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2) | CT_OF_DEVICE},
     [CT_FIGURES + NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
     [CT_FIGURES + NAMES] = {"names", "Names", CT_CELL_COUNT, CT_FOLD_SUM, 0},
 };

@@ -14,7 +14,7 @@ static const struct ct_column total_columns[] = {
 static const struct ct_column row_columns[] = {
     {"operations", "Operations", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     {"outcome", "Outcome", CT_CELL_TEXT, CT_FOLD_NONE, 0},
-    {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, CT_OF_DEVICE},
     {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
 

@@ -40,7 +40,7 @@ static const struct ct_column columns[COLUMNS] = {
                        CT_OPTIONAL(4) | CT_QUIET},
     [UNFOLLOWED] = {"unfollowed", "Not followed", CT_CELL_COUNT, CT_FOLD_SUM,
                     CT_OPTIONAL(2) | CT_QUIET},
-    [GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    [GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, CT_OF_DEVICE},
 };
 
 static const struct ct_relation relation = {"memory", "Memory", columns, COLUMNS};
@@ -52,7 +52,7 @@ static const struct ct_column block_columns[BLOCK_COLUMNS] = {
     [BLOCKS] = {"blocks", "Blocks", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [BLOCK_BYTES] = {"block_bytes", "Block size", CT_CELL_BYTES, CT_FOLD_NONE, 0},
     [ALL_BYTES] = {"bytes", "Size", CT_CELL_BYTES, CT_FOLD_SUM, 0},
-    [BLOCK_GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    [BLOCK_GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, CT_OF_DEVICE},
 };
 
 static const struct ct_relation still = {"still_allocated", "Still allocated at exit",

@@ -138,11 +138,11 @@ enum {
 
 static const struct ct_column stream_columns[STREAM_COLUMNS] = {
     [STREAM_ID] = {"stream", "Stream", CT_CELL_COUNT, CT_FOLD_NONE, 0},
-    [STREAM_GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    [STREAM_GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, CT_OF_DEVICE},
     [STREAM_KIND] = {"kind", "Kind", CT_CELL_TEXT, CT_FOLD_NONE, 0},
     [STREAM_PRIORITY] = {"priority", "Priority", CT_CELL_NUMBER, CT_FOLD_NONE, 0},
     [STREAM_OPERATIONS] = {"operations", "Operations", CT_CELL_COUNT, CT_FOLD_SUM, 0},
-    [STREAM_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    [STREAM_TIMED] = {"timed", "Timed", CT_CELL_COUNT, CT_FOLD_SUM, CT_OF_CALLS},
     [STREAM_WAITS] = {"waits", "Waits", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [STREAM_BUSY_PERCENT] = {"busy_percent", "Busy(%)", CT_CELL_PERCENT, CT_FOLD_NONE, 2},
     [STREAM_BUSY] = {"busy_ns", "Busy", CT_CELL_TIME_NS, CT_FOLD_SUM, 0},
@@ -233,7 +233,7 @@ enum {
 };
 
 static const struct ct_column gap_columns[GAP_COLUMNS] = {
-    [GAP_GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    [GAP_GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, CT_OF_DEVICE},
     [GAP_LENGTH] = {"at_least_ns", "At least", CT_CELL_TIME_NS, CT_FOLD_LEAST, 0},
     [GAP_COUNT] = {"gaps", "Gaps", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [GAP_IDLE] = {"idle_ns", "Idle", CT_CELL_TIME_NS, CT_FOLD_SUM, 0},

@@ -46,7 +46,7 @@ static const struct ct_column columns[COLUMNS] = {
     [AHEAD] = {"ahead_bytes", "Around faults", CT_CELL_BYTES, CT_FOLD_SUM, CT_QUIET},
     [EVICTED] = {"evicted_bytes", "Evicted", CT_CELL_BYTES, CT_FOLD_SUM, CT_QUIET},
     [ACCESSED] = {"accessed_bytes", "Often accessed", CT_CELL_BYTES, CT_FOLD_SUM, CT_QUIET},
-    [GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    [GPU] = {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, CT_OF_DEVICE},
 };
 
 static const struct ct_relation relation = {"unified", "Managed memory", columns, COLUMNS};

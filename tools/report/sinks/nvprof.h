@@ -32,7 +32,7 @@ extern const struct ct_relation ct_summary_relation;
 
 struct ct_nvprof {
     FILE *out;
-    FILE *below; /* where lines behind the rows go */
+    FILE *below;        /* where lines behind the rows go */
     const char *prefix; /* of lines that are not of the table */
     enum ct_unit unit;
     int width; /* of the terminal; 0: names are whole */

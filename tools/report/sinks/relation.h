@@ -41,11 +41,15 @@ struct ct_column {
     const char *heading; /* tables */
     enum ct_cell_type type;
     enum ct_fold fold;
-    int look; /* decimals of numbers and percents | CT_QUIET | CT_OPTIONAL(n) */
+    int look; /* decimals of numbers and percents | CT_QUIET and the other flags | CT_OPTIONAL(n) */
 };
 
 /* Tables show 0 as no value. Columns without any value they leave out. */
 #define CT_QUIET 0x10
+/* Terminals go without: which device, where there is one; how many, where it is each row's calls.
+ */
+#define CT_OF_DEVICE 0x20
+#define CT_OF_CALLS 0x40
 /* Narrow terminals go without the column, from the largest n down; 1 to 15. */
 #define CT_OPTIONAL(n) ((n) << 8)
 
@@ -65,6 +69,11 @@ struct ct_relation {
     const struct ct_column *columns;
     size_t count;
 };
+
+/* The column of that key, without its unit as well; false: there is none. */
+bool ct_relation_find(const struct ct_relation *r, const char *word, size_t len, size_t *column);
+/* Says that there is none, and which there are. */
+void ct_relation_refuse(const struct ct_relation *r, const char *word, size_t len);
 
 /* Text that is not the program's own has been through ct_name_safe() or the like. */
 struct ct_cell {

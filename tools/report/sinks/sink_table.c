@@ -30,6 +30,7 @@ struct table {
     const struct ct_relation *relation;
     struct ct_kept first; /* rows that the widths are made of */
     char **names;         /* on a terminal the short names of these, if the last column has names */
+    size_t name;          /* the last column with names, or the last one */
     bool started;         /* they are printed */
     bool further;         /* another table was before */
     size_t hidden;        /* columns that the terminal has no room for */
@@ -52,6 +53,10 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
 {
     struct table *t = (struct table *)sink;
     t->relation = relation;
+    t->name = relation->count - 1;
+    for (size_t c = 0; c < relation->count; c++)
+        if (relation->columns[c].type == CT_CELL_NAME)
+            t->name = c;
     t->started = false;
     t->hidden = 0;
     drop_names(t);
@@ -161,7 +166,7 @@ static void choose_units(struct table *t)
 
 static void get(const struct table *t, size_t i, struct ct_cell *cells)
 {
-    struct ct_cell *name = &cells[t->relation->count - 1];
+    struct ct_cell *name = &cells[t->name];
     ct_kept_get(&t->first, i, cells);
     if (t->names && name->known)
         name->text = t->names[i];
@@ -170,7 +175,7 @@ static void get(const struct table *t, size_t i, struct ct_cell *cells)
 /* width: 0 for as many columns as they need */
 static void shorten_names(struct table *t, int width)
 {
-    size_t none = 0, last = t->relation->count - 1;
+    size_t none = 0, last = t->name;
     if (!t->look.in->width || t->relation->columns[last].type != CT_CELL_NAME)
         return;
     const char **whole = ct_memory_grow(NULL, &none, t->first.count + 1, sizeof(*whole));
@@ -190,6 +195,38 @@ static void widen(struct table *t, size_t i, const char *text)
     int width = ct_terminal_width(text);
     if (width > t->widths[i])
         t->widths[i] = width;
+}
+
+static int column_of(const struct ct_relation *r, const char *key)
+{
+    size_t at;
+    return ct_relation_find(r, key, strlen(key), &at) ? (int)at : -1;
+}
+
+/* All rows are kept by now. */
+static bool is_as_calls(const struct table *t, size_t column)
+{
+    int calls = column_of(t->relation, "calls");
+    calls = calls < 0 ? column_of(t->relation, "operations") : calls;
+    for (size_t i = 0; calls >= 0 && i < t->first.count; i++) {
+        struct ct_cell cells[CT_RELATION_COLUMNS];
+        ct_kept_get(&t->first, i, cells);
+        if (cells[column].known && cells[column].count != cells[calls].count)
+            return false;
+    }
+    return calls >= 0;
+}
+
+/* On terminals columns go that tell no row from another, unless they were asked for. */
+static void drop_silent(struct table *t)
+{
+    const struct ct_merged *m = t->look.in->m;
+    bool one_device = m && m->device_keys.count == 1;
+    for (size_t c = 0; c < t->relation->count; c++) {
+        int look = t->relation->columns[c].look;
+        if ((look & CT_OF_DEVICE && one_device) || (look & CT_OF_CALLS && is_as_calls(t, c)))
+            t->shown[c] = false;
+    }
 }
 
 /* `more`: there are rows behind those that are kept. */
@@ -236,8 +273,8 @@ static int most_optional(const struct table *t)
             (most < 0 || ct_column_optional(&t->relation->columns[c]) >=
                              ct_column_optional(&t->relation->columns[most])))
             most = (int)c;
-    for (size_t c = t->relation->count - 1; most < 0 && c-- > LEAST_COLUMNS;)
-        if (t->shown[c] && t->relation->columns[c].fold != CT_FOLD_GROUP)
+    for (size_t c = t->relation->count; most < 0 && c-- > LEAST_COLUMNS;)
+        if (t->shown[c] && c != t->name && t->relation->columns[c].fold != CT_FOLD_GROUP)
             most = (int)c;
     return most;
 }
@@ -245,7 +282,7 @@ static int most_optional(const struct table *t)
 /* Makes the table fit: the last column may become as narrow as LEAST_NAME, or SHORTEST_NAME. */
 static void fit(struct table *t)
 {
-    size_t last = t->relation->count - 1;
+    size_t last = t->name;
     int column, name = t->widths[last];
     if (!t->look.in->width)
         return;
@@ -312,8 +349,10 @@ static void start(struct table *t, bool more)
         return;
     shorten_names(t, 0);
     measure(t, more);
+    if (t->look.in->width && !more && !t->look.in->o->columns)
+        drop_silent(t);
     fit(t);
-    shorten_names(t, t->widths[t->relation->count - 1]);
+    shorten_names(t, t->widths[t->name]);
     fprintf(t->out, "%s%s%s:\n", t->further ? "\n" : "", t->look.prefix, t->relation->title);
     t->further = true;
     print_row(t, NULL);

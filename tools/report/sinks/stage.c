@@ -40,40 +40,16 @@ struct stage {
     bool grouped;           /* there are columns of a group */
     struct ct_string group; /* of the kept rows: texts of the group's columns */
     size_t shown;           /* rows of the group that went through unsorted */
+    int share;              /* the column that --percent-limit is about; -1: there is none */
+    bool of_time;           /* it has durations, whose shares are of what all rows add up to */
     struct ct_fold_row others;
     struct ct_fold_row filtered;
     size_t matched;
 };
 
-/* "total" stands for total_ns where nothing is called so itself. */
-static bool is_key(const char *key, const char *word, size_t len, const char *unit)
-{
-    return !strncmp(key, word, len) && !strcmp(key + len, unit);
-}
-
-static bool find_column(const struct ct_relation *r, const char *word, size_t len, size_t *column)
-{
-    static const char *const units[] = {"", "_ns", "_bytes", "_percent"};
-    for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
-        for (*column = 0; *column < r->count; ++*column)
-            if (is_key(r->columns[*column].key, word, len, units[u]))
-                return true;
-    }
-    return false;
-}
-
 static void refuse(struct stage *s, const char *word, size_t len)
 {
-    struct ct_string text = {0}, shown = {0};
-    ct_string_add(&text, word, len);
-    ct_name_safe(&shown, text.data);
-    fprintf(stderr, "cutrace-report: '%s' is no column of %s: there are", shown.data,
-            s->relation->key);
-    for (size_t i = 0; i < s->relation->count; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", s->relation->columns[i].key);
-    fputs(" (try --help)\n", stderr);
-    ct_string_free(&text);
-    ct_string_free(&shown);
+    ct_relation_refuse(s->relation, word, len);
     s->refused = true;
     *s->status = 2;
 }
@@ -87,7 +63,7 @@ static void find_keys(struct stage *s)
     for (const char *p = s->o->sort; p && *p && !s->refused; p += *p == ',') {
         bool turned = *p == '-';
         size_t len = strcspn(p += turned, ","), column;
-        bool found = find_column(s->relation, p, len, &column);
+        bool found = ct_relation_find(s->relation, p, len, &column);
         if (!found && first)
             refuse(s, p, len);
         else if (found && s->key_count < CT_RELATION_COLUMNS)
@@ -104,6 +80,32 @@ bool ct_stage_has_columns(const struct ct_relation *relation, const struct ct_op
     return !s.refused;
 }
 
+static bool is_share(const struct ct_column *column)
+{
+    bool sums = column->fold == CT_FOLD_SUM;
+    return sums && (column->type == CT_CELL_PERCENT || !strcmp(column->key, "Time (%)"));
+}
+
+static bool is_duration(const struct ct_column *column)
+{
+    bool is_one = column->type == CT_CELL_TIME_NS || !strncmp(column->key, "Total", 5);
+    return is_one && column->fold == CT_FOLD_SUM && !ct_cell_is_number(column->type);
+}
+
+/* The first column of shares, or the first of durations that have a sum. */
+static void find_share(struct stage *s, bool first)
+{
+    const struct ct_relation *r = s->relation;
+    s->share = -1;
+    for (size_t i = r->count; i-- > 0 && s->o->percent_limit >= 0;)
+        if (is_share(&r->columns[i]) ||
+            (is_duration(&r->columns[i]) && (s->share < 0 || !is_share(&r->columns[s->share]))))
+            s->share = (int)i;
+    s->of_time = s->share >= 0 && !is_share(&r->columns[s->share]);
+    if (first && s->o->percent_limit >= 0 && s->share < 0)
+        ct_sink_note(s->to, "--percent-limit: there are no shares of a time here");
+}
+
 static void begin_group(struct stage *s)
 {
     ct_kept_begin(&s->kept, s->relation);
@@ -114,6 +116,7 @@ static void begin_group(struct stage *s)
 static void begin(struct ct_sink *sink, const struct ct_relation *relation)
 {
     struct stage *s = (struct stage *)sink;
+    bool first = !s->further;
     s->relation = relation;
     s->name = ct_fold_name_column(relation);
     s->named = s->name >= 0 && relation->columns[s->name].type == CT_CELL_NAME;
@@ -125,8 +128,10 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     ct_string_clear(&s->group);
     ct_fold_begin(&s->filtered, relation);
     begin_group(s);
-    if (!s->refused)
-        ct_sink_begin(s->to, relation);
+    if (s->refused)
+        return;
+    ct_sink_begin(s->to, relation);
+    find_share(s, first);
 }
 
 /* Numbers from the largest on, texts from A on; what is not known comes last either way. */
@@ -245,8 +250,40 @@ static void put_others(struct stage *s)
     ct_sink_row(s->to, s->others.cells);
 }
 
+static double share_of(const struct stage *s, const struct ct_cell *cells, double whole)
+{
+    const struct ct_cell *cell = &cells[s->share];
+    if (!cell->known)
+        return 0;
+    return s->of_time ? 100 * (double)cell->count / whole : cell->number;
+}
+
+/* Durations have shares only when all of them are known. */
+static void limit(struct stage *s)
+{
+    struct ct_kept kept = {0};
+    double whole = 0;
+    struct ct_cell cells[CT_RELATION_COLUMNS];
+    for (size_t i = 0; i < s->kept.count; i++) {
+        ct_kept_get(&s->kept, i, cells);
+        whole += cells[s->share].known ? (double)cells[s->share].count : 0;
+    }
+    ct_kept_begin(&kept, s->relation);
+    for (size_t i = 0; i < s->kept.count; i++) {
+        ct_kept_get(&s->kept, i, cells);
+        if (whole > 0 && share_of(s, cells, whole) >= s->o->percent_limit)
+            ct_kept_add(&kept, cells);
+        else
+            ct_fold_add(&s->others, cells);
+    }
+    ct_kept_free(&s->kept);
+    s->kept = kept;
+}
+
 static void end_group(struct stage *s)
 {
+    if (s->share >= 0 && s->of_time)
+        limit(s);
     if (s->o->top && s->kept.count > s->o->top)
         prune(s);
     size_t *order = in_order(s);
@@ -291,9 +328,12 @@ static void row(struct ct_sink *sink, const struct ct_cell *cells)
     s->matched++;
     if (s->grouped)
         enter_group(s, cells);
-    if (s->key_count) {
+    bool of_time = s->share >= 0 && s->of_time;
+    if (s->share >= 0 && !of_time && share_of(s, cells, 0) < s->o->percent_limit) {
+        ct_fold_add(&s->others, cells);
+    } else if (s->key_count || of_time) {
         ct_kept_add(&s->kept, cells);
-        if (s->o->top && s->kept.count > 2 * s->o->top + MOST_BEYOND)
+        if (s->o->top && !of_time && s->kept.count > 2 * s->o->top + MOST_BEYOND)
             prune(s);
     } else if (s->o->top && s->shown == s->o->top) {
         ct_fold_add(&s->others, cells);
@@ -355,7 +395,7 @@ static void close_stage(struct ct_sink *sink)
 
 struct ct_sink *ct_stage_open(struct ct_sink *to, const struct ct_options *o, int *status)
 {
-    if (!o->sort && !o->filter && !o->top)
+    if (!o->sort && !o->filter && !o->top && o->percent_limit < 0)
         return to;
     struct stage *s =
         ct_memory_copy(&(struct stage){.to = to, .o = o, .status = status}, sizeof(*s));
