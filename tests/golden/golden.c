@@ -32,8 +32,8 @@ static const struct golden {
     {"apionly", "", "apionly.summary.txt"},
     {"multi", "", "multi.summary.txt"},
     {"multi", "--print-summary-per-gpu", "multi.per-gpu.txt"},
-    {"nvtx", "", "nvtx.summary.txt"},
-    {"nvtx_empty", "", "nvtx-empty.summary.txt"},
+    {"nvtx", "--nvtx-ranges", "nvtx.summary.txt"},
+    {"nvtx_empty", "--nvtx-ranges", "nvtx-empty.summary.txt"},
     {"um", "", "um.summary.txt"},
 };
 

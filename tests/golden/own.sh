@@ -46,7 +46,11 @@ same basic basic.top.csv --csv --top 2
 same basic basic.sort.txt --sort=-name --filter 'cpy|Free$'
 same basic basic.filter.txt --filter Free
 same basic basic.filter.csv --csv --filter vecAdd
-same nvtx_empty nvtx-empty.filter.txt --filter nothing
+same nvtx_empty nvtx-empty.filter.txt --nvtx-ranges --filter nothing
+same steps steps.txt
+same steps steps.nvtx.csv nvtx --format csv
+same steps steps.top.txt --top 2 --nvtx-ranges
+same nvtx nvtx.nvtx.txt nvtx --top 1
 same sampled sampled.kernels.us.txt kernels -u us
 same sampled sampled.kernels.csv kernels --format csv
 same uncertain uncertain.kernels.sort.tsv kernels --format tsv --sort timed,-max --top 2

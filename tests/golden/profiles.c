@@ -606,11 +606,13 @@ static void fill_models(struct ct_build *b)
     KERNEL(b, 1, "_Z1fv", 1000);
 }
 
+#define fill_steps ct_fill_steps
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models)
+    X(models) X(steps)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -28,6 +28,7 @@ struct ct_options {
     const char *format_name; /* NULL: what suits the report */
     bool csv;                /* of nvprof's look: its CSV */
     bool details;
+    bool nvtx_ranges; /* a table for each range */
     bool mangled;
     bool grouped; /* kernels in groups; see kernel_group.h */
     bool base;    /* names of kernels without scopes, arguments and templates */

@@ -89,6 +89,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--demangling off or :mangled", o->mangled, document || r->may & CT_MAY_MANGLE},
         {":base", o->base, document ? !sqlite : r->may & CT_MAY_BASE},
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
+        {"--nvtx-ranges", o->nvtx_ranges, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
         {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW && !o->traces},
         {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, units},
         {"--color", o->color != CT_COLOR_AUTO, rows && o->format->kind == CT_FORMAT_TEXT},

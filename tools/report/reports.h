@@ -141,6 +141,7 @@ int ct_report_cuda_gpu_kern_gb_sum(const struct ct_input *in, struct ct_sink *si
 int ct_report_cuda_gpu_mem_time_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_cuda_gpu_mem_size_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_cuda_gpu_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_nvtx(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_nvtx_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_nvtx_kern_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_ranks(const struct ct_input *in, struct ct_sink *sink);

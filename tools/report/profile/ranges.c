@@ -121,9 +121,29 @@ void ct_ranges_free(struct ct_merged_ranges *r)
 
 /* ---- ranges by name ---- */
 
+static bool is_of_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c & 0x80;
+}
+
+void ct_range_fold(struct ct_string *out, const char *name)
+{
+    for (const char *p = name; *p;) {
+        size_t len = strspn(p, "0123456789");
+        bool is_number = len && !(p > name && is_of_word(p[-1])) && !is_of_word(p[len]);
+        if (is_number)
+            ct_string_put(out, "#");
+        else
+            ct_string_add(out, p, len + !len);
+        p += len + !len;
+    }
+    ct_string_put(out, "");
+}
+
 struct grouping {
     const struct ct_merged *m;
     struct ct_intern keys;
+    struct ct_intern folded;
     uint32_t *group_of; /* of each range */
     struct ct_range_group *groups;
     size_t groups_size;
@@ -133,18 +153,29 @@ struct grouping {
     size_t *seen; /* of each group: the last cell that was added to it, plus one */
 };
 
+static uint32_t folded_name(struct grouping *g, uint32_t name)
+{
+    struct ct_string text = {0};
+    ct_range_fold(&text, ct_merge_name(g->m, name));
+    uint32_t at = ct_intern_text(&g->folded, text.data);
+    ct_string_free(&text);
+    return at;
+}
+
 static void add_to_group(struct grouping *g, uint32_t i, unsigned by)
 {
     const struct ct_merged_ranges *r = &g->m->ranges;
     const struct ct_file_range *from = &r->ranges[i];
     uint32_t key[] = {by & CT_GROUP_BY_THREAD ? from->thread : 0,
-                      by & CT_GROUP_BY_STYLE ? from->style : 0, from->domain, from->name};
+                      by & CT_GROUP_BY_STYLE ? from->style : 0, from->domain,
+                      by & CT_GROUP_FOLDED ? folded_name(g, from->name) : from->name};
     uint32_t known = g->keys.count, at = ct_intern_add(&g->keys, key, sizeof(key));
     g->groups = ct_memory_grow(g->groups, &g->groups_size, at + 1, sizeof(*g->groups));
     if (at == known) {
         g->groups[at].range = i;
         g->groups[at].hist = ct_memory_copy(&(struct ct_merged_hist){0}, sizeof(*r->hists));
     }
+    g->groups[at].is_folded |= r->ranges[g->groups[at].range].name != from->name;
     add_figures(&g->groups[at].sum, from);
     if (r->hists[i].count)
         ct_hist_merge(g->groups[at].hist, r->hists[i].buckets, r->hists[i].count);
@@ -155,13 +186,18 @@ static void add_to_group(struct grouping *g, uint32_t i, unsigned by)
 static void spread_cell(struct grouping *g, size_t i)
 {
     const struct ct_merged_ranges *r = &g->m->ranges;
-    for (uint32_t at = r->cells[i].range + 1; at; at = r->ranges[at - 1].parent) {
+    uint32_t first = r->cells[i].range + 1;
+    for (uint32_t at = first; at; at = r->ranges[at - 1].parent) {
         uint32_t group = g->group_of[at - 1];
         struct ct_file_cell c = r->cells[i];
         if (g->seen[group] == i + 1)
             continue;
         g->seen[group] = i + 1;
         c.range = group;
+        if (c.section == CT_SECTION_ROWS) {
+            ct_merge_add_to(&g->groups[group].gpu_ns, c.total_ns);
+            ct_merge_add_to(&g->groups[group].own_ns, at == first ? c.total_ns : 0);
+        }
         add_cell(&g->cell_keys, &g->cells, &g->cells_size, &c);
     }
 }
@@ -258,6 +294,7 @@ void ct_range_groups(struct ct_range_groups *out, const struct ct_merged *m, uns
     if (out->count)
         qsort(out->groups, out->count, sizeof(*out->groups), by_name);
     ct_intern_free(&g.keys);
+    ct_intern_free(&g.folded);
     ct_intern_free(&g.cell_keys);
     free(g.group_of);
     free(g.seen);

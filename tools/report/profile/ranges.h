@@ -8,6 +8,7 @@
 
 #include "cutrace/format.h"
 #include "format/read.h"
+#include "report/memory.h"
 #include "report/profile/intern.h"
 
 struct ct_merged;
@@ -39,7 +40,11 @@ void ct_ranges_free(struct ct_merged_ranges *r);
 /* ---- ranges by name ---- */
 
 /* What ranges have in common that are one group, beside domain and name. */
-enum ct_group_by { CT_GROUP_BY_THREAD = 1, CT_GROUP_BY_STYLE = 2 };
+enum ct_group_by {
+    CT_GROUP_BY_THREAD = 1,
+    CT_GROUP_BY_STYLE = 2,
+    CT_GROUP_FOLDED = 4, /* names that differ in numbers alone are one */
+};
 
 /* A group; what is in a range inside one of its ranges is in the group as well, and once. */
 struct ct_range_group {
@@ -48,7 +53,13 @@ struct ct_range_group {
     struct ct_merged_hist *hist;
     struct ct_file_cell *cells; /* by section and index */
     size_t cell_count;
+    uint64_t gpu_ns; /* of the operations among the cells, */
+    uint64_t own_ns; /* and of those that are in no range inside of it */
+    bool is_folded;  /* it has several names */
 };
+
+/* "step 12" as "step #": numbers that letters do not touch. */
+void ct_range_fold(struct ct_string *out, const char *name);
 
 struct ct_range_groups {
     struct ct_range_group *groups; /* those of which one at least ended, in the order of nvprof */

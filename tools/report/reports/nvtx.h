@@ -24,7 +24,13 @@ void ct_range_lines(struct ct_range_lines *l, const struct ct_input *in,
                     const struct ct_range_group *group, unsigned kinds);
 void ct_range_lines_free(struct ct_range_lines *l);
 
-/* The tables of nvprof, each with its heading; nothing where there are no ranges. */
+/* The report "nvtx" below a summary. */
+void ct_nvtx_table(FILE *out, const char *prefix, const struct ct_input *in);
+
+/*
+ * Below the summary: with --nvtx-ranges the tables of nvprof, each with its heading, otherwise one
+ * table, which is none of a CSV's; nothing where there are no ranges.
+ */
 void ct_nvtx_print(FILE *out, const char *prefix, const struct ct_input *in);
 
 #endif

@@ -9,6 +9,7 @@
 #include "report/reports/nvtx.h"
 #include "report/sinks/csv_text.h"
 #include "report/sinks/nvprof.h"
+#include "report/sinks/stage.h"
 
 #define MOST_AT_EXIT 20 /* cutrace-report has all */
 #define UNNAMED "<unnamed>"
@@ -53,7 +54,9 @@ static void print_table(const struct printer *p, const struct ct_range_group *gr
                         const char *name)
 {
     struct ct_look look = {.in = p->in, .prefix = p->prefix};
-    struct ct_sink *sink = ct_sink_nvprof(p->out, &look);
+    struct ct_options limits = {.top = p->in->o->top, .percent_limit = -1};
+    int status = 0;
+    struct ct_sink *sink = ct_stage_open(ct_sink_nvprof(p->out, &look), &limits, &status);
     struct ct_file_cell range = {.count = group->sum.count,
                                  .total_ns = group->sum.total_ns,
                                  .min_ns = group->sum.min_ns,
@@ -130,41 +133,72 @@ static int first_is_most(const void *a, const void *b)
     return x->open_ns > y->open_ns ? -1 : x->open_ns < y->open_ns;
 }
 
-/* The last that is printed. */
-static struct rank least_rank(const struct ct_range_groups *g, bool at_exit)
+/* Of the user, or so that a program does not end with pages of tables; 0: all. */
+static size_t most_of(const struct ct_options *o)
 {
-    if (!at_exit || g->count <= MOST_AT_EXIT)
-        return (struct rank){0};
+    return o->top ? (size_t)o->top : o->live ? MOST_AT_EXIT : 0;
+}
+
+/* Those that are printed: better ones than the last, and as many like it as there is room for. */
+struct choice {
+    struct rank least;
+    size_t alike;
+};
+
+static struct choice choose(const struct ct_range_groups *g, size_t most)
+{
+    struct choice c = {.alike = g->count};
+    if (!most || g->count <= most)
+        return c;
     size_t size = 0;
     struct rank *ranks = ct_memory_grow(NULL, &size, g->count, sizeof(*ranks));
     for (size_t i = 0; i < g->count; i++)
         ranks[i] = rank_of(&g->groups[i]);
     qsort(ranks, g->count, sizeof(*ranks), first_is_most);
-    struct rank least = ranks[MOST_AT_EXIT - 1];
+    c.least = ranks[most - 1];
+    for (c.alike = most; c.alike && first_is_most(&ranks[most - c.alike], &c.least) < 0;)
+        c.alike--;
     free(ranks);
-    return least;
+    return c;
+}
+
+static bool is_chosen(struct choice *c, const struct ct_range_group *group)
+{
+    struct rank rank = rank_of(group);
+    int order = first_is_most(&rank, &c->least);
+    bool chosen = order < 0 || (!order && c->alike);
+    c->alike -= !order && c->alike;
+    return chosen;
+}
+
+static void print_ranges(FILE *out, const char *prefix, const struct ct_input *in,
+                         const struct ct_range_groups *g)
+{
+    struct printer p = {.out = out, .prefix = prefix, .in = in};
+    struct choice choice = choose(g, most_of(in->o));
+    size_t left = 0;
+    if (g->count || g->unclosed)
+        fprintf(out, "\n%sNVTX result:\n", prefix);
+    if (g->unclosed)
+        fprintf(out, "%sWarning: Found %llu invalid range marker(s)\n", prefix,
+                (unsigned long long)g->unclosed);
+    for (size_t i = 0; i < g->count; i++) {
+        if (is_chosen(&choice, &g->groups[i]))
+            print_group(&p, &g->groups[i]);
+        else
+            left++;
+    }
+    if (left)
+        fprintf(out, "%s... and %zu other ranges: cutrace-report nvtx has them\n", prefix, left);
 }
 
 void ct_nvtx_print(FILE *out, const char *prefix, const struct ct_input *in)
 {
-    struct printer p = {.out = out, .prefix = prefix, .in = in};
     struct ct_range_groups g;
     ct_range_groups(&g, in->m, CT_GROUP_BY_THREAD);
-    struct rank least = least_rank(&g, in->o->live);
-    size_t left = 0;
-    if (g.count || g.unclosed)
-        fprintf(out, "\n%sNVTX result:\n", prefix);
-    if (g.unclosed)
-        fprintf(out, "%sWarning: Found %llu invalid range marker(s)\n", prefix,
-                (unsigned long long)g.unclosed);
-    for (size_t i = 0; i < g.count; i++) {
-        struct rank rank = rank_of(&g.groups[i]);
-        if (first_is_most(&rank, &least) > 0)
-            left++;
-        else
-            print_group(&p, &g.groups[i]);
-    }
-    if (left)
-        fprintf(out, "%s... and %zu other ranges: cutrace-report has them\n", prefix, left);
+    if (in->o->nvtx_ranges)
+        print_ranges(out, prefix, in, &g);
+    else if (!in->o->csv && (g.count || g.unclosed))
+        ct_nvtx_table(out, prefix, in);
     ct_range_groups_free(&g);
 }

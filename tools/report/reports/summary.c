@@ -196,6 +196,9 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
         short_ones.top = FIRST_ROWS;
         r.o = o = &short_ones;
     }
+    struct ct_input own = *in;
+    own.o = o;
+    r.in = in = &own;
     struct ct_view gpu;
     r.view = ct_report_view(o);
     if ((o->live || o->per == CT_PER_PROCESS) && m->process_count)

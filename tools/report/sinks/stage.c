@@ -82,7 +82,7 @@ bool ct_stage_has_columns(const struct ct_relation *relation, const struct ct_op
 
 static bool is_share(const struct ct_column *column)
 {
-    bool sums = column->fold == CT_FOLD_SUM;
+    bool sums = column->fold != CT_FOLD_NONE && column->fold != CT_FOLD_GROUP;
     return sums && (column->type == CT_CELL_PERCENT || !strcmp(column->key, "Time (%)"));
 }
 
