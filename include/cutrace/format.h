@@ -183,20 +183,20 @@ enum ct_direction {
  */
 #define CT_LOSSES(X)                                                                               \
     X(CAPTURED, 0, "captured into a graph")                                                        \
-    X(SAMPLED, 1, "sampled out")                                                                   \
+    X(SAMPLED, 1, "left out of the sample")                                                                   \
     X(EXCLUDED, 1, "excluded as asked")                                                            \
-    X(NO_EVENT, 1, "no event free")                                                                \
-    X(RING_FULL, 1, "ring full")                                                                   \
-    X(DEEP_QUEUE, 1, "stream queue deep")                                                          \
-    X(PROGRAMMATIC, 1, "sampled out of programmatic dependent launches, which timing keeps apart") \
-    X(UNSAFE, 1, "stream could not be asked")                                                      \
-    X(EVENT_ERROR, 1, "event call failed")                                                         \
-    X(CONTEXT_GONE, 1, "context destroyed")                                                        \
-    X(UNFINISHED, 1, "unfinished at exit")                                                         \
-    X(MIXED_BATCH, 1, "in a batch of several directions")                                          \
-    X(NO_START, 1, "start not known")                                                              \
+    X(NO_EVENT, 1, "too many at once for --events-in-use")                                                                \
+    X(RING_FULL, 1, "launched faster than they could be read")                                                                   \
+    X(DEEP_QUEUE, 1, "in a stream too full for timing")                                                          \
+    X(PROGRAMMATIC, 1, "left out of programmatic dependent launches, which timing keeps apart") \
+    X(UNSAFE, 1, "in a stream that could not be asked for a capture")                                                      \
+    X(EVENT_ERROR, 1, "refused by CUDA when timed")                                                         \
+    X(CONTEXT_GONE, 1, "read too late: their context was destroyed")                                                        \
+    X(UNFINISHED, 1, "still running at exit")                                                         \
+    X(MIXED_BATCH, 1, "in a batch of copies in several directions")                                          \
+    X(NO_START, 1, "without a known start")                                                              \
     X(INSIDE, 1, "timed kernel by kernel instead")                                                 \
-    X(SHARED, 1, "more streams than connections")
+    X(SHARED, 1, "left out so that streams still overlap")
 
 enum ct_loss {
 #define X(id, ran, text) CT_LOSS_##id,

@@ -183,7 +183,7 @@ START_TEST(launch_bound)
     struct program p = good();
     idle(&p, CT_IDLE_HOST, 210 * MS, 20000, 13);
     expect(&p, "launch_bound ",
-           "idle 21.0% of its time while the host launched, 210.00ms in 20000 gaps");
+           "idle 21.0% of its observed time while the host launched, 210.00ms in 20000 gaps");
     idle(&p, CT_IDLE_HOST, 190 * MS, 20000, 13);
     nothing(&p);
     idle(&p, CT_IDLE_HOST, 210 * MS, 90, 13);
@@ -199,7 +199,7 @@ START_TEST(host_bound)
 {
     struct program p = good();
     idle(&p, CT_IDLE_HOST, 400 * MS, 4, 26);
-    expect(&p, "host_bound ", "idle 40.0% of its time while the host did something else");
+    expect(&p, "host_bound ", "idle 40.0% of its observed time while the host did something else");
     idle(&p, CT_IDLE_HOST, 190 * MS, 4, 26);
     nothing(&p);
     idle(&p, CT_IDLE_OFF, 400 * MS, 4, 26);

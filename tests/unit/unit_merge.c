@@ -152,9 +152,9 @@ START_TEST(losses_and_estimates)
     struct ct_options o = {0};
     expect_line(
         o, "                        -         -         4         -         -         -  never\n");
-    expect_line(o, "======== 31 operations: 2 timed, 29 not (16 captured into a graph, 2 sampled "
-                   "out, 6 excluded as asked, 4 ring full, 1 for a reason that this "
-                   "program does not know)\n");
+    expect_line(o, "======== 15 operations: 2 timed, 13 not (2 left out of the sample, 6 excluded "
+                   "as asked, 4 launched faster than they could be read, 1 for a reason that this "
+                   "program does not know); 16 more captured into graphs\n");
     expect_line(o, "======== The time of 1 row is estimated");
     expect_line(o, "======== 3 more operations failed to start\n");
     expect_line((struct ct_options){.csv = true}, "\"GPU activities\",,,4,,,,\"never\"\n");
@@ -579,7 +579,7 @@ START_TEST(details_show_the_rest)
     expect_line(o, "  1.9531MB  0.9766MB  1024.0GB/s  0    [CUDA memcpy HtoD]\n");
     expect_line(o, "      42  (7 8 9)    (32 2 1)      32256   512B    37  k\n");
     expect_line(o, "       2  other      other             -      -    37  k\n");
-    expect_line(o, "         1  stream queue deep    0  [CUDA memcpy HtoD]\n");
+    expect_line(o, "         1  in a stream too full for timing    0  [CUDA memcpy HtoD]\n");
     expect_line(o, "     3    0           9      2        -5  created, non-blocking\n");
     expect_line(o, "2023-11-14T22:13:20Z");
     expect_line(o, "GPU-c0000000-0000-0000-0000-000000000000  GPU\n");

@@ -27,7 +27,7 @@ const headline = (() => {
   const busy = (profile) => {
     const h = profile.headline, gpus = profile.devices.length > 1 ? 'The GPUs were' : 'The GPU was';
     if (h.known)
-      return `${gpus} busy ${units.share(h.busy)} of ${units.brief(h.time)}`;
+      return `${gpus} busy ${units.share(h.busy)} of ${units.brief(h.time)} observed`;
     const run = recorded(profile);
     return `The GPU worked for ${units.brief(profile.gpu_total)}${run ? ` of the ${units.brief(run)} recorded` : ''}`;
   };
@@ -62,7 +62,7 @@ const headline = (() => {
     const half = profile.gpu_half ? `±${units.share(100 * profile.gpu_half / profile.gpu_total)}, from a sample` : 'all operations added up';
     return element('dl', { class: 'tiles' },
       run && tile('Recorded', units.time(run), profile.process_count > 1 ? `${profile.process_count} processes` : 'from the first CUDA call'),
-      h.known && tile('GPU busy', units.percent(h.busy), `of ${units.time(h.time)}`),
+      h.known && tile('GPU busy', units.percent(h.busy), `of ${units.time(h.time)} observed`),
       tile('GPU time', units.time(profile.gpu_total), half),
       top && tile('Most time', units.share(top.percent || 0), top.short),
       tile('Operations', units.count(calls), all.map((p) => `${units.count(p.calls)} ${p.text.toLowerCase()}`).join(', ')),

@@ -14,7 +14,7 @@ const streams = (() => {
 
   const device = (profile, o) => {
     const d = profile.devices[o.device];
-    const facts = [`busy ${units.share(100 * o.busy / (o.time || 1))} of ${units.time(o.time)}`,
+    const facts = [`busy ${units.share(100 * o.busy / (o.time || 1))} of ${units.time(o.time)} observed`,
       `two streams or more at once ${units.share(100 * o.beside / (o.busy || 1))} of the busy time`,
       o.gaps && `${units.count(o.gaps)} gaps, the longest ${units.time(o.longest_gap)}`,
       o.known < 0.995 && `known of ${units.share(100 * o.known)} of the operations`].filter(Boolean);
@@ -30,7 +30,7 @@ const streams = (() => {
 
   const columns = [
     { key: 'name', title: 'Stream', sort: (s) => s.id, opener: true },
-    { key: 'busy', title: 'Busy', hint: 'Of the time from its first operation to its last', sort: (s) => share(s.busy, s.span), cell: (s) => meter(s.timed ? share(s.busy, s.span) : -1) },
+    { key: 'busy', title: 'Busy', hint: 'Of the observed time of its device', sort: (s) => share(s.busy, s.observed), cell: (s) => meter(s.timed ? share(s.busy, s.observed) : -1) },
     { key: 'beside', title: 'Beside others', hint: 'Of its busy time: another stream of the device ran, too', sort: (s) => share(s.beside, s.busy), cell: (s) => meter(share(s.beside, s.busy)) },
     { key: 'time', title: 'Busy time', sort: (s) => s.busy, text: (s) => (s.timed ? units.time(s.busy) : '-') },
     { key: 'operations', title: 'Operations', sort: (s) => s.operations, text: (s) => units.count(s.operations) },
@@ -42,7 +42,8 @@ const streams = (() => {
   const lines = (profile) => profile.streams.map((s, index) => {
     const gpu = profile.devices.length > 1 ? `GPU ${profile.devices[s.device].ordinal} · ` : '';
     const text = `${gpu}${s.id} · ${s.kind}${named(s.name)}`;
-    return { ...s, index, name: text, short: text, colour: 'call' };
+    const observed = (profile.occupancy.find((o) => o.device === s.device) || {}).time;
+    return { ...s, observed, index, name: text, short: text, colour: 'call' };
   });
 
   const create = (profile) => {

@@ -235,7 +235,7 @@ static enum ct_options_result list_formats(const char *argument)
 
 static bool chooses_rows(const struct ct_options *o)
 {
-    return o->sort || o->filter || o->top || o->percent_limit >= 0;
+    return o->sort || o->filter || o->top || o->percent_limit > 0;
 }
 
 /* --csv is nvprof's where nvprof has the report, and otherwise a format like others. */
@@ -297,7 +297,7 @@ static bool is_of_traces(const struct ct_options *o)
 
 enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **argv)
 {
-    *o = (struct ct_options){.unit = CT_UNIT_AUTO, .until_ns = UINT64_MAX, .percent_limit = -1, .fail_over = -1};
+    *o = (struct ct_options){.unit = CT_UNIT_AUTO, .until_ns = UINT64_MAX, .fail_over = -1};
     enum ct_options_result result = parse(o, argc, argv);
     if (o->log_file && !strcmp(o->log_file, "-"))
         o->log_file = NULL;

@@ -49,7 +49,7 @@ struct ct_options {
     uint64_t since_ns;  /* of a trace's clock */
     uint64_t until_ns;  /* UINT64_MAX: to the end */
     const char *log_file; /* NULL: standard output, with live standard error */
-    double percent_limit; /* rows with less are one; below 0: not given */
+    double percent_limit; /* rows with less are one; 0: not given */
     double fail_over;     /* percent; below 0: not given */
     char **files;         /* of argv, in the order given */
     int file_count;

@@ -81,7 +81,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--sort", o->sort, rows},
         {"--filter", o->filter, rows && r != &ct_reports[CT_REPORT_UM_TOTAL_SUM]},
         {"--columns", o->columns, rows && !nvprof},
-        {"--percent-limit", o->percent_limit >= 0, rows},
+        {"--percent-limit", o->percent_limit > 0, rows},
         {"--top", o->top, rows},
         {"--since", o->since_ns, traces},
         {"--until", o->until_ns != UINT64_MAX, traces},

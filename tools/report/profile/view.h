@@ -68,6 +68,13 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
 void ct_view_apis(struct ct_view *v, const struct ct_merged *m);
 void ct_view_free(struct ct_view *v);
 
+/* Whether its time is of more calls than were timed. */
+static inline bool ct_view_is_estimate(const struct ct_line *line)
+{
+    uint64_t timed = line->api ? line->api->sum.timed : line->timed;
+    return line->timed && timed < line->calls;
+}
+
 double ct_view_percent(const struct ct_view *v, const struct ct_line *line);
 
 /* Half of the 95 % interval of the total of all lines or of one, and how many have one. */

@@ -131,7 +131,8 @@ static void find_launch_bound(struct finder *x)
     const struct ct_advice_idle *i = &x->f.launching;
     if (is_launch_bound(&x->f))
         say(x, "launch_bound", i->ns, i->count,
-            "launch-bound: the GPU was idle %.1f%% of its time while the host launched, %s in %.0f "
+            "launch-bound: the GPU was idle %.1f%% of its observed time while the host launched, "
+            "%s in %.0f "
             "gaps of %s on average; larger kernels, fewer of them, or a CUDA graph would help",
             percent(x, i->ns), time_text(i->ns).text, i->count, time_text(i->ns / i->count).text);
 }
@@ -141,7 +142,8 @@ static void find_host_bound(struct finder *x)
     const struct ct_advice_idle *i = &x->f.elsewhere;
     if (share(x, i->ns) >= LAUNCH_SHARE_LEAST)
         say(x, "host_bound", i->ns, i->count,
-            "the GPU was idle %.1f%% of its time while the host did something else before the next "
+            "the GPU was idle %.1f%% of its observed time while the host did something else before "
+            "the next "
             "launch, %s in %.0f gap%s",
             percent(x, i->ns), time_text(i->ns).text, i->count, plural(i->count));
 }
@@ -155,7 +157,8 @@ static void find_stalls(struct finder *x)
     struct ct_string name = {0};
     ct_name_api(&name, c->name);
     say(x, "synchronous_calls", i->ns, c->calls,
-        "the GPU was idle %.1f%% of its time after the host had waited for it and before the next "
+        "the GPU was idle %.1f%% of its observed time after the host had waited for it and before "
+        "the next "
         "launch, %s in %.0f gap%s; %s: %.0f call%s, %s; wait less often, or launch ahead",
         percent(x, i->ns), time_text(i->ns).text, i->count, plural(i->count), name.data,
         c->name_calls, plural(c->name_calls), time_text(c->name_ns).text);

@@ -76,6 +76,7 @@ static void put(struct ct_sink *sink, const struct ct_view *v, const struct ct_l
         [LAYER] = ct_cell_text(sum->flags & CT_API_RUNTIME ? "runtime" : "driver"),
         [NAME] = ct_cell_text(line->name),
     };
+    cells[TOTAL].estimate = cells[AVG].estimate = ct_view_is_estimate(line);
     if (sum->sampled >= 2)
         cells[DEVIATION] = ct_cell_whole(ct_apis_deviation(sum));
     ct_sink_row(sink, cells);

@@ -12,7 +12,7 @@ void ct_details_print(FILE *out, const char *prefix, const struct ct_input *in)
     };
     struct ct_input each = *in;
     struct ct_look look = {.in = in, .prefix = prefix};
-    struct ct_options limits = {.top = in->o->top, .percent_limit = -1};
+    struct ct_options limits = {.top = in->o->top};
     int status = 0;
     struct ct_sink *sink = ct_stage_open(ct_sink_table(out, &look), &limits, &status);
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {

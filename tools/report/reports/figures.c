@@ -60,6 +60,7 @@ static void put_times(struct ct_cell *cells, const struct ct_line *line, uint64_
     cells[CT_FIGURE_AVG] = ct_cell_count(line->avg_ns);
     cells[CT_FIGURE_AVG].doubtful = line->uncertain;
     cells[CT_FIGURE_AVG].bound = line->bound;
+    cells[CT_FIGURE_AVG].estimate = cells[CT_FIGURE_TOTAL].estimate = ct_view_is_estimate(line);
     if (d.doubt_ns)
         cells[CT_FIGURE_DOUBT] = ct_cell_count(d.doubt_ns / line->timed);
     cells[CT_FIGURE_MEDIAN] = ct_figures_quantile(line, raw, 0.5);

@@ -20,7 +20,7 @@ static void add_busy(struct ct_string *text, const struct ct_headline *h)
     unsigned parts = 0;
     char time[CT_UNITS_BYTES];
     ct_units_time(time, h->time_ns, 8);
-    ct_string_printf(text, "The GPU was busy %.1f%% of %s", h->busy_percent, time);
+    ct_string_printf(text, "The GPU was busy %.1f%% of %s observed", h->busy_percent, time);
     add_part(text, &parts, "kernels", h->compute_percent);
     add_part(text, &parts, "copies", h->copy_percent);
 }

@@ -43,11 +43,15 @@ static void put_total(struct ct_sink *sink, uint64_t count, uint64_t all, const 
     ct_sink_row(sink, cells);
 }
 
-/* The sum, and what did not become an operation and is not in it. */
-static void note_all(struct ct_sink *sink, uint64_t all, uint64_t failed, uint64_t off)
+/* The sum, and what did not become an operation that runs and is not in it. */
+static void note_all(struct ct_sink *sink, uint64_t all, uint64_t captured, uint64_t failed,
+                     uint64_t off)
 {
     struct ct_string text = {0};
     ct_string_printf(&text, "%llu operations in all", (unsigned long long)all);
+    if (captured)
+        ct_string_printf(&text, ", %llu more captured into graphs, whose launches are timed",
+                         (unsigned long long)captured);
     if (failed)
         ct_string_printf(&text, ", %llu more failed to start", (unsigned long long)failed);
     if (off)
@@ -57,6 +61,12 @@ static void note_all(struct ct_sink *sink, uint64_t all, uint64_t failed, uint64
     ct_string_free(&text);
 }
 
+static bool is_loss(int reason)
+{
+    return reason != CT_LOSS_CAPTURED;
+}
+
+/* First what is lost: that is asked for here. */
 static void put_totals(const struct ct_input *in, struct ct_sink *sink)
 {
     uint64_t timed = 0, all = 0, failed = 0, lost[CT_FILE_LOSSES] = {0};
@@ -66,16 +76,20 @@ static void put_totals(const struct ct_input *in, struct ct_sink *sink)
             continue;
         ct_merge_add_to(&timed, sum->timed);
         ct_merge_add_to(&failed, sum->errors);
-        ct_merge_add_to(&all, ct_merge_sum(sum->timed, ct_view_lost(sum)));
-        for (int k = 0; k < CT_FILE_LOSSES; k++)
+        ct_merge_add_to(&all, sum->timed);
+        for (int k = 0; k < CT_FILE_LOSSES; k++) {
             ct_merge_add_to(&lost[k], sum->lost[k]);
+            ct_merge_add_to(&all, is_loss(k) ? sum->lost[k] : 0);
+        }
     }
     ct_sink_begin(sink, &totals);
-    put_total(sink, timed, all, "timed");
     for (int k = 0; k < CT_FILE_LOSSES; k++)
-        put_total(sink, lost[k], all, ct_view_loss_text(k));
+        if (is_loss(k))
+            put_total(sink, lost[k], all, ct_view_loss_text(k));
+    put_total(sink, timed, all, "timed");
     /* what came while recording was off is known of the process, not of its devices */
-    note_all(sink, all, failed, in->device == CT_VIEW_ALL_DEVICES ? in->m->off_operations : 0);
+    note_all(sink, all, lost[CT_LOSS_CAPTURED], failed,
+             in->device == CT_VIEW_ALL_DEVICES ? in->m->off_operations : 0);
     ct_sink_end(sink);
 }
 
@@ -96,11 +110,20 @@ static void put_row(const struct put *p, uint64_t count, const char *outcome)
     ct_sink_row(p->sink, cells);
 }
 
-static void put_outcomes(const struct put *p)
+static void put_losses(const struct put *p)
+{
+    for (int k = 0; k < CT_FILE_LOSSES; k++)
+        put_row(p, is_loss(k) ? p->row->lost[k] : 0, ct_view_loss_text(k));
+}
+
+static void put_timed(const struct put *p)
 {
     put_row(p, p->row->timed, "timed");
-    for (int k = 0; k < CT_FILE_LOSSES; k++)
-        put_row(p, p->row->lost[k], ct_view_loss_text(k));
+}
+
+static void put_captured(const struct put *p)
+{
+    put_row(p, p->row->lost[CT_LOSS_CAPTURED], ct_view_loss_text(CT_LOSS_CAPTURED));
 }
 
 static void put_marks(const struct put *p)
@@ -110,10 +133,9 @@ static void put_marks(const struct put *p)
 }
 
 static void put_rows(const struct ct_input *in, struct ct_sink *sink,
-                     const struct ct_relation *relation, void (*put)(const struct put *))
+                     void (*put)(const struct put *))
 {
     struct ct_string name = {0};
-    ct_sink_begin(sink, relation);
     for (uint32_t i = 0; i < in->m->row_keys.count; i++) {
         const struct ct_merged_row *row = &in->m->rows[i];
         if (!ct_view_is_of(row->sum.device, in->device))
@@ -122,7 +144,6 @@ static void put_rows(const struct ct_input *in, struct ct_sink *sink,
         ct_name_row(&name, in->m, &row->sum, !in->o->mangled);
         put(&(struct put){in, sink, &row->sum, name.data});
     }
-    ct_sink_end(sink);
     ct_string_free(&name);
 }
 
@@ -151,8 +172,14 @@ static void put_functions(const struct ct_input *in, struct ct_sink *sink)
 int ct_report_losses(const struct ct_input *in, struct ct_sink *sink)
 {
     put_totals(in, sink);
-    put_rows(in, sink, &rows, put_outcomes);
-    put_rows(in, sink, &bounds, put_marks);
+    ct_sink_begin(sink, &rows);
+    put_rows(in, sink, put_losses);
+    put_rows(in, sink, put_timed);
+    put_rows(in, sink, put_captured);
+    ct_sink_end(sink);
+    ct_sink_begin(sink, &bounds);
+    put_rows(in, sink, put_marks);
+    ct_sink_end(sink);
     put_functions(in, sink);
     return 0;
 }

@@ -54,7 +54,7 @@ static void print_table(const struct printer *p, const struct ct_range_group *gr
                         const char *name)
 {
     struct ct_look look = {.in = p->in, .prefix = p->prefix};
-    struct ct_options limits = {.top = p->in->o->top, .percent_limit = -1};
+    struct ct_options limits = {.top = p->in->o->top};
     int status = 0;
     struct ct_sink *sink = ct_stage_open(ct_sink_nvprof(p->out, &look), &limits, &status);
     struct ct_file_cell range = {.count = group->sum.count,

@@ -103,7 +103,7 @@ int ct_report_nvtx(const struct ct_input *in, struct ct_sink *sink)
 void ct_nvtx_table(FILE *out, const char *prefix, const struct ct_input *in)
 {
     struct ct_look look = {.in = in, .prefix = prefix};
-    struct ct_options limits = {.top = in->o->top, .percent_limit = -1};
+    struct ct_options limits = {.top = in->o->top};
     int status = 0;
     struct ct_sink *sink = ct_stage_open(ct_sink_table(out, &look), &limits, &status);
     ct_report_nvtx(in, sink);

@@ -100,6 +100,8 @@ static void put_section(struct ct_sink *sink, const char *type, const struct ct_
             cells[CT_SUMMARY_PERCENT] = ct_cell_number(ct_view_percent(v, line));
             cells[CT_SUMMARY_TIME] = ct_cell_count(line->total_ns);
             cells[CT_SUMMARY_AVG] = ct_cell_count(line->avg_ns);
+            cells[CT_SUMMARY_TIME].estimate = ct_view_is_estimate(line);
+            cells[CT_SUMMARY_AVG].estimate = ct_view_is_estimate(line);
             cells[CT_SUMMARY_AVG].doubtful = line->uncertain;
             cells[CT_SUMMARY_AVG].bound = line->bound;
             if (line->row)

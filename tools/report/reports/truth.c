@@ -28,7 +28,7 @@ static void add_up(struct totals *t, const struct ct_merged *m)
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         const struct ct_file_row *row = &m->rows[i].sum;
         ct_merge_add_to(&t->timed, row->timed);
-        ct_merge_add_to(&t->lost, ct_view_lost(row));
+        ct_merge_add_to(&t->lost, ct_view_lost(row) - row->lost[CT_LOSS_CAPTURED]);
         ct_merge_add_to(&t->errors, row->errors);
         for (int k = 0; k < CT_FILE_LOSSES; k++)
             ct_merge_add_to(&t->by_loss[k], row->lost[k]);
@@ -39,19 +39,23 @@ static void add_up(struct totals *t, const struct ct_merged *m)
     }
 }
 
+/* What was captured has not run: the launches of its graph do, and are timed. */
 static void print_totals(FILE *out, const char *prefix, const struct totals *t)
 {
-    uint64_t all = ct_merge_sum(t->timed, t->lost);
+    uint64_t all = ct_merge_sum(t->timed, t->lost), captured = t->by_loss[CT_LOSS_CAPTURED];
     const char *before = " (";
     fprintf(out, "%s%llu operation%s: %llu timed, %llu not", prefix, (unsigned long long)all,
             plural(all), (unsigned long long)t->timed, (unsigned long long)t->lost);
     for (int i = 0; i < CT_FILE_LOSSES; i++) {
-        if (!t->by_loss[i])
+        if (!t->by_loss[i] || i == CT_LOSS_CAPTURED)
             continue;
         fprintf(out, "%s%llu %s", before, (unsigned long long)t->by_loss[i], ct_view_loss_text(i));
         before = ", ";
     }
-    fputs(t->lost ? ")\n" : "\n", out);
+    fputs(t->lost ? ")" : "", out);
+    if (captured)
+        fprintf(out, "; %llu more captured into graphs", (unsigned long long)captured);
+    fputc('\n', out);
 }
 
 static void print_marked(FILE *out, const char *prefix, const struct totals *t)

@@ -17,7 +17,7 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     struct ct_nvprof *n = &((struct sink *)sink)->n;
     ct_kept_begin(&n->rows, relation);
     ct_string_clear(&n->notes);
-    n->range_count = n->gpu_count = n->uncertain = n->bounds = 0;
+    n->range_count = n->gpu_count = n->uncertain = n->bounds = n->estimates = 0;
 }
 
 static void row(struct ct_sink *sink, const struct ct_cell *cells)
@@ -28,6 +28,7 @@ static void row(struct ct_sink *sink, const struct ct_cell *cells)
     n->gpu_count += !strcmp(cells[CT_SUMMARY_TYPE].text, CT_SUMMARY_GPU);
     n->uncertain += cells[CT_SUMMARY_AVG].doubtful && !cells[CT_SUMMARY_AVG].bound;
     n->bounds += cells[CT_SUMMARY_AVG].bound;
+    n->estimates += cells[CT_SUMMARY_TIME].estimate;
 }
 
 static void note(struct ct_sink *sink, const char *text)

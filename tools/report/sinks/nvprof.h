@@ -44,6 +44,7 @@ struct ct_nvprof {
     size_t gpu_count;   /* the next ones; the others are calls */
     size_t uncertain;   /* rows whose average is less than twice what it may be wrong by, */
     size_t bounds;      /* and those of which it is only an upper bound */
+    size_t estimates;   /* rows of which not all calls were timed */
     struct ct_string notes;
 };
 

@@ -85,5 +85,7 @@ void ct_nvprof_csv(const struct ct_nvprof *n)
         print_signed(n, "~", "Avg is less than twice what it may be wrong by");
     if (n->bounds)
         print_signed(n, "<", "Avg is so much at most as it rests on upper bounds");
+    if (n->estimates)
+        print_signed(n, "*", "Time and Avg are estimates as not all calls were timed");
     fputs(n->notes.data, n->below);
 }

@@ -7,9 +7,9 @@
 
 /*
  * Type, Time(%), Time, Calls, Avg, Min, Max; the name is only shortened on a terminal. The mark of
- * an uncertain average takes a blank before its column, so that everything else stays where it is.
+ * a time or an average takes a blank before its column, so that everything else stays where it is.
  */
-#define CELLS "%16s  %7s  %8s  %8s %9s"
+#define CELLS "%16s  %7s %9s  %8s %9s"
 #define CELLS_WIDTH 55
 #define EXTREMES "  %8s  %8s"
 #define EXTREMES_WIDTH 20
@@ -66,7 +66,8 @@ static void print_name(const struct ct_nvprof *n, const char *name)
 static void print_line(const struct ct_nvprof *n, const char *type, const struct ct_cell *cells,
                        const char *name, const enum ct_unit *units)
 {
-    char percent[CT_UNITS_BYTES] = "-", calls[CT_UNITS_BYTES], average[CT_UNITS_BYTES + 1];
+    char percent[CT_UNITS_BYTES] = "-", calls[CT_UNITS_BYTES];
+    char time[CT_UNITS_BYTES + 1], average[CT_UNITS_BYTES + 1];
     char times[CT_SUMMARY_COLUMNS][CT_UNITS_BYTES];
     for (int c = 0; c < CT_SUMMARY_COLUMNS; c++)
         if (c == CT_SUMMARY_TIME || (c >= CT_SUMMARY_AVG && c <= CT_SUMMARY_MAX))
@@ -75,9 +76,11 @@ static void print_line(const struct ct_nvprof *n, const char *type, const struct
     if (cells[CT_SUMMARY_PERCENT].known)
         snprintf(percent, sizeof(percent), "%.2f%s", cells[CT_SUMMARY_PERCENT].number,
                  units ? "" : "%");
+    snprintf(time, sizeof(time), "%s%s", ct_cell_sign(&cells[CT_SUMMARY_TIME]),
+             times[CT_SUMMARY_TIME]);
     snprintf(average, sizeof(average), "%s%s", ct_cell_sign(&cells[CT_SUMMARY_AVG]),
              times[CT_SUMMARY_AVG]);
-    fprintf(n->out, CELLS, type, percent, times[CT_SUMMARY_TIME], calls, average);
+    fprintf(n->out, CELLS, type, percent, time, calls, average);
     print_extremes(n, times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
     print_name(n, name);
 }
@@ -143,6 +146,9 @@ void ct_nvprof_text(const struct ct_nvprof *n)
                 n->prefix);
     if (n->bounds)
         fprintf(n->out, "%s<: Avg is so much at most, it rests on upper bounds (see --details)\n",
+                n->prefix);
+    if (n->estimates)
+        fprintf(n->out, "%s*: Not all calls were timed, Time and Avg are estimates (see below)\n",
                 n->prefix);
     fputs(n->notes.data, n->out);
 }

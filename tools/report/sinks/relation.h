@@ -79,7 +79,8 @@ void ct_relation_refuse(const struct ct_relation *r, const char *word, size_t le
 struct ct_cell {
     bool known;    /* false: there is no value, the rest means nothing */
     bool doubtful; /* tables put a ~ before it, */
-    bool bound;    /* or a <: it is so much at most */
+    bool bound;    /* or a <: it is so much at most; */
+    bool estimate; /* without either a *: not all that it is of was timed */
     union {
         const char *text;
         uint64_t count;
@@ -109,7 +110,7 @@ void ct_sink_close(struct ct_sink *sink);
 /* Before a number in a table. */
 static inline const char *ct_cell_sign(const struct ct_cell *cell)
 {
-    return cell->bound ? "<" : cell->doubtful ? "~" : "";
+    return cell->bound ? "<" : cell->doubtful ? "~" : cell->estimate ? "*" : "";
 }
 
 static inline struct ct_cell ct_cell_none(void)

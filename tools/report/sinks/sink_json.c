@@ -63,14 +63,16 @@ static json_t *integer(uint64_t n)
 
 static json_t *operations(const struct ct_merged *m)
 {
-    uint64_t timed = 0, lost = 0, failed = 0;
+    uint64_t timed = 0, lost = 0, captured = 0, failed = 0;
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         ct_merge_add_to(&timed, m->rows[i].sum.timed);
         ct_merge_add_to(&lost, ct_view_lost(&m->rows[i].sum));
+        ct_merge_add_to(&captured, m->rows[i].sum.lost[CT_LOSS_CAPTURED]);
         ct_merge_add_to(&failed, m->rows[i].sum.errors);
     }
-    return json_pack("{so so so so}", "timed", integer(timed), "not_timed", integer(lost), "failed",
-                     integer(failed), "while_off", integer(m->off_operations));
+    return json_pack("{so so so so so}", "timed", integer(timed), "not_timed", integer(lost),
+                     "captured", integer(captured), "failed", integer(failed), "while_off",
+                     integer(m->off_operations));
 }
 
 static void put_metadata(struct ct_string *out, const struct ct_input *in)

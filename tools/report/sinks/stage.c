@@ -97,12 +97,12 @@ static void find_share(struct stage *s, bool first)
 {
     const struct ct_relation *r = s->relation;
     s->share = -1;
-    for (size_t i = r->count; i-- > 0 && s->o->percent_limit >= 0;)
+    for (size_t i = r->count; i-- > 0 && s->o->percent_limit > 0;)
         if (is_share(&r->columns[i]) ||
             (is_duration(&r->columns[i]) && (s->share < 0 || !is_share(&r->columns[s->share]))))
             s->share = (int)i;
     s->of_time = s->share >= 0 && !is_share(&r->columns[s->share]);
-    if (first && s->o->percent_limit >= 0 && s->share < 0)
+    if (first && s->o->percent_limit > 0 && s->share < 0)
         ct_sink_note(s->to, "--percent-limit: there are no shares of a time here");
 }
 
@@ -395,7 +395,7 @@ static void close_stage(struct ct_sink *sink)
 
 struct ct_sink *ct_stage_open(struct ct_sink *to, const struct ct_options *o, int *status)
 {
-    if (!o->sort && !o->filter && !o->top && o->percent_limit < 0)
+    if (!o->sort && !o->filter && !o->top && o->percent_limit <= 0)
         return to;
     struct stage *s =
         ct_memory_copy(&(struct stage){.to = to, .o = o, .status = status}, sizeof(*s));
