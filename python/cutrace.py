@@ -6,6 +6,7 @@
     with cutrace.profile():         # with CUTRACE_START=off: record this, and nothing else
         step()
         torch.cuda.synchronize()
+    print(cutrace.stats())          # a table of what ran
     for kernel in cutrace.stats():
         print(kernel.name, kernel.calls, kernel.total_ns)
 
@@ -22,7 +23,7 @@ import errno
 import os
 
 # But for range(), which would hide Python's own.
-__all__ = ["Kernel", "available", "flush", "is_recording", "pause", "profile", "resume", "stats"]
+__all__ = ["Kernel", "Kernels", "available", "flush", "is_recording", "pause", "profile", "resume", "stats"]
 
 
 class _Kernel(ctypes.Structure):
@@ -58,6 +59,33 @@ uncertainty_ns  what the mean, total_ns / timed, may be wrong by, either way
 estimated_ns    of all calls, where some have no time
 upper_bounds    of the timed: times that are so much at most
 """
+
+def _duration(ns):
+    for unit, factor in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= factor:
+            return "%.2f %s" % (ns / factor, unit)
+    return "%d ns" % ns
+
+
+def _row(k):
+    """Signs are the report's: * an estimate, < at most so much, ~ less than twice its doubt."""
+    if not k.timed:
+        return "%11s  %9d  %10s  %s" % ("-", k.calls, "-", k.name)
+    mean = k.total_ns / k.timed
+    sign = "<" if 20 * k.upper_bounds > k.timed else "~" if 2 * k.uncertainty_ns > mean else ""
+    total = ("*" if k.timed < k.calls else "") + _duration(k.estimated_ns)
+    return "%11s  %9d  %10s  %s" % (total, k.calls, sign + _duration(mean), k.name)
+
+
+class Kernels(list):
+    """Kernels, which print as a table."""
+
+    def __str__(self):
+        if not self:
+            return "no kernel has run" if available else "libcutrace.so is not preloaded"
+        heading = "%11s  %9s  %10s  %s" % ("Time", "Calls", "Avg", "Name")
+        return "\n".join([heading] + [_row(k) for k in self])
+
 
 _process = ctypes.CDLL(None)
 available = hasattr(_process, "cutrace_v1_pause")
@@ -136,13 +164,13 @@ def _each():
 
 def stats(name=None):
     """The Kernel of that name over all devices, None if there is none so far; without a name a
-    list of all kernels, each device's apart, most time first. What is complete on the GPU by now is
-    in them: it is flushed before, for which a second is waited at most."""
+    list of all kernels, each device's apart, most time first, which prints as a table. What is
+    complete on the GPU by now is in them: it is flushed before, for which a second is waited at most."""
     if not available:
-        return [] if name is None else None
+        return Kernels() if name is None else None
     _call("flush", 1000)  # whatever it returns: the figures are there without a file, too
     if name is None:
-        return sorted(_each(), key=lambda k: -k.estimated_ns)
+        return Kernels(sorted(_each(), key=lambda k: -k.estimated_ns))
     k = _Kernel()
     error = _call("kernel", os.fsencode(name), ctypes.byref(k), ctypes.sizeof(k))
     if error in (errno.ENOENT, errno.ECANCELED):

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/config.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "containers/intern.h"
 #include "options/setting.h"
@@ -45,6 +46,41 @@ static void read_rank(void)
         ct_log_set_rank(ct_config.rank.number - 1);
 }
 
+static bool is_setting(const char *name)
+{
+    for (unsigned i = 0; i < CT_SETTINGS; i++)
+        if (ct_streq(ct_settings[i].name, name))
+            return true;
+    return false;
+}
+
+static void complain_unknown(const char *name)
+{
+    const char *names[CT_SETTINGS];
+    for (unsigned i = 0; i < CT_SETTINGS; i++)
+        names[i] = ct_settings[i].name;
+    const char *meant = ct_nearest(name, names, CT_SETTINGS);
+    ct_log(1, name,
+           meant ? " is no variable of cutrace: did you mean " : " is no variable of cutrace",
+           meant);
+}
+
+/* The launcher says it once for all processes of its run. */
+static void look_for_unknown(void)
+{
+    extern char **environ;
+    char name[64];
+    for (char **e = environ; e && *e && !ct_config.run; e++) {
+        struct ct_text t = ct_text_in(name, sizeof(name));
+        if (!ct_starts_with(*e, "CUTRACE_"))
+            continue;
+        for (const char *p = *e; *p && *p != '='; p++)
+            ct_text_add_char(&t, *p);
+        if (!is_setting(name))
+            complain_unknown(name);
+    }
+}
+
 bool ct_options_read(void)
 {
     bool ok = true;
@@ -64,5 +100,7 @@ bool ct_options_read(void)
             complain(o, s);
     }
     ct_log_set_level(ct_config.log_level);
+    if (speaks)
+        look_for_unknown();
     return ok;
 }

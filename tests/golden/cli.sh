@@ -4,10 +4,11 @@
 # Runs in the build directory.
 . "${srcdir:-.}/tests/golden/check.sh"
 
-make_profiles basic multi
+make_profiles basic multi um
 
 status 0 "" "$report" --help
 grep -q -- '--print-summary-per-gpu' out || fail "--help does not name the options"
+head -n 12 out | grep -q '^  cutrace-report diff  ' || fail "--help has no examples at its top"
 grep -q 'CUTRACE_OUTPUT=FILE' out || fail "--help does not name the variables"
 [ "$(awk 'length > 79' out | wc -l)" -eq 0 ] || fail "--help is too wide"
 grep -q ' $' out && fail "--help has blanks at line ends"
@@ -18,9 +19,10 @@ status 2 "unrecognized option '--nonsense'" "$report" --nonsense basic.bin
 status 2 "ambiguous option '--print=yes'" "$report" --print=yes basic.bin
 status 2 "invalid option -- 'x'" "$report" -x basic.bin
 status 2 "requires an argument" "$report" basic.bin -u
-status 2 "'weeks' is no value of --normalized-time-unit" "$report" -u weeks basic.bin
-status 2 "'maybe' is no value of --demangling" "$report" --demangling maybe basic.bin
+status 2 "'weeks' is no value of --normalized-time-unit: auto, col, ns, us, ms or s" "$report" -u weeks basic.bin
+status 2 "'maybe' is no value of --demangling: on or off" "$report" --demangling maybe basic.bin
 status 2 "no file is given, and there is no summary.bin" "$report"
+status 2 "'many' is no value of --top: a whole number from 1 on" "$report" --top many basic.bin
 status 2 "--csv and --details exclude each other" "$report" --csv --details basic.bin
 status 2 "'kernel' is no report (did you mean kernels?): there are summary, kernels, copies" "$report" kernel basic.bin
 status 2 "'streems' is no report (did you mean streams?)" "$report" streems
@@ -47,7 +49,10 @@ cp basic.bin summary.bin
 status 0 "" "$report" copies
 "$report" copies basic.bin | cmp -s - out || fail "summary.bin is not the default"
 status 2 "diff needs OLD and NEW" "$report" diff
-rm summary.bin
+cp multi.bin summary.old.bin
+status 0 "" "$report" diff
+"$report" diff summary.old.bin summary.bin | cmp -s - out || fail "diff does not take the run before and this one"
+rm summary.bin summary.old.bin
 
 status 1 "nothere: cannot be opened: No such file or directory" "$report" nothere
 status 1 ".: is a directory" "$report" .
@@ -158,20 +163,24 @@ for format in html sqlite chrome perfetto; do
         "$report" diff --format $format basic.bin multi.bin -o x.bin
 done
 status 2 "--csv does not go with the report 'merge'" "$report" merge --csv basic.bin -o x.bin
-status 2 "--color does not go with the report 'summary' as json" "$report" --color always --format json basic.bin
-status 2 "--color does not go with the format 'html'" "$report" --color never --format html basic.bin
-status 2 "--color does not go with the report 'merge'" "$report" merge --color always basic.bin -o x.bin
+# Ignored, and said, is what does no harm.
+status 0 "--color does not go with the report 'summary' as json and is ignored" "$report" --color always --format json basic.bin
+status 0 "--color does not go with the format 'html' and is ignored" "$report" --color never --format html basic.bin
+status 0 "--color does not go with the report 'merge' as table and is ignored" "$report" merge --color always basic.bin -o x.bin
+rm x.bin
 status 2 "--csv and --color exclude each other" "$report" --csv --color always basic.bin
 status 2 "--csv and --color exclude each other" "$report" kernels --csv --color never basic.bin
 status 0 "" "$report" kernels --csv --color auto basic.bin
-status 2 "--force-overwrite does not go with the report 'summary'" "$report" --force-overwrite basic.bin
+status 0 "--force-overwrite does not go with the report 'summary' as nvprof and is ignored" "$report" --force-overwrite basic.bin
+"$report" basic.bin | cmp -s - out || fail "what is ignored changes the report"
 status 2 "--raw does not go with the report 'cuda_gpu_mem_size_sum'" "$report" cuda_gpu_mem_size_sum --raw basic.bin
 for name in copies memory nccl unified apis streams info advice cuda_api_sum cuda_gpu_mem_time_sum \
     cuda_gpu_mem_size_sum nvtx_sum um_total_sum merge; do
-    status 2 "--demangling off or :mangled does not go with the report '$name'" \
-        "$report" $name --demangling off basic.bin -o x.bin
-    status 2 "--demangling off or :mangled does not go with the report '$name'" \
-        "$report" $name:mangled basic.bin -o x.bin
+    status 0 "--demangling off or :mangled does not go with the report '$name'" \
+        "$report" $name --demangling off um.bin -o y.bin
+    status 0 "--demangling off or :mangled does not go with the report '$name'" \
+        "$report" $name:mangled um.bin -o z.bin
+    rm y.bin z.bin
     status 2 ":base does not go with the report '$name'" "$report" $name:base basic.bin -o x.bin
 done
 for name in graphs losses ranks diff; do
@@ -240,12 +249,25 @@ cmp -s one two || fail "the order of the files matters"
 make_trace=$(dirname "$make_profile")/make_golden_trace
 "$make_trace" basic basic.trace && "$make_trace" hostile hostile.trace || exit 99
 status 1 "basic.bin: is a summary, no trace: --trace-file records one" "$report" trace basic.bin
-status 1 "basic.trace: is a trace, no summary: the report trace prints it" "$report" apis basic.trace
+status 1 "basic.trace: is a trace, no summary: the report trace prints it" "$report" memory basic.trace
+# A trace is summarised: the table is nvprof's of the same run.
+"$report" basic.trace | sed '/^$/,$d' >out
+"$report" basic.bin | sed '/^$/,$d' | cmp -s - out || fail "the summary of a trace: $(cat out)"
+status 0 "" "$report" basic.trace
+grep -q '^======== 9 operations: 9 timed, 0 not$' out || fail "the summary of a trace: $(cat out)"
+status 0 "" "$report" --csv basic.trace
+status 0 "" "$report" apis --format csv basic.trace
+[ "$(wc -l <out)" -eq 6 ] || fail "apis of a trace: $(cat out)"
+status 0 "" "$report" losses basic.bin
+status 0 "" "$report" cuda_api_sum --since 500us basic.trace
+status 0 "" "$report" --per stream basic.trace
+grep -q '^Summary:' out || fail "the summary of a trace by stream: $(cat out)"
+status 2 "--details does not go with the report 'summary' of traces" "$report" --details basic.trace
 status 1 "text: is not a trace of cutrace" "$report" trace text
 status 0 "" "$report" --format html basic.bin basic.trace
 status 1 "basic.trace: is of process 4711, and none of the profiles is" "$report" --format html multi.bin basic.trace
 status 2 "--format sqlite needs -o FILE" "$report" --format sqlite basic.trace
-status 2 "'soon' is no value of --since" "$report" trace --since soon basic.trace
+status 2 "'soon' is no value of --since: such as 1.5s, 20ms or 300us" "$report" trace --since soon basic.trace
 status 2 "'1d' is no value of --until" "$report" trace --until 1d basic.trace
 status 2 "'.s' is no value of --until" "$report" trace --until .s basic.trace
 status 2 "--since is later than --until" "$report" trace --since 1s --until 1ms basic.trace
@@ -278,7 +300,7 @@ cmp -s one out || fail "--since without a 0 before the point: $(cat out)"
 status 0 "" "$report" trace --format csv --until 1us basic.trace
 [ "$(wc -l <out)" -eq 3 ] || fail "--until with csv: $(cat out)"
 status 2 "--top does not go with the report 'trace' as nvprof" "$report" trace --format nvprof --top 1 basic.trace
-status 2 "--color does not go with the report 'trace' as nvprof" "$report" trace --color always basic.trace
+status 0 "--color does not go with the report 'trace' as nvprof and is ignored" "$report" trace --color always basic.trace
 status 2 "--raw does not go with the report 'trace'" "$report" trace --raw basic.trace
 status 2 ":base does not go with the format 'sqlite'" "$report" trace:base --format sqlite -o x.db basic.trace
 status 2 "--filter does not go with the format 'chrome'" "$report" --format chrome --filter x basic.trace

@@ -80,7 +80,7 @@ sort -o "$dir/text" "$dir/text"
 same "advice in cutrace-report.1"
 
 help=$(./cutrace-report --help) || exit 99
-printf '%s\n' "$help" | grep -o -- '--[a-z][a-z-]*' | sort >"$dir/code"
+printf '%s\n' "$help" | sed -n '/^Options:/,$p' | grep -o -- '--[a-z][a-z-]*' | sort >"$dir/code"
 sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$page" | sed 's/\\-/-/g' | grep '^\.B' |
     grep -o -- '--[a-z][a-z-]*' | sort >"$dir/text"
 same "options in cutrace-report.1"

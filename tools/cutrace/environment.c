@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "role.h"
 #include "say.h"
 
@@ -151,6 +152,31 @@ static void set_trace(const struct options *o)
         make_absolute(OPTION_TRACE, name);
 }
 
+/* A misspelt one would be without effect. */
+static void say_unknown(const char *entry)
+{
+    const char *names[OPTION_COUNT];
+    size_t known = 0, len = strcspn(entry, "=");
+    char name[64];
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (option_rows[i].variable)
+            names[known++] = option_rows[i].variable;
+    snprintf(name, sizeof(name), "%.*s", (int)len, entry);
+    for (size_t i = 0; i < known; i++)
+        if (!strcmp(names[i], name))
+            return;
+    const char *meant = ct_nearest(name, names, known);
+    say("%s is no variable of cutrace%s%s", name, meant ? ": did you mean " : "",
+        meant ? meant : "");
+}
+
+static void look_for_unknown(void)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(made[i], "CUTRACE_", 8) && role_speaks())
+            say_unknown(made[i]);
+}
+
 char **environment_make(const struct options *o, const char *library, const char *list)
 {
     extern char **environ;
@@ -164,6 +190,7 @@ char **environment_make(const struct options *o, const char *library, const char
     }
     memcpy(made, environ, inherited * sizeof(*made));
     count = inherited;
+    look_for_unknown();
     set_preload(library);
     /* A line where another has the table; the table where we will not know of any. */
     set("CUTRACE_PRINT", list && role_speaks() ? "off" : "on");

@@ -63,6 +63,11 @@ void help_print(void)
          "  or:  cutrace ctl [OPTION]... PID COMMAND\n"
          "  or:  cutrace profile|stats|export ARGUMENT..., as nsys takes them\n"
          "Run a program and say where its GPU's time goes, as nvprof did.\n\n"
+         "  cutrace ./app                        # a table, and summary.bin\n"
+         "  cutrace -o run.bin --trace-file 1 python train.py\n"
+         "  cutrace --kernels gemm --csv --log-file gemm.csv ./app\n"
+         "  cutrace --profile-from-start off ./app   # from cudaProfilerStart on\n"
+         "  cutrace ctl list                     # what runs; then: cutrace ctl PID top\n\n"
          "What is recorded:\n");
     print_rows(FOR_LIBRARY);
     puts("\nHow it is run, and where the results go:\n");

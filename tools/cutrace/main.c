@@ -14,6 +14,7 @@
 #include "ctl.h"
 #include "environment.h"
 #include "finish.h"
+#include "former.h"
 #include "job.h"
 #include "list.h"
 #include "nsys.h"
@@ -192,6 +193,7 @@ static int run(const struct options *o)
 {
     check_outputs(o);
     look_at_program(o);
+    former_keep(o);
     const char *report = need_report(), *library = need_library(), *list = list_make();
     struct job j = {.argv = o->command,
                     .environment = environment_make(o, library, list),
@@ -209,6 +211,7 @@ static int run(const struct options *o)
     if (j.timed_out)
         say_of(j.pid, "The program was ended %s s after it had started CUDA",
                o->value[OPTION_TIMEOUT]);
+    former_end();
     finish(o, report, j.pid);
     job_end_as(j.status);
 }

@@ -131,6 +131,16 @@ static bool wait_for_next(struct screen *s, unsigned delay_ms)
     return true;
 }
 
+/* Terminals that are not described here understand one of these, nearly always. */
+static bool open_terminal(void)
+{
+    static const char *const names[] = {NULL, "xterm-256color", "xterm", "vt100", "ansi"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (newterm(names[i], stdout, stdin))
+            return true;
+    return false;
+}
+
 /* The first answer is waited for on the screen as it was: what goes wrong then stays visible. */
 enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_ms,
                             unsigned long times)
@@ -140,7 +150,7 @@ enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_
     if (result != LINK_ANSWERED)
         return result;
     setlocale(LC_CTYPE, "");
-    if (!newterm(NULL, stdout, stdin)) {
+    if (!open_terminal()) {
         const char *name = getenv("TERM");
         say("there is no description of the terminal '%s': use -b, or TERM=xterm-256color",
             name ? name : "");

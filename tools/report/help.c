@@ -68,7 +68,13 @@ void ct_help_print(void)
 {
     puts("Usage: cutrace-report [REPORT] [OPTION]... FILE...\n"
          "Print what cutrace recorded. Several files are added up. A file that is named\n"
-         "like a report is given as ./NAME.\n\nReports:\n");
+         "like a report is given as ./NAME.\n\n"
+         "  cutrace-report                           # summary.bin, of the last run\n"
+         "  cutrace-report kernels --top 10 --sort calls run.bin\n"
+         "  cutrace-report diff                      # the last run and the one before\n"
+         "  cutrace-report --format html -o page.html summary.bin summary.trace\n"
+         "  cutrace-report cuda_gpu_kern_sum --format csv run.bin >kernels.csv\n\n"
+         "Reports:\n");
     for (size_t i = 0; i < CT_REPORT_COUNT; i++)
         print_wrapped(ct_reports[i].help, printf("  %s", ct_reports[i].name));
     puts("\nOptions:\n");

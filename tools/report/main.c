@@ -41,7 +41,7 @@ static enum ct_needs needs_of(const struct ct_options *o)
 static int put_rows(const struct ct_input *in, struct ct_sink *sink)
 {
     if (in->o->traces)
-        return ct_trace_profile_rows(in, sink);
+        return ct_trace_profile_rows(in, sink, NULL);
     if (in->o->per & CT_PER_FILES)
         return ct_per_files(in, sink, NULL);
     if (in->o->per == CT_PER_GPU)
@@ -55,6 +55,8 @@ static int print(const struct ct_input *in, FILE *out)
     struct ct_look look = {.in = in, .prefix = ""};
     if (format->document)
         return format->document(in, out);
+    if (!format->sink && in->o->traces)
+        return ct_trace_profile_rows(in, NULL, out);
     if (!format->sink)
         return in->o->per & CT_PER_FILES ? ct_per_files(in, NULL, out)
                                          : in->report->nvprof(in, out);

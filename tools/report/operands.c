@@ -6,63 +6,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "report/complain.h"
 #include "report/memory.h"
 #include "report/options_table.h"
 #include "report/reports.h"
 
 #define DEFAULT_FILE "summary.bin"
-#define MOST_LETTERS 63 /* of a word that is compared with names */
-#define MOST_WRONG 2    /* of its letters, or a third, for it to be a name that was mistyped */
+#define FILE_BEFORE "summary.old.bin" /* of the run before, which the launcher keeps */
+#define MOST_LETTERS 63               /* of a report's name with its suffix */
 
 /* ---- names ---- */
-
-static unsigned least(unsigned a, unsigned b, unsigned c)
-{
-    return a < b ? (a < c ? a : c) : (b < c ? b : c);
-}
-
-/* Letters to be put in, left out or exchanged (Levenshtein). */
-static unsigned distance(const char *a, const char *b)
-{
-    size_t len = strlen(b);
-    unsigned row[MOST_LETTERS + 1];
-    if (len > MOST_LETTERS || strlen(a) > MOST_LETTERS)
-        return MOST_LETTERS;
-    for (unsigned j = 0; j <= len; j++)
-        row[j] = j;
-    for (unsigned i = 1; a[i - 1]; i++) {
-        unsigned above_left = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= len; j++) {
-            unsigned above = row[j];
-            row[j] = least(above + 1, row[j - 1] + 1, above_left + (a[i - 1] != b[j - 1]));
-            above_left = above;
-        }
-    }
-    return row[len];
-}
-
-/* NULL: none is near. */
-static const char *nearest(const char *word, const char *const *names, size_t count)
-{
-    const char *best = NULL;
-    size_t third = strlen(word) / 3, wrong = (third < MOST_WRONG ? third : MOST_WRONG) + 1;
-    for (size_t i = 0; i < count; i++) {
-        unsigned d = distance(word, names[i]);
-        if (d < wrong) {
-            wrong = d;
-            best = names[i];
-        }
-    }
-    return best;
-}
 
 enum ct_options_result ct_operands_refuse(const char *argument, const char *kind,
                                           const char *const *names, size_t count)
 {
     struct ct_string after = {0};
-    const char *meant = nearest(argument, names, count);
+    const char *meant = ct_nearest(argument, names, count);
     ct_string_printf(&after, "' is no %s", kind);
     if (meant)
         ct_string_printf(&after, " (did you mean %s?)", meant);
@@ -88,8 +48,8 @@ static bool like_a_report(const struct ct_options *o, const char *word)
 {
     const char *names[CT_REPORT_COUNT];
     list_reports(names);
-    return *word != '-' && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz_-:")] && access(word, F_OK) &&
-           (o->file_count > 1 || nearest(word, names, CT_REPORT_COUNT));
+    return *word != '-' && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz_-:")] &&
+           access(word, F_OK) && (o->file_count > 1 || ct_nearest(word, names, CT_REPORT_COUNT));
 }
 
 /* nsys's suffixes say how kernels are named. */
@@ -159,10 +119,12 @@ static enum ct_options_result take_input(char **file)
 
 static enum ct_options_result take_files(struct ct_options *o)
 {
-    static char default_file[] = DEFAULT_FILE, *files[] = {default_file, NULL};
-    if (!o->file_count && reads_one(o) && !access(DEFAULT_FILE, F_OK)) {
-        o->files = files;
-        o->file_count = 1;
+    static char now[] = DEFAULT_FILE, before[] = FILE_BEFORE, *files[] = {before, now, NULL};
+    bool diff = o->report == &ct_reports[CT_REPORT_DIFF];
+    if (!o->file_count && (reads_one(o) || diff) && !access(now, F_OK) &&
+        !(diff && access(before, F_OK))) {
+        o->files = diff ? files : files + 1;
+        o->file_count = diff ? 2 : 1;
     }
     for (int i = 0; i < o->file_count - o->behind; i++)
         if (!strcmp(o->files[i], "-") && take_input(&o->files[i]) != CT_OPTIONS_RUN)

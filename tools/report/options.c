@@ -63,11 +63,28 @@ enum ct_options_result ct_options_complain(const char *before, const char *argum
     return CT_OPTIONS_WRONG;
 }
 
+/* The choices that there are, or an example. */
+static void spell_form(struct ct_string *to, const struct ct_option_row *row)
+{
+    static const char *const forms[] = {
+        [CT_OPTION_NUMBER] = "a whole number from 1 on",
+        [CT_OPTION_PERCENT] = "such as 5 or 0.5%",
+        [CT_OPTION_TIME] = "such as 1.5s, 20ms or 300us",
+    };
+    if (!row->choices)
+        ct_string_put(to, forms[row->type]);
+    for (const struct ct_option_choice *c = row->choices; c && c->text; c++)
+        ct_string_printf(to, "%s%s", c == row->choices ? "" : c[1].text ? ", " : " or ", c->text);
+}
+
 static enum ct_options_result refuse_value(const struct ct_option_row *row, const char *text)
 {
-    char after[64];
-    snprintf(after, sizeof(after), "' is no value of --%s", row->name);
-    return ct_options_complain("'", text, after);
+    struct ct_string after = {0};
+    ct_string_printf(&after, "' is no value of --%s: ", row->name);
+    spell_form(&after, row);
+    ct_options_complain("'", text, after.data);
+    ct_string_free(&after);
+    return CT_OPTIONS_WRONG;
 }
 
 static void set(struct ct_options *o, const struct ct_option_row *row, int value)
@@ -244,7 +261,8 @@ static enum ct_options_result take_format(struct ct_options *o)
     const char *name = o->format_name;
     bool nvprof = o->report->nvprof;
     if (!name) {
-        bool plain = nvprof && !o->columns && !(chooses_rows(o) && o->report == &ct_reports[CT_REPORT_TRACE]);
+        bool plain = nvprof && !o->columns && o->per != CT_PER_STREAM &&
+                     !(chooses_rows(o) && o->report == &ct_reports[CT_REPORT_TRACE]);
         name = plain ? "nvprof" : o->csv ? "csv" : "table";
     }
     o->format = ct_format_find(name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether options go together, and with the report and the format. */
 #include <regex.h>
+#include <stdio.h>
 
 #include "report/options_table.h"
 #include "report/reports.h"
@@ -76,38 +77,42 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         document || o->traces || (needs == CT_NEEDS_FILES && r != &ct_reports[CT_REPORT_DIFF]);
     const struct {
         const char *name;
-        bool given, honoured;
+        bool given, honoured, harmless; /* without it nothing is printed that is wrong */
     } options[] = {
-        {"--sort", o->sort, rows},
-        {"--filter", o->filter, rows && r != &ct_reports[CT_REPORT_UM_TOTAL_SUM]},
-        {"--columns", o->columns, rows && !nvprof},
-        {"--percent-limit", o->percent_limit > 0, rows},
-        {"--top", o->top, rows},
-        {"--since", o->since_ns, traces},
-        {"--until", o->until_ns != UINT64_MAX, traces},
-        {"--group", o->grouped, document || r->may & CT_MAY_GROUP},
-        {"--demangling off or :mangled", o->mangled, document || r->may & CT_MAY_MANGLE},
-        {":base", o->base, document ? !sqlite : r->may & CT_MAY_BASE},
-        {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
-        {"--nvtx-ranges", o->nvtx_ranges, nvprof && r == &ct_reports[CT_REPORT_SUMMARY]},
-        {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW && !o->traces},
-        {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, units},
-        {"--color", o->color != CT_COLOR_AUTO, rows && o->format->kind == CT_FORMAT_TEXT},
-        {"--format", o->format_name, printed},
-        {"--csv", o->csv, printed && (nvprof || o->format == &ct_formats[CT_FORMAT_CSV])},
-        {"--force-overwrite", o->force, sqlite},
-        {"--print-gpu-trace", o->gpu_trace, r == &ct_reports[CT_REPORT_TRACE]},
-        {"--print-api-trace", o->api_trace, r == &ct_reports[CT_REPORT_TRACE]},
+        {"--sort", o->sort, rows, false},
+        {"--filter", o->filter, rows && r != &ct_reports[CT_REPORT_UM_TOTAL_SUM], false},
+        {"--columns", o->columns, rows && !nvprof, false},
+        {"--percent-limit", o->percent_limit > 0, rows, false},
+        {"--top", o->top, rows, false},
+        {"--since", o->since_ns, traces, false},
+        {"--until", o->until_ns != UINT64_MAX, traces, false},
+        {"--group", o->grouped, document || r->may & CT_MAY_GROUP, false},
+        {"--demangling off or :mangled", o->mangled, document || r->may & CT_MAY_MANGLE, true},
+        {":base", o->base, document ? !sqlite : r->may & CT_MAY_BASE, false},
+        {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY] && !o->traces,
+         false},
+        {"--nvtx-ranges", o->nvtx_ranges, nvprof && r == &ct_reports[CT_REPORT_SUMMARY], false},
+        {"--raw", o->raw, document ? needs == CT_NEEDS_TRACED : r->may & CT_MAY_RAW && !o->traces,
+         false},
+        {"--normalized-time-unit", o->unit != CT_UNIT_AUTO, units, false},
+        {"--color", o->color != CT_COLOR_AUTO, rows && o->format->kind == CT_FORMAT_TEXT, true},
+        {"--format", o->format_name, printed, false},
+        {"--csv", o->csv, printed && (nvprof || o->format == &ct_formats[CT_FORMAT_CSV]), false},
+        {"--force-overwrite", o->force, sqlite, true},
+        {"--print-gpu-trace", o->gpu_trace, r == &ct_reports[CT_REPORT_TRACE], false},
+        {"--print-api-trace", o->api_trace, r == &ct_reports[CT_REPORT_TRACE], false},
     };
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !o->live; i++) {
-        char after[128];
+        char after[160];
         if (!options[i].given || options[i].honoured)
             continue;
-        snprintf(after, sizeof(after), " does not go with %s '%s'%s%s%s",
+        snprintf(after, sizeof(after), " does not go with %s '%s'%s%s%s%s",
                  document ? "the format" : "the report", document ? o->format->name : r->name,
                  o->traces ? " of traces" : "", document ? "" : " as ",
-                 document ? "" : o->format->name);
-        return ct_options_complain("", options[i].name, after);
+                 document ? "" : o->format->name, options[i].harmless ? " and is ignored" : "");
+        if (!options[i].harmless)
+            return ct_options_complain("", options[i].name, after);
+        fprintf(stderr, "cutrace-report: %s%s\n", options[i].name, after);
     }
     return CT_OPTIONS_RUN;
 }

@@ -35,7 +35,8 @@ enum ct_report_may {
     CT_MAY_UNIT = 1 << 10,
     CT_MAY_TRACE = 1 << 11,
     CT_MAY_MANGLE = 1 << 12,
-    CT_MAY_BASE = 1 << 13
+    CT_MAY_BASE = 1 << 13,
+    CT_MAY_CALLS = 1 << 14
 };
 
 /* Functions return the exit status: 0, 1 when something could not be read (said by then), or a

@@ -57,6 +57,10 @@ if is_there:
     assert cutrace.stats("before") is None and cutrace.stats("behind") is None
     assert {k.name: k.calls for k in cutrace.stats()} == {"inside": 12, "deeper": 4}
     assert {k.device for k in cutrace.stats()} == {0}
+    table = str(cutrace.stats()).splitlines()
+    assert table[0].split() == ["Time", "Calls", "Avg", "Name"], table
+    assert [line.split()[-1] for line in table[1:]] == ["inside", "deeper"], table
+    assert " 12 " in table[1] and "us" in table[1], table
     cutrace.resume()
     launch(module, "inside", 3)
     cutrace.pause()
@@ -68,3 +72,4 @@ if is_there:
     cutrace.pause()
 else:
     assert cutrace.stats() == [] and cutrace.stats("inside") is None
+    assert str(cutrace.stats()) == "libcutrace.so is not preloaded"

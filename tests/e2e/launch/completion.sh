@@ -71,6 +71,35 @@ for option in $("$OLDPWD/cutrace" --help | grep -o -- '^ .\{0,5\} --[a-z][a-z-]*
     has "$option" "$option"
 done
 
+. "$completions/cutrace-report"
+
+# report EXPECTED WORD...: the same of cutrace-report
+report() {
+    local expected=$1
+    shift
+    COMP_WORDS=(cutrace-report "$@")
+    COMP_CWORD=$#
+    _cutrace_report
+    [ "${COMPREPLY[*]}" = "$expected" ] || fail "bash: cutrace-report $*: '${COMPREPLY[*]}', not '$expected'"
+}
+report '--percent-limit' --perc
+report 'json' --format j
+report 'json' --format = js
+report 'on off' --demangling = o
+report 'ms' -u m
+report 'gpu' kernels --per g
+report 'a file' kernels a
+report 'a file' -o a
+report 'kernels' ker
+report 'streams' stre
+report 'sub' kernels su
+report '' --top 1
+for option in $("$OLDPWD/cutrace-report" --help | sed -n '/^Options:/,/^Formats:/p' | grep -o -- '^ .\{0,5\} --[a-z][a-z-]*' | grep -o -- '--.*'); do
+    COMP_WORDS=(cutrace-report "$option") COMP_CWORD=1
+    _cutrace_report
+    [[ " ${COMPREPLY[*]} " == *" $option "* ]] || fail "bash: cutrace-report $option: '${COMPREPLY[*]}'"
+done
+
 if command -v zsh >/dev/null; then
     zsh -f "$srcdir/tests/e2e/launch/completion.zsh" "$completions" || failed=1
 else

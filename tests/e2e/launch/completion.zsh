@@ -38,5 +38,9 @@ typed 'cutrace --csv --demangling=of' 'cutrace --csv --demangling=off '
 typed 'cutrace -o oth' 'cutrace -o other '
 typed 'cutrace ls oth' 'cutrace ls other '
 typed 'cutrace ctl li' 'cutrace ctl list '
+typed 'cutrace-report --dem' 'cutrace-report --demangling='
+typed 'cutrace-report kern' 'cutrace-report kernels '
+typed 'cutrace-report --format=js' 'cutrace-report --format=json '
+typed 'cutrace-report kernels oth' 'cutrace-report kernels other '
 zpty -d shell
 exit $failed

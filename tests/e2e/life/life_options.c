@@ -92,6 +92,19 @@ START_TEST(wrong_value)
 }
 END_TEST
 
+/* A name that is misspelt would be without effect, and nobody would know. */
+START_TEST(unknown_variables)
+{
+    struct stage_run r = small_with("CUTRACE_SAMPEL=10", "CUTRACE_COLOUR_OF=red");
+    ck_assert_uint_eq(stage_said(&r), 2);
+    ck_assert_ptr_nonnull(strstr(
+        r.err, "cutrace: CUTRACE_SAMPEL is no variable of cutrace: did you mean CUTRACE_SAMPLE\n"));
+    ck_assert_ptr_nonnull(strstr(r.err, "cutrace: CUTRACE_COLOUR_OF is no variable of cutrace\n"));
+    check_small("summary.bin");
+    stage_drop(&r);
+}
+END_TEST
+
 static const char *const right[] = {
     "CUTRACE_PRINT=0",        "CUTRACE_PRINT=off",          "CUTRACE_SAMPLE=1",
     "CUTRACE_BUDGET=off",     "CUTRACE_BUDGET=2",           "CUTRACE_BUDGET=0.5%",
@@ -392,6 +405,7 @@ int main(void)
     tcase_add_test(t, start_off);
     tcase_add_loop_test(t, kernels, 0, sizeof(lists) / sizeof(lists[0]));
     tcase_add_test(t, kernels_unmatched);
+    tcase_add_test(t, unknown_variables);
     tcase_add_test(t, sample);
     tcase_add_test(t, output_patterns);
     tcase_add_test(t, output_of_a_variable_that_changes);

@@ -75,7 +75,7 @@ static void put_totals(const struct ct_input *in, struct ct_sink *sink)
         if (!ct_view_is_of(sum->device, in->device))
             continue;
         ct_merge_add_to(&timed, sum->timed);
-        ct_merge_add_to(&failed, sum->errors);
+        ct_merge_add_to(&failed, sum->errors == CT_MERGE_UNKNOWN ? 0 : sum->errors);
         ct_merge_add_to(&all, sum->timed);
         for (int k = 0; k < CT_FILE_LOSSES; k++) {
             ct_merge_add_to(&lost[k], sum->lost[k]);

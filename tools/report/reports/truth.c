@@ -29,7 +29,7 @@ static void add_up(struct totals *t, const struct ct_merged *m)
         const struct ct_file_row *row = &m->rows[i].sum;
         ct_merge_add_to(&t->timed, row->timed);
         ct_merge_add_to(&t->lost, ct_view_lost(row) - row->lost[CT_LOSS_CAPTURED]);
-        ct_merge_add_to(&t->errors, row->errors);
+        ct_merge_add_to(&t->errors, row->errors == CT_MERGE_UNKNOWN ? 0 : row->errors);
         for (int k = 0; k < CT_FILE_LOSSES; k++)
             ct_merge_add_to(&t->by_loss[k], row->lost[k]);
         for (int k = 0; k < CT_VIEW_MARKS; k++) {

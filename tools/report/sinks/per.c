@@ -266,10 +266,11 @@ int ct_per_files(const struct ct_input *in, struct ct_sink *sink, FILE *out)
     return status;
 }
 
-int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts)
+int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts,
+                 FILE *out)
 {
     struct origins all = {.per = (enum ct_per)in->o->per};
-    struct ct_sink *group = open_group(sink, all.per);
+    struct ct_sink *group = sink ? open_group(sink, all.per) : NULL;
     int status = 0;
     for (size_t i = 0; i < parts->count; i++) {
         const char *wrong = refusal(parts->at[i].summary.process, 0, all.per);
@@ -280,9 +281,12 @@ int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct c
         status |= wrong != NULL;
     }
     bool any = all.count;
-    status |= report_groups(in, &all, group, NULL);
-    if (any)
+    status |= report_groups(in, &all, group, out);
+    if (any && sink)
         ct_sink_notes(sink, parts->notes);
-    ct_sink_close(group);
+    else if (any && parts->notes)
+        fputs(parts->notes, out);
+    if (group)
+        ct_sink_close(group);
     return status;
 }

@@ -30,7 +30,8 @@ struct ct_parts {
 };
 
 /* The same of such profiles, also without --per and by GPU, for which the sink is as without. */
-int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts);
+int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts,
+                 FILE *out);
 
 /* Devices of m by their numbers, as indices; to be freed. */
 uint32_t *ct_per_devices(const struct ct_merged *m);

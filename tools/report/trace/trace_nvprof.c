@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/output.h"
 #include "report/trace/trace_nvprof.h"
+#include "report/output.h"
 
 #include <string.h>
 

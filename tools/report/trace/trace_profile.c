@@ -77,6 +77,7 @@ static void make_devices(struct maker *m)
     for (uint32_t i = 0; i < t->devices.count; i++) {
         const struct ct_trace_device *from = &t->devices.at[i];
         to[i].ordinal = from->ordinal;
+        to[i].calibration = CT_CALIBRATION_TABLE; /* or another: times are durations */
         to[i].name = text(m, from->name);
         to[i].given_name = text(m, from->given_name);
         memcpy(to[i].uuid, from->uuid, sizeof(to[i].uuid));
@@ -128,12 +129,22 @@ static void make_buckets(struct maker *m)
     size_t all = 0, count = 0;
     for (uint32_t i = 0; i < m->sums.keys.count; i++)
         all += m->sums.at[i].hist.count;
+    for (uint32_t i = 0; i < m->sums.call_count; i++)
+        all += m->sums.calls[i].hist.count;
     struct ct_file_bucket *to = section(m, CT_READ_BUCKETS, all, sizeof(*to));
     for (uint32_t i = 0; i < m->sums.keys.count; i++) {
         struct ct_trace_sum *s = &m->sums.at[i];
         s->figures.bucket_first = (uint32_t)count;
         s->figures.bucket_count = (uint32_t)s->hist.count;
         memcpy(to + count, s->hist.buckets, s->hist.count * sizeof(*to));
+        count += s->hist.count;
+    }
+    for (uint32_t i = 0; i < m->sums.call_count; i++) {
+        struct ct_trace_call_sum *s = &m->sums.calls[i];
+        s->figures.bucket_first = (uint32_t)count;
+        s->figures.bucket_count = (uint32_t)s->hist.count;
+        if (s->hist.count)
+            memcpy(to + count, s->hist.buckets, s->hist.count * sizeof(*to));
         count += s->hist.count;
     }
     m->made.summary.buckets = to;
@@ -188,6 +199,24 @@ static void make_rows(struct maker *m, const struct place *places)
     }
     m->made.summary.rows = to;
     m->made.summary.rows_count = m->sums.keys.count;
+}
+
+static void make_apis(struct maker *m)
+{
+    struct ct_file_api *to = section(m, CT_READ_APIS, m->sums.call_count, sizeof(*to));
+    size_t count = 0;
+    for (uint32_t i = 0; i < m->sums.call_count; i++) {
+        const struct ct_trace_api *from = &m->f->t->apis.at[i];
+        if (!m->sums.calls[i].figures.calls)
+            continue;
+        to[count] = m->sums.calls[i].figures;
+        to[count].name = text(m, from->name);
+        to[count].flags = from->flags;
+        to[count].timed = to[count].calls;
+        count++;
+    }
+    m->made.summary.apis = to;
+    m->made.summary.apis_count = count;
 }
 
 static void make_streams(struct maker *m)
@@ -262,6 +291,7 @@ static void make_sections(struct maker *m, const struct place *places)
     make_shapes(m);
     make_buckets(m);
     make_rows(m, places);
+    make_apis(m);
     make_streams(m);
     take_texts(m);
 }
@@ -271,7 +301,10 @@ static void make(struct profiles *p, struct ct_timeline_file *f, bool per_stream
     struct maker m = {.f = f, .sums.per_stream = per_stream, .made.summary.minor = CT_FILE_MINOR};
     const struct ct_event *e;
     while (ct_timeline_next_in(&p->tl, f, &e))
-        ct_trace_sums_add(&m.sums, &e->op);
+        if (e->is_call)
+            ct_trace_sums_call(&m.sums, &e->call);
+        else
+            ct_trace_sums_add(&m.sums, &e->op);
     if (f->t) {
         struct place *places = places_of(&m);
         make_sections(&m, places);
@@ -292,14 +325,17 @@ static void free_made(struct made *made)
     ct_summary_free(&made->summary);
 }
 
+/* Calls are the host's: of no stream. */
 static struct ct_timeline_options options_of(const struct ct_options *o)
 {
     struct ct_timeline_options t = ct_trace_options(o);
     t.as_read = true;
+    t.ops = true;
+    t.calls = o->report->may & CT_MAY_CALLS && o->per != CT_PER_STREAM;
     return t;
 }
 
-int ct_trace_profile_rows(const struct ct_input *in, struct ct_sink *sink)
+int ct_trace_profile_rows(const struct ct_input *in, struct ct_sink *sink, FILE *out)
 {
     struct profiles p = {0};
     struct ct_timeline_options o = options_of(in->o);
@@ -311,7 +347,7 @@ int ct_trace_profile_rows(const struct ct_input *in, struct ct_sink *sink)
         make(&p, &p.tl.files[i], in->o->per == CT_PER_STREAM);
     ct_timeline_notes(&p.tl, "", &notes);
     p.parts.notes = notes.data;
-    int status = p.tl.failed | ct_per_parts(in, sink, &p.parts);
+    int status = p.tl.failed | ct_per_parts(in, sink, &p.parts, out);
     for (uint32_t i = 0; i < p.tl.file_count; i++)
         free_made(&p.made[i]);
     free(p.made);

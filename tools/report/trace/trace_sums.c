@@ -62,8 +62,29 @@ void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op)
         ct_sizes_add(&sum->sizes, op->bytes / operations, operations);
 }
 
+void ct_trace_sums_call(struct ct_trace_sums *s, const struct ct_trace_call *call)
+{
+    uint64_t ns = call->end_ns - call->start_ns;
+    s->calls = ct_memory_grow(s->calls, &s->calls_size, (size_t)call->api + 1, sizeof(*s->calls));
+    for (; s->call_count <= call->api; s->call_count++)
+        s->calls[s->call_count] = (struct ct_trace_call_sum){.figures.min_ns = UINT64_MAX};
+    struct ct_trace_call_sum *sum = &s->calls[call->api];
+    struct ct_file_api *to = &sum->figures;
+    to->calls++;
+    to->sampled++;
+    to->errors += call->result != 0;
+    ct_merge_add_to(&to->total_ns, ns);
+    to->min_ns = ct_min(to->min_ns, ns);
+    to->max_ns = ct_max(to->max_ns, ns);
+    to->square_ns2 += (double)ns * (double)ns;
+    ct_hist_add(&sum->hist, ns, 1);
+}
+
 void ct_trace_sums_free(struct ct_trace_sums *s)
 {
+    for (uint32_t i = 0; i < s->call_count; i++)
+        free(s->calls[i].hist.buckets);
+    free(s->calls);
     for (uint32_t i = 0; i < s->keys.count; i++) {
         free(s->at[i].hist.buckets);
         free(s->at[i].sizes.hist.buckets);

@@ -22,6 +22,12 @@ struct ct_trace_launches {
     uint64_t count;
 };
 
+/* All calls of a function. */
+struct ct_trace_call_sum {
+    struct ct_file_api figures;
+    struct ct_merged_hist hist;
+};
+
 /* Set `per_stream`; all else zero at first. */
 struct ct_trace_sums {
     bool per_stream;
@@ -31,9 +37,13 @@ struct ct_trace_sums {
     struct ct_intern launch_keys; /* these and shape */
     struct ct_trace_launches *launches;
     size_t launches_size;
+    struct ct_trace_call_sum *calls; /* by function, as the trace's table has them */
+    uint32_t call_count;
+    size_t calls_size;
 };
 
 void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op);
+void ct_trace_sums_call(struct ct_trace_sums *s, const struct ct_trace_call *call);
 void ct_trace_sums_free(struct ct_trace_sums *s);
 
 #endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What somebody may have meant who mistyped a word. */
+#ifndef CT_NEAREST_H
+#define CT_NEAREST_H
+
+#include <stddef.h>
+
+/* The name that differs least from the word, in a third of its letters and two at most; or NULL. */
+const char *ct_nearest(const char *word, const char *const *names, size_t count);
+
+#endif
