@@ -29,7 +29,7 @@ done
 page=$(sed 's/\\-/-/g; s/\\f[IR]//g; s/" *|* *"//g' "$srcdir/doc/cutrace.1" | tr '\n' ' ')
 awk -F'"' '/^CT_OPTION\(LIBRARY, [A-Z_]*, "[A-Z_]*", "/ { print $4 "\t" $(NF - 1) }
     /^CT_OPTION\((LAUNCHER|REPORT|CTL), [A-Z_]*, NULL, "/ { print $2 "\t" $(NF - 1) }
-    /^CT_NEVER\(/ { print $2 "\t" $(NF - 1) }' "$srcdir/src/options/options.def" >options.tmp
+    /^CT_(NEVER|VOID)\(/ { print $2 "\t" $(NF - 1) }' "$srcdir/src/options/options.def" >options.tmp
 [ "$(wc -l <options.tmp)" -ge 50 ] || fail "options.def: only $(wc -l <options.tmp) options were understood"
 while IFS='	' read -r option help; do
     case $page in

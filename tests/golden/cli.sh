@@ -74,7 +74,8 @@ payload=$((($(wc -c <basic.bin) - 4096) / 2)) # the two are equal, the newest is
 cp basic.bin corrupt && overwrite corrupt 4200 'xxxxxxxx'
 "$report" corrupt >out 2>err || fail "the older data are not taken"
 grep -q 'Warning: The newest data of 1 file are damaged' out || fail "old data are not named"
-for output in kernels losses --csv "--format json" "kernels --format csv"; do # each says so
+"$report" --csv corrupt 2>&1 >out | grep -q 'corrupt: is damaged: the checksum of its data is wrong' || fail "--csv: old data are not named"
+for output in kernels losses "--format json" "kernels --format csv"; do # each says so
     status 0 "corrupt: is damaged: the checksum of its data is wrong; what came last is missing" "$report" $output corrupt
 done
 overwrite corrupt $((4200 + payload)) 'xxxxxxxx'
@@ -94,7 +95,7 @@ b'
 status 1 "empty: is empty" "$report" basic.bin empty multi.bin
 grep -q '17 operations: 17 timed, 0 not' out || fail "the good files are not shown"
 status 0 "" "$report" -- basic.bin
-status 0 "" "$report" basic.bin --csv
+status 0 "9 timed, 0 not" "$report" basic.bin --csv
 grep -q '^"GPU activities"' out || fail "options after the file are not taken"
 
 # What is there twice would count twice.
@@ -240,6 +241,26 @@ done
 make_profiles merged
 "$report" info merged.bin | grep -q ' $' && fail "a table has blanks at line ends"
 
+# Nothing follows the last row of a CSV; what is said beside the rows is before them, or on standard error.
+make_profiles sampled uncertain gpuonly
+for name in sampled uncertain um gpuonly basic; do
+    "$report" --csv $name.bin >out 2>&1
+    tail -n 1 out | grep -q '^".*"$' || fail "--csv $name: $(tail -n 1 out)"
+    grep -q ' timed, [0-9]* not' out || fail "--csv $name: it is not said what was timed"
+    "$report" --csv $name.bin >out 2>err
+    grep -q ' timed, ' out && fail "--csv $name: lines that are no rows on standard output"
+    grep -q ' timed, ' err || fail "--csv $name: it is not said on standard error what was timed"
+done
+"$report" --csv um.bin 2>err | awk -F, '/Host To Device/ { for (i = 3; i < 8; i++) if ($i !~ /^[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9][a-zA-Z]+$/) bad = 1 } END { exit bad }' ||
+    fail "sizes do not have six decimals"
+status 0 "" "$report" --print-gpu-summary basic.bin
+grep -q 'API' out && fail "--print-gpu-summary: $(cat out)"
+status 0 "" "$report" --print-api-summary basic.bin
+grep -q 'GPU activities\|No kernels' out && fail "--print-api-summary: $(cat out)"
+status 0 "" "$report" --print-gpu-summary --print-api-summary basic.bin
+"$report" basic.bin | cmp -s - out || fail "both summaries are not the summary"
+status 2 "--print-gpu-summary does not go with the report 'kernels'" "$report" kernels --print-gpu-summary basic.bin
+
 # Order of the files does not matter.
 "$report" basic.bin multi.bin >one
 "$report" multi.bin basic.bin >two
@@ -255,7 +276,7 @@ status 1 "basic.trace: is a trace, no summary: the report trace prints it" "$rep
 "$report" basic.bin | sed '/^$/,$d' | cmp -s - out || fail "the summary of a trace: $(cat out)"
 status 0 "" "$report" basic.trace
 grep -q '^======== 9 operations: 9 timed, 0 not$' out || fail "the summary of a trace: $(cat out)"
-status 0 "" "$report" --csv basic.trace
+status 0 "9 timed, 0 not" "$report" --csv basic.trace
 status 0 "" "$report" apis --format csv basic.trace
 [ "$(wc -l <out)" -eq 6 ] || fail "apis of a trace: $(cat out)"
 status 0 "" "$report" losses basic.bin
@@ -278,7 +299,7 @@ head -c 200 basic.trace >short.trace
 status 1 "short.trace: has nothing to show: the file ends before its first record" "$report" trace short.trace
 grep -q "Warning: short.trace: ends in the midst of a block" out || fail "short.trace: $(cat out)"
 head -c 64 basic.trace >header.trace
-for output in "trace" "trace --csv" "--format chrome" "kernels"; do
+for output in "trace" "--format chrome" "kernels"; do
     status 1 "header.trace: has nothing to show" "$report" $output header.trace
 done
 head -c $(($(wc -c <basic.trace) - 8)) basic.trace >most.trace
@@ -358,6 +379,7 @@ for window in "0 5us 1" "0 4us 0" "526.22us 600us 1" "526.3us 600us 0" "500us 1.
 done
 status 0 "" "$report" trace hostile.trace
 LC_ALL=C grep -q '[^ -~]' out && fail "trace: raw bytes of names"
-status 0 "" "$report" trace --csv hostile.trace
+"$report" trace --csv hostile.trace >out 2>err || fail "trace --csv: status $?"
+tail -n 1 out | grep -q '^[0-9]' || fail "trace --csv: $(tail -n 1 out)"
 grep -q "\"'=1+1\"" out || fail "trace --csv: a formula"
 exit $failed

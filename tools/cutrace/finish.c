@@ -210,7 +210,9 @@ static void tell(const struct options *o, const char *report, const struct list 
         say_who_runs(l, pid);
         return;
     }
-    print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
+    bool rows_last = options_has(o, OPTION_CSV) && where_text_goes(o) == say_where();
+    if (!rows_last)
+        print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
     say_beside_rows(o);
     if (!traced && !options_has(o, OPTION_CSV) && gather_has_ranks(l))
         print_ranks(report, profiles, count);
@@ -221,6 +223,8 @@ static void tell(const struct options *o, const char *report, const struct list 
                   traced ? trace_count : count);
     if (count)
         say_all_ranks(pid, profiles[0]);
+    if (rows_last)
+        print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
 }
 
 /* A launcher inside of this one told it: the one around this one is to know. */

@@ -73,6 +73,12 @@ static const char *need_library(void)
 
 /* ---- outputs, before anything is run ---- */
 
+/* nvprof's help has %1 for standard output, and %2 for standard error; -1: it is a file. */
+static int stream_of(const char *log)
+{
+    return !log ? -1 : !strcmp(log, "%1") ? STDOUT_FILENO : !strcmp(log, "%2") ? STDERR_FILENO : -1;
+}
+
 static void need_pattern(const char *option, const char *pattern)
 {
     const char *wrong = pattern ? pattern_check(pattern) : NULL;
@@ -113,9 +119,14 @@ static void add_own_rank(char *path, size_t size)
     ct_text_add(&t, rest);
 }
 
+static int log_stream = -1; /* a standard stream, of which the launcher keeps none itself */
+
 static void check_outputs(const struct options *o)
 {
-    const char *output = o->value[OPTION_OUTPUT], *log = o->value[OPTION_LOG_FILE];
+    const char *output = o->value[OPTION_OUTPUT];
+    const char *log = stream_of(o->value[OPTION_LOG_FILE]) < 0 ? o->value[OPTION_LOG_FILE] : NULL;
+    if (!log && options_has(o, OPTION_LOG_FILE))
+        log_stream = own_move_up(dup(stream_of(o->value[OPTION_LOG_FILE])));
     need_pattern("export-profile", output);
     need_pattern("log-file", log);
     char path[4096];
@@ -141,6 +152,10 @@ static void check_outputs(const struct options *o)
 static void open_log(const char *pattern, pid_t pid)
 {
     char path[4096];
+    if (log_stream >= 0) {
+        say_to(log_stream);
+        return;
+    }
     if (!pattern || !pattern_expand(path, sizeof(path), pattern, pid))
         return;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY;
@@ -157,7 +172,12 @@ static int import(struct options *o)
 {
     const char *report = need_report();
     char log[4096];
-    need_pattern("log-file", o->value[OPTION_LOG_FILE]);
+    if (stream_of(o->value[OPTION_LOG_FILE]) == STDOUT_FILENO)
+        o->value[OPTION_LOG_FILE] = "-";
+    else if (stream_of(o->value[OPTION_LOG_FILE]) == STDERR_FILENO)
+        o->value[OPTION_LOG_FILE] = "/dev/stderr";
+    else
+        need_pattern("log-file", o->value[OPTION_LOG_FILE]);
     if (options_has(o, OPTION_LOG_FILE)) {
         if (!pattern_expand(log, sizeof(log), o->value[OPTION_LOG_FILE], getpid()))
             exit(FAILED);

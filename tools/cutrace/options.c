@@ -19,15 +19,17 @@ const struct option_row option_rows[OPTION_COUNT] = {
 #include "options/options.def"
 };
 
-/* What nvprof has and this has not. */
+/* What nvprof has and this has not, but for values that ask for nothing. */
 static const struct refusal {
     const char *name;
     char letter;
     const char *argument;
+    const char *values; /* that are taken; "*": any; NULL: none */
     const char *instead;
 } refusals[] = {
 #define CT_OPTION(...)
-#define CT_NEVER(option, letter, argument, instead) {option, letter, argument, instead},
+#define CT_NEVER(option, letter, argument, instead) {option, letter, argument, NULL, instead},
+#define CT_VOID(option, argument, values, instead) {option, 0, argument, values, instead},
 #include "options/options.def"
 };
 
@@ -75,8 +77,8 @@ static void fill(struct getopt_tables *t)
     for (size_t i = 0; i < REFUSALS && !for_ctl; i++) {
         const struct refusal *r = &refusals[i];
         int code = FIRST_CODE + OPTION_COUNT + (int)i;
-        *longs++ =
-            (struct option){r->name, r->argument ? optional_argument : no_argument, NULL, code};
+        int kind = r->values ? required_argument : optional_argument;
+        *longs++ = (struct option){r->name, r->argument ? kind : no_argument, NULL, code};
         add_letter(&letters, r->letter, NULL);
     }
     *longs = (struct option){0};
@@ -136,9 +138,30 @@ static bool is_possible(const struct option_row *r, const char *value)
 
 /* ---- parsing ---- */
 
+/* Of nvprof's CONTEXT:STREAM:NAME:INVOCATION the name; NULL: it says more than that. */
+static const char *kernel_of(const char *value)
+{
+    size_t context = strspn(value, "0123456789*"), name = 0;
+    if (value[context] != ':')
+        return value;
+    size_t stream = strspn(value + context + 1, "0123456789*");
+    const char *rest = value + context + 1 + stream;
+    if (*rest != ':')
+        return value;
+    name = strlen(++rest);
+    while (name && rest[name - 1] != ':')
+        name--;
+    bool all = strspn(value, "*:") >= (size_t)(rest - value) && (!name || !rest[name]);
+    return all ? strndup(rest, name ? name - 1 : strlen(rest)) : NULL;
+}
+
 static enum options_result take(struct options *o, int id, const char *value)
 {
     const struct option_row *r = &option_rows[id];
+    if (id == OPTION_KERNELS && value && !(value = kernel_of(value))) {
+        say("--kernels chooses by name alone here, not by context, stream or invocation");
+        return OPTIONS_WRONG;
+    }
     if (value && !is_possible(r, value)) {
         say("'%s' is no value of --%s (%s)", value, r->name, r->argument);
         return OPTIONS_WRONG;
@@ -182,6 +205,18 @@ static bool take_switch_value(struct options *o, const char *argument)
     return true;
 }
 
+/* False: somebody else does what it asks for. */
+static bool take_void(struct options *o, const struct refusal *r, const char *value)
+{
+    bool any = r && r->values && !strcmp(r->values, "*");
+    if (!r || !r->values || (!any && !(value && is_choice(r->values, value))))
+        return false;
+    bool no_calls = !strcmp(r->name, "profile-api-trace") && !strcmp(value, "none");
+    if (no_calls && !o->value[OPTION_ACTIVITIES])
+        o->value[OPTION_ACTIVITIES] = "gpu,memory";
+    return true;
+}
+
 /* Of several names the beginning. */
 static bool is_ambiguous(const struct getopt_tables *t, const char *argument)
 {
@@ -196,10 +231,15 @@ static enum options_result refuse(const struct getopt_tables *t, int code, char 
 {
     const struct refusal *r = refusal_of(code == '?' ? optopt : code);
     int id = row_of(optopt);
-    if (r)
+    const struct refusal *taken = code == ':' ? refusal_of(optopt) : NULL;
+    if (r && optarg && r->values)
+        say("there is no --%s=%s here: %s", r->name, optarg, r->instead);
+    else if (r)
         say("there is no --%s here: %s", r->name, r->instead);
     else if (code == ':')
-        say("option '--%s' requires an argument (try --help)", id < 0 ? "?" : option_rows[id].name);
+        say("option '--%s' requires an argument (try --help)", id >= 0 ? option_rows[id].name
+                                                               : taken ? taken->name
+                                                                       : "?");
     else if (id >= 0)
         say("option '--%s' takes no argument (try --help)", option_rows[id].name);
     else if (optopt)
@@ -215,7 +255,8 @@ static const char *excluded_pair(const struct options *o)
 {
     const char *demangling = o->value[OPTION_DEMANGLING];
     if (options_wants_trace(o) &&
-        (options_has(o, OPTION_SUMMARY) || options_has(o, OPTION_PER_GPU)))
+        (options_has(o, OPTION_SUMMARY) || options_has(o, OPTION_PER_GPU) ||
+         options_has(o, OPTION_GPU_SUMMARY) || options_has(o, OPTION_API_SUMMARY)))
         return "use either the print summary options or the print trace options";
     if (options_wants_trace(o) && (options_has(o, OPTION_RAW) || options_has(o, OPTION_DETAILS)))
         return "--raw and --details are of the summary, which the print trace options replace";
@@ -267,6 +308,8 @@ static enum options_result parse(struct options *o, int argc, char **argv)
     for (int code; (code = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1;) {
         int id = row_of(code);
         if (code == '?' && optopt >= FIRST_CODE && take_switch_value(o, argv[optind - 1]))
+            continue;
+        if (id < 0 && take_void(o, refusal_of(code), optarg))
             continue;
         enum options_result result = id < 0 ? refuse(&t, code, argv) : take(o, id, optarg);
         if (result != OPTIONS_RUN)

@@ -36,6 +36,8 @@ struct ct_options {
     bool live;
     bool no_pager;
     bool wide;
+    bool gpu_summary;   /* that section alone, or with the next both */
+    bool api_summary;
     bool gpu_trace;     /* of a trace: operations, unless only the next is given */
     bool api_trace;     /* and calls */
     bool force;         /* overwrite a file that is not an export of ours */

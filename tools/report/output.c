@@ -73,7 +73,7 @@ static bool is_one_file(int a, int b)
 
 FILE *ct_output_below(const struct ct_options *o, FILE *out)
 {
-    bool own = o->log_file || (o->live && !is_one_file(STDOUT_FILENO, STDERR_FILENO));
+    bool own = o->log_file || !is_one_file(STDOUT_FILENO, STDERR_FILENO);
     return o->csv && own ? stderr : out;
 }
 

@@ -113,14 +113,25 @@ static void put_section(struct ct_sink *sink, const char *type, const struct ct_
     }
 }
 
+static bool wants_gpu(const struct ct_options *o)
+{
+    return o->gpu_summary || !o->api_summary;
+}
+
+static bool wants_apis(const struct ct_options *o)
+{
+    return o->api_summary || !o->gpu_summary;
+}
+
 /* Calls are the host's: of one device alone there are none. */
 static void put_summary(const struct ct_input *in, struct ct_sink *sink, const struct ct_view *gpu)
 {
     struct ct_view apis;
     ct_view_apis(&apis, in->m);
     ct_sink_begin(sink, in->o->grouped ? &groups : &ct_summary_relation);
-    put_section(sink, CT_SUMMARY_GPU, gpu);
-    if (in->device == CT_VIEW_ALL_DEVICES)
+    if (wants_gpu(in->o))
+        put_section(sink, CT_SUMMARY_GPU, gpu);
+    if (in->device == CT_VIEW_ALL_DEVICES && wants_apis(in->o))
         put_section(sink, CT_SUMMARY_API, &apis);
     ct_sink_end(sink);
     ct_view_free(&apis);
@@ -186,6 +197,28 @@ static void print_file(const struct report *r, const char *file)
     free(path);
 }
 
+/* All that is said beside the tables. */
+static void print_truth(struct report *r, const struct ct_view *gpu)
+{
+    const struct ct_options *o = r->o;
+    begin_text(r);
+    if (!o->csv)
+        putc('\n', r->text);
+    ct_truth_print(r->text, r->prefix, r->m, gpu, &r->view);
+    if (!o->csv) {
+        ct_truth_graphs(r->text, r->prefix, r->m, gpu, &r->view, o->top);
+        ct_advice_print(r->text, r->prefix, r->m);
+    }
+    if (o->details && !o->csv) {
+        end_text(r, r->out);
+        ct_details_print(r->out, r->prefix, r->in);
+        begin_text(r);
+    }
+    for (int i = 0; o->live && i < o->file_count; i++)
+        print_file(r, o->files[i]);
+    end_text(r, ct_output_below(o, r->out));
+}
+
 int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
 {
     const struct ct_merged *m = in->m;
@@ -207,6 +240,8 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
         snprintf(r.prefix, sizeof(r.prefix), "==%u== ", m->processes[0].pid);
     ct_view_gpu(&gpu, m, CT_VIEW_ALL_DEVICES, &r.view);
     print_heading(&r);
+    if (o->csv) /* the last line of rows is one of these */
+        print_truth(&r, &gpu);
     if (o->per == CT_PER_GPU && gpu.count)
         print_devices(&r);
     else
@@ -214,24 +249,8 @@ int ct_report_summary_nvprof(const struct ct_input *in, FILE *out)
     ct_unified_print(out, r.prefix, in);
     if (o->per != CT_PER_GPU)
         ct_nvtx_print(out, r.prefix, in);
-    begin_text(&r);
     if (!o->csv)
-        putc('\n', r.text);
-    ct_truth_print(r.text, r.prefix, m, &gpu, &r.view);
-    if (!o->csv)
-        ct_truth_graphs(r.text, r.prefix, m, &gpu, &r.view, o->top);
-    if (!o->csv)
-        ct_advice_print(r.text, r.prefix, m);
-    if (o->details) {
-        if (!o->csv)
-            end_text(&r, out);
-        ct_details_print(out, r.prefix, in);
-        if (!o->csv)
-            begin_text(&r);
-    }
-    for (int i = 0; o->live && i < o->file_count; i++)
-        print_file(&r, o->files[i]);
-    end_text(&r, ct_output_below(o, out));
+        print_truth(&r, &gpu);
     ct_view_free(&gpu);
     return r.status;
 }

@@ -2,6 +2,7 @@
 /* nvprof's table of managed memory, byte for byte: a table a device, in wider cells for the sums.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/names.h"
 #include "report/reports/unified.h"
@@ -20,11 +21,32 @@ struct printer {
     bool csv;
 };
 
+/* In CSV with six decimals, as all numbers there. */
+static void spell_csv(char text[CELLS][CT_UNITS_BYTES], const struct ct_file_unified *u)
+{
+    const uint64_t sizes[] = {[AVG] = u->count ? u->bytes / u->count : 0,
+                              [LEAST] = u->min_bytes,
+                              [MOST] = u->max_bytes,
+                              [SUM] = u->bytes};
+    for (int i = AVG; i <= SUM && u->count && u->bytes; i++) {
+        enum ct_byte_unit unit = ct_byte_unit_of((double)sizes[i]);
+        strcpy(ct_units_size_csv(text[i], sizes[i], unit), ct_byte_unit_name(unit));
+    }
+    if (u->timed) {
+        enum ct_unit unit = ct_unit_of(u->total_ns);
+        strcpy(ct_units_csv(text[TIME], u->total_ns, unit), ct_unit_name(unit));
+    }
+}
+
 /* nvprof has "-" where there is no value, and in CSV nothing. */
 static void spell(char text[CELLS][CT_UNITS_BYTES], const struct ct_file_unified *u, bool csv)
 {
     for (int i = 0; i < CELLS; i++)
         snprintf(text[i], CT_UNITS_BYTES, "%s", csv ? "" : "-");
+    if (csv) {
+        spell_csv(text, u);
+        return;
+    }
     if (u->count && u->bytes) {
         ct_units_size_in(text[AVG], u->bytes / u->count, CELL);
         ct_units_size_in(text[LEAST], u->min_bytes, CELL);
@@ -81,6 +103,11 @@ static void print_device(const struct printer *p, uint32_t device)
     ct_string_free(&quoted);
 }
 
+static void print_faults(FILE *out, const struct ct_file_unified *cpu)
+{
+    fprintf(out, "Total CPU Page faults: %llu\n", (unsigned long long)cpu->count);
+}
+
 void ct_unified_print(FILE *out, const char *prefix, const struct ct_input *in)
 {
     struct printer p = {.out = out, .in = in, .csv = in->o->csv};
@@ -88,6 +115,8 @@ void ct_unified_print(FILE *out, const char *prefix, const struct ct_input *in)
     if (!in->m->moved.keys.count)
         return;
     fprintf(out, "\n%sUnified Memory profiling result:\n", prefix);
+    if (cpu && p.csv) /* nothing is to follow the last row */
+        print_faults(out, cpu);
     if (p.csv)
         fputs("\"Device\",\"Count\",\"Avg Size\",\"Min Size\",\"Max Size\",\"Total Size\","
               "\"Total Time\",\"\"\n",
@@ -96,6 +125,6 @@ void ct_unified_print(FILE *out, const char *prefix, const struct ct_input *in)
     for (uint32_t i = 0; i < in->m->device_keys.count; i++)
         print_device(&p, order[i]);
     free(order);
-    if (cpu)
-        fprintf(out, "Total CPU Page faults: %llu\n", (unsigned long long)cpu->count);
+    if (cpu && !p.csv)
+        print_faults(out, cpu);
 }

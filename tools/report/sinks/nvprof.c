@@ -63,7 +63,9 @@ struct ct_sink *ct_sink_nvprof(FILE *out, const struct ct_look *look)
                           .unit = (enum ct_unit)o->unit,
                           .width = look->in->width,
                           .color = look->in->color,
-                          .apis = look->in->device == CT_VIEW_ALL_DEVICES,
+                          .gpu = o->gpu_summary || !o->api_summary,
+                          .apis = look->in->device == CT_VIEW_ALL_DEVICES &&
+                                  (o->api_summary || !o->gpu_summary),
                           .filtered = o->filter};
     struct sink *s = ct_memory_copy(&(struct sink){.n = n, .csv = o->csv}, sizeof(*s));
     s->sink = (struct ct_sink){begin, row, note, end, close_sink};

@@ -37,7 +37,8 @@ struct ct_nvprof {
     enum ct_unit unit;
     int width; /* of the terminal; 0: names are whole */
     bool color;
-    bool apis;     /* calls belong to this table */
+    bool gpu;      /* what ran on the GPU belongs to this table, */
+    bool apis;     /* and so do calls */
     bool filtered; /* not all rows may have come; those of ranges have */
     struct ct_kept rows;
     size_t range_count; /* the first rows, */

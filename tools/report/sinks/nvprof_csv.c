@@ -65,22 +65,9 @@ static void print_heading(FILE *out, const enum ct_unit *units, bool groups)
             ct_unit_name(units[CT_SUMMARY_MAX]), groups ? "," : "");
 }
 
-void ct_nvprof_csv(const struct ct_nvprof *n)
+/* Before the rows: nothing is to follow the last one. */
+static void print_notes(const struct ct_nvprof *n)
 {
-    enum ct_unit units[CT_SUMMARY_COLUMNS];
-    bool groups = n->rows.count && n->rows.relation->count > CT_SUMMARY_NAMES;
-    ct_nvprof_units(units, n);
-    if (!n->gpu_count)
-        ct_nvprof_none(n, "kernels");
-    if (n->rows.count)
-        print_heading(n->out, units, groups);
-    for (size_t i = 0; i < n->rows.count; i++) {
-        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
-        ct_kept_get(&n->rows, i, cells);
-        print_line(n->out, cells, units, groups);
-    }
-    if (n->apis && n->range_count + n->gpu_count == n->rows.count)
-        ct_nvprof_none(n, "API activities");
     if (n->uncertain)
         print_signed(n, "~", "Avg is less than twice what it may be wrong by");
     if (n->bounds)
@@ -88,4 +75,23 @@ void ct_nvprof_csv(const struct ct_nvprof *n)
     if (n->estimates)
         print_signed(n, "*", "Time and Avg are estimates as not all calls were timed");
     fputs(n->notes.data, n->below);
+}
+
+void ct_nvprof_csv(const struct ct_nvprof *n)
+{
+    enum ct_unit units[CT_SUMMARY_COLUMNS];
+    bool groups = n->rows.count && n->rows.relation->count > CT_SUMMARY_NAMES;
+    ct_nvprof_units(units, n);
+    print_notes(n);
+    if (n->gpu && !n->gpu_count)
+        ct_nvprof_none(n, "kernels");
+    if (n->apis && n->range_count + n->gpu_count == n->rows.count)
+        ct_nvprof_none(n, "API activities");
+    if (n->rows.count)
+        print_heading(n->out, units, groups);
+    for (size_t i = 0; i < n->rows.count; i++) {
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
+        ct_kept_get(&n->rows, i, cells);
+        print_line(n->out, cells, units, groups);
+    }
 }

@@ -124,7 +124,7 @@ void ct_nvprof_text(const struct ct_nvprof *n)
     enum ct_unit each[CT_SUMMARY_COLUMNS], *units = n->unit == CT_UNIT_AUTO ? NULL : each;
     ct_nvprof_units(each, n);
     size_t apis = n->range_count + n->gpu_count;
-    if (!n->gpu_count && !n->range_count)
+    if (n->gpu && !n->gpu_count && !n->range_count)
         ct_nvprof_none(n, "kernels");
     if (n->rows.count) {
         fprintf(n->out, "%s" CELLS, n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)", "Time",

@@ -71,7 +71,7 @@ static void print_heading(struct ct_trace_print *p, const struct ct_options *o)
     }
     ct_string_printf(&lines, "%sProfiling result:\n", p->prefix);
     if (o->csv)
-        ct_csv_text(ct_output_below(o, p->out), lines.data);
+        ct_csv_text(p->out, lines.data);
     else
         fputs(lines.data, p->out);
     ct_string_free(&lines);
@@ -127,8 +127,13 @@ int ct_report_trace_nvprof(const struct ct_input *in, FILE *out)
     choose_units(&p, o);
     if (p.tl.file_count) {
         print_heading(&p, o);
+        if (o->csv) /* nothing is to follow the last row */
+            print_notes(&p, o);
         print_trace(&p, o);
-        print_notes(&p, o);
+        if (o->csv)
+            ct_string_write(&p.text, p.out);
+        else
+            print_notes(&p, o);
     }
     int status = p.tl.failed;
     ct_event_names_free(&p.names);
