@@ -6,7 +6,7 @@
 
 make_profiles full basic multi nccl nvtx um allocated sampled
 make_trace=$(dirname "$make_profile")/make_golden_trace
-"$make_trace" basic basic.trace || exit 99
+"$make_trace" basic basic.trace && "$make_trace" ranges ranges.trace || exit 99
 
 # keys: of a report's first table
 keys() { "$report" --format tsv "$@" 2>/dev/null | head -n 1; }
@@ -16,7 +16,8 @@ for name in $("$report" --help | sed -n '/^Reports:/,/^Options:/s/^  \([a-z_]*\)
     case $name in
     merge) continue ;;
     diff) files="basic.bin -- multi.bin" ;;
-    trace | cuda_gpu_trace | *_trace | cuda_kern_exec_sum) files=basic.trace ;;
+    nvtx_pushpop* | nvtx_gpu_proj*) files=ranges.trace ;;
+    trace | *_trace | cuda_kern_exec_sum) files=basic.trace ;;
     nvtx*) files=nvtx.bin ;;
     nccl) files=nccl.bin ;;
     um_*) files=um.bin ;;

@@ -47,6 +47,7 @@ same basic basic.sort.txt --sort=-name --filter 'cpy|Free$'
 same basic basic.filter.txt --filter Free
 same basic basic.filter.csv --csv --filter vecAdd
 same nvtx_empty nvtx-empty.filter.txt --nvtx-ranges --filter nothing
+same um um.um_sum.csv um_sum --format csv
 same steps steps.txt
 same steps steps.nvtx.csv nvtx --format csv
 same steps steps.top.txt --top 2 --nvtx-ranges
@@ -97,6 +98,13 @@ for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_tim
     same basic basic.$nsys.txt $nsys
 done
 make=make_golden_trace
+for report in cuda_api_trace cuda_gpu_mem_size_trace cuda_api_gpu_sum; do
+    same basic basic.$report.csv $report --format csv
+done
+same pairs pairs.cuda_kern_exec_trace.csv cuda_kern_exec_trace --format csv
+for report in nvtx_pushpop_sum nvtx_pushpop_trace nvtx_gpu_proj_sum nvtx_gpu_proj_trace; do
+    same ranges ranges.$report.csv $report --format csv
+done
 same basic basic.trace.col.txt trace --format table -u col
 same basic basic.trace.us.txt trace --format table -u us
 same basic basic.of-trace.kernels.txt kernels

@@ -299,6 +299,15 @@ static const char *format_of(const char *name)
     return !strcmp(name, "column") || !strcmp(name, "htable") ? "table" : name;
 }
 
+/* What a profile does not know one by one is in the trace beside it. */
+static bool is_of_traces(const char *report)
+{
+    size_t len = strcspn(report, ":");
+    return (len > 6 && !strncmp(report + len - 6, "_trace", 6)) ||
+           !strncmp(report, "nvtx_pushpop", 12) || !strncmp(report, "nvtx_gpu_proj", 13) ||
+           !strncmp(report, "cuda_kern_exec", 14);
+}
+
 static int print_report(const struct request *r, const char *report, unsigned n)
 {
     struct words w = {0};
@@ -313,7 +322,8 @@ static int print_report(const struct request *r, const char *report, unsigned n)
     if (to_file && asprintf(&path, "%s_%s.%s", r->output, name, is_text ? "txt" : format) > 0)
         add_value(&w, "--log-file", path);
     add(&w, "--");
-    add(&w, file_of(r->file, ""));
+    const char *trace = is_of_traces(name) ? file_of(r->file, ".trace") : NULL;
+    add(&w, trace ? trace : file_of(r->file, ""));
     return run(report, w.word);
 }
 

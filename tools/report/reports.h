@@ -151,6 +151,15 @@ int ct_report_merge(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_trace(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_trace_nvprof(const struct ct_input *in, FILE *out);
 int ct_report_gpu_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_api_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_api_gpu_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_kern_exec_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_cuda_gpu_mem_size_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_nvtx_pushpop_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_nvtx_pushpop_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_nvtx_gpu_proj_sum(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_nvtx_gpu_proj_trace(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_um_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_exec_sum(const struct ct_input *in, struct ct_sink *sink);
 
 int ct_export_sqlite(const struct ct_input *in, FILE *out);

@@ -110,6 +110,22 @@ START_TEST(stats)
 }
 END_TEST
 
+/* Reports of single operations read the trace that lies beside the profile. */
+START_TEST(stats_of_the_trace)
+{
+    record();
+    struct stage_run r =
+        LAUNCH(.argv = {"stats", "-r", "cuda_api_trace,cuda_kern_exec_trace,nvtx_pushpop_trace",
+                        "-f", "csv", "x"});
+    ck_assert_int_eq(stage_exit(&r), 0);
+    expect(r.out, "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n");
+    expect(r.out, "\"cuLaunchKernel\"");
+    expect(r.out, "\"alpha\"");
+    expect(r.out, "Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild (ns),Name,PID,TID,");
+    stage_drop(&r);
+}
+END_TEST
+
 START_TEST(export_to_sqlite)
 {
     record();
@@ -140,6 +156,7 @@ int main(void)
     tcase_add_test(t, recorded_from_the_program);
     tcase_add_loop_test(t, other_options, 0, sizeof(others) / sizeof(others[0]));
     tcase_add_test(t, stats);
+    tcase_add_test(t, stats_of_the_trace);
     tcase_add_test(t, export_to_sqlite);
     return stage_main("nsys", t);
 }

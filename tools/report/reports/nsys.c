@@ -362,3 +362,76 @@ int ct_report_cuda_api_sum(const struct ct_input *in, struct ct_sink *sink)
     ct_view_free(&apis);
     return 0;
 }
+
+/* ---- calls and what ran ---- */
+
+static const struct ct_relation api_gpu_sum = {
+    "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps) (cuda_api_gpu_sum)", gpu_columns,
+    TIMES + 2};
+
+/* Either, longest first; shares are of all. */
+struct entry {
+    const struct ct_line *line;
+    bool is_api;
+};
+
+static int by_entry(const void *a, const void *b)
+{
+    uint64_t x = ((const struct entry *)a)->line->total_ns;
+    uint64_t y = ((const struct entry *)b)->line->total_ns;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static size_t gather(struct entry *to, const struct ct_view *v, bool is_api)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->count; i++)
+        if (is_api || ct_figures_is(&v->lines[i], ~CT_FIGURES_GRAPHS))
+            to[count++] = (struct entry){&v->lines[i], is_api};
+    return count;
+}
+
+static void put_entry(struct nsys *n, const struct entry *e)
+{
+    struct ct_cell cells[TIMES + 2] = {[TIMES] = ct_cell_text("CUDA_API")};
+    if (!e->is_api) {
+        put_any(n, e->line);
+        return;
+    }
+    const struct ct_file_api *sum = &e->line->api->sum;
+    cells[SHARE] = ct_cell_number(100.0 * (double)sum->total_ns / (double)n->all_ns);
+    cells[TOTAL] = ct_cell_count(sum->total_ns);
+    cells[INSTANCES] = ct_cell_count(sum->calls);
+    cells[AVG] = ct_cell_number((double)sum->total_ns / (double)sum->calls);
+    cells[MED] = as_number(ct_apis_quantile(e->line->api, 0.5));
+    cells[MIN] = ct_cell_count(sum->min_ns);
+    cells[MAX] = ct_cell_count(sum->max_ns);
+    cells[DEVIATION] = ct_cell_number(ct_apis_deviation(sum));
+    cells[TIMES + 1] = ct_cell_text(e->line->name);
+    ct_sink_row(n->sink, cells);
+}
+
+int ct_report_cuda_api_gpu_sum(const struct ct_input *in, struct ct_sink *sink)
+{
+    struct ct_view_options o = ct_report_view(in->o);
+    struct nsys n = {.in = in, .sink = sink, .raw = o.raw};
+    struct ct_view apis;
+    size_t none = 0;
+    ct_view_gpu(&n.gpu, in->m, in->device, &o);
+    ct_view_apis(&apis, in->m);
+    struct entry *all = ct_memory_grow(NULL, &none, n.gpu.count + apis.count + 1, sizeof(*all));
+    size_t count = gather(all, &n.gpu, false);
+    count += gather(all + count, &apis, true);
+    n.all_ns = ct_merge_sum(ct_figures_total(&n.gpu, ~CT_FIGURES_GRAPHS), apis.total_ns);
+    qsort(all, count, sizeof(*all), by_entry);
+    ct_sink_begin(sink, &api_gpu_sum);
+    for (size_t i = 0; i < count; i++)
+        put_entry(&n, &all[i]);
+    note_graphs(&n);
+    ct_sink_end(sink);
+    free(all);
+    ct_string_free(&n.name);
+    ct_view_free(&apis);
+    ct_view_free(&n.gpu);
+    return 0;
+}

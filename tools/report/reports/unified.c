@@ -178,3 +178,66 @@ int ct_report_um_total_sum(const struct ct_input *in, struct ct_sink *sink)
     ct_sink_end(sink);
     return 0;
 }
+
+enum { UM_ADDRESS, UM_HTOD, UM_DTOH, UM_CPU, UM_GPU, UM_RATE, UM_COLUMNS };
+
+static const struct ct_column um_columns[UM_COLUMNS] = {
+#define COLUMN(text, ...)                                                                          \
+    {                                                                                              \
+        text, text, __VA_ARGS__                                                                    \
+    }
+    [UM_ADDRESS] = COLUMN("Virtual Address", CT_CELL_TEXT, CT_FOLD_NONE, 0),
+    [UM_HTOD] = COLUMN("HtoD Migration Size (MB)", CT_CELL_NUMBER, CT_FOLD_SUM, 3),
+    [UM_DTOH] = COLUMN("DtoH Migration Size (MB)", CT_CELL_NUMBER, CT_FOLD_SUM, 3),
+    [UM_CPU] = COLUMN("CPU Page Faults", CT_CELL_COUNT, CT_FOLD_SUM, 0),
+    [UM_GPU] = COLUMN("GPU Page Faults", CT_CELL_COUNT, CT_FOLD_SUM, 0),
+    [UM_RATE] = COLUMN("Migration Throughput (MB/s)", CT_CELL_NUMBER, CT_FOLD_NONE, 3),
+#undef COLUMN
+};
+
+static const struct ct_relation um_sum = {"um_sum", "Unified Memory Analysis Summary (um_sum)",
+                                          um_columns, UM_COLUMNS};
+
+/* Pages are not told apart: what moved from and to one GPU is a row, from its lowest address on. */
+static void put_um(struct ct_sink *sink, const struct ct_merged_moved *moved, uint32_t device)
+{
+    struct sum s = {.lowest = 0};
+    uint64_t ns = 0;
+    char address[32];
+    for (uint32_t at = 0; at < moved->keys.count; at++) {
+        const struct ct_file_unified *u = &moved->moved[at];
+        if (u->device != device || u->kind == CT_UNIFIED_CPU_FAULTS)
+            continue;
+        add_to(&s, u);
+        ct_merge_add_to(&ns, u->bytes ? u->total_ns : 0);
+    }
+    uint64_t bytes = s.bytes[CT_UNIFIED_HTOD] + s.bytes[CT_UNIFIED_DTOH];
+    if (!bytes && !s.gpu)
+        return;
+    snprintf(address, sizeof(address), "0x%llX", (unsigned long long)s.lowest);
+    struct ct_cell cells[UM_COLUMNS] = {
+        [UM_ADDRESS] = ct_cell_text(address),
+        [UM_HTOD] = ct_cell_number((double)s.bytes[CT_UNIFIED_HTOD] * 1e-6),
+        [UM_DTOH] = ct_cell_number((double)s.bytes[CT_UNIFIED_DTOH] * 1e-6),
+        [UM_GPU] = ct_cell_count(s.gpu),
+    };
+    if (ns)
+        cells[UM_RATE] = ct_cell_number((double)bytes * 1e3 / (double)ns);
+    ct_sink_row(sink, cells);
+}
+
+int ct_report_um_sum(const struct ct_input *in, struct ct_sink *sink)
+{
+    const struct ct_merged_moved *moved = &in->m->moved;
+    const struct ct_file_unified *cpu = ct_moved_find(moved, 0, CT_UNIFIED_CPU_FAULTS);
+    ct_sink_begin(sink, &um_sum);
+    for (uint32_t i = 0; i < in->m->device_keys.count; i++)
+        if (ct_view_is_of(i, in->device))
+            put_um(sink, moved, i);
+    if (cpu && in->device == CT_VIEW_ALL_DEVICES)
+        ct_sink_row(sink, (struct ct_cell[UM_COLUMNS]){[UM_CPU] = ct_cell_count(cpu->count)});
+    if (moved->keys.count)
+        ct_sink_note(sink, "Rows are of GPUs, and of the CPU: pages are not told apart");
+    ct_sink_end(sink);
+    return 0;
+}

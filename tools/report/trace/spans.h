@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ranges of traces, each with its place among those of its thread, and what it launched: an
+ * operation is in each range that its thread had open when it was called for. Memory is for ranges
+ * and for calls in them.
+ */
+#ifndef CT_REPORT_SPANS_H
+#define CT_REPORT_SPANS_H
+
+#include "report/options.h"
+#include "report/trace/open_ranges.h"
+
+struct ct_span {
+    uint32_t file;
+    uint32_t thread;
+    uint32_t label;
+    bool is_pushed; /* and popped; otherwise it was started and ended */
+    bool has_ended;
+    uint32_t level;  /* of pushed ones around it */
+    uint32_t parent; /* the nearest of these, plus one; 0: none */
+    uint32_t outer;  /* the newest of any kind that was open, likewise */
+    uint32_t children;
+    uint64_t children_ns;
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint64_t ops;
+    uint64_t first_ns; /* where the first operation begins, and the last one to end does so */
+    uint64_t last_ns;
+};
+
+struct ct_spans {
+    struct ct_timeline tl;
+    struct ct_span *at; /* in the order of their starts */
+    size_t count;
+    size_t size;
+};
+
+void ct_spans_read(struct ct_spans *s, const struct ct_options *o);
+void ct_spans_free(struct ct_spans *s);
+
+#endif
