@@ -12,8 +12,6 @@ NEEDED = {
     'X': {'name': str, 'cat': str, 'ts': float, 'dur': float, 'pid': int, 'tid': int, 'args': dict},
     's': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'id': int},
     'f': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'id': int, 'bp': str},
-    'B': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 'args': dict},
-    'E': {'ts': float, 'pid': int, 'tid': int, 'name': str},
     'i': {'name': str, 'cat': str, 'ts': float, 'pid': int, 'tid': int, 's': str},
     'M': {'name': str, 'pid': int, 'args': dict},
 }
@@ -86,22 +84,57 @@ def check_arrows(events, slices):
     return sum(len(both) - 1 for both in ends.values() if any(e['ph'] == 's' for e in both))
 
 
+def is_range(event):
+    return event['ph'] in 'Xi' and event['cat'] == 'user_annotation'
+
+
 def check_ranges(events, named):
-    """Each end has a begin on its line; and a line of ranges has nothing else."""
-    depth, last = collections.Counter(), collections.Counter()
-    for event in events:
-        if event['ph'] not in 'BEi':
-            continue
+    """Ranges of a line are beside each other or inside; such a line has nothing else."""
+    lines = collections.defaultdict(list)
+    for event in filter(is_range, events):
         line = event['pid'], event['tid']
         check(line in named, 'ranges on a line without a name', event)
-        check(event['ts'] >= last[line], 'back in time', event)
-        last[line] = event['ts']
-        depth[line] += {'B': 1, 'E': -1, 'i': 0}[event['ph']]
-        check(depth[line] >= 0, 'an end without a begin', event)
         check(event['ph'] != 'i' or event['s'] in 'gpt', 'a mark of no known scope', event)
+        if event['ph'] == 'X':
+            start = microseconds(event, 'ts')
+            lines[line].append((start, -microseconds(event, 'dur')))
+    for line in lines.values():
+        ends = []
+        for start, minus in sorted(line):
+            while ends and ends[-1] <= start:
+                ends.pop()
+            check(not ends or start - minus <= ends[-1], 'ranges that cross', (start, minus))
+            ends.append(start - minus)
     for event in events:
-        check(event['ph'] != 'X' or (event['pid'], event['tid']) not in last, 'two kinds', event)
-    return sum(event['ph'] == 'B' for event in events)
+        check(event['ph'] != 'X' or is_range(event) or (event['pid'], event['tid']) not in lines,
+              'two kinds', event)
+    return sum(map(len, lines.values()))
+
+
+CATEGORIES = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset', 'graph': 'cuda_graph',
+              'prefetch': 'gpu_memcpy'}
+
+
+def check_clients(event):
+    """What readers of PyTorch's traces ask of an event (HolisticTraceAnalysis among them)."""
+    args = event['args']
+    if event['cat'] in ('cuda_runtime', 'cuda_driver'):
+        check('stream' not in args, 'a call on a stream', event)
+        return
+    check(event['cat'] in CATEGORIES.values(), 'a category that PyTorch does not have', event)
+    for key in ('correlation', 'device', 'stream'):
+        check(isinstance(args.get(key), int), 'no ' + key, event)
+    check(event['cat'] != 'gpu_memcpy' or 'bytes' in args, 'a copy without bytes', event)
+
+
+def name_of(row):
+    """The report's names of copies and sets are nvprof's, those here PyTorch's."""
+    way = ' (%s -> %s)' % (row.get('source'), row.get('target'))
+    if row['type'] == 'set':
+        return 'Memset' + (' (%s)' % row['source'] if row['source'] else '')
+    if row['type'] == 'copy':
+        return 'Memcpy' + row['name'][len('[CUDA memcpy'):-1] + (way if 'None' not in way else '')
+    return row['name']
 
 
 def main():
@@ -114,13 +147,15 @@ def main():
     named = name_lines(events)
     slices = collections.defaultdict(list)
     for event in events:
-        if event['ph'] == 'X':
+        if event['ph'] == 'X' and not is_range(event):
+            check_clients(event)
             slices[event['pid'], event['tid']].append(event)
             check((event['pid'], None) in named, 'a process without a name', event)
             check((event['pid'], event['tid']) in named, 'a thread without a name', event)
     said = collections.Counter((e['name'], microseconds(e, 'ts'), microseconds(e, 'dur'),
-                                e['args']['correlation']) for e in events if e['ph'] == 'X')
-    meant = collections.Counter((r['name'], r['start_ns'], r['duration_ns'], r['correlation'])
+                                e['args']['correlation']) for e in events
+                               if e['ph'] == 'X' and not is_range(e))
+    meant = collections.Counter((name_of(r), r['start_ns'], r['duration_ns'], r['correlation'])
                                 for r in rows)
     check(said == meant, 'other slices than rows', (said - meant, meant - said))
     print('%d slices on %d lines, %d arrows, %d ranges' % (

@@ -26,6 +26,7 @@ struct chrome {
     struct ct_tracks tracks;
     struct ct_open_ranges open;
     struct ct_string text; /* not written yet */
+    struct ct_string name; /* of a copy or set */
 };
 
 /* ---- parts of a line: each is put at `to`, and returns where the next one goes ---- */
@@ -134,6 +135,15 @@ static char *put_span(char *to, const struct ct_event *e, uint32_t pid, uint32_t
         to, ",\"args\":{\"correlation\":", e->is_call ? e->call.correlation : e->op.correlation);
 }
 
+/* By these readers of PyTorch's traces tell what runs where. */
+static char *put_place(char *to, const struct ct_event *e)
+{
+    const struct ct_trace_stream *stream = &e->file->t->streams.at[e->op.stream];
+    to = put_count(to, ",\"device\":", e->file->t->devices.at[stream->device].ordinal);
+    to = put_count(to, ",\"context\":", stream->context);
+    return put_count(to, ",\"stream\":", stream->id);
+}
+
 /* An arrow from a call to its operations: both ends have one number, which no other arrow has. */
 static char *put_arrow(char *to, const struct chrome *c, const struct ct_event *e, uint32_t pid,
                        uint32_t tid)
@@ -166,19 +176,62 @@ static char *put_kernel(char *to, const struct ct_event *e, const struct ct_trac
     if (row->static_shared_bytes != UINT32_MAX)
         to = put_count(to, ",\"static_shared_bytes\":", row->static_shared_bytes);
     if (row->registers != UINT32_MAX)
-        to = put_count(to, ",\"registers\":", row->registers);
+        to = put_count(to, ",\"registers per thread\":", row->registers);
+    uint64_t shared = shape->id ? shape->dynamic_shared_bytes : 0;
+    if (row->static_shared_bytes != UINT32_MAX)
+        to = put_count(to, ",\"shared memory\":", shared + row->static_shared_bytes);
     return to;
 }
 
 static char *put_move(char *to, const struct ct_event *e)
 {
     const char *source = ct_event_source(e), *target = ct_event_target(e);
+    uint64_t ns = e->end_ns - e->start_ns;
     to = put_count(to, ",\"bytes\":", e->op.bytes);
+    if (ns)
+        to += sprintf(to, ",\"memory bandwidth (GB/s)\":%.3f", (double)e->op.bytes / (double)ns);
     if (!source || !target)
         return to;
     to = stpcpy(stpcpy(to, ",\"source\":\""), source);
     to = stpcpy(stpcpy(to, "\",\"target\":\""), target);
     return stpcpy(to, "\"");
+}
+
+/* As PyTorch has them. */
+static const char *category_of(const struct ct_trace_row *row)
+{
+    static const char *const categories[] = {
+        [CT_ROW_KERNEL] = "kernel",       [CT_ROW_COPY] = "gpu_memcpy",
+        [CT_ROW_SET] = "gpu_memset",      [CT_ROW_GRAPH] = "cuda_graph",
+        [CT_ROW_PREFETCH] = "gpu_memcpy",
+    };
+    bool known = row->kind < ct_countof(categories) && categories[row->kind];
+    return known ? categories[row->kind] : "gpu_other";
+}
+
+/* Copies and sets, likewise: "Memcpy HtoD (Pinned -> Device)"; NULL: it is neither. */
+static const char *name_of_move(struct chrome *c, const struct ct_event *e)
+{
+    static const char *const directions[] = {
+#define X(id, text) text,
+        CT_DIRECTIONS(X)
+#undef X
+    };
+    const struct ct_trace_row *row = &e->file->t->rows.at[e->op.row];
+    const char *source = ct_event_source(e), *target = ct_event_target(e);
+    ct_string_clear(&c->name);
+    if (row->kind == CT_ROW_SET && source)
+        ct_string_printf(&c->name, "\"Memset (%s)\"", source);
+    else if (row->kind == CT_ROW_SET)
+        ct_string_put(&c->name, "\"Memset\"");
+    else if (row->kind != CT_ROW_COPY || row->detail >= CT_DIRECTION_COUNT)
+        return NULL;
+    else if (source && target)
+        ct_string_printf(&c->name, "\"Memcpy %s (%s -> %s)\"", directions[row->detail], source,
+                         target);
+    else
+        ct_string_printf(&c->name, "\"Memcpy %s\"", directions[row->detail]);
+    return c->name.data;
 }
 
 static void put_op(struct chrome *c, const struct ct_event *e)
@@ -188,13 +241,10 @@ static void put_op(struct chrome *c, const struct ct_event *e)
     uint32_t pid = device_of(c, e, t->streams.at[e->op.stream].device);
     uint32_t tid = stream_of(c, e, pid);
     bool is_kernel = row->kind == CT_ROW_KERNEL;
-    const char *name = ct_event_row(&c->names, e->file, e->op.row);
+    const char *moved = name_of_move(c, e);
+    const char *name = moved ? moved : ct_event_row(&c->names, e->file, e->op.row);
     char *to = ct_string_room(&c->text, EVENT_BYTES + strlen(name));
-    to = put_span(to, e, pid, tid,
-                  is_kernel                   ? "kernel"
-                  : row->kind == CT_ROW_GRAPH ? "graph"
-                                              : "memory",
-                  name);
+    to = put_place(put_span(to, e, pid, tid, category_of(row), name), e);
     if (is_kernel)
         to = put_kernel(to, e, row);
     else if (row->kind != CT_ROW_GRAPH)
@@ -212,7 +262,8 @@ static void put_call(struct chrome *c, const struct ct_event *e)
     uint32_t pid = process_of(c, e->file), tid = thread_of(c, e, pid);
     const char *name = ct_event_api(&c->names, e->file, e->call.api);
     char *to = ct_string_room(&c->text, EVENT_BYTES + strlen(name));
-    to = put_span(to, e, pid, tid, "api", name);
+    bool runtime = e->file->t->apis.at[e->call.api].flags & CT_API_RUNTIME;
+    to = put_span(to, e, pid, tid, runtime ? "cuda_runtime" : "cuda_driver", name);
     if (e->call.result)
         to += sprintf(to, ",\"result\":%d", e->call.result);
     to = stpcpy(to, "}}");
@@ -248,12 +299,12 @@ static void put_text(struct chrome *c, const char *member, const char *text)
     ct_string_free(&safe);
 }
 
-static void put_label(struct chrome *c, const struct ct_event *e)
+static void put_label(struct chrome *c, const struct ct_event *e, uint32_t label, bool has_ended)
 {
-    const struct ct_trace_label *l = &e->file->t->labels.at[e->range.label];
+    const struct ct_trace_label *l = &e->file->t->labels.at[label];
     const char *color = ct_chrome_color(l->color);
     ct_string_put(&c->text, ",\"name\":");
-    ct_string_put(&c->text, ct_event_label(&c->names, e->file, e->range.label));
+    ct_string_put(&c->text, ct_event_label(&c->names, e->file, label));
     if (color)
         ct_string_printf(&c->text, ",\"cname\":\"%s\"", color);
     ct_string_put(&c->text, ",\"args\":{");
@@ -264,37 +315,56 @@ static void put_label(struct chrome *c, const struct ct_event *e)
         ct_string_printf(&c->text, ",\"category\":%u", l->category);
     if (*l->category_name)
         put_text(c, ",\"category_name\":", l->category_name);
-    ct_string_put(&c->text, "}}");
+    ct_string_put(&c->text, has_ended ? "}}" : ",\"unfinished\":true}}");
 }
 
-static void begin_at(struct chrome *c, char phase, const struct ct_event *e, uint32_t lane)
+static char *begin_at(struct chrome *c, char phase, const struct ct_event *e, uint32_t lane,
+                      uint64_t start_ns)
 {
     uint32_t pid = process_of(c, e->file), tid = line_of(c, e, pid, lane);
     char *to = ct_string_room(&c->text, EVENT_BYTES);
     to = begin_event(to, phase, pid, tid);
-    to = put_time(to, ",\"ts\":", e->start_ns);
-    ct_string_end(&c->text, stpcpy(to, ",\"cat\":\"range\""));
+    to = put_time(to, ",\"ts\":", start_ns);
+    return stpcpy(to, ",\"cat\":\"user_annotation\"");
+}
+
+/* One event for all of a range: not all readers find the two ends of one. */
+static void put_whole(struct chrome *c, const struct ct_event *e, const struct ct_open_range *r,
+                      uint64_t end_ns, bool has_ended)
+{
+    char *to = begin_at(c, 'X', e, r->lane, r->start_ns);
+    ct_string_end(&c->text, put_time(to, ",\"dur\":", end_ns - r->start_ns));
+    put_label(c, e, r->label, has_ended);
 }
 
 static void put_range(struct chrome *c, const struct ct_event *e)
 {
     struct ct_open_range over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_MARKS) {
-        begin_at(c, 'i', e, 0);
-        ct_string_put(&c->text, ",\"s\":\"t\"");
-        put_label(c, e);
+        char *to = begin_at(c, 'i', e, 0, e->start_ns);
+        ct_string_end(&c->text, stpcpy(to, ",\"s\":\"t\""));
+        put_label(c, e, e->range.label, true);
     } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
-        begin_at(c, 'B', e, ct_open_ranges_begin(&c->open, e)->lane);
-        put_label(c, e);
+        ct_open_ranges_begin(&c->open, e);
     } else {
         size_t count = ct_open_ranges_end(&c->open, e, over);
-        for (size_t i = 0; i < count; i++) {
-            begin_at(c, 'E', e, over[i].lane);
-            ct_string_put(&c->text, ",\"name\":");
-            ct_string_put(&c->text, ct_event_label(&c->names, e->file, over[i].label));
-            ct_string_put(&c->text, "}");
-        }
+        for (size_t i = 0; i < count; i++)
+            put_whole(c, e, &over[i], e->start_ns, true);
     }
+}
+
+/* Those that never end are there to the end of all. */
+static void put_unfinished(struct chrome *c)
+{
+    struct ct_open_range range;
+    for (uint32_t i = 0; i < c->tl.file_count; i++)
+        while (c->tl.files[i].t && ct_open_ranges_left(&c->open, &c->tl.files[i], &range)) {
+            struct ct_event e = {
+                .file = &c->tl.files[i],
+                .is_range = true,
+                .range = {.number = range.number, .label = range.label, .thread = range.thread}};
+            put_whole(c, &e, &range, ct_max(c->tl.facts.end_ns, range.start_ns), false);
+        }
 }
 
 /* ---- the document ---- */
@@ -321,6 +391,7 @@ static void put_document(struct chrome *c)
             put_op(c, e);
         ct_string_write_much(&c->text, c->out);
     }
+    put_unfinished(c);
     ct_string_put(&c->text, "\n]}\n");
     ct_string_write(&c->text, c->out);
     ct_string_free(&notes);
@@ -340,6 +411,7 @@ int ct_export_chrome(const struct ct_input *in, FILE *out)
     ct_open_ranges_free(&c.open);
     ct_event_names_free(&c.names);
     ct_string_free(&c.text);
+    ct_string_free(&c.name);
     ct_timeline_close(&c.tl);
     return status;
 }
