@@ -4,10 +4,10 @@
 #include <stdatomic.h>
 
 #include "base/config.h"
-#include "system/log.h"
 #include "base/pattern.h"
 #include "base/spelled.h"
 #include "state/context.h"
+#include "system/log.h"
 
 #define SPELLED_BYTES 2048
 #define MOST_PATTERNS 64 /* that are told apart when one has matched nothing */

@@ -65,7 +65,8 @@ START_TEST(draws_everything)
     SAYS("document.title.includes('train.py')", "true");
     SAYS("[...document.querySelectorAll('main > section')].map((s) => s.id).join(' ')",
          "summary kernels timeline streams copies calls trust");
-    SAYS("document.querySelector('h1').textContent.startsWith('The GPU was busy 70% of 2.35 s observed and"
+    SAYS("document.querySelector('h1').textContent.startsWith('The GPU was busy 70% of 2.35 s "
+         "observed and"
          " waited 20% of it for launches: the run is launch-bound. sm90_xmma')",
          "true");
     SAYS("document.querySelectorAll('.advice li').length > 0", "true");
@@ -102,7 +103,8 @@ START_TEST(shows_what_is_uncertain)
     SAYS("[...document.querySelectorAll('#kernels tr.row')].filter((r) =>"
          " r.textContent.includes('±')).length",
          "1");
-    SAYS("document.querySelector('#trust').textContent.includes('1500 left out of the sample')", "true");
+    SAYS("document.querySelector('#trust').textContent.includes('1500 left out of the sample')",
+         "true");
     QUIET();
 }
 END_TEST

@@ -148,7 +148,9 @@ START_TEST(untimed)
     ct_row_lose(row, CT_LOSS_CAPTURED, 5, 0); /* which have not run */
     struct samples s = read_text(take(CT_METRICS_CLASSIC));
     ck_assert_double_eq(value_of(&s, "cutrace_operations_total", "\"k\""), 7);
-    ck_assert_double_eq(value_of(&s, "cutrace_untimed_operations_total", "launched faster than they could be read"), 7);
+    ck_assert_double_eq(
+        value_of(&s, "cutrace_untimed_operations_total", "launched faster than they could be read"),
+        7);
     ck_assert_double_eq(value_of(&s, "cutrace_untimed_operations_total", "captured"), 5);
     free(s.copy);
 }

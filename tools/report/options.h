@@ -36,20 +36,20 @@ struct ct_options {
     bool live;
     bool no_pager;
     bool wide;
-    bool gpu_summary;   /* that section alone, or with the next both */
+    bool gpu_summary; /* that section alone, or with the next both */
     bool api_summary;
-    bool gpu_trace;     /* of a trace: operations, unless only the next is given */
-    bool api_trace;     /* and calls */
-    bool force;         /* overwrite a file that is not an export of ours */
-    int per;            /* enum ct_per */
-    int unit;           /* enum ct_unit */
-    int color;          /* enum ct_color */
-    const char *sort;   /* columns, comma-separated, a leading - turns the order; NULL: as it is */
+    bool gpu_trace;      /* of a trace: operations, unless only the next is given */
+    bool api_trace;      /* and calls */
+    bool force;          /* overwrite a file that is not an export of ours */
+    int per;             /* enum ct_per */
+    int unit;            /* enum ct_unit */
+    int color;           /* enum ct_color */
+    const char *sort;    /* columns, comma-separated, a leading - turns the order; NULL: as it is */
     const char *columns; /* comma-separated; NULL: all */
-    const char *filter; /* extended regular expression; NULL: all */
-    uint64_t top;       /* rows to show; 0: all */
-    uint64_t since_ns;  /* of a trace's clock */
-    uint64_t until_ns;  /* UINT64_MAX: to the end */
+    const char *filter;  /* extended regular expression; NULL: all */
+    uint64_t top;        /* rows to show; 0: all */
+    uint64_t since_ns;   /* of a trace's clock */
+    uint64_t until_ns;   /* UINT64_MAX: to the end */
     const char *log_file; /* NULL: standard output, with live standard error */
     double percent_limit; /* rows with less are one; 0: not given */
     double fail_over;     /* percent; below 0: not given */

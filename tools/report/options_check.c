@@ -99,8 +99,10 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--format", o->format_name, printed, false},
         {"--csv", o->csv, printed && (nvprof || o->format == &ct_formats[CT_FORMAT_CSV]), false},
         {"--force-overwrite", o->force, sqlite, true},
-        {"--print-gpu-summary", o->gpu_summary, r == &ct_reports[CT_REPORT_SUMMARY] && !document, false},
-        {"--print-api-summary", o->api_summary, r == &ct_reports[CT_REPORT_SUMMARY] && !document, false},
+        {"--print-gpu-summary", o->gpu_summary, r == &ct_reports[CT_REPORT_SUMMARY] && !document,
+         false},
+        {"--print-api-summary", o->api_summary, r == &ct_reports[CT_REPORT_SUMMARY] && !document,
+         false},
         {"--print-gpu-trace", o->gpu_trace, r == &ct_reports[CT_REPORT_TRACE], false},
         {"--print-api-trace", o->api_trace, r == &ct_reports[CT_REPORT_TRACE], false},
     };
