@@ -12,8 +12,8 @@
 #define SPELLED_BYTES 2048
 #define MOST_PATTERNS 64 /* that are told apart when one has matched nothing */
 
-static _Atomic uint64_t matched; /* of the list's patterns, the first at bit 0 */
-static _Atomic uint32_t names;   /* that were looked at */
+static CT_PROCESS _Atomic uint64_t matched; /* of the list's patterns, the first at bit 0 */
+static CT_PROCESS _Atomic uint32_t names;   /* that were looked at */
 
 /* Behind the pattern at p. */
 static const char *pattern_end(const char *p)
@@ -95,10 +95,4 @@ bool ct_is_wanted(uint32_t device, const char *kernel)
 bool ct_is_all_wanted(void)
 {
     return !ct_config.without_gpu && !ct_config.devices && !ct_config.kernels;
-}
-
-void ct_wanted_forget(void)
-{
-    atomic_store_explicit(&names, 0, memory_order_relaxed);
-    atomic_store_explicit(&matched, 0, memory_order_relaxed);
 }

@@ -11,7 +11,4 @@ bool ct_is_wanted(uint32_t device, const char *kernel);
 bool ct_is_all_wanted(void);
 /* At the end: says which patterns no kernel had in its name. */
 void ct_wanted_end(void);
-/* In a child: it has seen no kernel. */
-void ct_wanted_forget(void);
-
 #endif

@@ -104,7 +104,6 @@ static void forget_parent(void)
     ct_range_names_forget();
     ct_beside_forget();
     ct_control_forget();
-    ct_wanted_forget();
     ct_process_forget();
     if (atomic_load(&ct_state) != CT_NEW)
         atomic_store(&ct_state, CT_NEW);
