@@ -11,4 +11,5 @@ bool ct_is_wanted(uint32_t device, const char *kernel);
 bool ct_is_all_wanted(void);
 /* At the end: says which patterns no kernel had in its name. */
 void ct_wanted_end(void);
+
 #endif
