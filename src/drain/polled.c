@@ -67,9 +67,8 @@ static uint64_t next_start_ns(struct ct_context *c, const struct ct_pending *p)
 /* The front end's share in a bracket ahead of the operation. */
 static uint64_t front_ns(const struct ct_calibration *f, enum ct_work_class work)
 {
-    static const uint32_t usual_ns = 2910; /* bias of a bracket on an H200's busy stream */
     uint32_t bias_ns = work == CT_CLASS_KERNEL ? f->bias_busy_ns : f->bias_copy_ns;
-    bias_ns = bias_ns ? bias_ns : usual_ns;
+    bias_ns = bias_ns ? bias_ns : CT_H200_bias_busy_ns;
     return bias_ns > ct_record_ns(f) ? bias_ns - ct_record_ns(f) : 0;
 }
 

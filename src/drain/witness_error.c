@@ -17,9 +17,6 @@
 #define TRIMMED 10 /* one in so many is left out at either end: a host that was interrupted */
 #define WIDEST_NS 3000
 
-/* A program's late kernel has one part in so many of a record's extra host time, a witness not. */
-#define HOST_PART 12
-
 static bool is_late(const struct ct_measured *m, const struct ct_estimate *e)
 {
     return e->is_clean && ct_gpu_waited(&m->times);
@@ -93,7 +90,7 @@ int64_t ct_witness_excess_ns(const struct ct_witness *w, uint64_t host_record_ns
     if (w->told < FEWEST)
         return 0;
     int64_t usual_ns = w->by->host_record_ns;
-    return w->excess_ns + (usual_ns ? ((int64_t)host_record_ns - usual_ns) / HOST_PART : 0);
+    return w->excess_ns + (usual_ns ? ((int64_t)host_record_ns - usual_ns) / CT_HOST_PART : 0);
 }
 
 /* Errors from other figures are forgotten: these are wrong by something else. */

@@ -8,21 +8,8 @@
 #define REMEMBERED 64
 #define REMEMBERED_EACH 16 /* of a context */
 
-/*
- * The longest that the front end is with a stream after it has stamped a stop there, or a start,
- * behind which it finds the operation. What is later than that did not wait.
- */
-#define STOP_TURN_NS 3900
-#define START_TURN_NS 6000
-
 /* So long after it was asked for, a start stamp on an idle stream tells that nothing was served. */
 #define STALL_NS 20000
-
-/*
- * A stop stamp of another stream so long after the GPU is told of an operation is behind it; one so
- * long before had no influence.
- */
-#define TOLD_NS 1000
 
 /* Kernels in flight that fill the device, of which more than a few cannot have any place. */
 #define FILLING 32
@@ -206,7 +193,7 @@ struct sweep {
 
 static bool is_within_turn(const struct stamp *before, const struct stamp *s)
 {
-    uint64_t turn_ns = before->kind == STOP ? STOP_TURN_NS : START_TURN_NS;
+    uint64_t turn_ns = before->kind == STOP ? CT_STOP_TURN_NS : CT_START_TURN_NS;
     return before->stream != NO_STREAM && s->at_ns <= before->at_ns + turn_ns;
 }
 
@@ -249,7 +236,7 @@ static uint64_t held_ns(const struct sweep *w, const struct stamp *s)
     if (!is_within_turn(other(w, s), s))
         return 0;
     uint64_t ns = s->at_ns - ct_max(w->chain_ns, s->m->start_ns);
-    return w->stalled ? ns : ct_min(ns, (uint64_t)w->most * START_TURN_NS);
+    return w->stalled ? ns : ct_min(ns, (uint64_t)w->most * CT_START_TURN_NS);
 }
 
 /* What begins now has its blocks behind theirs, but for those of streams of less priority. */
@@ -324,7 +311,8 @@ static uint64_t taken_ns(unsigned start)
     int64_t lead_ns = s->m->times.lead_ns;
     if (lead_ns == CT_LEAD_UNKNOWN || lead_ns <= CT_LEAD_READY_NS)
         return 0;
-    for (unsigned i = first_after(start, s->at_ns + (uint64_t)lead_ns + TOLD_NS); --i > start;) {
+    for (unsigned i = first_after(start, s->at_ns + (uint64_t)lead_ns + CT_PERHAPS_BEFORE_NS);
+         --i > start;) {
         uint64_t after_ns = stamps[i].at_ns - s->at_ns;
         if ((int64_t)after_ns + CT_AFTER_STOP_NS < lead_ns)
             break;

@@ -6,195 +6,23 @@
 #include "time/gpu_clock.h"
 #include "time/percentile.h"
 
-/* Of a small set, for which the front end needs less: ready up to that lead, and so much less. */
-#define LEAD_SET_READY_NS 900
-#define SET_NEEDS_LESS_NS 600
-
-/* So soon after the GPU was told of the operation, the stop was before it; later it may have been.
- */
-#define SURELY_BEFORE_NS 400
-
 #define REGISTERS 65536 /* of a multiprocessor */
-
-/* An H200's figures that an H100 was not measured for, or has as well: on all hosts, */
-#define HOPPER                                                                                     \
-    .source = CT_CALIBRATION_TABLE, .registers_ns = 80, .late_kib_ns = 50, .busy_kib_ns = 140,     \
-    .hop_ns = 4200, .uncertainty_ns = 200, .idle_uncertainty_ns = 300
-#define HOPPER_NODE .gap_ns = 120, .doubt_ns = 400, .beside_ns = 700
-/* on most, */
-#define HOPPER_NEAR                                                                                \
-    .record_ns = 1280, .bias_copy_ns = 1250, .bias_wait_ns = 5600, .beside_ns = 900,               \
-    .intake_ns = 1000, .in_time_ns = 500, .ready_kib_ns = 60, .gap_busy_ns = 1600
-/* and on those from which a stamp is longer on its way. */
-#define HOPPER_FAR                                                                                 \
-    .record_ns = 2900, .bias_copy_ns = 2550, .bias_set_ns = 3800, .bias_wait_ns = 9500,            \
-    .beside_ns = 600, .in_time_ns = 1200, .ready_kib_ns = 140, .gap_busy_ns = 3600,                \
-    .host_record_ns = 1350
-
-/*
- * Measured: brackets of kernels of known duration against CUPTI's, driver 580. Names are whole, as
- * the driver has them: another name that has one of these in it (a GH200, an NVL, a MIG slice) is
- * another device on which nothing was measured.
- */
-static const struct {
-    const char *name;
-    struct ct_calibration figures;
-} known[] = {
-    /* Its virtual clock stands still while the host works: nothing of the host's is in a bracket.
-     */
-    {"Simulated H200",
-     {
-         .source = CT_CALIBRATION_TABLE,
-         .record_ns = 1280,
-         .bias_busy_ns = 2910,
-         .bias_ready_ns = 2910,
-         .bias_copy_ns = 2910,
-         .bias_set_ns = 2910,
-         .bias_wait_ns = 2910,
-         .gap_busy_ns = 1600,
-         .submit_ns = UINT32_MAX,
-         .copy_floor_ns = 4110,
-         .set_floor_ns = 3910,
-         .node = {.bias_ns = 1980},
-     }},
-    /* CUDASIM_EVENT_NS=15000. */
-    {"Simulated H200",
-     {
-         .source = CT_CALIBRATION_TABLE,
-         .record_ns = 15000,
-         .bias_busy_ns = 16630,
-         .bias_ready_ns = 16630,
-         .bias_copy_ns = 16630,
-         .bias_set_ns = 16630,
-         .bias_wait_ns = 16630,
-         .gap_busy_ns = 18750,
-         .submit_ns = UINT32_MAX,
-         .copy_floor_ns = 17830,
-         .set_floor_ns = 17630,
-         .node = {.bias_ns = 15700},
-     }},
-    {"NVIDIA H100 80GB HBM3",
-     {
-         HOPPER,
-         HOPPER_NEAR,
-         .bias_busy_ns = 3100,
-         .bias_ready_ns = 2400,
-         .bias_set_ns = 1300,
-         .submit_ns = 1625,
-         .outside_ns = 870,
-         .node = {.bias_ns = 2850, /* between 2.5 and 3.1 us */ .spread_ns = 500, HOPPER_NODE},
-     }},
-    /* The one above, and what an H200 has more there. */
-    {"NVIDIA H100 80GB HBM3",
-     {
-         HOPPER,
-         HOPPER_FAR,
-         .bias_busy_ns = 3950,
-         .bias_ready_ns = 4050,
-         .submit_ns = 1665,
-         .outside_ns = 870,
-         .node = {.bias_ns = 4100, .spread_ns = 700, HOPPER_NODE},
-     }},
-    {"NVIDIA H200",
-     {
-         HOPPER,
-         HOPPER_NEAR,
-         .bias_busy_ns = 2900,
-         .bias_ready_ns = 2300,
-         .bias_set_ns = 1500,
-         .submit_ns = 1555,
-         .outside_ns = 630,
-         .host_record_ns = 1300,
-         .node = {.bias_ns = 2450, /* between 2.0 and 2.85 us, by graph and machine */
-                  .spread_ns = 500,
-                  HOPPER_NODE},
-     }},
-    {"NVIDIA H200",
-     {
-         HOPPER,
-         HOPPER_FAR,
-         .bias_busy_ns = 3750,
-         .bias_ready_ns = 3950,
-         .submit_ns = 1595,
-         .outside_ns = 620,
-         .node = {.bias_ns = 3800, /* between 3.3 and 4.35 us */ .spread_ns = 700, HOPPER_NODE},
-     }},
-};
-
-static const struct ct_calibration none = {.source = CT_CALIBRATION_NONE};
-
-/* The first of those that stand for a device; past the last: none does. */
-static unsigned first_of(const char *device_name)
-{
-    unsigned i = 0;
-    while (i < ct_countof(known) && !ct_streq(device_name, known[i].name))
-        i++;
-    return i;
-}
-
-/* Those of one device follow each other, the slower hosts behind. */
-static bool is_same_device(unsigned a, unsigned b)
-{
-    return b < ct_countof(known) && ct_streq(known[a].name, known[b].name);
-}
-
-const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t seen_ns)
-{
-    unsigned first = first_of(device_name), best = first;
-    if (first == ct_countof(known))
-        return &none;
-    for (unsigned i = first + 1; is_same_device(first, i); i++)
-        if (known[i].figures.record_ns <= seen_ns + seen_ns / 10)
-            best = i;
-    return &known[best].figures;
-}
-
-bool ct_calibration_varies(const char *device_name)
-{
-    unsigned first = first_of(device_name);
-    return first < ct_countof(known) && is_same_device(first, first + 1);
-}
-
-/* A record that takes the host so long was interrupted, before or after the GPU heard of it. */
-#define INTERRUPTED_NS 6000
-
-/* After a stop record that took so long the GPU may have heard of it too late. */
-#define SLOW_STOP_NS 2500
-
-/*
- * Gaps of a busy stream differ by what the front end has to load for the operation; beyond so many
- * of the usual ones the stream has been idle.
- */
-#define IDLE_GAPS 2
-
-/* A copy's call that takes so long does more than to submit it. */
-#define STAGING_NS 6000
-
-/* In the bracket of a device that nobody knows; two or three microseconds on known ones. */
-#define UNKNOWN_BIAS_NS 3000
-/* From kernel to kernel in a graph. */
-#define UNKNOWN_GAP_NS 700
-
-/* What takes so much more than twice what is usual in its row is another kind of operation. */
-#define FAR_LONGER_NS 1000
-
-/* So long before the end of a kernel that fills the device its last blocks begin, about. */
-#define LAST_BLOCKS_NS 1500
 
 /*
  * Where more may have waited for other streams than are clean, those are clean because they were
- * late, but by little; for one in so many it may be by anything. Some of all those bounds will not
- * have waited: these percent. What is shorter than the clean ones by more is another operation.
+ * late, but by little; for one in so many it may be by anything.
  */
-#define HELD_LATE_NS 2000
 #define HELD_MOST 16
-#define HELD_LOW_PERCENT 12
+
+/* A row's operation that takes so much more than twice the usual time is another kind of operation.
+ */
+#define FAR_LONGER_NS 1000
 
 /* With more other streams in flight at its stop one has waited, most likely for all of them. */
 #define CROWDED 3
 
 /*
- * Of short kernels those tell most whose stop could not wait for another stream. They are few, and
+ * Short kernels tell most whose stop could not wait for another stream. They are few, and
  * single ones vary.
  */
 #define ALONE_LEAST 6
@@ -214,7 +42,7 @@ static struct range exactly(int64_t ns)
 static bool was_idle(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     return !t->shared_start &&
-           (t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > (uint64_t)c->gap_busy_ns * IDLE_GAPS);
+           (t->gap_ns == CT_GAP_UNKNOWN || t->gap_ns > (uint64_t)c->gap_busy_ns * CT_IDLE_GAPS);
 }
 
 /*
@@ -224,9 +52,9 @@ static bool was_idle(const struct ct_calibration *c, const struct ct_bracket_tim
  */
 static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    bool is_interrupted = t->record_ns > INTERRUPTED_NS;
+    bool is_interrupted = t->record_ns > CT_INTERRUPTED_NS;
     int64_t call_ns = (int64_t)(t->launch_ns - t->told_ns);
-    int64_t idle_ns = call_ns + (int64_t)ct_after_told(ct_min(t->record_ns, INTERRUPTED_NS));
+    int64_t idle_ns = call_ns + (int64_t)ct_after_told(ct_min(t->record_ns, CT_INTERRUPTED_NS));
     int64_t most_ns = is_interrupted ? call_ns + (int64_t)t->record_ns : idle_ns;
     if (t->shared_start)
         return exactly(CT_LEAD_READY_NS);
@@ -314,8 +142,8 @@ static struct range lead_of(const struct ct_calibration *c, const struct ct_brac
 }
 
 /*
- * The part of its place that was before an operation. None where that leaves no time for it, or where only
- * the place that it shares is known: then the bounds are apart.
+ * The part of its place that was before an operation. None where that leaves no time for it, or
+ * where only the place that it shares is known: then the bounds are apart.
  */
 static struct range within_place(const struct ct_calibration *c, const struct ct_bracket_times *t,
                                  struct range r)
@@ -359,7 +187,7 @@ static struct range excess(const struct ct_calibration *c, const struct ct_brack
         return r;
     int64_t taken_ns = (int64_t)t->taken_ns + CT_AFTER_STOP_NS - (int64_t)c->submit_ns;
     r.high_ns = larger(r.high_ns, taken_ns);
-    if (t->lead_ns == CT_LEAD_UNKNOWN || (int64_t)t->taken_ns <= t->lead_ns + SURELY_BEFORE_NS)
+    if (t->lead_ns == CT_LEAD_UNKNOWN || (int64_t)t->taken_ns <= t->lead_ns + CT_SURELY_BEFORE_NS)
         r.low_ns = larger(r.low_ns, taken_ns);
     return r;
 }
@@ -370,19 +198,24 @@ static bool was_late(const struct ct_bracket_times *t)
     return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > CT_LEAD_READY_NS;
 }
 
+struct tenths {
+    uint8_t start[5], stop[5];
+};
+
+/* clang-format off */
+#define TENTHS(...) {__VA_ARGS__}
+/* clang-format on */
+#define BESIDE(name, at_start, at_stop, ...) static const struct tenths name = {at_start, at_stop};
+#include "time/figures.def"
+
 /*
  * The front end looks at one stream after the other. With others at work it comes later to the
  * operation and to the stop record. In tenths, by the number of the others.
  */
 static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    static const struct tenths {
-        uint8_t start[5], stop[5];
-    } late = {{0, 0, 0, 2, 8}, {0, 1, 7, 9, 10}},
-      in_short_queue = {{0, 1, 8, 10, 10}, {0, 2, 13, 16, 19}},
-      in_long_queue = {{0, 1, 8, 10, 10}, {0, 1, 10, 11, 14}}; /* which is slower anyway */
     bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
-    const struct tenths *by = was_late(t) ? &late : is_long ? &in_long_queue : &in_short_queue;
+    const struct tenths *by = was_late(t) ? &late : is_long ? &long_queue : &short_queue;
     uint64_t at_start = ct_min(t->beside_start, 4), at_stop = ct_min(t->beside, 4);
     return (int64_t)c->beside_ns * (by->start[at_start] + by->stop[at_stop]) / 10;
 }
@@ -410,19 +243,19 @@ static int64_t bias_copy(const struct ct_calibration *c, const struct ct_bracket
  */
 static int64_t excess_of_late_set(const struct ct_calibration *c, int64_t lead_ns)
 {
-    return (int64_t)c->bias_busy_ns - SET_NEEDS_LESS_NS - (int64_t)c->bias_set_ns + lead_ns -
+    return (int64_t)c->bias_busy_ns - CT_SET_NEEDS_LESS_NS - (int64_t)c->bias_set_ns + lead_ns -
            (int64_t)c->submit_ns;
 }
 
 static int64_t excess_of_set(const struct ct_calibration *c, int64_t lead_ns)
 {
     int64_t late_ns = excess_of_late_set(c, lead_ns);
-    if (lead_ns <= LEAD_SET_READY_NS)
+    if (lead_ns <= CT_LEAD_SET_READY_NS)
         return 0;
     if (lead_ns >= CT_LEAD_WAITS_NS)
         return late_ns;
     int64_t waits_ns = excess_of_late_set(c, CT_LEAD_WAITS_NS);
-    return smaller(late_ns, on_the_way(lead_ns, LEAD_SET_READY_NS, 0, waits_ns));
+    return smaller(late_ns, on_the_way(lead_ns, CT_LEAD_SET_READY_NS, 0, waits_ns));
 }
 
 static int64_t bias_set(const struct ct_calibration *c, const struct ct_bracket_times *t)
@@ -461,7 +294,7 @@ static uint64_t not_negative(int64_t ns)
 static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->source == CT_CALIBRATION_NONE)
-        return UNKNOWN_BIAS_NS;
+        return CT_UNKNOWN_BIAS_NS;
     bool was_ready = t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns <= CT_LEAD_READY_NS;
     uint64_t ns = was_ready ? c->uncertainty_ns : c->idle_uncertainty_ns;
     if (t->work != CT_CLASS_KERNEL)
@@ -473,7 +306,7 @@ static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket
 static bool is_host_inside(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     return c->submit_ns != UINT32_MAX &&
-           (t->work == CT_CLASS_WAIT || (t->work == CT_CLASS_COPY && t->launch_ns > STAGING_NS));
+           (t->work == CT_CLASS_WAIT || (t->work == CT_CLASS_COPY && t->launch_ns > CT_STAGING_NS));
 }
 
 /* Behind another engine's work a stop waits for more than that. */
@@ -485,7 +318,7 @@ static bool is_of_front_end(const struct ct_bracket_times *t)
 /* After a slow stop record, for all that is known the GPU heard of it only at its end. */
 static bool may_be_late(const struct ct_bracket_times *t)
 {
-    if (t->is_placed || t->stop_record_ns <= SLOW_STOP_NS)
+    if (t->is_placed || t->stop_record_ns <= CT_SLOW_STOP_NS)
         return false;
     return t->slack_ns == CT_LEAD_UNKNOWN ||
            t->slack_ns < CT_LATE_NS + (int64_t)ct_after_told(t->stop_record_ns);
@@ -499,7 +332,7 @@ static int64_t least_behind(const struct ct_calibration *c, const struct ct_brac
 {
     if (!c->beside_ns || t->work != CT_CLASS_KERNEL || !(t->filled_ns || t->filled_past))
         return INT64_MAX;
-    return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + LAST_BLOCKS_NS;
+    return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + CT_LAST_BLOCKS_NS;
 }
 
 /* The figures of single brackets differ by so much: so do bounds. */
@@ -639,12 +472,12 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
                                           uint64_t least, uint64_t most)
 {
     bool is_known = f->bias_ns != 0;
-    struct ct_node_bias b = {f->bias_ns, is_known ? f->spread_ns : UNKNOWN_BIAS_NS};
+    struct ct_node_bias b = {f->bias_ns, is_known ? f->spread_ns : CT_UNKNOWN_BIAS_NS};
     if (!least)
         return b;
     uint64_t low_ns = not_negative(added_ns) / most, high_ns = not_negative(added_ns) / least;
     uint64_t half_ns = (high_ns - low_ns) / 2;
-    uint64_t doubt_ns = (is_known ? f->doubt_ns : UNKNOWN_GAP_NS) + half_ns;
+    uint64_t doubt_ns = (is_known ? f->doubt_ns : CT_UNKNOWN_GAP_NS) + half_ns;
     if (doubt_ns <= b.doubt_ns)
         b = (struct ct_node_bias){low_ns + half_ns + f->gap_ns, doubt_ns};
     return b;
@@ -657,8 +490,9 @@ static void follow_held(struct ct_prior *p, const struct ct_estimate *e)
     if (e->was_crowded && p->has_uncrowded)
         return;
     p->has_uncrowded = !e->was_crowded;
-    p->held_low_ns =
-        is_first ? e->high_ns : ct_percentile_follow(p->held_low_ns, e->high_ns, HELD_LOW_PERCENT);
+    p->held_low_ns = is_first
+                         ? e->high_ns
+                         : ct_percentile_follow(p->held_low_ns, e->high_ns, CT_HELD_LOW_PERCENT);
 }
 
 /* So few are clean that they tell less than the bounds do. */
@@ -667,7 +501,7 @@ static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *
     if (!e->was_held || p->held <= p->count)
         return false;
     return p->held > HELD_MOST * p->count ||
-           (int64_t)p->held_low_ns + HELD_LATE_NS >= usual_ns(p, e->witness_ns);
+           (int64_t)p->held_low_ns + CT_HELD_LATE_NS >= usual_ns(p, e->witness_ns);
 }
 
 /*

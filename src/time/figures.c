@@ -1,13 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 #include "time/figures.h"
 
+#include "base/text.h"
+
 #define FEWEST 12
 #define FEWEST_READY 4
-#define SHORT_QUEUE 9 /* what is behind, where little is */
 #define MOST 128
 #define HIGHEST_NS 20000        /* no figure can be above */
 #define WIDEST_NS 2000          /* half of the range of what was read, at most */
 #define SUBMIT_LOWEST_NS (-500) /* a little below 0 is noise */
+
+enum {
+#define HOST(column, device) column,
+#include "time/figures.def"
+    HOSTS
+};
+
+/*
+ * Names are whole, as the driver has them: another name that has one of these in it (a GH200, an
+ * NVL, a MIG slice) is another device, on which nothing was measured.
+ */
+static const struct {
+    const char *name;
+    struct ct_calibration figures;
+} known[HOSTS] = {
+#define HOST(column, device)                                                                       \
+    [column].name = (device), [column].figures.source = CT_CALIBRATION_TABLE,
+#define FIGURE(member, unit, sim, sim_slow, h200, h200_slow, h100, h100_slow, ...)                 \
+    [SIM].figures.member = (sim), [SIM_SLOW].figures.member = (sim_slow),                          \
+    [H200].figures.member = (h200), [H200_SLOW].figures.member = (h200_slow),                      \
+    [H100].figures.member = (h100), [H100_SLOW].figures.member = (h100_slow),
+#define NODE_FIGURE(member, ...) FIGURE(node.member, __VA_ARGS__)
+#include "time/figures.def"
+};
+
+static const struct ct_calibration none = {.source = CT_CALIBRATION_NONE};
+
+/* The first of those that stand for a device; HOSTS: none does. */
+static unsigned first_of(const char *device_name)
+{
+    unsigned i = 0;
+    while (i < HOSTS && !ct_streq(device_name, known[i].name))
+        i++;
+    return i;
+}
+
+/* Hosts of one device follow each other, the slower ones behind. */
+static bool is_same_device(unsigned a, unsigned b)
+{
+    return b < HOSTS && ct_streq(known[a].name, known[b].name);
+}
+
+const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t seen_ns)
+{
+    unsigned first = first_of(device_name), best = first;
+    if (first == HOSTS)
+        return &none;
+    for (unsigned i = first + 1; is_same_device(first, i); i++)
+        if (known[i].figures.record_ns <= seen_ns + seen_ns / 10)
+            best = i;
+    return &known[best].figures;
+}
+
+bool ct_calibration_varies(const char *device_name)
+{
+    unsigned first = first_of(device_name);
+    return first < HOSTS && is_same_device(first, first + 1);
+}
 
 static void sort(int64_t *x, unsigned n)
 {
@@ -100,7 +159,7 @@ bool ct_figures_busy(const struct ct_trial *trials, unsigned n, struct ct_calibr
         gap[busy++] = t->gap_ns;
         if (t->following >= CT_LONG_QUEUE)
             bias[long_ones++] = ns;
-        else if (t->following <= SHORT_QUEUE)
+        else if (t->following <= CT_SHORT_QUEUE)
             ready[short_ones++] = ns;
     }
     if (long_ones < FEWEST || short_ones < FEWEST_READY)
@@ -151,41 +210,31 @@ bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibr
     return true;
 }
 
-/*
- * An H200's, against CUPTI's durations. What programs launch takes longer to be over for the front
- * end than one warp that spins and writes. The smallest set there is takes 600 ns of its bracket,
- * the smallest copy 2,300, with its way through the front end. A copy whose call waits for it is
- * stamped when the host has come back, which is the later the longer stamps are on their way. With
- * one other stream at work, a stop record takes longer.
- */
-#define LONGER_NS 155
-#define SMALLEST_SET_NS 600
-#define SMALLEST_COPY_NS 2300
-#define WAIT_NS 2300
-#define WAIT_RECORDS(ns) ((ns)*8 / 5)
-#define BESIDE_NS 900
-#define IN_TIME_NS 500
-#define HOP_NS 4200    /* from a kernel to a copy */
-#define OUTSIDE_NS 630 /* of a witness */
-
 static uint32_t less(uint32_t ns, uint32_t by_ns)
 {
     return ns > by_ns ? ns - by_ns : 0;
 }
 
+/* Figures that need a second clock beside the device's own are the H200's. */
+static void inherit(struct ct_calibration *out)
+{
+#define MEASURED(member, h200)
+#define NONE(member, h200)
+#define INHERITED(member, h200) out->member = (h200);
+#define FIGURE(member, unit, sim, sim_slow, h200, h200_slow, h100, h100_slow, others, ...)         \
+    others(member, h200)
+#include "time/figures.def"
+}
+
 void ct_figures_finish(struct ct_calibration *out)
 {
     out->bias_copy_ns = out->bias_set_ns = out->bias_wait_ns = out->bias_busy_ns;
-    out->beside_ns = out->hop_ns = 0;
     if (out->submit_ns == UINT32_MAX)
         return;
-    out->bias_busy_ns += LONGER_NS;
-    out->bias_ready_ns += LONGER_NS;
-    out->bias_set_ns = less(out->set_floor_ns, SMALLEST_SET_NS);
-    out->bias_copy_ns = less(out->copy_floor_ns, SMALLEST_COPY_NS);
-    out->bias_wait_ns = out->bias_copy_ns + WAIT_NS + WAIT_RECORDS(out->record_ns);
-    out->beside_ns = BESIDE_NS;
-    out->in_time_ns = IN_TIME_NS;
-    out->hop_ns = HOP_NS;
-    out->outside_ns = OUTSIDE_NS;
+    inherit(out);
+    out->bias_busy_ns += CT_FIGURES_LONGER_NS;
+    out->bias_ready_ns += CT_FIGURES_LONGER_NS;
+    out->bias_set_ns = less(out->set_floor_ns, CT_SMALLEST_SET_NS);
+    out->bias_copy_ns = less(out->copy_floor_ns, CT_SMALLEST_COPY_NS);
+    out->bias_wait_ns = out->bias_copy_ns + CT_WAIT_NS + out->record_ns * CT_WAIT_TENTHS / 10;
 }

@@ -1,20 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From brackets around the self-timed kernel to a device's figures. No driver call is made here.
+ * Figures of devices and hosts, in nanoseconds: those that were measured once (figures.def), and a
+ * device's own from brackets around the self-timed kernel. No driver call is made here.
  */
 #ifndef CT_FIGURES_H
 #define CT_FIGURES_H
 
 #include "base/base.h"
-#include "time/estimate.h"
+#include "cutrace/format.h"
+
+/* Event nodes in a device's graphs. */
+struct ct_node_figures {
+#define NODE_FIGURE(name, ...) uint32_t name;
+#include "time/figures.def"
+};
+
+struct ct_calibration {
+    uint32_t source; /* enum ct_calibration_source */
+#define FIGURE(name, ...) uint32_t name;
+#include "time/figures.def"
+    struct ct_node_figures node;
+};
+
+enum {
+#define CONSTANT(name, unit, value, ...) name = (value),
+#include "time/figures.def"
+#define FIGURE(name, unit, sim, sim_slow, h200, ...) CT_H200_##name = (h200),
+#include "time/figures.def"
+};
+
+/* Whether brackets tell anything of the host's time; the simulator's do not. */
+static inline bool ct_tells_host(const struct ct_calibration *c)
+{
+    return c->source != CT_CALIBRATION_NONE && c->submit_ns != UINT32_MAX;
+}
 
 /*
- * CUPTI's duration of a kernel is longer than what the kernel itself sees between its first and its
- * last instruction, by this much on an H200, from 0.5 to 500 us kernels. What programs launch has
- * more in its bracket than this kernel, by what ct_figures_finish() adds. Only the difference of
- * the two counts: they were settled together.
+ * An operation ends so long before its stop stamp, and a stamp is so long after the moment at which
+ * the GPU was told of it, at least. A device without figures has an H200's.
  */
-#define CT_FIGURES_OUTSIDE_NS 800
+static inline uint32_t ct_record_ns(const struct ct_calibration *c)
+{
+    return c->record_ns ? c->record_ns : CT_H200_record_ns;
+}
+
+/*
+ * Figures for a device by its whole name; source NONE for unknown devices. Where hosts differ:
+ * those of the slowest on which a record takes no longer than was seen here. `seen_ns` is never
+ * less than it takes, give or take a tenth: while few records are queued the GPU waits for the
+ * next. 0: nothing was seen.
+ */
+const struct ct_calibration *ct_calibration_of(const char *device_name, uint32_t seen_ns);
+/* Whether hosts differ with this device. */
+bool ct_calibration_varies(const char *device_name);
 
 /* One launch of the kernel. */
 struct ct_trial {

@@ -27,8 +27,7 @@
 /* Of the host's rate: crystals, a clock that is being slewed, and a tie that is 5 us off. */
 #define RATE_OFF_MOST 1e-3
 
-/* Of hosts with an H200: where to begin. The first ones of a process are the slowest. */
-#define HOST_RECORD_NS 1000
+/* The percentile of its records that shows a host which nothing holds up. */
 #define HOST_RECORD_PERCENT 10
 
 /*
@@ -211,7 +210,7 @@ bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t 
 
 uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns)
 {
-    uint64_t known_ns = clock->host_record_ns ? clock->host_record_ns : HOST_RECORD_NS;
+    uint64_t known_ns = clock->host_record_ns ? clock->host_record_ns : CT_HOST_RECORD_NS;
     known_ns = ct_percentile_follow(known_ns, ns, HOST_RECORD_PERCENT);
     return clock->host_record_ns = ct_max(known_ns, 1);
 }

@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "system/clock.h"
+#include "time/figures.h"
 
 #define CT_CLOCK_PINS 32
 
@@ -24,13 +25,13 @@
 #define CT_CLOCK_STALE_NS 50000000
 
 /*
- * A record takes the host a while, and the GPU is told of it on the way. What comes after that, of
- * a record's duration: measured, between a fifth and a third (doc/accuracy.md). After an operation
- * as much comes as after a record, unless something held that up: ct_lead_told_ns().
+ * A record takes the host a while, and the GPU is told of it on the way: the part of its duration
+ * that comes behind that. As much comes behind an operation, unless something held that up:
+ * ct_lead_told_ns().
  */
 static inline uint64_t ct_after_told(uint64_t duration)
 {
-    return duration * 3 / 10;
+    return duration * CT_TOLD_PERCENT / 100;
 }
 
 /* When the GPU is told of a record that takes the host from `before` to `after`, in ticks. */

@@ -3,49 +3,8 @@
 
 #include "system/clock.h"
 
-/*
- * A start record that shows where the clocks are: on an idle stream, and neither interrupted nor
- * held up by cold caches, of which ct_after_told() knows nothing. A slow host has no shorter ones,
- * and where there has been no pin for long one that is off by a little is better than none.
- */
-#define PIN_GAP_NS 5000
-#define PIN_RECORD_NS 3000
-#define PIN_RECORDS 2
-#define PIN_RECORDS_STALE 3
-#define PIN_EARLY_NS 1000
-#define PIN_NEAR_NS 1000 /* of a stream of which it is inferred that it was idle */
+/* Flags of brackets that show nothing of the clocks. */
 #define PIN_FLAGS (CT_OP_SHARED_START | CT_OP_TOLD_START | CT_OP_MARKS)
-
-/*
- * What is stamped a record's time after another stream's stamp, or little later, had to wait for
- * that record: for anything up to what one takes. Of such pins the tie takes the one at two fifths.
- */
-#define TURN_NS 400
-
-/* So long after another stream's stamp the front end has no more to do with that stream. */
-#define ALONE_NS 8000
-
-/* Where what is queued has no brackets: so long ahead, the host will have queued as much behind. */
-#define LONG_LEAD_NS (-60000)
-
-/*
- * A stop that had to wait for the front end to take in a record is stamped so long before the
- * moment at which an idle stream would have stamped that; one that had to wait for an operation,
- * of which it takes two bites, before or after it.
- */
-#define RECORD_FROM_NS 350
-#define OPERATION_FROM_NS (-900)
-#define INTAKE_UNTIL_NS 900
-
-/*
- * What holds up the start record and the call, cold caches, holds up what the driver does behind
- * telling the GPU as well, by such parts. A call takes as long as three records. Where it takes far
- * longer it was interrupted, which is at one place.
- */
-#define CALL_RECORDS 3
-#define HELD_UP_MOST_NS 15000
-#define RECORD_PART 32
-#define CALL_PART 64
 
 struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 {
@@ -62,13 +21,14 @@ struct ct_bracket_times ct_lead_host_times(const struct ct_op *op)
 
 static uint64_t held_up_ns(uint64_t ns, uint64_t usual_ns)
 {
-    return ns > usual_ns ? ct_min(ns - usual_ns, HELD_UP_MOST_NS) : 0;
+    return ns > usual_ns ? ct_min(ns - usual_ns, CT_HELD_UP_MOST_NS) : 0;
 }
 
 uint64_t ct_lead_told_ns(uint64_t host_record_ns, const struct ct_bracket_times *t)
 {
-    return ct_after_told(host_record_ns) + held_up_ns(t->record_ns, host_record_ns) / RECORD_PART +
-           held_up_ns(t->launch_ns, CALL_RECORDS * host_record_ns) / CALL_PART;
+    return ct_after_told(host_record_ns) +
+           held_up_ns(t->record_ns, host_record_ns) / CT_RECORD_PART +
+           held_up_ns(t->launch_ns, CT_CALL_RECORDS * host_record_ns) / CT_CALL_PART;
 }
 
 unsigned ct_lead_entries(const struct ct_op *op)
@@ -92,7 +52,7 @@ static bool is_queue_long(const struct ct_gpu_clock *clock, const struct ct_meas
 {
     uint64_t submitted_ns;
     bool unseen = m->op.flags & CT_OP_AFTER_BREAK || m->op.cell != CT_CELL_NONE;
-    if (unseen && m->times.lead_ns < LONG_LEAD_NS)
+    if (unseen && m->times.lead_ns < CT_LONG_LEAD_NS)
         return true;
     return m->long_ticks && ct_gpu_clock_at(clock, m->long_ticks, &submitted_ns) &&
            submitted_ns <= m->stop_ns;
@@ -124,18 +84,18 @@ static bool shows_wrong_clock(const struct ct_gpu_clock *clock, const struct ct_
 {
     uint64_t at_ns;
     return ct_gpu_clock_at(clock, ct_told_ticks(m->op.open_ticks, m->op.call_ticks), &at_ns) &&
-           m->start_ns + PIN_EARLY_NS < at_ns;
+           m->start_ns + CT_PIN_EARLY_NS < at_ns;
 }
 
 /* Whether the stream was idle when the start record was made, as far as can be seen from here. */
 static bool is_pin(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
-    unsigned records = is_stale(clock, op->call_ticks) ? PIN_RECORDS_STALE : PIN_RECORDS;
-    uint64_t most_ns = ct_max(PIN_RECORD_NS, records * clock->host_record_ns);
+    unsigned records = is_stale(clock, op->call_ticks) ? CT_PIN_RECORDS_STALE : CT_PIN_RECORDS;
+    uint64_t most_ns = ct_max(CT_PIN_RECORD_NS, records * clock->host_record_ns);
     if (op->flags & PIN_FLAGS || m->times.record_ns > most_ns)
         return false;
-    return m->times.gap_ns > PIN_GAP_NS /* or unknown */ || shows_wrong_clock(clock, m);
+    return m->times.gap_ns > CT_PIN_GAP_NS /* or unknown */ || shows_wrong_clock(clock, m);
 }
 
 /* Behind something without a bracket the gap says nothing, but the stream was asked. */
@@ -155,7 +115,7 @@ static int64_t after_ns(const struct ct_gpu_clock *clock, uint64_t stop_ns, uint
 
 static bool is_taken_in(int64_t told_ns, int64_t from_ns)
 {
-    return from_ns <= told_ns && told_ns <= INTAKE_UNTIL_NS;
+    return from_ns <= told_ns && told_ns <= CT_INTAKE_UNTIL_NS;
 }
 
 /* *end_ns: how long after the stop the last of its records would have been stamped. */
@@ -167,8 +127,8 @@ static bool takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const s
     int64_t start_ns = after_ns(clock, stop_ns, ct_told_ticks(op->open_ticks, op->call_ticks));
     int64_t call_ns = after_ns(clock, stop_ns, op->done_ticks - ct_ns_to_ticks(told_ns));
     *end_ns = after_ns(clock, stop_ns, ct_told_ticks(op->done_ticks, op->closed_ticks));
-    return (ct_op_has_start_record(op) && is_taken_in(start_ns, RECORD_FROM_NS)) ||
-           is_taken_in(call_ns, OPERATION_FROM_NS) || is_taken_in(*end_ns, RECORD_FROM_NS);
+    return (ct_op_has_start_record(op) && is_taken_in(start_ns, CT_RECORD_FROM_NS)) ||
+           is_taken_in(call_ns, CT_OPERATION_FROM_NS) || is_taken_in(*end_ns, CT_RECORD_FROM_NS);
 }
 
 bool ct_lead_takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const struct ct_op *op)
@@ -186,7 +146,7 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
         if (takes_in(clock, stop_ns, &p->op, &end_ns))
             return true;
         /* As all behind it, but for what another thread did at once. */
-        if (end_ns > INTAKE_UNTIL_NS && !(p->op.flags & CT_OP_OVERLAPPED))
+        if (end_ns > CT_INTAKE_UNTIL_NS && !(p->op.flags & CT_OP_OVERLAPPED))
             return false;
         entries += ct_lead_entries(&p->op);
     }
@@ -200,7 +160,7 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
 static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured *m)
 {
     uint64_t after_ns = m->times.after_other_ns;
-    bool turned = after_ns && after_ns <= ct_record_ns(c) + TURN_NS;
+    bool turned = after_ns && after_ns <= ct_record_ns(c) + CT_TURN_NS;
     return turned || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
 }
 
@@ -208,7 +168,7 @@ static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured
 static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     uint64_t after_ns = m->times.after_other_ns;
-    bool is_alone = !m->times.beside_start && (!after_ns || after_ns > ALONE_NS);
+    bool is_alone = !m->times.beside_start && (!after_ns || after_ns > CT_ALONE_NS);
     if (shows_wrong_clock(clock, m))
         return CT_PIN_CORRECTS;
     return is_alone ? CT_PIN_ALONE : CT_PIN_BESIDE;
@@ -251,14 +211,14 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, st
 
 static bool has_quick_record(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
-    uint64_t most_ns = ct_max(PIN_RECORD_NS, PIN_RECORDS * clock->host_record_ns);
+    uint64_t most_ns = ct_max(CT_PIN_RECORD_NS, CT_PIN_RECORDS * clock->host_record_ns);
     return ct_op_has_start_record(&m->op) && m->times.record_ns <= most_ns;
 }
 
 static void correct(struct ct_gpu_clock *clock, uint64_t asked_ticks, uint64_t stamp_ns)
 {
     uint64_t at_ns;
-    if (ct_gpu_clock_at(clock, asked_ticks, &at_ns) && stamp_ns + PIN_EARLY_NS < at_ns)
+    if (ct_gpu_clock_at(clock, asked_ticks, &at_ns) && stamp_ns + CT_PIN_EARLY_NS < at_ns)
         ct_gpu_clock_pin(clock, asked_ticks, stamp_ns, CT_PIN_CORRECTS);
 }
 
@@ -285,8 +245,8 @@ void ct_lead_correct(struct ct_gpu_clock *clock, const struct ct_measured *m)
 void ct_lead_pin_idle(struct ct_gpu_clock *clock, const struct ct_measured *m, uint64_t idle_ns)
 {
     uint64_t at_ns, ticks = ct_told_ticks(m->op.open_ticks, m->op.call_ticks);
-    if (has_quick_record(clock, m) && idle_ns > PIN_GAP_NS &&
-        ct_gpu_clock_at(clock, ticks, &at_ns) && m->start_ns < at_ns + PIN_NEAR_NS)
+    if (has_quick_record(clock, m) && idle_ns > CT_PIN_GAP_NS &&
+        ct_gpu_clock_at(clock, ticks, &at_ns) && m->start_ns < at_ns + CT_PIN_EARLY_NS)
         ct_gpu_clock_pin(clock, ticks, m->start_ns, CT_PIN_BESIDE);
 }
 
@@ -310,7 +270,7 @@ uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_meas
     if (op->flags & PIN_FLAGS ||
         !ct_gpu_clock_about(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
         return 0;
-    return asked_ns > m->start_ns - gap_ns + PIN_EARLY_NS ? asked_ns : 0;
+    return asked_ns > m->start_ns - gap_ns + CT_PIN_EARLY_NS ? asked_ns : 0;
 }
 
 /* A call that waits comes back only after its copy: what that takes is before the stop record. */

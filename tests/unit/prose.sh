@@ -88,15 +88,16 @@ for name in $(comm -23 <(grep -ohE '\b[a-z_0-9]+\.(c|h|def|js|py|sh|html)\b' "${
     fail "no file $name, which is in: $(grep -lF "$name" "${pages[@]}" | tr '\n' ' ')"
 done
 
-# The figures of devices are those of the code: rows of the table, and `name` (number and number).
+# The figures of devices are those of figures.def: rows of the table, and `name` (number and number).
 figures=$(sed -n '/^## Figures/,/^A device that/p' doc/accuracy.md | tr -d ,)
 figures=$(sed -n 's/^| `\([a-z_.]*\)` | \([0-9]*\) | \([0-9]*\) |.*/\1 \2\n\1 \3/p' <<<"$figures"
     tr '\n' ' ' <<<"$figures" | grep -oE '`[a-z_.]+` \([0-9]+( and)?( [0-9]+)?\)' | tr -d '`()' | sed 's/ and / /' |
         awk '{ for (i = 2; i <= NF; i++) print $1, $i }')
 [ "$(wc -l <<<"$figures")" -gt 50 ] || fail "the figures were not understood"
-devices=$(cat src/time/*.{c,h,def})
 while read -r name ns; do
-    [ "$ns" = 0 ] || grep -qE "\.${name##*.} = $ns\b|\(${name##*.},.*\b$ns\b" <<<"$devices" || fail "doc/accuracy.md: no $name of $ns in the code"
+    macro=FIGURE
+    [ "${name#node.}" = "$name" ] || macro=NODE_FIGURE
+    grep -qE "^$macro\(${name#node.}, [^\"]*[ ,]$ns," src/time/figures.def || fail "doc/accuracy.md: no $name of $ns in figures.def"
 done <<<"$figures"
 
 # And a promise names tests.

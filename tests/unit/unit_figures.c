@@ -242,6 +242,45 @@ START_TEST(names_and_slots)
 }
 END_TEST
 
+/* A row that lacks a field does not compile. */
+#define SAID(quantity, data, n, spread)                                                            \
+    ck_assert_msg(quantity[0] && data[0] && n[0] && spread[0], "nothing is said: %s", quantity);
+
+START_TEST(figures_say_where_they_are_from)
+{
+    unsigned figures_seen = 0;
+#define FIGURE(member, unit, sim, sim_slow, h200, h200_slow, h100, h100_slow, others, quantity,    \
+               data, n, spread)                                                                    \
+    SAID(quantity, data, n, spread) figures_seen++;
+#define NODE_FIGURE FIGURE
+#define CONSTANT(name, unit, value, quantity, data, n, spread) SAID(quantity, data, n, spread)
+#define BESIDE(name, start, stop, data, n, spread) SAID(#name, data, n, spread)
+#include "time/figures.def"
+    ck_assert_uint_gt(figures_seen, 20);
+}
+END_TEST
+
+/* The names of other devices have a known one in them. */
+START_TEST(devices_have_whole_names)
+{
+    const char *const others[] = {"NVIDIA GH200 480GB",
+                                  "NVIDIA H200 NVL",
+                                  "NVIDIA H100 PCIe",
+                                  "NVIDIA H200 MIG 1g.18gb",
+                                  "H200",
+                                  "Simulated NVIDIA H200",
+                                  ""};
+    for (unsigned i = 0; i < ct_countof(others); i++) {
+        ck_assert_uint_eq(ct_calibration_of(others[i], 0)->source, CT_CALIBRATION_NONE);
+        ck_assert(!ct_calibration_varies(others[i]));
+    }
+#define HOST(column, device)                                                                       \
+    ck_assert_uint_eq(ct_calibration_of(device, 0)->source, CT_CALIBRATION_TABLE);                 \
+    ck_assert(ct_calibration_varies(device));
+#include "time/figures.def"
+}
+END_TEST
+
 /* With an argument: the kernels' text, for ptx.sh. */
 int main(int argc, char **argv)
 {
@@ -261,5 +300,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, idle_without_host_time);
     tcase_add_test(t, finished_figures);
     tcase_add_test(t, names_and_slots);
+    tcase_add_test(t, figures_say_where_they_are_from);
+    tcase_add_test(t, devices_have_whole_names);
     return ct_case_main("figures", t);
 }
