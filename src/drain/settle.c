@@ -48,8 +48,9 @@ struct ct_measured *ct_settle_next(void)
 
 void ct_settle_keep(void)
 {
-    measured[count].read_ticks = ct_ticks();
-    count++;
+    struct ct_measured *m = &measured[count++];
+    m->read_ticks = ct_ticks();
+    ct_lead_guess(&ct_context(m->op.context)->clock, m);
 }
 
 static bool is_later(unsigned a, unsigned b)
@@ -91,9 +92,10 @@ static bool is_witness(const struct ct_measured *m)
     return ct_unlikely(m->op.row == CT_ROW_WITNESS);
 }
 
-static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
+static void write_down(const struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
+    const struct ct_estimate *e = &m->estimate;
     ct_journal_add(&(struct ct_journal_entry){
         .row = op->row,
         .stream = op->stream,
@@ -119,39 +121,34 @@ static void write_down(const struct ct_measured *m, const struct ct_estimate *e)
     });
 }
 
-static struct ct_estimate estimate(const struct ct_measured *m)
-{
-    return ct_estimate_in_row(ct_device(m->device)->calibration, &m->times,
-                              &ct_row(m->op.row)->prior);
-}
-
 static struct ct_gpu_clock *clock_of(const struct ct_measured *m)
 {
     return &ct_context(m->op.context)->clock;
 }
 
-static void find_lead(struct ct_measured *m)
-{
-    ct_lead_find(ct_device(m->device)->calibration, clock_of(m), m);
-    uint64_t host_record_ns = clock_of(m)->host_record_ns;
-    m->times.witness_ns = is_witness(m) ? 0 : ct_witness_excess_ns(witness_of(m), host_record_ns);
-}
-
-/* Brackets that tie the clocks may be in this round, and be looked at only after the guesses. */
+/* The pins that tie the clocks may be later in the same round. */
 static void find_asked(void)
 {
-    for (unsigned i = 0; i < count; i++)
-        ct_lead_guess(clock_of(&measured[i]), &measured[i]);
     for (unsigned i = 0; i < count; i++)
         measured[i].asked_ns = ct_lead_asked_ns(clock_of(&measured[i]), &measured[i]);
 }
 
-/* Clean brackets help with all of the round, also with those ahead of them. */
-static void learn(const struct ct_measured *m)
+static struct ct_prior *prior_of(const struct ct_measured *m)
 {
-    struct ct_estimate e = estimate(m);
-    if (e.is_clean)
-        ct_estimate_settle(&e, &ct_row(m->op.row)->prior);
+    return &ct_row(m->op.row)->prior;
+}
+
+/* Clean brackets help with all of the round, also with those ahead of them. */
+static void estimate(struct ct_measured *m)
+{
+    struct ct_gpu_clock *clock = clock_of(m);
+    ct_lead_find(clock, m);
+    m->times.witness_ns =
+        is_witness(m) ? 0 : ct_witness_excess_ns(witness_of(m), clock->host_record_ns);
+    m->times.taken_ns = ct_beside_taken_ns(m);
+    m->estimate = ct_estimate(ct_device(m->device)->calibration, &m->times);
+    if (m->estimate.is_clean)
+        ct_estimate_settle(&m->estimate, prior_of(m));
 }
 
 /* An operation counts for all it stands for: those were in ranges as often as the drawn ones. */
@@ -176,21 +173,19 @@ void ct_settle_as(struct ct_measured *m, uint64_t time_ns, uint64_t doubt_ns)
 
 static void settle_one(struct ct_measured *m)
 {
-    struct ct_estimate e = estimate(m);
+    struct ct_estimate *e = &m->estimate;
     if (is_witness(m)) {
-        ct_witness_add(witness_of(m), m, &e);
-        if (ct_unlikely(ct_journal_is_open()))
-            write_down(m, &e);
-        return;
+        ct_witness_add(witness_of(m), m, e);
+    } else {
+        ct_witness_see(witness_of(m), m, e);
+        if (!e->is_clean)
+            ct_estimate_settle(e, prior_of(m));
+        if (e->is_bound)
+            m->op.flags |= m->is_placed ? CT_OP_OVERLAPPED : CT_OP_BOUND;
+        ct_settle_as(m, e->time_ns, e->doubt_ns);
     }
-    ct_witness_see(witness_of(m), m, &e);
-    if (!e.is_clean)
-        ct_estimate_settle(&e, &ct_row(m->op.row)->prior);
-    if (e.is_bound)
-        m->op.flags |= m->is_placed ? CT_OP_OVERLAPPED : CT_OP_BOUND;
-    ct_settle_as(m, e.time_ns, e.doubt_ns);
     if (ct_unlikely(ct_journal_is_open()))
-        write_down(m, &e);
+        write_down(m);
 }
 
 void ct_settle_begin(void)
@@ -237,10 +232,7 @@ unsigned ct_settle(bool all)
     find_asked();
     ct_beside_find(measured, count, n);
     for (unsigned i = 0; i < n; i++)
-        find_lead(&measured[order[i]]);
-    ct_beside_find_taken();
-    for (unsigned i = 0; i < n; i++)
-        learn(&measured[i]);
+        estimate(&measured[order[i]]);
     for (unsigned i = 0; i < n; i++)
         settle_one(&measured[order[i]]);
     count -= n;

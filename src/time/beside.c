@@ -305,29 +305,21 @@ static unsigned first_after(unsigned i, uint64_t at_ns)
  * The latest stop of another stream that was stamped between the start of this one and the moment
  * when its operation, of which the GPU was told late, could begin.
  */
-static uint64_t taken_ns(unsigned start)
+uint64_t ct_beside_taken_ns(const struct ct_measured *m)
 {
-    const struct stamp *s = &stamps[start];
-    int64_t lead_ns = s->m->times.lead_ns;
-    if (lead_ns == CT_LEAD_UNKNOWN || lead_ns <= CT_LEAD_READY_NS)
+    unsigned start = m->start_stamp;
+    int64_t lead_ns = m->times.lead_ns;
+    if (!stamp_count || lead_ns == CT_LEAD_UNKNOWN || lead_ns <= CT_LEAD_READY_NS)
         return 0;
-    for (unsigned i = first_after(start, s->at_ns + (uint64_t)lead_ns + CT_PERHAPS_BEFORE_NS);
-         --i > start;) {
-        uint64_t after_ns = stamps[i].at_ns - s->at_ns;
+    uint64_t told_ns = m->start_ns + (uint64_t)lead_ns;
+    for (unsigned i = first_after(start, told_ns + CT_PERHAPS_BEFORE_NS); --i > start;) {
+        uint64_t after_ns = stamps[i].at_ns - m->start_ns;
         if ((int64_t)after_ns + CT_AFTER_STOP_NS < lead_ns)
             break;
-        if (stamps[i].kind == STOP && stamps[i].stream != s->stream)
+        if (stamps[i].kind == STOP && stamps[i].stream != m->op.stream)
             return after_ns;
     }
     return 0;
-}
-
-void ct_beside_find_taken(void)
-{
-    for (unsigned i = 0; i < stamp_count; i++)
-        if (stamps[i].m && stamps[i].kind != STOP)
-            stamps[i].m->times.taken_ns = taken_ns(i);
-    stamp_count = 0;
 }
 
 static void look(void)
@@ -339,6 +331,8 @@ static void look(void)
             w = (struct sweep){.context = s->context,
                                .latest = {.stream = NO_STREAM},
                                .other = {.stream = NO_STREAM}};
+        if (s->m && s->kind != STOP)
+            s->m->start_stamp = i;
         pass(&w, s);
     }
 }

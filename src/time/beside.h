@@ -30,7 +30,10 @@ bool ct_beside_is_open(const struct ct_measured *measured, unsigned count);
  * come again; those that run are not.
  */
 void ct_beside_find(struct ct_measured *measured, unsigned count, unsigned settled);
-/* Sets taken_ns of the same ones, whose lead is known by now. */
-void ct_beside_find_taken(void);
+/*
+ * How long after its start stamp another stream's stop kept the front end from the operation of one
+ * of those, whose lead is known by now; 0: none did.
+ */
+uint64_t ct_beside_taken_ns(const struct ct_measured *m);
 
 #endif

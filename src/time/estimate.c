@@ -14,21 +14,6 @@
  */
 #define HELD_MOST 16
 
-/* A row's operation that takes so much more than twice the usual time is another kind of operation.
- */
-#define FAR_LONGER_NS 1000
-
-/* With more other streams in flight at its stop one has waited, most likely for all of them. */
-#define CROWDED 3
-
-/*
- * Short kernels tell most whose stop could not wait for another stream. They are few, and
- * single ones vary.
- */
-#define ALONE_LEAST 6
-#define ALONE_SHORT_NS 4000
-#define ALONE_SHORTER_NS 300
-
 struct range {
     int64_t low_ns;
     int64_t high_ns;
@@ -71,14 +56,6 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* From what it is at a lead where the operation is ready to what it is where the GPU waits. */
-static int64_t on_the_way(int64_t lead_ns, int64_t ready_lead_ns, int64_t ready_ns,
-                          int64_t waits_ns)
-{
-    return ready_ns +
-           (waits_ns - ready_ns) * (lead_ns - ready_lead_ns) / (CT_LEAD_WAITS_NS - ready_lead_ns);
-}
-
 /*
  * What a kernel needs more than one of few parameters and registers. The parameters go through the
  * front end, of a late kernel partly while it waits for the host anyway; that a block gets its
@@ -96,12 +73,6 @@ static int64_t late_ns(const struct ct_calibration *c, const struct ct_bracket_t
            (int64_t)c->registers_ns * (int64_t)ct_min(t->block_registers, REGISTERS) / REGISTERS;
 }
 
-/* A start stamp may be late, but not before the host began to ask for it. */
-static int64_t most_lead_ns(const struct ct_bracket_times *t)
-{
-    return t->shared_start ? INT64_MAX : (int64_t)(t->record_ns + t->launch_ns - t->told_ns);
-}
-
 /*
  * What of a bracket is neither the operation nor bias_busy_ns: the operation cannot have begun
  * before it was submitted. Where it was ready in time, it depends on the length of the queue how
@@ -112,14 +83,8 @@ static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket
 {
     bool is_long = t->long_queue || (t->lead_ns == CT_LEAD_UNKNOWN && !was_idle(c, t));
     int64_t less_ns = is_long ? 0 : (int64_t)c->bias_busy_ns - c->bias_ready_ns;
-    int64_t least_ns = ready_ns(c, t, is_long) - less_ns;
-    int64_t submit_ns = (int64_t)c->submit_ns - late_ns(c, t) - t->witness_ns;
-    int64_t waits_ns = larger(least_ns, CT_LEAD_WAITS_NS - submit_ns);
-    if (lead_ns <= CT_LEAD_READY_NS)
-        return least_ns;
-    if (lead_ns < CT_LEAD_WAITS_NS)
-        return on_the_way(lead_ns, CT_LEAD_READY_NS, least_ns, waits_ns);
-    return larger(waits_ns, smaller(lead_ns, most_lead_ns(t)) - submit_ns);
+    int64_t late = lead_ns - (int64_t)c->submit_ns + late_ns(c, t) + t->witness_ns;
+    return larger(ready_ns(c, t, is_long) - less_ns, late);
 }
 
 /*
@@ -155,6 +120,12 @@ static struct range within_place(const struct ct_calibration *c, const struct ct
 
 /* A launch that comes so long after its start record is of a thread that lost its processor. */
 #define HELD_UP_NS 100000
+
+/* A start stamp may be late, but not before the host began to ask for it. */
+static int64_t most_lead_ns(const struct ct_bracket_times *t)
+{
+    return t->shared_start ? INT64_MAX : (int64_t)(t->record_ns + t->launch_ns - t->told_ns);
+}
 
 /*
  * Where it is not known how the host's time enters a bracket of the device, only what is certain
@@ -250,12 +221,7 @@ static int64_t excess_of_late_set(const struct ct_calibration *c, int64_t lead_n
 static int64_t excess_of_set(const struct ct_calibration *c, int64_t lead_ns)
 {
     int64_t late_ns = excess_of_late_set(c, lead_ns);
-    if (lead_ns <= CT_LEAD_SET_READY_NS)
-        return 0;
-    if (lead_ns >= CT_LEAD_WAITS_NS)
-        return late_ns;
-    int64_t waits_ns = excess_of_late_set(c, CT_LEAD_WAITS_NS);
-    return smaller(late_ns, on_the_way(lead_ns, CT_LEAD_SET_READY_NS, 0, waits_ns));
+    return lead_ns <= CT_LEAD_SET_READY_NS ? larger(0, late_ns) : late_ns;
 }
 
 static int64_t bias_set(const struct ct_calibration *c, const struct ct_bracket_times *t)
@@ -371,9 +337,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
                             .low_ns = t->raw_ns,
                             .high_ns = t->raw_ns,
                             .doubt_ns = doubt_ns(c, t),
-                            .was_crowded = t->beside > CROWDED,
                             .was_late = t->work == CT_CLASS_KERNEL && was_late(t),
-                            .was_alone = ct_gpu_waited(t) && !t->beside,
                             .witness_ns = t->witness_ns};
     if (c->source == CT_CALIBRATION_NONE)
         return e;
@@ -416,18 +380,11 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     return e;
 }
 
-/* Whether those that were alone say that the others are too long. */
-static bool is_alone_shorter(const struct ct_prior *p, int64_t others_ns)
-{
-    return p->alone >= ALONE_LEAST && p->alone_ns < ALONE_SHORT_NS &&
-           (int64_t)p->alone_ns + ALONE_SHORTER_NS < others_ns;
-}
-
 /*
  * The mean of a row's clean operations, of which there have to be some. Of late ones so much is
  * taken off as witnesses have told by now: they may not have told it when those were dealt with.
  * Where most had to wait for other streams, some that did pass for clean, and are far too long:
- * then the median, if that is less, and if it is not of next to none, or that of those alone.
+ * then the median, if that is less, and if it is not of next to none.
  */
 static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
 {
@@ -435,37 +392,7 @@ static int64_t usual_ns(const struct ct_prior *p, int64_t witness_ns)
     int64_t ns = total_ns / (int64_t)p->count;
     if (p->held <= p->count)
         return ns;
-    if (p->held <= HELD_MOST * p->count)
-        ns = smaller(ns, (int64_t)p->median_ns);
-    return is_alone_shorter(p, ns) ? (int64_t)p->alone_ns : ns;
-}
-
-/*
- * Where stops come only just in time, those that do are of operations that happened to take longer.
- * So it counts whether the stop would have been in time for one of the row's usual length: that
- * does not depend on how long this one was. What takes far longer is another kind of operation.
- */
-static bool is_in_time_by_chance(const struct ct_calibration *c, const struct ct_bracket_times *t,
-                                 const struct ct_estimate *e, const struct ct_prior *p)
-{
-    if (!is_of_front_end(t) || t->slack_ns == CT_LEAD_UNKNOWN || p->count < CT_PRIOR_LEAST)
-        return false;
-    int64_t row_ns = usual_ns(p, e->witness_ns), time_ns = (int64_t)e->time_ns;
-    return time_ns <= 2 * row_ns + FAR_LONGER_NS &&
-           t->slack_ns - (time_ns - row_ns) < (int64_t)c->in_time_ns;
-}
-
-struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
-                                      const struct ct_bracket_times *t,
-                                      const struct ct_prior *prior)
-{
-    struct ct_estimate e = ct_estimate(c, t);
-    if (e.is_clean && ct_tells_host(c) && is_in_time_by_chance(c, t, &e, prior)) {
-        e.is_clean = false;
-        e.low_ns = 0;
-        e.high_ns += (uint64_t)softness_ns(c, t);
-    }
-    return e;
+    return p->held <= HELD_MOST * p->count ? smaller(ns, (int64_t)p->median_ns) : ns;
 }
 
 struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64_t added_ns,
@@ -483,16 +410,10 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
     return b;
 }
 
-/* Crowded ones only until there is another one, with which it begins anew. */
 static void follow_held(struct ct_prior *p, const struct ct_estimate *e)
 {
-    bool is_first = !p->held++ || (!e->was_crowded && !p->has_uncrowded);
-    if (e->was_crowded && p->has_uncrowded)
-        return;
-    p->has_uncrowded = !e->was_crowded;
-    p->held_low_ns = is_first
-                         ? e->high_ns
-                         : ct_percentile_follow(p->held_low_ns, e->high_ns, CT_HELD_LOW_PERCENT);
+    uint64_t low_ns = ct_percentile_follow(p->held_low_ns, e->high_ns, CT_HELD_LOW_PERCENT);
+    p->held_low_ns = p->held++ ? low_ns : e->high_ns;
 }
 
 /* So few are clean that they tell less than the bounds do. */
@@ -526,8 +447,6 @@ void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
         prior->total_ns += e->time_ns;
         prior->late += e->was_late;
         prior->witness_ns += e->was_late ? e->witness_ns : 0;
-        if (e->was_alone)
-            prior->alone_ns = ct_median_follow(prior->alone_ns, e->time_ns, prior->alone++);
         return;
     }
     if (e->was_held && !e->was_stalled)

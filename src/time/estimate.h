@@ -91,9 +91,7 @@ struct ct_estimate {
     bool is_bound;    /* settled, but only bounds told where */
     bool was_held;    /* bounds: its stop record may have waited for other streams, */
     bool was_stalled; /* or with them */
-    bool was_crowded; /* or with so many that the bounds tell nothing of a shorter wait */
     bool was_late;    /* a kernel that the GPU had to wait for */
-    bool was_alone;   /* ct_gpu_waited(), and at its stop no other stream had anything in flight */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;
@@ -108,19 +106,11 @@ struct ct_prior {
     uint64_t median_ns; /* about */
     uint64_t late;      /* of the clean ones: kernels that were, */
     int64_t witness_ns; /* and the total of what was taken off them by what witnesses told */
-    uint64_t alone;     /* of the clean ones: kernels that were, */
-    uint64_t alone_ns;  /* and their median, about */
     uint64_t held;
-    bool has_uncrowded;   /* of these some were not crowded: then only they count for */
     uint64_t held_low_ns; /* a low percentile of their upper bounds */
 };
 
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t);
-
-/* The same of an operation of a row of which that much is known. */
-struct ct_estimate ct_estimate_in_row(const struct ct_calibration *c,
-                                      const struct ct_bracket_times *t,
-                                      const struct ct_prior *prior);
 
 /* What two event nodes have more than the kernel between them. */
 struct ct_node_bias {

@@ -153,17 +153,6 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
     return false;
 }
 
-/*
- * By how much the stamp is later than that of a GPU that has nothing else in its front end, if it
- * is beside others' records or with two others at work.
- */
-static uint64_t turn_ns(const struct ct_calibration *c, const struct ct_measured *m)
-{
-    uint64_t after_ns = m->times.after_other_ns;
-    bool turned = after_ns && after_ns <= ct_record_ns(c) + CT_TURN_NS;
-    return turned || m->times.beside_start > 1 ? ct_record_ns(c) * 2 / 5 : 0;
-}
-
 /* While the clock is wrong, what passes for alone may only look so. */
 static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
@@ -194,7 +183,7 @@ static void compare_placed(const struct ct_gpu_clock *clock, struct ct_measured 
     m->times.met_intake &= !m->times.long_queue;
 }
 
-void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, struct ct_measured *m)
+void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
 {
     const struct ct_op *op = &m->op;
     m->times.gap_ns = gap_before(m);
@@ -205,8 +194,8 @@ void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock, st
     else
         compare_clocks(clock, m);
     if (is_pin(clock, m))
-        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks),
-                         m->start_ns - turn_ns(c, m), company_of(clock, m));
+        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns,
+                         company_of(clock, m));
 }
 
 static bool has_quick_record(const struct ct_gpu_clock *clock, const struct ct_measured *m)

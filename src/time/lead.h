@@ -29,8 +29,7 @@ unsigned ct_lead_entries(const struct ct_op *op);
  * queue's length, and pins the clocks together if it can. The brackets of a context have to come in
  * order.
  */
-void ct_lead_find(const struct ct_calibration *c, struct ct_gpu_clock *clock,
-                  struct ct_measured *m);
+void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m);
 
 /*
  * Brackets that others came into say nothing of the clocks by themselves. The first corrects the

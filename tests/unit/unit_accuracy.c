@@ -390,12 +390,12 @@ static void look_at_round(unsigned first, unsigned n, unsigned known)
         const struct ct_pending *behind = launches[first + i].pending.next;
         round[i].long_ticks = ct_lead_long_ticks(behind);
         round[i].times.met_intake = ct_lead_met_intake(&host_clock, round[i].stop_ns, behind);
-        ct_lead_find(&figures, &host_clock, &round[i]);
+        ct_lead_find(&host_clock, &round[i]);
+        round[i].times.taken_ns = ct_beside_taken_ns(&round[i]);
         bool is_witness = launches[first + i].is_witness;
         round[i].times.witness_ns =
             is_witness ? 0 : ct_witness_excess_ns(&witness, host_clock.host_record_ns);
     }
-    ct_beside_find_taken();
     for (unsigned i = 0; i < n; i++)
         launches[first + i].measured = round[i];
 }
@@ -408,9 +408,10 @@ static struct ct_prior *prior_of(unsigned i)
 
 static void learn(unsigned i)
 {
-    struct ct_estimate e = ct_estimate_in_row(&figures, &launches[i].measured.times, prior_of(i));
-    if (e.is_clean)
-        ct_estimate_settle(&e, prior_of(i));
+    struct ct_measured *m = &launches[i].measured;
+    m->estimate = ct_estimate(&figures, &m->times);
+    if (m->estimate.is_clean)
+        ct_estimate_settle(&m->estimate, prior_of(i));
 }
 
 /* The library has the stamps a group later. */
@@ -429,7 +430,7 @@ static void settle(unsigned i)
 {
     struct launch *l = &launches[i];
     struct kernel *k = &kernels[l->name];
-    struct ct_estimate e = ct_estimate_in_row(&figures, &l->measured.times, prior_of(i));
+    struct ct_estimate e = l->measured.estimate;
     if (l->is_witness) {
         testify(l, &e);
         return;

@@ -105,7 +105,7 @@ static struct ct_measured kernel(uint64_t host_ns, uint64_t record_ns)
 static void add(struct ct_measured *m)
 {
     ct_lead_guess(&context->clock, m);
-    ct_lead_find(ct_calibration_of("NVIDIA H200", 0), &context->clock, m);
+    ct_lead_find(&context->clock, m);
     ct_tracing_add(m, KERNEL_NS);
 }
 
