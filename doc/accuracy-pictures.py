@@ -203,10 +203,10 @@ def lead():
         x, y = at(-4000, ns)
         p.line(x, y, 870, y, "#bbb" if ns == 0 else "#e4e4e4", 1)
         p.text(x - 8, y + 4, f"{ns / 1000:+.0f}", anchor="end", size=12, fill=FAINT)
-    line = [(-4000, -600), (-400, -600), (1800, 230), (5700, 4130)]
+    line = [(-4000, -600), (970, -600), (5700, 4130)]
     for a, b in zip(line, line[1:]):
         p.line(*at(*a), *at(*b), "#4a76b8", 2.5)
-    p.line(*at(-4000, 0), *at(-400, 0), "#4a76b8", 2.5, "7 5")
+    p.line(*at(-4000, 0), *at(1570, 0), "#4a76b8", 2.5, "7 5")
     for row in POINTS.split("\n"):
         if row:
             ns, low, middle, high = map(int, row.split())

@@ -93,7 +93,7 @@ figures=$(sed -n '/^## Figures/,/^A device that/p' doc/accuracy.md | tr -d ,)
 figures=$(sed -n 's/^| `\([a-z_.]*\)` | \([0-9]*\) | \([0-9]*\) |.*/\1 \2\n\1 \3/p' <<<"$figures"
     tr '\n' ' ' <<<"$figures" | grep -oE '`[a-z_.]+` \([0-9]+( and)?( [0-9]+)?\)' | tr -d '`()' | sed 's/ and / /' |
         awk '{ for (i = 2; i <= NF; i++) print $1, $i }')
-[ "$(wc -l <<<"$figures")" -gt 50 ] || fail "the figures were not understood"
+[ "$(wc -l <<<"$figures")" -gt 40 ] || fail "the figures were not understood"
 while read -r name ns; do
     macro=FIGURE
     [ "${name#node.}" = "$name" ] || macro=NODE_FIGURE

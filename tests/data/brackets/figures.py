@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""figures.py: the figures of doc/accuracy.md and lab/ that the data sets here can give.
+"""figures.py [FOLDER]: the figures of doc/accuracy.md and lab/ that data sets can give, those here or in FOLDER.
+
+A figure whose sets are not there is left out.
 
 Durations are CUPTI's means of the kernel, of another run of the same program; all in nanoseconds.
 """
@@ -10,8 +12,9 @@ import gzip
 import math
 import os
 import statistics
+import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
 BIAS = 2900    # bias_busy_ns of the library's table
 SUBMIT = 1570  # about submit_ns of it
 TOLD = 0.3     # ct_after_told()
@@ -346,7 +349,10 @@ def print_phases():
 def main():
     for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_intake,
                  print_turn, print_company, print_held, print_gaps, print_phases):
-        part()
+        try:
+            part()
+        except FileNotFoundError as error:
+            print(f"  no {os.path.basename(error.filename)}")
 
 
 if __name__ == "__main__":
