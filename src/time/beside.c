@@ -33,7 +33,7 @@ struct stamp {
     enum kind kind;
 };
 
-/* Of the round before, so that what spans both rounds is seen. */
+/* A bracket of the round before: it may span both rounds. */
 struct span {
     uint64_t start_ns;
     uint64_t stop_ns;
@@ -176,7 +176,7 @@ static void remember(const struct ct_measured *end)
     }
 }
 
-/* ---- what they tell ---- */
+/* ---- waits of each bracket ---- */
 
 /* How far the sweep has come, in one context. */
 struct sweep {
@@ -239,7 +239,7 @@ static uint64_t held_ns(const struct sweep *w, const struct stamp *s)
     return w->stalled ? ns : ct_min(ns, (uint64_t)w->most * CT_START_TURN_NS);
 }
 
-/* What begins now has its blocks behind theirs, but for those of streams of less priority. */
+/* A kernel that begins now has its blocks behind theirs, but for streams of less priority. */
 static void find_filling(struct sweep *w, const struct stamp *s)
 {
     struct ct_bracket_times *t = &s->m->times;
@@ -347,7 +347,7 @@ void ct_beside_find(struct ct_measured *measured, unsigned count, unsigned settl
     stamp_count = 0;
     if (settled && is_one_stream(measured, count)) {
         remember_one_stream(measured, settled);
-    } else if (settled) { /* otherwise what is remembered stays */
+    } else if (settled) { /* otherwise the remembered ones stay */
         collect(measured, count);
         ct_sort(stamp_count, is_later, swap);
         look();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What other streams did beside a bracket. The GPU's front end serves one stream after the other:
- * the stamps of the others tell when it was with them. Of the drain thread.
+ * Other streams beside a bracket. The GPU's front end serves one stream after the other: the stamps
+ * of the others tell when it was with them. Drain thread only.
  */
 #ifndef CT_BESIDE_H
 #define CT_BESIDE_H

@@ -33,7 +33,7 @@ static bool was_idle(const struct ct_calibration *c, const struct ct_bracket_tim
 /*
  * Without a common clock the gap before the start stamp is all there is. A stream that was idle was
  * stamped when the GPU was told of the record, which is not known well where that was interrupted;
- * in another, the stamp may have waited for what was there, or not.
+ * in another, the stamp may have waited for earlier work, or not.
  */
 static struct range lead_by_gap(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
@@ -57,8 +57,8 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 /*
- * What a kernel needs more than one of few parameters and registers. The parameters go through the
- * front end, of a late kernel partly while it waits for the host anyway; that a block gets its
+ * Costs of a kernel beside those of one with few parameters and registers. Parameters go through
+ * the front end, of a late kernel partly while it waits for the host anyway; that a block gets its
  * registers is in the way of a late one only.
  */
 static int64_t ready_ns(const struct ct_calibration *c, const struct ct_bracket_times *t,
@@ -74,9 +74,9 @@ static int64_t late_ns(const struct ct_calibration *c, const struct ct_bracket_t
 }
 
 /*
- * What of a bracket is neither the operation nor bias_busy_ns: the operation cannot have begun
- * before it was submitted. Where it was ready in time, it depends on the length of the queue how
- * fast the front end comes to it; a host far ahead of the GPU is what hides the gaps.
+ * The part of a bracket that is neither the operation nor bias_busy_ns. The operation begins when
+ * the front end is ready for it and it is there, whichever is later. How fast the front end comes
+ * to it depends on the length of the queue: a host far ahead of the GPU hides the gaps.
  */
 static int64_t excess_at(const struct ct_calibration *c, const struct ct_bracket_times *t,
                          int64_t lead_ns)
@@ -128,8 +128,8 @@ static int64_t most_lead_ns(const struct ct_bracket_times *t)
 }
 
 /*
- * Where it is not known how the host's time enters a bracket of the device, only what is certain
- * does: an operation may have been submitted long after the stamp before it.
+ * Where it is not known how the host's time enters a bracket of the device, only certain time
+ * counts: an operation may have been submitted long after the stamp before it.
  */
 static struct range idle(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
@@ -202,15 +202,14 @@ static int64_t hop_ns(const struct ct_calibration *c, const struct ct_bracket_ti
 
 static int64_t bias_copy(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    /* Half of the way is gone in vain: a copy engine is told over it of what comes late, too. */
+    /* Half of the way is gone in vain: a copy engine is told over it of late copies, too. */
     int64_t late_ns = t->hopped && was_late(t) ? c->hop_ns / 2 : 0;
     return c->bias_copy_ns + late_ns + hop_ns(c, t, 3);
 }
 
 /*
- * What a late small set has in its bracket beyond bias_set_ns, which is less than nothing where
- * that is long: it takes what a late kernel does beyond its duration, but for what it needs less of
- * the front end.
+ * The excess of a late small set over bias_set_ns, negative where that is long: a late kernel's,
+ * but for the shorter way through the front end.
  */
 static int64_t excess_of_late_set(const struct ct_calibration *c, int64_t lead_ns)
 {
@@ -256,7 +255,7 @@ static uint64_t not_negative(int64_t ns)
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
-/* What it may be wrong by, however well the rest is known. */
+/* The doubt that stays, however well the rest is known. */
 static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->source == CT_CALIBRATION_NONE)
@@ -426,7 +425,7 @@ static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *
 }
 
 /*
- * What it is likely to be; without a sign of that the upper bound stands. But while a kernel is
+ * The likely duration; without a sign of one the upper bound stands. But while a kernel is
  * loaded for its first launch all streams stand still, and that is its first bracket.
  */
 static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)

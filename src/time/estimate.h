@@ -4,8 +4,8 @@
  * doc/accuracy.md, the experiments behind them in lab/bracket.md and its neighbours.
  *
  * A bracket holds more than the operation: the GPU's front end takes a time between the start stamp
- * and the operation's start, and between its end and the stop stamp. That time depends on what the
- * stream's queue holds, and on what else is on the GPU. Where the stream was idle, the start stamp
+ * and the operation's start, and between its end and the stop stamp. That time depends on the
+ * stream's queue, and on other work on the GPU. Where the stream was idle, the start stamp
  * was also taken before the host had even submitted the operation.
  */
 #ifndef CT_ESTIMATE_H
@@ -17,7 +17,7 @@
 /* The engines of a GPU that take a stream's operations. */
 enum ct_engine {
     CT_ENGINE_NONE,
-    CT_ENGINE_COMPUTE, /* kernels, and what the driver does with them */
+    CT_ENGINE_COMPUTE, /* kernels, and driver calls that launch some */
     CT_ENGINE_TO_DEVICE,
     CT_ENGINE_TO_HOST,
 };
@@ -29,19 +29,19 @@ enum ct_engine {
 #define CT_PRIOR_LEAST 3
 
 enum ct_work_class {
-    CT_CLASS_KERNEL, /* also what the driver does with kernels of its own */
+    CT_CLASS_KERNEL, /* also driver calls that launch kernels */
     CT_CLASS_COPY,   /* of a copy engine */
     CT_CLASS_SET,    /* a small set */
     CT_CLASS_WAIT,   /* a copy whose call waits for it */
 };
 
-/* What is known of a bracket. Times in nanoseconds. */
+/* The facts of a bracket. Times in nanoseconds. */
 struct ct_bracket_times {
     enum ct_work_class work;
     uint32_t block_registers; /* of a kernel's block, all threads together; 0: not known */
     uint32_t parameter_bytes; /* of a kernel; 0: not known */
     bool shared_start;
-    bool hopped;             /* what was before it on the stream was another engine's */
+    bool hopped;             /* another engine's work was before it on the stream */
     bool long_queue;         /* CT_LONG_QUEUE */
     uint32_t beside;         /* other streams whose brackets span the stop stamp, */
     uint32_t beside_start;   /* and the start stamp */
@@ -69,8 +69,8 @@ struct ct_bracket_times {
     int64_t lead_ns;
     int64_t slack_ns;
     /*
-     * In a place among other threads' operations (place.h): the lead is what it is at most, the
-     * slack at least, and so many other operations share what is between the stamps.
+     * In a place among other threads' operations (place.h): the lead is an upper bound, the slack a
+     * lower one, and so many other operations share the time between the stamps.
      */
     bool is_placed;
     bool is_torn; /* and something that was not timed was there, too */
@@ -96,7 +96,7 @@ struct ct_estimate {
     uint64_t low_ns;
     uint64_t high_ns;
     uint64_t doubt_ns;  /* by how much time_ns may be wrong */
-    int64_t witness_ns; /* what is taken off late kernels by now, whether it was one or not */
+    int64_t witness_ns; /* taken off late kernels by now, whether it was one or not */
 };
 
 /* The operations of a row so far: the clean ones, and those that may have waited. */
@@ -105,21 +105,21 @@ struct ct_prior {
     uint64_t total_ns;
     uint64_t median_ns; /* about */
     uint64_t late;      /* of the clean ones: kernels that were, */
-    int64_t witness_ns; /* and the total of what was taken off them by what witnesses told */
+    int64_t witness_ns; /* and the total that was taken off them by witnesses */
     uint64_t held;
     uint64_t held_low_ns; /* a low percentile of their upper bounds */
 };
 
 struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_bracket_times *t);
 
-/* What two event nodes have more than the kernel between them. */
+/* The time between two event nodes less the kernel's. */
 struct ct_node_bias {
     uint64_t bias_ns;
     uint64_t doubt_ns; /* either way */
 };
 
 /*
- * `added_ns`: what event nodes have added to graphs that were launched without them as well. Their
+ * `added_ns`: the time that event nodes have added to graphs launched without them as well. Their
  * way leads through `least` to `most` kernels. No kernels, or too few of them for certain: the
  * device's figure serves.
  */

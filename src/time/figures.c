@@ -7,7 +7,7 @@
 #define FEWEST_READY 4
 #define MOST 128
 #define HIGHEST_NS 20000        /* no figure can be above */
-#define WIDEST_NS 2000          /* half of the range of what was read, at most */
+#define WIDEST_NS 2000          /* half of the range of the values, at most */
 #define SUBMIT_LOWEST_NS (-500) /* a little below 0 is noise */
 
 enum {
@@ -80,8 +80,8 @@ static void sort(int64_t *x, unsigned n)
 }
 
 /*
- * Of sorted values: the mean of the half that lies closest together. What the program has on the
- * GPU meanwhile makes some brackets longer and none shorter; a median would follow them.
+ * The mean of the half of sorted values that lies closest together. The program's work on the GPU
+ * makes some brackets longer and none shorter; a median would follow them.
  */
 static int64_t centre(const int64_t *x, unsigned n)
 {
@@ -95,7 +95,7 @@ static int64_t centre(const int64_t *x, unsigned n)
     return sum / (int64_t)half;
 }
 
-/* Half of what lies between the 5 % and the 95 % quantile. */
+/* Half of the distance between the 5 % and the 95 % quantile. */
 static int64_t half_range(const int64_t *x, unsigned n)
 {
     return (x[n - 1 - n / 20] - x[n / 20]) / 2;

@@ -69,9 +69,9 @@ struct ct_trial {
 uint64_t ct_figures_timer_step(const uint64_t *stamps, unsigned n);
 
 /*
- * What a record takes on the GPU, from records in a row: the distances of their stamps, and how
- * long the host took for each. 0: the host was not faster, and what is seen are its own times. Both
- * are sorted.
+ * A record's time on the GPU, from records in a row: the distances of their stamps, and how long
+ * the host took for each. 0: the host was not faster, and the distances are its own times. Both are
+ * sorted.
  */
 uint32_t ct_figures_record_ns(int64_t *gap_ns, int64_t *host_ns, unsigned n);
 
@@ -87,7 +87,7 @@ unsigned ct_figures_count_busy(const struct ct_trial *trials, unsigned n);
 /* With bias_busy_ns known, from trials in an idle stream: submit_ns, idle_uncertainty_ns. */
 bool ct_figures_idle(const struct ct_trial *trials, unsigned n, struct ct_calibration *out);
 
-/* With all that and the floors known: what cannot be measured without a second witness. */
+/* With all that and the floors known: the figures that need a second clock beside the GPU's. */
 void ct_figures_finish(struct ct_calibration *out);
 
 #endif

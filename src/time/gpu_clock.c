@@ -7,7 +7,7 @@
 
 /*
  * A tie is renewed every so many pins, or after so long. Where pins are rare, older ones would
- * bring what the rate is wrong by into it: some are needed all the same, but none that is older
+ * bring the rate's error into it: some are needed all the same, but none that is older
  * than the span over which the rate was measured.
  */
 #define TIE_PINS 8
@@ -24,7 +24,7 @@
 #define TIE_OFF_NS 1000 /* of pins: earlier stamps than that show that it is wrong */
 #define FOLLOW_NS 500000000u
 
-/* Of the host's rate: crystals, a clock that is being slewed, and a tie that is 5 us off. */
+/* Part of the host's rate: crystals, a clock that is being slewed, and a tie that is 5 us off. */
 #define RATE_OFF_MOST 1e-3
 
 /* The percentile of its records that shows a host which nothing holds up. */
@@ -71,8 +71,8 @@ static void sort(uint64_t *v, unsigned n)
 
 /*
  * Ties that were taken on both sides of a step of either clock belong to no rate. A tie is off by a
- * few tenths of a microsecond: what was measured over a longer span is the better rate, and one of
- * few pins is good for the longest only.
+ * few tenths of a microsecond: the rate over a longer span is better, and one of few pins is good
+ * for the longest only.
  */
 static void measure_rate(struct ct_gpu_clock *clock, bool is_of_few)
 {
@@ -93,8 +93,8 @@ static void measure_rate(struct ct_gpu_clock *clock, bool is_of_few)
 }
 
 /*
- * A little below the median: what the pins have for outliers are streams that were busy with
- * something unseen, which are too late, never too early.
+ * A little below the median: the outliers among pins are of streams that were busy with something
+ * unseen, too late, never too early.
  */
 static void tie(struct ct_gpu_clock *clock, uint64_t ticks)
 {

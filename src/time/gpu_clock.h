@@ -3,14 +3,14 @@
  * A context's time line: nanoseconds on the GPU's clock, the same for all of its streams, and where
  * on it a moment of the host's clock is.
  *
- * The driver tells the distance of two events in milliseconds as a float, 24 bits of it: what is
- * 60 ms apart is told to 4 ns, a second to 60 ns. So every stamp is read against an anchor, an
+ * The driver tells the distance of two events in milliseconds as a float, 24 bits of it: 60 ms
+ * are told to 4 ns, a second to 60 ns. So every stamp is read against an anchor, an
  * event of a moment ago that is renewed as time goes on.
  *
  * A record that finds its stream idle is stamped a constant time after the host has told the GPU of
  * it. Such pins, taken again and again, tie the two clocks together; the constant stays in them.
  * The clocks drift apart by some 10 us a second, which the pins show, too. Derivation:
- * doc/accuracy.md. Of the drain thread.
+ * doc/accuracy.md. Drain thread only.
  */
 #ifndef CT_GPU_CLOCK_H
 #define CT_GPU_CLOCK_H
@@ -71,11 +71,11 @@ static inline const struct ct_pin *ct_gpu_clock_newest(const struct ct_gpu_clock
     return &clock->pins[(clock->pinned - 1) % CT_CLOCK_PINS];
 }
 
-/* What was with the front end when a pin was stamped. */
+/* Company of a pin at the front end when it was stamped. */
 enum ct_company {
     CT_PIN_ALONE,
-    CT_PIN_BESIDE,   /* others: it is late by what nothing tells, and does not count for a while
-                        after one alone */
+    CT_PIN_BESIDE, /* others: it is late, by how much nothing tells, and does not count for a while
+                      after one alone */
     CT_PIN_CORRECTS, /* whoever was: by the clock it is earlier than it can be, so it counts */
 };
 
@@ -88,25 +88,24 @@ void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns,
  * False: the clocks have not been tied together yet.
  */
 bool ct_gpu_clock_at(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
-/* The same, also from what was guessed, or known not long before. False: nothing was. */
+/* Likewise, also from a guess, or from a tie of not long before. False: there is neither. */
 bool ct_gpu_clock_about(const struct ct_gpu_clock *clock, uint64_t ticks, uint64_t *ns);
 
 /*
  * The other way round: when a record of which the GPU was told then would be stamped at `ns`.
- * False: the clocks are not tied together now; from what was known before, or was guessed.
+ * False: the clocks are not tied together now; the answer is of an older tie, or a guess.
  */
 bool ct_gpu_clock_ticks(const struct ct_gpu_clock *clock, uint64_t ns, uint64_t *ticks);
 
 /*
- * What a record takes this host when nothing holds it up: the lower tenth of what all took, this
- * one included.
+ * A record's time on this host when nothing holds it up: the lower tenth of all, this one included.
  */
 uint64_t ct_gpu_clock_host_record(struct ct_gpu_clock *clock, uint64_t ns);
 
 /*
  * The GPU was told of a record at `ticks`, and it was stamped at `ns`, which is no earlier than an
- * idle stream would have been. While the clocks are not tied the earliest of these stamps is what
- * is known; what was known long ago gives way to any of a stream that was found idle.
+ * idle stream would have been. While the clocks are not tied the earliest of these stamps serves; a
+ * guess of long ago gives way to any of a stream that was found idle.
  */
 void ct_gpu_clock_guess(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns, bool was_idle);
 

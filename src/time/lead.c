@@ -58,7 +58,7 @@ static bool is_queue_long(const struct ct_gpu_clock *clock, const struct ct_meas
            submitted_ns <= m->stop_ns;
 }
 
-/* Then what the stream was asked is a better answer. */
+/* Then the stream's own answer, idle or not, is a better one. */
 static bool is_stale(const struct ct_gpu_clock *clock, uint64_t ticks)
 {
     return !clock->pinned ||
@@ -106,7 +106,8 @@ static uint64_t gap_before(const struct ct_measured *m)
     return m->op.flags & CT_OP_FOUND_IDLE ? CT_GAP_UNKNOWN : 0;
 }
 
-/* How long after a stop was stamped an idle stream would have stamped what the GPU is told then. */
+/* How long after a stop an idle stream would have stamped a record of which the GPU is told then.
+ */
 static int64_t after_ns(const struct ct_gpu_clock *clock, uint64_t stop_ns, uint64_t told_ticks)
 {
     uint64_t ns;
@@ -145,7 +146,7 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
         int64_t end_ns;
         if (takes_in(clock, stop_ns, &p->op, &end_ns))
             return true;
-        /* As all behind it, but for what another thread did at once. */
+        /* So is all behind it, but for another thread's work at the same time. */
         if (end_ns > CT_INTAKE_UNTIL_NS && !(p->op.flags & CT_OP_OVERLAPPED))
             return false;
         entries += ct_lead_entries(&p->op);
@@ -153,7 +154,7 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
     return false;
 }
 
-/* While the clock is wrong, what passes for alone may only look so. */
+/* While the clock is wrong, a pin that passes for alone may only look so. */
 static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     uint64_t after_ns = m->times.after_other_ns;
@@ -262,7 +263,7 @@ uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_meas
     return asked_ns > m->start_ns - gap_ns + CT_PIN_EARLY_NS ? asked_ns : 0;
 }
 
-/* A call that waits comes back only after its copy: what that takes is before the stop record. */
+/* A call that waits comes back only after its copy: that time is before the stop record. */
 static uint64_t behind_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     bool waits = t->work == CT_CLASS_WAIT && c->bias_wait_ns > c->bias_copy_ns;

@@ -12,12 +12,12 @@
 #include "time/measured.h"
 #include "time/op.h"
 
-/* What the host's stamps say alone; all that needs the GPU's is unknown. */
+/* Times by the host's stamps alone; all that needs the GPU's is unknown. */
 struct ct_bracket_times ct_lead_host_times(const struct ct_op *op);
 
 /*
  * The GPU is told of an operation so long before its call returns, on a host on which a record
- * takes `host_record_ns` when nothing holds it up. Of `t`, what the host did counts.
+ * takes `host_record_ns` when nothing holds it up. The host's times in `t` count.
  */
 uint64_t ct_lead_told_ns(uint64_t host_record_ns, const struct ct_bracket_times *t);
 
@@ -25,7 +25,7 @@ uint64_t ct_lead_told_ns(uint64_t host_record_ns, const struct ct_bracket_times 
 unsigned ct_lead_entries(const struct ct_op *op);
 
 /*
- * A bracket that has been read, with its gap and what was beside it: sets lead, slack and the
+ * A bracket that has been read, with its gap and the streams beside it: sets lead, slack and the
  * queue's length, and pins the clocks together if it can. The brackets of a context have to come in
  * order.
  */
@@ -43,8 +43,9 @@ void ct_lead_pin_idle(struct ct_gpu_clock *clock, const struct ct_measured *m, u
 uint64_t ct_lead_long_ticks(const struct ct_pending *behind);
 
 /*
- * Whether a stop that was stamped at `stop_ns` may have waited for the front end to take in what is
- * behind it, of which the GPU was just being told. In a long queue that is part of the bias.
+ * Whether a stop that was stamped at `stop_ns` may have waited for the front end to take in a
+ * submission behind it, of which the GPU was just being told. In a long queue that is part of the
+ * bias.
  */
 bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
                         const struct ct_pending *behind);
@@ -52,7 +53,7 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
 /* Whether it may have waited for this submission, whatever is before that. */
 bool ct_lead_takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const struct ct_op *op);
 
-/* What a bracket that has been read tells of the clocks before any has tied them. */
+/* A guess at the clocks by a bracket that has been read, before any has tied them. */
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m);
 /* A start record of a stream of which nobody knows whether it was idle: ct_gpu_clock_follow(). */
 void ct_lead_follow(struct ct_gpu_clock *clock, const struct ct_measured *m);
@@ -64,8 +65,8 @@ void ct_lead_follow(struct ct_gpu_clock *clock, const struct ct_measured *m);
 uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m);
 
 /*
- * Where on the GPU's time line the operation ended, of which the duration has been estimated. What
- * the bracket is longer is a record behind it, and before it where it waited for the host.
+ * Where on the GPU's time line the operation ended, of which the duration has been estimated. The
+ * rest of the bracket is a record behind it, and before it where it waited for the host.
  */
 uint64_t ct_lead_end_ns(const struct ct_calibration *c, const struct ct_measured *m,
                         uint64_t time_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many blocks of a kernel a device has room for at a time. By what a multiprocessor has at most
- * (CUDA C Programming Guide, "Technical Specifications per Compute Capability", 8.0 to 10.0): one
- * that has less is full sooner.
+ * How many blocks of a kernel a device has room for at a time, by a multiprocessor's limits (CUDA C
+ * Programming Guide, "Technical Specifications per Compute Capability", 8.0 to 10.0): one that has
+ * less is full sooner.
  */
 #ifndef CT_OCCUPANCY_H
 #define CT_OCCUPANCY_H

@@ -49,7 +49,7 @@ struct ct_shape {
     uint64_t dynamic_shared_bytes;
 };
 
-/* Of a block: a thousand at most. */
+/* Threads of a block: a thousand at most. */
 static inline uint32_t ct_shape_threads(const struct ct_shape *s)
 {
     return s->block[0] * s->block[1] * s->block[2];
@@ -98,7 +98,7 @@ struct ct_pending {
     struct ct_pending *next;
     struct ct_op op;
     const struct ct_thread *thread; /* that submitted it */
-    uint64_t asked_ticks; /* when it was last seen not to be complete; 0: never */
+    uint64_t asked_ticks;           /* when it was last seen not to be complete; 0: never */
 };
 
 #endif

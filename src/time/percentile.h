@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A percentile of what comes, without keeping it: steps up and down, by a sixteenth of where it
- * stands, that keep each other the balance there.
+ * A percentile of values as they come, none of which is kept: steps up and down, by a sixteenth of
+ * where it stands, that keep each other the balance there.
  */
 #ifndef CT_PERCENTILE_H
 #define CT_PERCENTILE_H
@@ -21,7 +21,7 @@ static inline uint64_t ct_percentile_follow(uint64_t at_ns, uint64_t ns, unsigne
 }
 
 /*
- * The same of the median of what comes, `count` of which came before. Where it begins may be far
+ * Likewise the median, `count` values having come before. Where it begins may be far
  * off: the first ones make larger steps.
  */
 static inline uint64_t ct_median_follow(uint64_t at_ns, uint64_t ns, uint64_t count)

@@ -7,7 +7,7 @@
 #define RECORDS (2 * CT_PLACE_ROOM + 1)
 #define NONE UINT32_MAX
 
-/* An empty segment may be so much longer than a record, which waits for what the host submits. */
+/* An empty segment may be so much longer than a record, which waits for the host. */
 #define SLOW_RECORD_NS 700
 
 /* A record as it cut the stream. Its effect was between the two ticks, as all records around say.
@@ -369,7 +369,7 @@ static unsigned list(uint32_t segment, uint32_t *in)
     return n;
 }
 
-/* By what is usual of each; the record is the last one's. */
+/* In proportion to the usual time of each; the record is the last one's. */
 static void share(uint32_t segment, struct ct_place *places)
 {
     static uint32_t in[CT_PLACE_ROOM];

@@ -43,7 +43,7 @@ struct ct_place {
 
 /*
  * Places for `count` brackets, CT_PLACE_ROOM at most, none of which begins before `base_ns`, up to
- * where the stream is known. `record_ns`: what a record takes the GPU.
+ * where the stream is known. `record_ns`: a record's time on the GPU.
  */
 void ct_place_all(const struct ct_place_bracket *brackets, unsigned count, uint64_t base_ns,
                   uint64_t record_ns, const struct ct_gpu_clock *clock, struct ct_place *places);
