@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "time/estimate.h"
 
-#include "base/text.h"
-#include "cutrace/format.h"
 #include "time/gpu_clock.h"
 #include "time/percentile.h"
 

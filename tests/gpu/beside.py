@@ -16,7 +16,7 @@ import summary
 
 NO_RECORD = 1 | 1 << 7  # shared or worked out
 NO_LEAD = 1 << 62
-STOP_TURN, START_TURN, TURN = 3900, 6000, 2000  # as in src/time/beside.c
+STOP_TURN, START_TURN, TURN = 3900, 6000, 2000  # as in src/time/figures.def
 SUBMITTED = 1100  # a lead that is longer than before + submitted has nothing of the host's
 
 
