@@ -160,9 +160,12 @@ status 2 "--filter does not go with the report 'merge'" "$report" merge basic.bi
 status 2 "--format does not go with the report 'merge'" "$report" merge --format json basic.bin -o x.bin
 for format in html sqlite chrome perfetto; do
     status 2 "--format $format does not go with the report 'merge'" "$report" merge --format $format basic.bin -o x.bin
-    status 2 "--format $format does not go with the report 'diff'" \
+    [ $format = html ] || status 2 "--format $format does not go with the report 'diff'" \
         "$report" diff --format $format basic.bin multi.bin -o x.bin
 done
+status 0 "" "$report" diff --format html basic.bin multi.bin
+status 2 "--since does not go with the format 'html'" "$report" diff --format html --since 1s basic.bin multi.bin
+status 2 ":base does not go with the format 'html'" "$report" diff:base --format html basic.bin multi.bin
 status 2 "--csv does not go with the report 'merge'" "$report" merge --csv basic.bin -o x.bin
 # Ignored, and said, is what does no harm.
 status 0 "--color does not go with the report 'summary' as json and is ignored" "$report" --color always --format json basic.bin

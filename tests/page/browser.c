@@ -246,7 +246,8 @@ bool ct_browser_open(struct ct_browser *b, const char *path)
 const char *ct_browser_eval(struct ct_browser *b, const char *script)
 {
     char *text = NULL;
-    if (asprintf(&text, "(async () => String(await (%s)))()", script) < 0)
+    if (asprintf(&text, "(async () => String(await (%s)).replaceAll('\\u00a0', ' '))()", script) <
+        0)
         abort();
     json_t *got =
         ct_browser_command(b, "Runtime.evaluate",

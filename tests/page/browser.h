@@ -21,7 +21,8 @@ void ct_browser_stop(struct ct_browser *b);
 /* Opens a file, and waits until its scripts have run. */
 bool ct_browser_open(struct ct_browser *b, const char *path);
 
-/* Evaluates JavaScript, promises awaited; the text of the result, which lasts until the next. */
+/* Evaluates JavaScript, promises awaited; the text of the result, with plain blanks, which lasts
+ * until the next. */
 const char *ct_browser_eval(struct ct_browser *b, const char *script);
 
 /* A click at the middle of the first element that a selector finds, and keys such as "Enter". */

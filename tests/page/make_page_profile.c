@@ -4,6 +4,7 @@
  *
  *     torch     a training run as PyTorch makes them: many kernels with long names, of which few
  *               matter
+ *     changed   the same run, where one kernel takes longer, one less, one is new and one is gone
  *     hostile   names that would be HTML, script, JSON or another encoding, if they were let
  */
 #include <math.h>
@@ -19,6 +20,7 @@
 struct generator {
     struct ct_build b;
     uint64_t random;
+    bool changed;
 };
 
 /* In [0, 1). */
@@ -240,8 +242,11 @@ static void add_kernels(struct generator *g)
         {"_ZN8cublasLt19splitKreduce_kernelILi32ELi16EifLb1EEEvPKT0_", {3600, 2300, 0.2, 0.04, 0}},
         {"indexSelectLargeIndex", {400, 3900, 0.2, 0, 0}},
     };
-    for (size_t i = 0; i < COUNT(kernels); i++) {
+    static const double changes[COUNT(kernels)] = {[1] = 1.5, [4] = 0.8};
+    for (size_t i = 0; i < COUNT(kernels) - g->changed; i++) {
         struct ct_file_row row = kernel_row(g, kernels[i].name, 264 + 40 * (uint32_t)i);
+        struct habit habit = kernels[i].habit;
+        habit.median_ns *= g->changed && changes[i] > 0 ? changes[i] : 1;
         if (i == 6) {
             row.marked = 41;
             row.overlapped = 30;
@@ -249,8 +254,11 @@ static void add_kernels(struct generator *g)
         }
         if (i == 11)
             row.lost[CT_LOSS_DEEP_QUEUE] = 9;
-        add_row(g, row, &kernels[i].habit);
+        add_row(g, row, &habit);
     }
+    if (g->changed)
+        add_row(g, kernel_row(g, "triton_per_fused_new_33", 128),
+                &(struct habit){300, 31000, 0.2, 0, 0});
     for (unsigned i = 0; i < 40; i++) {
         char name[96];
         snprintf(name, sizeof(name), "triton_poi_fused_%u_clone_view_%u", 10 + i, i % 7);
@@ -403,12 +411,13 @@ int main(int argc, char **argv)
     struct generator g = {.random = 42};
     const char *kind = argc == 3 ? argv[1] : "";
     ct_build_start(&g.b);
-    if (!strcmp(kind, "torch"))
+    g.changed = !strcmp(kind, "changed");
+    if (!strcmp(kind, "torch") || g.changed)
         fill_torch(&g);
     else if (!strcmp(kind, "hostile"))
         fill_hostile(&g);
     else
-        return fputs("usage: make_page_profile torch|hostile FILE\n", stderr), 2;
+        return fputs("usage: make_page_profile torch|changed|hostile FILE\n", stderr), 2;
     bool saved = ct_build_save(&g.b, argv[2]);
     ct_build_free(&g.b);
     return saved ? 0 : 1;

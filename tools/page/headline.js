@@ -23,34 +23,38 @@ const headline = (() => {
   const recorded = (profile) => (profile.process_count === profile.processes.length
     ? sum(profile.processes, 'duration') : 0) || null;
 
-  /* How busy: of the time from each device's first operation to its last, where that is known. */
+  /* Of the time from each device's first operation to its last, where that is known. */
   const busy = (profile) => {
-    const h = profile.headline, gpus = profile.devices.length > 1 ? 'The GPUs were' : 'The GPU was';
-    if (h.known)
-      return `${gpus} busy ${units.share(h.busy)} of ${units.brief(h.time)} observed`;
-    const run = recorded(profile);
-    return `The GPU worked for ${units.brief(profile.gpu_total)}${run ? ` of the ${units.brief(run)} recorded` : ''}`;
+    const { known, time, busy: part, launch, launch_bound: bound } = profile.headline;
+    const gpus = profile.devices.length > 1 ? 'The GPUs were' : 'The GPU was', run = recorded(profile);
+    if (!known)
+      return `The GPU worked for ${units.time(profile.gpu_total)}${run ? ` of the ${units.time(run)} recorded` : ''}.`;
+    const waited = bound ? ` and waited ${units.share(launch)} of it for launches: the run is launch-bound.` : ', and the run is not launch-bound.';
+    return part < 50 ? `${gpus} idle ${units.share(100 - part)} of ${units.time(time)} observed${waited}`
+      : `${gpus} busy ${units.share(part)} of ${units.time(time)} observed${waited}`;
   };
 
-  const launches = (h) => {
-    if (!h.known)
-      return '';
-    return h.launch_bound ? ` and waited ${units.share(h.launch)} of it for launches: the run is launch-bound`
-      : ', and the run is not launch-bound';
-  };
-
-  const sentence = (profile) => {
+  /* The most expensive kernel and all copies, the larger first. */
+  const shares = (profile) => {
     const top = profile.activities.find((a) => a.total && (a.kind === 'kernel' || a.kind === 'graph'));
     const copies = parts(profile).find((p) => p.text === 'Copies');
+    const found = [top && [name(top), top.percent], copies && ['copies', copies.percent]].filter(Boolean)
+      .sort((a, b) => b[1] - a[1]);
+    if (!found.length)
+      return [];
+    const [first, second] = found;
+    return [first[0] === 'copies' ? 'Copies' : first[0], ` took ${units.share(first[1])} of GPU time`,
+      ...(second ? [', ', second[0], ` ${units.share(second[1])}.`] : ['.'])];
+  };
+
+  /* The larger first: the time that the GPU was idle, or that of the most expensive kernel. */
+  const sentence = (profile) => {
+    const { known, time, busy: part } = profile.headline, top = profile.activities[0];
     if (!profile.activities.length)
       return ['Nothing ran on the GPU while this was recorded.'];
-    const words = [busy(profile), launches(profile.headline), '.'];
-    if (top)
-      words.push(' ', name(top), ` took ${units.share(top.percent)} of GPU time`,
-        copies ? `, copies ${units.share(copies.percent)}.` : '.');
-    else if (copies)
-      words.push(` Copies took ${units.share(copies.percent)} of GPU time.`);
-    return words;
+    const kernelFirst = known && top?.total / time > 1 - part / 100;
+    const both = [[busy(profile)], shares(profile)];
+    return (kernelFirst ? both.reverse() : both).flatMap((words, i) => (i && words.length ? [' ', ...words] : words));
   };
 
   const tile = (title, value, small) => h('div', {}, h('dt', {}, title),

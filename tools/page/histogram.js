@@ -3,7 +3,7 @@
    limits. */
 const histogram = (() => {
   'use strict';
-  const STEPS = 128;
+  const STEPS = 128, OVERLAY = 64;
 
   const lower = (bucket) => {
     if (bucket < STEPS)
@@ -52,6 +52,32 @@ const histogram = (() => {
     });
     svg.append(h('path', { d, style: { fill: `var(--${line.colour})` } }));
     return svg;
+  };
+
+  /* The same two distributions above each other on one axis, as shares of their own calls. */
+  const overlay = (before, after) => {
+    const given = [before, after].filter(Boolean);
+    if (!given.length)
+      return h('p', { class: 'note' }, 'No single time is known.');
+    const ends = given.flatMap((hist) => [edges(hist)[0], edges(hist).at(-1)]).map((x) => Math.max(x, 0.5));
+    const from = Math.log(Math.min(...ends)), to = Math.log(Math.max(...ends)), wide = to - from || 1;
+    const bins = (hist) => {
+      const out = new Float64Array(OVERLAY), at = edges(hist), all = hist.counts.reduce((s, c) => s + c, 0);
+      hist.counts.forEach((count, i) => {
+        const middle = (Math.log(Math.max(at[i], 0.5)) + Math.log(Math.max(at[i + 1], 0.5))) / 2;
+        out[Math.min(OVERLAY - 1, Math.floor((middle - from) / wide * OVERLAY))] += count / (all || 1);
+      });
+      return out;
+    };
+    const shapes = [[before, 'set'], [after, 'k0']].filter(([hist]) => hist).map(([hist, colour]) => ({ bins: bins(hist), colour }));
+    const top = Math.max(...shapes.flatMap((s) => [...s.bins]));
+    const svg = h('svg', { viewBox: `0 0 ${OVERLAY} 60`, preserveAspectRatio: 'none', role: 'img', 'aria-label': 'Distributions, old and new' },
+      shapes.map(({ bins: b, colour }, i) => h('path', { d: [...b].map((y, x) => (y ? `M${x} 60v${(-58 * y / top).toFixed(2)}h1V60z` : '')).join(''),
+        style: { fill: `var(--${colour})`, opacity: i ? 0.72 : 1 } })));
+    return h('div', { class: 'overlay' }, svg,
+      h('div', { class: 'small ends' }, h('span', {}, units.time(Math.exp(from))), h('span', {}, units.time(Math.exp(to)))),
+      h('ul', { class: 'keys' }, h('li', {}, h('i', { class: 'chip', style: { background: 'var(--set)' } }), 'old'),
+        h('li', {}, h('i', { class: 'chip', style: { background: 'var(--k0)' } }), 'new')));
   };
 
   const axis = (values) => ({
@@ -162,5 +188,5 @@ const histogram = (() => {
     box.left + u.cursor.left, box.top + 40);
   };
 
-  return { spark, plot, figures, plots };
+  return { spark, plot, overlay, figures, plots };
 })();

@@ -28,7 +28,9 @@
   };
 
   /* Some are there only where the profile has something for them. */
-  const sections = [
+  const ofTwo = [['changes', 'Changes', compare], ['calls', 'CUDA calls', { create: compare.calls }],
+    ['trust', 'Accuracy', { create: compare.sides }]];
+  const sections = profile.compared ? ofTwo : [
     ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['timeline', 'Timeline', timeline], ['streams', 'Streams', streams], ['copies', 'Copies', copies],
     ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],
     ['calls', 'CUDA calls', calls], ['trust', 'Accuracy', trust],
@@ -50,9 +52,10 @@
     document.querySelectorAll('section').forEach((s) => watch.observe(s));
   };
 
-  prepare();
-  const command = profile.processes[0]?.command;
-  document.title = command ? `${units.cut(command, 60)} – cutrace` : 'cutrace';
+  if (!profile.compared)
+    prepare();
+  const command = (profile.compared?.new || profile).processes[0]?.command;
+  document.title = `${profile.compared ? 'Changes: ' : ''}${command ? `${units.cut(command, 60)} – ` : ''}cutrace`;
   document.querySelector('.theme').append(theme.control());
   document.querySelector('main').append(...sections.map(([, , s]) => s.create(profile)),
     h('footer', {}, `cutrace ${profile.version}. This page is complete in itself: nothing is loaded from anywhere.`));

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "page/activities.h"
 #include "page/calls.h"
+#include "page/compare.h"
 #include "page/embed.h"
 #include "page/facts.h"
 #include "page/json.h"
@@ -63,20 +64,44 @@ static void end_data(FILE *out)
     fputs("</script>\n", out);
 }
 
+static void print_page(FILE *out, json_t *profile, const struct ct_page_timeline *timeline)
+{
+    struct ct_embedded head = ct_embed_head(), tail = ct_embed_tail();
+    fwrite(head.text, 1, head.bytes, out);
+    begin_data(out, "application/json", "profile");
+    ct_json_print(out, profile);
+    end_data(out);
+    begin_data(out, "text/plain", "operations");
+    ct_page_timeline_print(timeline, out);
+    end_data(out);
+    fwrite(tail.text, 1, tail.bytes, out);
+}
+
+/* Two profiles are compared by a page of their own. */
+static int print_compared(const struct ct_input *in, FILE *out)
+{
+    struct ct_diff d;
+    struct ct_page_timeline none = {0};
+    int status = ct_diff_read(&d, in->o) ? 0 : 1;
+    if (ct_diff_has_sides(&d)) {
+        json_t *to = ct_json_object();
+        ct_json_text(to, "version", PACKAGE_VERSION);
+        ct_json_set(to, "compared", ct_page_compare(&d));
+        print_page(out, to, &none);
+        status = status ? status : ct_diff_is_over(&d) ? CT_DIFF_OVER_LIMIT : 0;
+    }
+    ct_diff_free(&d);
+    return status;
+}
+
 int ct_format_html(const struct ct_input *in, FILE *out)
 {
     struct ct_view_options view = ct_report_view(in->o);
-    struct ct_embedded head = ct_embed_head(), tail = ct_embed_tail();
     struct ct_page_timeline timeline = {.most_items = CT_PAGE_MOST_ITEMS};
+    if (in->report == &ct_reports[CT_REPORT_DIFF])
+        return print_compared(in, out);
     bool good = ct_page_timeline_read(&timeline, in->m, in->o);
-    fwrite(head.text, 1, head.bytes, out);
-    begin_data(out, "application/json", "profile");
-    ct_json_print(out, profile_of(in->m, &timeline, &view));
-    end_data(out);
-    begin_data(out, "text/plain", "operations");
-    ct_page_timeline_print(&timeline, out);
-    end_data(out);
-    fwrite(tail.text, 1, tail.bytes, out);
+    print_page(out, profile_of(in->m, &timeline, &view), &timeline);
     ct_page_timeline_free(&timeline);
     return !good;
 }

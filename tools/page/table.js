@@ -2,23 +2,24 @@
 /* A table that sorts by any column, filters by name, and opens rows. */
 const table = (() => {
   'use strict';
-  const FIRST = 40; /* rows at first; the others on demand */
+  const FIRST = 10; /* rows at first; the others on demand */
 
   /*
    * columns: {key, title, hint, text(line), sort(line), cell(line), class}; a column with `opener`
-   * holds the name. `inside(line)` makes what a row opens to.
+   * holds the name. `inside(line)` makes what a row opens to. `order(line)`, smallest first, is how
+   * lines stand until a column is chosen.
    */
-  const create = ({ label, columns, lines, inside, sorted }) => {
-    const state = { by: sorted, down: true, words: '', all: false, open: new Set() };
+  const create = ({ label, columns, lines, inside, sorted, order: given }) => {
+    const state = { by: sorted, down: true, given, words: '', all: false, open: new Set() };
     const body = h('tbody'), more = h('div', { class: 'under' });
     const heads = columns.map((c) => head(c));
 
     const order = () => {
       const column = columns.find((c) => c.key === state.by), sign = state.down ? -1 : 1;
-      const value = column.sort;
+      const value = state.given || column.sort;
       return lines.filter(matches).sort((a, b) => {
         const x = value(a), y = value(b);
-        return x === y ? a.index - b.index : (x < y ? -1 : 1) * sign;
+        return x === y ? a.index - b.index : (x < y ? -1 : 1) * (state.given ? 1 : sign);
       });
     };
 
@@ -27,8 +28,9 @@ const table = (() => {
 
     function head(column) {
       const sort = () => {
-        state.down = state.by === column.key ? !state.down : column.class !== 'text' && !column.opener;
+        state.down = state.by === column.key && !state.given ? !state.down : column.class !== 'text' && !column.opener;
         state.by = column.key;
+        state.given = null;
         say(`sorted by ${column.title}, ${state.down ? 'descending' : 'ascending'}`);
         draw();
       };
@@ -77,7 +79,7 @@ const table = (() => {
     const draw = () => {
       const found = order(), shown = state.all ? found : found.slice(0, FIRST);
       heads.forEach((th, i) => {
-        const on = columns[i].key === state.by;
+        const on = columns[i].key === state.by && !state.given;
         if (on)
           th.setAttribute('aria-sort', state.down ? 'descending' : 'ascending');
         else
@@ -87,11 +89,16 @@ const table = (() => {
       if (!shown.length)
         body.append(h('tr', {}, h('td', { colspan: String(columns.length), class: 'text faint' },
           lines.length ? 'No name has that in it.' : 'There are none.')));
-      more.replaceChildren(...(found.length > shown.length ? [
-        h('button', { type: 'button', class: 'plain', onclick: () => { state.all = true; draw(); } },
-          `Show all ${units.count(found.length)}`),
-        h('span', { class: 'small' }, `${units.count(found.length - shown.length)} more rows`)] : []));
-      more.hidden = found.length === shown.length;
+      more.hidden = found.length <= FIRST;
+      more.replaceChildren(h('button', { type: 'button', class: 'plain', onclick: () => { state.all = !state.all; draw(); } },
+        state.all ? `Show ${FIRST}` : `Show all ${units.count(found.length)}`), ...rest(found.slice(shown.length)));
+    };
+
+    /* How many rows are not shown, and how much they are of the whole. */
+    const rest = (hidden) => {
+      const part = hidden.reduce((s, l) => s + (l.percent || 0), 0);
+      return hidden.length ? [h('span', { class: 'small' },
+        `${units.count(hidden.length)} more rows${part ? `, ${units.share(part)} of the time` : ''}`)] : [];
     };
 
     /* Brings a line into sight, opened. */

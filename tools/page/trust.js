@@ -8,12 +8,17 @@ const trust = (() => {
   const devices = (profile) => table.grid(
     ['GPU', 'Memory', 'SMs', 'Clock', 'Compute', 'Calibration', 'Taken off a bracket', 'Uncertainty'],
     profile.devices.map((d) => [`${d.name} (${d.ordinal})`, units.size(d.memory), units.count(d.sm_count),
-      `${units.count(Math.floor(d.clock_khz / 1000))}MHz`, d.compute, calibration[d.calibration],
+      `${units.count(Math.floor(d.clock_khz / 1000))} MHz`, d.compute, calibration[d.calibration],
       units.time(d.bias), `± ${units.time(d.uncertainty)}`]), 0);
 
   const processes = (profile) => table.grid(['Command', 'PID', 'Host', 'Start', 'Recorded', 'Driver', 'End'],
     profile.processes.map((p) => [h('code', {}, units.cut(p.command, 90)), String(p.pid), p.host, p.start || '-',
       units.time(p.duration), p.driver, p.finished ? 'normal' : 'open']), 0);
+
+  const grids = (run) => [h('div', { class: 'bar' }), run.devices.length ? devices(run) : null,
+    h('div', { class: 'bar' }), processes(run),
+    run.process_count > run.processes.length
+      ? h('p', { class: 'small' }, `and ${units.count(run.process_count - run.processes.length)} more processes`) : null];
 
   const create = (profile) => h('section', { id: 'trust' }, h('h2', {}, 'Losses and accuracy'),
     h('div', { class: 'bar' }),
@@ -21,11 +26,7 @@ const trust = (() => {
     h('div', { class: 'bar' }),
     h('p', { class: 'note' }, '~ before an average: it is less than twice what it may be wrong by. ≤ before a time: '
       + 'some of it are upper bounds. ± behind a time: it is estimated from a sample, 95 % interval.'),
-    h('div', { class: 'bar' }),
-    profile.devices.length ? devices(profile) : null,
-    h('div', { class: 'bar' }), processes(profile),
-    profile.process_count > profile.processes.length
-      ? h('p', { class: 'small' }, `and ${units.count(profile.process_count - profile.processes.length)} more processes`) : null);
+    grids(profile));
 
-  return { create };
+  return { create, grids };
 })();

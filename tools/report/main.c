@@ -31,8 +31,8 @@ static bool merge_files(struct ct_merged *m, const struct ct_options *o, bool tr
 
 static enum ct_needs needs_of(const struct ct_options *o)
 {
-    if (o->format->document)
-        return o->format->needs;
+    if (o->format->document) /* one of two profiles reads them itself */
+        return o->report == &ct_reports[CT_REPORT_DIFF] ? CT_NEEDS_FILES : o->format->needs;
     if (o->details && o->report->needs == CT_NEEDS_SUMMARY)
         return CT_NEEDS_DETAILS;
     return o->report->needs;

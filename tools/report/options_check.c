@@ -33,7 +33,8 @@ static enum ct_options_result check_report(const struct ct_options *o)
         return ct_options_complain("", "--fail-over is of the report diff", "");
     if (merge && !o->log_file)
         return ct_options_complain("", "merge needs -o FILE", "");
-    if ((diff || merge) && o->format->document) {
+    bool compared = diff && o->format == &ct_formats[CT_FORMAT_HTML];
+    if ((diff || merge) && o->format->document && !compared) {
         char after[128];
         snprintf(after, sizeof(after), " does not go with the report '%s'", o->report->name);
         return ct_options_complain("--format ", o->format->name, after);
@@ -73,8 +74,8 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
     enum ct_needs needs = document ? o->format->needs : r->needs;
     bool printed = needs != CT_NEEDS_COMMAND, sqlite = o->format == &ct_formats[CT_FORMAT_SQLITE];
     bool rows = !document && printed && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
-    bool traces =
-        document || o->traces || (needs == CT_NEEDS_FILES && r != &ct_reports[CT_REPORT_DIFF]);
+    bool diff = r == &ct_reports[CT_REPORT_DIFF];
+    bool traces = !diff && (document || o->traces || needs == CT_NEEDS_FILES);
     const struct {
         const char *name;
         bool given, honoured, harmless; /* without it nothing is printed that is wrong */
@@ -88,7 +89,7 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
         {"--until", o->until_ns != UINT64_MAX, traces, false},
         {"--group", o->grouped, document || r->may & CT_MAY_GROUP, false},
         {"--demangling off or :mangled", o->mangled, document || r->may & CT_MAY_MANGLE, true},
-        {":base", o->base, document ? !sqlite : r->may & CT_MAY_BASE, false},
+        {":base", o->base, document && !diff ? !sqlite : r->may & CT_MAY_BASE, false},
         {"--details", o->details, nvprof && r == &ct_reports[CT_REPORT_SUMMARY] && !o->traces,
          false},
         {"--nvtx-ranges", o->nvtx_ranges, nvprof && r == &ct_reports[CT_REPORT_SUMMARY], false},

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "diff": what has changed from one profile to another, and whether that is chance. */
+#include "report/reports/diff.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/names.h"
 #include "report/profile/files.h"
-#include "report/profile/pairs.h"
 #include "report/profile/view.h"
 #include "report/reports.h"
 
-#define OVER_LIMIT 3 /* exit status */
 #define MOST_NAMED 10
 
 enum {
@@ -91,12 +91,6 @@ static const char *const types[] = {"API calls", "GPU activities"};
 
 /* ---- the two sides ---- */
 
-struct sides {
-    const struct ct_options *o;
-    struct ct_merged before, after;
-    struct ct_pairs pairs;
-};
-
 static bool read_side(struct ct_merged *m, char **files, int count, bool grouped)
 {
     struct ct_file_list list = {0};
@@ -110,12 +104,22 @@ static bool read_side(struct ct_merged *m, char **files, int count, bool grouped
 }
 
 /* OLD NEW, or several on either side of "--". */
-static bool read_sides(struct sides *s)
+bool ct_diff_read(struct ct_diff *d, const struct ct_options *o)
 {
-    const struct ct_options *o = s->o;
     int first = o->behind && o->behind < o->file_count ? o->file_count - o->behind : 1;
-    bool good = read_side(&s->before, o->files, first, o->grouped);
-    return read_side(&s->after, o->files + first, o->file_count - first, o->grouped) && good;
+    *d = (struct ct_diff){.o = o};
+    bool good = read_side(&d->before, o->files, first, o->grouped);
+    good &= read_side(&d->after, o->files + first, o->file_count - first, o->grouped);
+    if (ct_diff_has_sides(d))
+        ct_pairs_make(&d->pairs, &d->before, &d->after, o->raw, !o->mangled);
+    return good;
+}
+
+void ct_diff_free(struct ct_diff *d)
+{
+    ct_pairs_free(&d->pairs);
+    ct_merge_free(&d->before);
+    ct_merge_free(&d->after);
 }
 
 /* ---- rows ---- */
@@ -130,7 +134,7 @@ static struct ct_cell when(bool known, struct ct_cell cell)
     return known ? cell : ct_cell_none();
 }
 
-static void put_all(struct ct_sink *sink, const struct sides *s, bool gpu)
+static void put_all(struct ct_sink *sink, const struct ct_diff *s, bool gpu)
 {
     struct ct_estimate before = ct_pairs_total(&s->pairs, gpu, false);
     struct ct_estimate after = ct_pairs_total(&s->pairs, gpu, true);
@@ -200,7 +204,7 @@ static bool is_raw(const struct ct_merged *m)
     return m->device_keys.count && m->devices[0].raw;
 }
 
-static void note_devices(struct ct_sink *sink, const struct sides *s)
+static void note_devices(struct ct_sink *sink, const struct ct_diff *s)
 {
     struct ct_string before = {0}, after = {0}, text = {0};
     put_models(&before, &s->before);
@@ -219,7 +223,7 @@ static void note_devices(struct ct_sink *sink, const struct sides *s)
     ct_string_free(&after);
 }
 
-static void note_tests(struct ct_sink *sink, const struct sides *s)
+static void note_tests(struct ct_sink *sink, const struct ct_diff *s)
 {
     struct ct_string text = {0};
     size_t tests = 0, found = 0;
@@ -260,32 +264,46 @@ static void note_more(struct ct_sink *sink, size_t count)
     say(sink, &text);
 }
 
-/* What is new or has vanished counts in the sum alone. Whether anything is over the limit. */
-static bool check_limit(struct ct_sink *sink, const struct sides *s)
+static bool is_all_over(const struct ct_diff *s)
 {
-    double limit = s->o->fail_over;
-    double before = ct_pairs_total(&s->pairs, true, false).value;
-    double after = ct_pairs_total(&s->pairs, true, true).value;
-    size_t over = 0;
-    if (is_over(before, after, ct_pairs_total_p(&s->pairs, true), limit) && ++over)
-        note_over(sink, "GPU activities together", before, after, limit);
-    for (size_t i = 0; i < s->pairs.count; i++) {
-        const struct ct_pair *pair = &s->pairs.pairs[i];
-        double old_ns = pair->before.total_ns, new_ns = pair->after.total_ns;
-        if (!pair->gpu || !is_over(old_ns, new_ns, pair->total_p, limit))
-            continue;
-        if (++over <= MOST_NAMED)
-            note_over(sink, pair->name.data, old_ns, new_ns, limit);
-    }
-    if (over > MOST_NAMED)
-        note_more(sink, over - MOST_NAMED);
+    return is_over(ct_pairs_total(&s->pairs, true, false).value,
+                   ct_pairs_total(&s->pairs, true, true).value, ct_pairs_total_p(&s->pairs, true),
+                   s->o->fail_over);
+}
+
+/* Rows that are new or have vanished count in the sum alone. */
+static bool is_pair_over(const struct ct_diff *s, const struct ct_pair *pair)
+{
+    return pair->gpu &&
+           is_over(pair->before.total_ns, pair->after.total_ns, pair->total_p, s->o->fail_over);
+}
+
+bool ct_diff_is_over(const struct ct_diff *s)
+{
+    bool over = s->o->fail_over >= 0 && is_all_over(s);
+    for (size_t i = 0; i < s->pairs.count && s->o->fail_over >= 0 && !over; i++)
+        over = is_pair_over(s, &s->pairs.pairs[i]);
     return over;
 }
 
-/* Whether anything is over the limit. */
-static bool print(struct ct_sink *sink, const struct sides *s)
+static void note_limit(struct ct_sink *sink, const struct ct_diff *s)
 {
-    bool over = false;
+    double limit = s->o->fail_over;
+    size_t over = 0;
+    if (is_all_over(s) && ++over)
+        note_over(sink, "GPU activities together", ct_pairs_total(&s->pairs, true, false).value,
+                  ct_pairs_total(&s->pairs, true, true).value, limit);
+    for (size_t i = 0; i < s->pairs.count; i++) {
+        const struct ct_pair *pair = &s->pairs.pairs[i];
+        if (is_pair_over(s, pair) && ++over <= MOST_NAMED)
+            note_over(sink, pair->name.data, pair->before.total_ns, pair->after.total_ns, limit);
+    }
+    if (over > MOST_NAMED)
+        note_more(sink, over - MOST_NAMED);
+}
+
+static void print(struct ct_sink *sink, const struct ct_diff *s)
+{
     ct_sink_begin(sink, &all_relation);
     put_all(sink, s, true);
     put_all(sink, s, false);
@@ -296,22 +314,18 @@ static bool print(struct ct_sink *sink, const struct sides *s)
         put_pair(sink, &s->pairs.pairs[i]);
     note_tests(sink, s);
     if (s->o->fail_over >= 0)
-        over = check_limit(sink, s);
+        note_limit(sink, s);
     ct_sink_end(sink);
-    return over;
 }
 
 int ct_report_diff(const struct ct_input *in, struct ct_sink *sink)
 {
-    struct sides s = {.o = in->o};
-    int status = read_sides(&s) ? EXIT_SUCCESS : EXIT_FAILURE;
-    if (s.before.process_count && s.after.process_count) {
-        ct_pairs_make(&s.pairs, &s.before, &s.after, s.o->raw, !s.o->mangled);
-        if (print(sink, &s) && !status)
-            status = OVER_LIMIT;
-        ct_pairs_free(&s.pairs);
+    struct ct_diff s;
+    int status = ct_diff_read(&s, in->o) ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (ct_diff_has_sides(&s)) {
+        print(sink, &s);
+        status = status ? status : ct_diff_is_over(&s) ? CT_DIFF_OVER_LIMIT : EXIT_SUCCESS;
     }
-    ct_merge_free(&s.before);
-    ct_merge_free(&s.after);
+    ct_diff_free(&s);
     return status;
 }
