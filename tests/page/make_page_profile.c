@@ -5,6 +5,7 @@
  *     torch     a training run as PyTorch makes them: many kernels with long names, of which few
  *               matter
  *     changed   the same run, where one kernel takes longer, one less, one is new and one is gone
+ *     rankN     the same run as rank N of 4, of which the third is slower
  *     hostile   names that would be HTML, script, JSON or another encoding, if they were let
  */
 #include <math.h>
@@ -21,6 +22,7 @@ struct generator {
     struct ct_build b;
     uint64_t random;
     bool changed;
+    unsigned rank; /* one more than its number; 0: none */
 };
 
 /* In [0, 1). */
@@ -124,7 +126,9 @@ static void add_api(struct generator *g, const char *name, unsigned calls, doubl
 
 static void add_base(struct generator *g, const char *command, const char *device)
 {
-    struct ct_file_process p = {.pid = 4711,
+    struct ct_file_process p = {.pid = 4711 + g->rank,
+                                .rank = g->rank,
+                                .ranks = g->rank ? 4 : 0,
                                 .parent_pid = 4700,
                                 .start_unix_ns = 1767225600000000000,
                                 .duration_ns = 2410000000,
@@ -254,6 +258,8 @@ static void add_kernels(struct generator *g)
         }
         if (i == 11)
             row.lost[CT_LOSS_DEEP_QUEUE] = 9;
+        if (g->rank == 3 && i == 2)
+            habit.median_ns *= 1.9;
         add_row(g, row, &habit);
     }
     if (g->changed)
@@ -412,12 +418,14 @@ int main(int argc, char **argv)
     const char *kind = argc == 3 ? argv[1] : "";
     ct_build_start(&g.b);
     g.changed = !strcmp(kind, "changed");
-    if (!strcmp(kind, "torch") || g.changed)
+    if (!strncmp(kind, "rank", 4))
+        g.rank = 1 + (unsigned)strtoul(kind + 4, NULL, 10);
+    if (!strcmp(kind, "torch") || g.changed || g.rank)
         fill_torch(&g);
     else if (!strcmp(kind, "hostile"))
         fill_hostile(&g);
     else
-        return fputs("usage: make_page_profile torch|changed|hostile FILE\n", stderr), 2;
+        return fputs("usage: make_page_profile torch|changed|rankN|hostile FILE\n", stderr), 2;
     bool saved = ct_build_save(&g.b, argv[2]);
     ct_build_free(&g.b);
     return saved ? 0 : 1;

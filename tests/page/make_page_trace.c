@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_page_trace FILE [STEPS]: a trace beside `make_page_profile torch`: steps of a training run
- * on a compute, a communication and a copy stream, with the names of that profile and one hostile.
+ * make_page_trace FILE [STEPS [RANK]]: a trace beside `make_page_profile torch`: steps of a
+ * training run on a compute, a communication and a copy stream, with the names of that profile and
+ * one hostile.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ struct maker {
     uint64_t host_ns;
     uint64_t free_ns[COPY + 1];
     uint64_t correlation;
+    uint64_t shape;
 };
 
 static uint64_t around(struct maker *m, uint64_t ns)
@@ -95,6 +97,7 @@ static void run(struct maker *m, uint64_t stream, uint32_t row, uint64_t bytes)
                                                 .operations = 1,
                                                 .correlation = m->correlation,
                                                 .stream = stream,
+                                                .shape = bytes ? 0 : m->shape,
                                                 .row = row});
 }
 
@@ -139,20 +142,24 @@ static void define(struct maker *m)
         ct_trace_define_stream(m->w, &(struct ct_trace_stream){.id = i, .special = i == COMPUTE});
     for (uint32_t i = LAUNCH; i <= WAIT; i++)
         ct_trace_define_api(m->w, &(struct ct_trace_api){i, CT_API_RUNTIME, apis[i]});
+    m->shape = ct_trace_define_shape(m->w, &(struct ct_trace_shape){.grid = {264, 8, 1},
+                                                                    .block = {256, 1, 1},
+                                                                    .dynamic_shared_bytes = 49152});
     ct_trace_define_thread(m->w, &(struct ct_trace_thread){1, 4711, "python3"});
 }
 
 int main(int argc, char **argv)
 {
-    static const struct ct_trace_process process = {.pid = 4711,
-                                                    .start_unix_ns = 1767225600000000000,
-                                                    .zero_unix_ns = 1767225600000000000,
-                                                    .command = "python3 train.py",
-                                                    .host = "gpu-node-07"};
+    uint32_t rank = argc > 3 ? 1 + (uint32_t)strtoul(argv[3], NULL, 10) : 0;
+    const struct ct_trace_process process = {.pid = 4711 + rank,
+                                             .start_unix_ns = 1767225600000000000,
+                                             .zero_unix_ns = 1767225600000000000,
+                                             .command = "python3 train.py",
+                                             .host = "gpu-node-07"};
     struct maker m = {.w = ct_map(sizeof(*m.w)), .random = 42, .host_ns = 3000000};
     m.fd = argc >= 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666) : -1;
     if (!m.w || m.fd < 0)
-        return fputs("usage: make_page_trace FILE [STEPS]\n", stderr), 2;
+        return fputs("usage: make_page_trace FILE [STEPS [RANK]]\n", stderr), 2;
     ct_trace_start(m.w, &process, 0);
     struct ct_trace_header h = ct_trace_header(m.w);
     if (pwrite(m.fd, &h, sizeof(h), 0) != sizeof(h))

@@ -52,13 +52,20 @@ const kernels = (() => {
 
   const dims = (s, at) => `${s[at]} × ${s[at + 1]} × ${s[at + 2]}`;
 
-  const shapes = (l) => {
+  /* Occupancy, waves and the limit of a launch, where the device's rules are known. */
+  const fit = (profile, l, s) => {
+    const r = residency.of(residency.deviceOf(profile.devices), l, s);
+    return r ? [units.share(r.occupancy), residency.waves(r.waves), `${r.limit}, ${units.many(r.blocks, 'block')}`] : ['-', '-', '-'];
+  };
+
+  const shapes = (profile, l) => {
     const fixed = [l.registers ?? '-', l.static_shared === undefined ? '-' : units.size(l.static_shared)];
     const rows = (l.shapes || []).sort((a, b) => b[7] - a[7])
-      .map((s) => [units.count(s[7]), dims(s, 0), dims(s, 3), units.size(s[6]), ...fixed]);
+      .map((s) => [units.count(s[7]), dims(s, 0), dims(s, 3), ...fixed, units.size(s[6]), ...fit(profile, l, s)]);
     if (l.shape_other)
-      rows.push([units.count(l.shape_other), 'other', 'other', '-', ...fixed]);
-    return rows.length ? table.grid(['Launches', 'Grid', 'Block', 'Dynamic shared', 'Registers', 'Static shared'], rows) : null;
+      rows.push([units.count(l.shape_other), 'other', 'other', ...fixed, '-', '-', '-', '-']);
+    return rows.length ? [table.grid(['Launches', 'Grid', 'Block', 'Registers', 'Static shared', 'Dynamic shared', 'Occupancy', 'Waves per SM', 'Limit per SM'], rows),
+      h('p', { class: 'small across' }, 'Occupancy and waves are theoretical: what registers, shared memory and block size allow, if the kernel is alone.')] : null;
   };
 
   const nodes = (l) => (l.nodes?.length ? table.grid(['Nodes', 'Runs', 'Size', 'In this graph'], l.nodes.map(([name, n, bytes]) => [
@@ -84,15 +91,15 @@ const kernels = (() => {
     timeline.current().find(l);
   } }, 'Find in the timeline') : null);
 
-  const inside = (l) => h('div', { class: 'inside' },
+  const inside = (profile) => (l) => h('div', { class: 'inside' },
     h('div', { class: 'whole' }, h('code', {}, l.name), copyButton(l.name), findButton(l)),
     h('div', {}, h('h3', {}, 'How long single calls took'), histogram.plot(l)),
     h('div', {}, pairs(figures(l)), h('h3', { style: { 'margin-top': '14px' } }, 'How far to trust this'), pairs(trust(l))),
-    shapes(l), nodes(l));
+    shapes(profile, l), nodes(l));
 
   const create = (profile) => {
     const lines = profile.activities, timed = lines.filter((l) => l.total);
-    const t = table.create({ label: 'GPU activities', columns, lines, inside, sorted: 'total' });
+    const t = table.create({ label: 'GPU activities', columns, lines, inside: inside(profile), sorted: 'total' });
     const map = treemap.create(timed, (line) => (line.index === undefined ? 0 : t.reveal(line)));
     return h('section', { id: 'kernels' },
       h('div', { class: 'bar' }, h('h2', {}, 'Where the GPU’s time went'), h('span', { class: 'grow' }),

@@ -20,6 +20,7 @@ static void put_open(struct ct_lane *lane)
     put(&lane->columns[3], ct_varint_fold((int64_t)(i->correlation - lane->last_correlation)));
     put(&lane->columns[4], i->bytes);
     put(&lane->columns[5], lane->open_count);
+    put(&lane->columns[6], i->shape);
     lane->last_end_ns = i->end_ns;
     lane->last_correlation = i->correlation;
     lane->items++;
@@ -43,6 +44,7 @@ static void join(struct ct_lane *lane, const struct ct_lane_item *item)
     if (ns > lane->open_longest_ns) {
         lane->open_longest_ns = ns;
         to->what = item->what;
+        to->shape = item->shape;
     }
     lane->open_count++;
 }

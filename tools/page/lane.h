@@ -9,6 +9,7 @@
  *   3 correlation    less that of the one before, folded; of several the first one's
  *   4 bytes          of copies and the like, otherwise 0
  *   5 count          how many it is
+ *   6 shape          of a kernel, one more than its number; of several that of the longest; or 0
  */
 #ifndef CT_PAGE_LANE_H
 #define CT_PAGE_LANE_H
@@ -17,7 +18,7 @@
 
 #include "report/memory.h"
 
-#define CT_LANE_COLUMNS 6
+#define CT_LANE_COLUMNS 7
 
 struct ct_lane_item {
     uint64_t start_ns;
@@ -25,6 +26,7 @@ struct ct_lane_item {
     uint64_t correlation;
     uint64_t bytes;
     uint32_t what;
+    uint32_t shape; /* one more than its number; 0: none */
 };
 
 /* All zero at first, but for the resolution. */

@@ -52,7 +52,8 @@ const lanes = (() => {
     return { ...facts, start, end, correlation,
       what: column(bytes, offsets[2], new Uint32Array(n), false),
       bytes: column(bytes, offsets[4], new Float64Array(n), false),
-      count: column(bytes, offsets[5], new Uint32Array(n), false) };
+      count: column(bytes, offsets[5], new Uint32Array(n), false),
+      shape: column(bytes, offsets[6], new Uint32Array(n), false) };
   };
 
   /* The finest level. */

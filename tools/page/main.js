@@ -31,7 +31,9 @@
   const ofTwo = [['changes', 'Changes', compare], ['calls', 'CUDA calls', { create: compare.calls }],
     ['trust', 'Accuracy', { create: compare.sides }]];
   const sections = profile.compared ? ofTwo : [
-    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['timeline', 'Timeline', timeline], ['streams', 'Streams', streams], ['copies', 'Copies', copies],
+    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['timeline', 'Timeline', timeline],
+    ['streams', 'Streams', streams], ['copies', 'Copies', copies],
+    ['ranks', 'Ranks', ranks],
     ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],
     ['calls', 'CUDA calls', calls], ['trust', 'Accuracy', trust],
   ].filter(([, , s]) => !s.has || s.has(profile));

@@ -13,6 +13,7 @@
 #include "page/memory.h"
 #include "page/nccl.h"
 #include "page/occupancy.h"
+#include "page/ranks.h"
 #include "page/timeline.h"
 #include "report/reports.h"
 
@@ -22,9 +23,10 @@ static void add_totals(json_t *to, const struct ct_view *gpu)
     ct_json_count(to, "gpu_half", ct_view_whole_ns(ct_view_half_ns(gpu)));
 }
 
-static json_t *profile_of(const struct ct_merged *m, const struct ct_page_timeline *timeline,
+static json_t *profile_of(const struct ct_input *in, const struct ct_page_timeline *timeline,
                           const struct ct_view_options *o)
 {
+    const struct ct_merged *m = in->m;
     json_t *to = ct_json_object();
     struct ct_view gpu;
     ct_view_gpu(&gpu, m, CT_VIEW_ALL_DEVICES, o);
@@ -47,6 +49,9 @@ static json_t *profile_of(const struct ct_merged *m, const struct ct_page_timeli
     ct_json_set(to, "blocks", ct_page_blocks(m));
     ct_json_count(to, "unfinished", m->unfinished);
     ct_json_set(to, "truth", ct_page_truth(m, &gpu, o));
+    json_t *ranks = ct_page_ranks(in);
+    if (ranks)
+        ct_json_set(to, "ranks", ranks);
     if (timeline->facts)
         ct_json_set(to, "timeline", json_incref(timeline->facts));
     ct_view_free(&gpu);
@@ -101,7 +106,7 @@ int ct_format_html(const struct ct_input *in, FILE *out)
     if (in->report == &ct_reports[CT_REPORT_DIFF])
         return print_compared(in, out);
     bool good = ct_page_timeline_read(&timeline, in->m, in->o);
-    print_page(out, profile_of(in->m, &timeline, &view), &timeline);
+    print_page(out, profile_of(in, &timeline, &view), &timeline);
     ct_page_timeline_free(&timeline);
     return !good;
 }

@@ -138,24 +138,44 @@ const painter = (() => {
     }
   };
 
-  /* The kernel that is to stand out: the others are covered by a veil. */
+  /* Items that are to stand out: the others are covered by a veil. */
   const drawMarks = (ctx, view, row, w) => {
-    const lane = view.state.data[row.i], { state } = view, l = view.look[state.marked];
+    const lane = view.state.data[row.i], { state } = view;
     ctx.globalAlpha = 0.78;
     ctx.fillStyle = theme.colour('paper');
     ctx.fillRect(0, row.y, w, row.tall);
     ctx.globalAlpha = 1;
-    ctx.fillStyle = theme.colour(l.colour);
     let last = -1;
     for (const i of state.marks[row.i]) {
       if (lane.end[i] < state.from || lane.start[i] > state.to)
         continue;
-      const a = view.toX(lane.start[i]), b = Math.max(a + 1, view.toX(lane.end[i]));
+      const a = view.toX(lane.start[i]), b = Math.max(a + 1, view.toX(lane.end[i])), l = view.look[lane.what[i]];
       if (b < last + 0.5)
         continue;
+      ctx.fillStyle = theme.colour(l.colour);
       box(ctx, row, l, Math.max(a, -1), Math.min(b, w + 1) - Math.max(a, -1));
       last = b;
     }
+  };
+
+  /* The span that is selected: a band over all lanes, with its length above them. */
+  const drawSpan = (ctx, view) => {
+    const { from, to } = view.state.span, a = view.toX(from), b = view.toX(to);
+    ctx.fillStyle = ctx.strokeStyle = theme.colour('accent');
+    ctx.globalAlpha = 0.14;
+    ctx.fillRect(a, 0, b - a, view.height);
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    [a, b].forEach((x) => {
+      ctx.moveTo(Math.round(x) + 0.5, 0);
+      ctx.lineTo(Math.round(x) + 0.5, view.height);
+    });
+    ctx.stroke();
+    const text = units.time(to - from), wide = ctx.measureText(text).width + 10;
+    const x = Math.min(Math.max((a + b - wide) / 2, 0), view.canvasWidth - wide);
+    ctx.fillRect(x, 1, wide, 16);
+    ctx.fillStyle = theme.colour('paper');
+    ctx.fillText(text, x + 5, 9.5);
   };
 
   const drawChosen = (ctx, view) => {
@@ -206,6 +226,8 @@ const painter = (() => {
     });
     if (state.chosen)
       drawChosen(ctx, view);
+    if (state.span)
+      drawSpan(ctx, view);
   };
 
   /* The whole run: how busy the streams were together, and which part of it is shown below. */

@@ -4,7 +4,7 @@ const pointers = (() => {
   'use strict';
   const attach = (canvas, view) => {
     const down = new Map();
-    let moved = 0, distance = 0;
+    let moved = 0, distance = 0, begun = null; /* of a span that is being selected, ns */
 
     const spread = () => {
       const [a, b] = [...down.values()];
@@ -17,6 +17,7 @@ const pointers = (() => {
       down.set(e.pointerId, e);
       canvas.setPointerCapture(e.pointerId);
       moved = 0;
+      begun = e.shiftKey || view.selecting() ? view.toNs(view.hit(e).x) : null;
       if (down.size === 2)
         distance = spread();
       tips.hide();
@@ -29,6 +30,8 @@ const pointers = (() => {
       const by = e.clientX - before.clientX;
       moved += Math.abs(by);
       down.set(e.pointerId, e);
+      if (begun !== null)
+        return view.select(begun, view.toNs(view.hit(e).x), false);
       if (down.size === 2) {
         const wide = spread(), box = canvas.getBoundingClientRect();
         const middle = [...down.values()].reduce((s, p) => s + p.clientX / 2, 0) - box.left;
@@ -40,10 +43,14 @@ const pointers = (() => {
     });
 
     const up = (e) => {
-      if (down.delete(e.pointerId) && e.type === 'pointerup' && moved < 4 && !down.size) {
+      if (begun !== null && moved >= 4) {
+        down.delete(e.pointerId);
+        view.select(begun, view.toNs(view.hit(e).x), true);
+      } else if (down.delete(e.pointerId) && e.type === 'pointerup' && moved < 4 && !down.size) {
         const at = view.hit(e);
         view.choose(at.row, at.i ?? -1, false);
       }
+      begun = null;
     };
     canvas.addEventListener('pointerup', up);
     canvas.addEventListener('pointercancel', up);

@@ -60,7 +60,7 @@ const table = (() => {
     };
 
     const opener = (line, row) => {
-      const button = h(inside ? 'button' : 'span', { class: inside ? 'opener' : 'mono',
+      const button = h(inside ? 'button' : 'span', { class: inside ? 'opener' : 'mono plainly',
         type: inside ? 'button' : undefined, 'aria-expanded': inside ? String(state.open.has(line)) : undefined,
         onclick: inside ? () => toggle(line, row) : undefined },
       h('i', { class: 'chip', style: { background: `var(--${line.colour})` } }),

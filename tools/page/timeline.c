@@ -27,15 +27,17 @@ struct reading {
     const struct ct_view_options *o;
     const struct ct_merged *m;
     const struct ct_timeline_file *file; /* the one that is read */
-    struct numbers rows, apis, streams, threads, labels;
+    struct numbers rows, apis, streams, threads, labels, shapes;
     struct ct_intern whats; /* names of rows and functions, the former begun with a blank, */
     struct ct_intern lanes; /* and labels, by their colours; lanes of ranges */
+    struct ct_intern known; /* shapes: grid, block, dynamic shared memory */
     struct numbers range_lanes;
     struct ct_open_ranges open;
     uint64_t end_ns;
     json_t *what_list;
     json_t *lane_list;
     json_t *file_list;
+    json_t *shape_list;
     uint64_t resolution_ns;
     bool foreign; /* a trace is of none of m's processes */
 };
@@ -87,6 +89,27 @@ static uint32_t add_api(struct reading *r, uint32_t index)
     uint32_t what = add_what(r, name.data, true);
     ct_string_free(&name);
     return what;
+}
+
+/* Shapes are alike in files of one program. */
+static uint32_t add_shape(struct reading *r, uint32_t index)
+{
+    const struct ct_trace_shape *s = &r->file->t->shapes.at[index];
+    const uint64_t numbers[] = {s->grid[0],
+                                s->grid[1],
+                                s->grid[2],
+                                s->block[0],
+                                s->block[1],
+                                s->block[2],
+                                s->dynamic_shared_bytes};
+    uint32_t known = r->known.count, shape = ct_intern_add(&r->known, numbers, sizeof(numbers));
+    if (shape == known) {
+        json_t *to = ct_json_array();
+        for (size_t i = 0; i < ct_countof(numbers); i++)
+            ct_json_append_count(to, numbers[i]);
+        ct_json_append(r->shape_list, to);
+    }
+    return shape;
 }
 
 static uint32_t add_label(struct reading *r, uint32_t index)
@@ -219,29 +242,40 @@ static void add_event(struct reading *r, const struct ct_event *e)
         item.correlation = e->op.correlation;
         item.bytes = e->op.bytes;
         item.what = number_of(r, &r->rows, e->op.row, add_row);
+        if (e->op.shape)
+            item.shape = number_of(r, &r->shapes, (uint32_t)e->op.shape, add_shape) + 1;
     }
     ct_lane_add(&r->t->lanes[lane], &item);
 }
 
 static void free_numbers(struct reading *r)
 {
-    struct numbers *tables[] = {&r->rows, &r->apis, &r->streams, &r->threads, &r->labels};
+    struct numbers *tables[] = {&r->rows,    &r->apis,   &r->streams,
+                                &r->threads, &r->labels, &r->shapes};
     for (size_t i = 0; i < ct_countof(tables); i++) {
         free(tables[i]->at);
         *tables[i] = (struct numbers){0};
     }
 }
 
-/* The timeline of one program would stand beside the figures of another. */
-static void check_process(struct reading *r, const struct ct_timeline_file *f)
+/* The process among the profiles; NULL: none of them is of it. */
+static const struct ct_file_process *process_of(const struct reading *r,
+                                                const struct ct_timeline_file *f)
 {
     const struct ct_trace_process *p = &f->t->process;
-    char reason[64];
     for (size_t i = 0; i < r->m->process_count; i++)
         if (r->m->processes[i].pid == p->pid &&
             r->m->processes[i].start_unix_ns == p->start_unix_ns)
-            return;
-    snprintf(reason, sizeof(reason), "is of process %u, and none of the profiles is", p->pid);
+            return &r->m->processes[i];
+    return NULL;
+}
+
+/* The timeline of one program would stand beside the figures of another. */
+static void refuse_foreign(struct reading *r, const struct ct_timeline_file *f)
+{
+    char reason[64];
+    snprintf(reason, sizeof(reason), "is of process %u, and none of the profiles is",
+             f->t->process.pid);
     ct_complain(f->path, reason);
     r->foreign = true;
 }
@@ -249,8 +283,12 @@ static void check_process(struct reading *r, const struct ct_timeline_file *f)
 static void begin_file(struct reading *r, const struct ct_timeline_file *f)
 {
     json_t *to = ct_json_object();
+    const struct ct_file_process *process = process_of(r, f);
     end_ranges(r);
-    check_process(r, f);
+    if (!process)
+        refuse_foreign(r, f);
+    else if (process->rank)
+        ct_json_count(to, "rank", process->rank - 1);
     ct_json_count(to, "pid", f->t->process.pid);
     ct_json_safe(to, "host", f->t->process.host);
     ct_json_append(r->file_list, to);
@@ -306,6 +344,7 @@ static void add_facts(struct reading *r, const struct ct_timeline *tl)
     ct_json_set(to, "lanes", r->lane_list);
     ct_json_add_short(r->what_list, "name", "short");
     ct_json_set(to, "whats", r->what_list);
+    ct_json_set(to, "shapes", r->shape_list);
 }
 
 static void take_all(struct reading *r, struct ct_timeline *tl)
@@ -316,6 +355,7 @@ static void take_all(struct reading *r, struct ct_timeline *tl)
     r->what_list = ct_json_array();
     r->lane_list = ct_json_array();
     r->file_list = ct_json_array();
+    r->shape_list = ct_json_array();
     while (ct_timeline_next(tl, &e)) {
         if (e->file != r->file)
             begin_file(r, e->file);
@@ -326,6 +366,7 @@ static void take_all(struct reading *r, struct ct_timeline *tl)
     free(r->range_lanes.at);
     ct_open_ranges_free(&r->open);
     ct_intern_free(&r->lanes);
+    ct_intern_free(&r->known);
     ct_intern_free(&r->whats);
     add_facts(r, tl);
 }

@@ -42,6 +42,8 @@ const tips = (() => {
     element.addEventListener('blur', hide);
   };
 
+  /* Of an element that fills the screen only what is inside is shown. */
+  document.addEventListener('fullscreenchange', () => (document.fullscreenElement || document.body).append(tip));
   document.addEventListener('keydown', (e) => e.key === 'Escape' && hide());
   document.addEventListener('scroll', hide, { passive: true });
   return { attach, show, hide };
