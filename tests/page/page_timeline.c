@@ -317,6 +317,12 @@ START_TEST(ranks_are_compared)
          ".offsetHeight / r.parentNode.clientHeight * 20)).join()",
          "17,17,18,17");
     SAYS("document.querySelector('#ranks tr.row .text').textContent", "rank 2");
+    SAYS("document.querySelectorAll('#ranks table').length", "2");
+    run("cd %s && echo x >broken.bin && ! %s/cutrace-report --format html -o ranks.html rank?.bin "
+        "broken.bin 2>err && test $(wc -l <err) -eq 1",
+        dir, top);
+    open_file("ranks.html");
+    SAYS("document.querySelectorAll('#ranks table').length", "1");
     QUIET();
 }
 END_TEST

@@ -90,38 +90,41 @@ static json_t *spreads_of(const struct ct_merged *m, bool demangle)
     return all;
 }
 
-/* Each rank has a GPU of its own: over the ranks rows are those of all GPUs together. */
-static bool merge_as_one(struct ct_merged *m, const struct ct_options *o)
+/*
+ * Each rank has a GPU of its own: over the ranks rows are those of all GPUs together, which takes
+ * another reading. None where a file cannot be read: that was said, and is not to be said again.
+ */
+static json_t *rows_of(const struct ct_input *in)
 {
+    const struct ct_options *o = in->o;
+    struct ct_merged m = {.grouped = o->grouped, .devices_as = CT_DEVICES_AS_ONE};
     char **files = ct_memory_copy(o->files, (size_t)o->file_count * sizeof(*files));
     size_t count = 0;
-    *m = (struct ct_merged){.grouped = o->grouped, .devices_as = CT_DEVICES_AS_ONE};
-    for (int i = 0; i < o->file_count; i++)
+    for (int i = 0; i < o->file_count && !in->partial; i++)
         if (!ct_trace_is_file(o->files[i]))
             files[count++] = o->files[i];
-    bool good = ct_files_merge(m, files, count, 0);
+    ct_files_merge(&m, files, count, 0);
+    json_t *rows = spreads_of(&m, !o->mangled);
+    ct_merge_free(&m);
     free(files);
-    return good;
+    return rows;
 }
 
 json_t *ct_page_ranks(const struct ct_input *in)
 {
-    struct ct_merged m = {0};
     struct ct_imbalance gpu = ct_spread_imbalance(in->m);
-    json_t *to = NULL;
-    if (gpu.ranks > 1 && merge_as_one(&m, in->o)) {
-        json_t *all = ct_json_array();
-        size_t count;
-        struct ct_rank_total *ranks = ct_spread_ranks(&m, &count);
-        to = ct_json_object();
-        for (size_t i = 0; i < count && i < MOST_RANKS; i++)
-            ct_json_append(all, rank_of(&m, &ranks[i]));
-        free(ranks);
-        gpu = ct_spread_imbalance(&m);
-        add_imbalance(to, &m, &gpu);
-        ct_json_set(to, "all", all);
-        ct_json_set(to, "rows", spreads_of(&m, !in->o->mangled));
-    }
-    ct_merge_free(&m);
+    json_t *to, *all;
+    size_t count;
+    if (gpu.ranks < 2)
+        return NULL;
+    struct ct_rank_total *ranks = ct_spread_ranks(in->m, &count);
+    to = ct_json_object();
+    all = ct_json_array();
+    for (size_t i = 0; i < count && i < MOST_RANKS; i++)
+        ct_json_append(all, rank_of(in->m, &ranks[i]));
+    free(ranks);
+    add_imbalance(to, in->m, &gpu);
+    ct_json_set(to, "all", all);
+    ct_json_set(to, "rows", rows_of(in));
     return to;
 }

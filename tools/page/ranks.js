@@ -56,8 +56,9 @@ const ranks = (() => {
     return h('section', { id: 'ranks' }, h('h2', {}, 'Ranks'), h('p', { class: 'note' }, sentence(r)), picture(r),
       h('div', { class: 'bar' }),
       table.create({ label: 'Ranks', columns: rankColumns(r.mean), lines: all, sorted: 'total' }).element,
-      h('div', { class: 'bar' }, h('h3', {}, 'Operations over the ranks')),
-      table.create({ label: 'Operations over the ranks', columns: rowColumns, lines: rows, sorted: 'lost' }).element);
+      rows.length ? [h('div', { class: 'bar' }, h('h3', {}, 'Operations over the ranks')),
+        table.create({ label: 'Operations over the ranks', columns: rowColumns, lines: rows, sorted: 'lost' }).element]
+        : h('p', { class: 'note' }, 'Operations are compared over the ranks where all files could be read.'));
   };
 
   return { has, create };

@@ -41,12 +41,15 @@ const span = (() => {
     return { gpu, calls, busy: union(parts) };
   };
 
+  const nameOf = (look) => h('span', { class: 'mono', title: look.name },
+    h('i', { class: 'chip', style: { background: look.colour.startsWith('#') ? look.colour : `var(--${look.colour})` } }), units.cut(look.short, 60));
+
   const list = (title, found, look, wide) => {
-    const all = [...found].sort((a, b) => b[1].ns - a[1].ns);
-    return h('div', {}, h('h3', {}, title), all.length ? table.grid(['Time', 'of the span', 'Count', 'Bytes', 'Name'],
-      all.slice(0, MOST).map(([what, s]) => [units.time(s.ns), units.percent(100 * s.ns / wide), units.count(s.count), s.bytes ? units.size(s.bytes) : '-',
-        h('span', { class: 'mono', title: look[what].name }, h('i', { class: 'chip', style: { background: look[what].colour.startsWith('#') ? look[what].colour : `var(--${look[what].colour})` } }), units.cut(look[what].short, 60))]), 4)
-      : h('p', { class: 'note' }, 'None.'),
+    const all = [...found].sort((a, b) => b[1].ns - a[1].ns), sized = all.some(([, s]) => s.bytes);
+    const heads = ['Time', 'of the span', 'Count', ...(sized ? ['Bytes'] : []), 'Name'];
+    return h('div', {}, h('h3', {}, title), all.length ? table.grid(heads, all.slice(0, MOST).map(([what, s]) => [
+      units.time(s.ns), units.percent(100 * s.ns / wide), units.count(s.count), ...(sized ? [s.bytes ? units.size(s.bytes) : '-'] : []),
+      nameOf(look[what])]), heads.length - 1) : h('p', { class: 'note' }, 'None.'),
     all.length > MOST ? h('p', { class: 'small' }, `and ${units.many(all.length - MOST, 'more name')}`) : null);
   };
 

@@ -100,6 +100,7 @@ static int report(const struct ct_options *o)
         .details = needs != CT_NEEDS_SUMMARY, .grouped = o->grouped, .devices_as = devices_of(o)};
     bool good = merge_files(&m, o, needs == CT_NEEDS_TRACED);
     in.m = &m;
+    in.partial = !good;
     int status = m.process_count ? print_to_output(&in) : EXIT_FAILURE;
     ct_merge_free(&m);
     return good ? status : EXIT_FAILURE;

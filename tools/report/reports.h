@@ -16,6 +16,7 @@ struct ct_input {
     const struct ct_report *report;
     const struct ct_merged *m; /* NULL when the report has not asked for a summary */
     uint32_t device;           /* of m: only what was on this one, or CT_VIEW_ALL_DEVICES */
+    bool partial;              /* m is not of all files: some could not be read, which was said */
     int width;                 /* of the terminal that is written to, columns; 0: it is none */
     bool color;
 };
