@@ -178,8 +178,8 @@ static void start(struct maker *m, uint64_t most_bytes)
 {
     struct ct_trace_process p = {.pid = 4711,
                                  .parent_pid = 4710,
-                                 .start_unix_ns = 1700000000000000000u,
-                                 .zero_unix_ns = 1700000000000000000u - 2000000,
+                                 .start_unix_ns = 1767225600000000000u,
+                                 .zero_unix_ns = 1767225600000000000u - 2000000,
                                  .command = "./train --steps 1000",
                                  .host = "bench"};
     ct_trace_start(m->w, &p, most_bytes);

@@ -7,7 +7,7 @@ const timeline = (() => {
   'use strict';
   const TALL = { op: 22, call: 14 }, GAP = 5, AXIS = 24, LEAST_NS = 100;
   const GROWN = 1.8, GROWN_FULL = 3; /* how much taller lanes become where there is room */
-  const AROUND = { page: 300, full: 230 }; /* pixels of a window that lanes do not have */
+  const AROUND = { page: 324, full: 254 }; /* pixels of a window that lanes do not have */
 
   /* What tells processes apart: in other containers and on other hosts a pid may be the same. */
   const processes = (files) => files.map((f, i) => {
@@ -78,7 +78,7 @@ const timeline = (() => {
     const overview = h('canvas', { class: 'overview', 'aria-hidden': 'true' });
     const details = h('div', { class: 'chosen' }), selected = h('div', { class: 'selected', hidden: true });
     const labels = h('div', { class: 'labels' }, rows.map((r) => h('div', { title: r.label }, r.label)));
-    const state = { from: 0, to: whole, data: null, chosen: null, row: 0, span: null, selecting: false, marked: 0, marks: null, height: AXIS };
+    const state = { from: 0, to: whole, data: null, chosen: null, row: 0, span: null, selecting: false, marked: 0, marks: null, order: null, height: AXIS };
     let wanted = false;
 
     const width = () => canvas.clientWidth;
@@ -227,6 +227,7 @@ const timeline = (() => {
     const mark = (test) => {
       const wanted = look.map((l) => Boolean(test && test(l)));
       state.marked = 0;
+      state.order = null;
       state.marks = !test ? null : state.data.map((l) => {
         const out = [];
         for (let i = 0; i < l.items; i++)
@@ -240,11 +241,11 @@ const timeline = (() => {
 
     /* From the item that is chosen to the next one that is marked, in time; around the end. */
     const next = (by) => {
-      const all = rows.flatMap((row) => state.marks[row.i].map((i) => ({ row, i, at: state.data[row.i].start[i] }))).sort((a, b) => a.at - b.at);
-      const c = state.chosen, at = c ? all.findIndex((x) => x.row === c.row && x.i === c.i) : -1;
-      const to = all[(at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by + all.length) % all.length];
-      go(to.row, to.i);
-      found.textContent = `${units.count(all.indexOf(to) + 1)} of ${units.count(all.length)}`;
+      state.order ??= rows.flatMap((row) => state.marks[row.i].map((i) => ({ row, i, at: state.data[row.i].start[i] }))).sort((a, b) => a.at - b.at);
+      const all = state.order, c = state.chosen, at = c ? all.findIndex((x) => x.row === c.row && x.i === c.i) : -1;
+      const n = (at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by + all.length) % all.length;
+      go(all[n].row, all[n].i);
+      found.textContent = `${units.count(n + 1)} of ${units.count(all.length)}`;
     };
 
     const search = () => ready.then(() => {
