@@ -29,7 +29,7 @@ START_TEST(draws_everything)
          " Object.assign(p.headline, { busy: 95, launch: 1, launch_bound: false });"
          " return headline.create(p).querySelector('h1').textContent; })()",
          "sm90_xmma…tn_n_tilesize128x128x64_w… took 33% of GPU time, copies 2.0%. The GPU was busy "
-         "95% of 2.35 s, and the run is not launch-bound.");
+         "95% of 2.35 s observed, and the run is not launch-bound.");
     SAYS("document.querySelectorAll('.advice li').length > 0", "true");
     SAYS("document.querySelectorAll('#streams .device .keys li').length", "7");
     SAYS("document.querySelectorAll('#copies .rate.part').length", "2");
