@@ -26,6 +26,10 @@ CT_OLD(exp, exp)
 CT_OLD(log, log)
 CT_OLD(pow, pow)
 
+CT_SAME(fstat64, fstat)
+CT_SAME(lstat64, lstat)
+CT_SAME(stat64, stat)
+
 CT_OLD(__isoc23_sscanf, sscanf)
 CT_OLD(__isoc23_strtol, strtol)
 CT_OLD(__isoc23_strtoll, strtoll)

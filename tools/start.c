@@ -22,9 +22,9 @@ static int construct(int argc, char **argv, char **environment)
     return 0;
 }
 
-__attribute__((visibility("hidden"))) int
-__libc_start_main(main_fn *program, int argc, char **argv, main_fn *init, end_fn *fini,
-                  end_fn *loader_fini, void *stack_end)
+__attribute__((visibility("hidden"))) int __libc_start_main(main_fn *program, int argc, char **argv,
+                                                            main_fn *init, end_fn *fini,
+                                                            end_fn *loader_fini, void *stack_end)
 {
     return ct_old_start_main(program, argc, argv, init ? init : construct, fini, loader_fini,
                              stack_end);

@@ -2,9 +2,11 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "help.h"
@@ -320,9 +322,21 @@ static enum options_result parse(struct options *o, int argc, char **argv)
     return OPTIONS_RUN;
 }
 
+/* A script is an argument of its interpreter, which takes the place of the word in front of it. */
+static void add_interpreter(struct options *o)
+{
+    const char *name = *o->command, *python = o->value[OPTION_PYTHON];
+    size_t len = name ? strlen(name) : 0;
+    if (len > 3 && !strcmp(name + len - 3, ".py") && !access(name, R_OK) &&
+        (python || access(name, X_OK)))
+        *--o->command = (char *)(uintptr_t)(python ? python : "python3");
+}
+
 enum options_result options_parse(struct options *o, int argc, char **argv)
 {
     enum options_result result = parse(o, argc, argv);
+    if (result == OPTIONS_RUN)
+        add_interpreter(o);
     return result == OPTIONS_RUN ? check(o) : result;
 }
 

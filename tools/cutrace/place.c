@@ -10,7 +10,8 @@
 #include "say.h"
 #include "system/trust.h"
 
-#define SPECIAL " :\t\n$" /* separators of LD_PRELOAD, and what begins $LIB, $ORIGIN and the like */
+#define SPECIAL " :\t\n$" /* separators of LD_PRELOAD, and what begins $LIB, $ORIGIN and the like  \
+                           */
 
 static char link_directory[PATH_MAX], link_path[PATH_MAX];
 
@@ -55,7 +56,7 @@ static const char *find(const char *const *places, const char *name, int mode)
 
 const char *place_library(void)
 {
-    static const char *const places[] = {".libs", CT_BIN_TO_LIB, ".", CT_LIBDIR, NULL};
+    static const char *const places[] = {".libs", CT_BIN_TO_LIB, "../lib", ".", CT_LIBDIR, NULL};
     return find(places, "libcutrace.so", R_OK);
 }
 
