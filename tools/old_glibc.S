@@ -23,7 +23,9 @@ CT_OLD(pthread_once, pthread_once)
 CT_OLD(pthread_sigmask, pthread_sigmask)
 
 CT_OLD(exp, exp)
+CT_OLD(fmod, fmod)
 CT_OLD(log, log)
+CT_OLD(log2, log2)
 CT_OLD(pow, pow)
 
 CT_SAME(fstat64, fstat)

@@ -3,7 +3,8 @@
 #
 # Runs every command of the documents on the simulated device. A command is a line of an indented
 # block that begins with "$ ", or, in a block without such, with a word of COMMANDS; ./app is the
-# demo. A comment before a block says what is the matter with it:
+# demo, /opt/cutrace what was built, as in an archive. A comment before a block says what is the
+# matter with it:
 #   <!-- not run: REASON -->  listed, and not run
 #   <!-- fails -->            run, and must fail
 #   <!-- simulated -->        run, and what follows the command must come, but for numbers; "..." is
@@ -12,12 +13,14 @@
 set -u
 [ -z "${BUILD_SANITIZERS-}" ] || { echo "the commands have no sanitizer's library to preload"; exit 77; }
 build=$PWD srcdir=$(cd "${srcdir:-.}" && pwd)
-COMMANDS='([A-Z_]+=[^ ]* )*(cutrace|cutrace-report|make|\./[a-z_]+|(\.\./)?(\./)?(quickstart|configure)|tests/[^ ]*|\.ci/run|mpirun|srun|torchrun|mkdir|man)'
+COMMANDS='([A-Z_]+=[^ ]* )*(cutrace|cutrace-report|make|\./[a-z_]+|(\.\./)?(\./)?(quickstart|configure)|tests/[^ ]*|\.ci/run|mpirun|srun|torchrun|mkdir|man|/opt/cutrace/bin/[a-z-]*|docker|singularity|kubectl|tar|pip|python)'
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 failed=0 ran=0 not_run=0
 
-mkdir "$dir/bin"
+mkdir "$dir/bin" "$dir/opt" "$dir/opt/bin" "$dir/opt/lib"
+ln -s "$build/cutrace" "$build/cutrace-report" "$dir/opt/bin/"
+ln -s "$build/.libs/libcutrace.so" "$dir/opt/lib/"
 for name in cutrace cutrace-report; do ln -s "$build/$name" "$dir/bin/"; done
 for name in demo event_timing gemm mmm pipeline timers vector_add; do
     ln -s "$build/examples/$name" "$dir/bin/"
@@ -90,7 +93,7 @@ try() {
         [ ! -e "$srcdir/.git" ] || [ -e "$srcdir/${BASH_REMATCH[3]/#ci/.ci}" ] || fail "$where: $command: no such script"
         return
     fi
-    timeout 60 bash -c "$command" >"$dir/out" 2>&1 </dev/null
+    timeout 60 bash -c "${command//\/opt\/cutrace/$dir/opt}" >"$dir/out" 2>&1 </dev/null
     status=$?
     if [ "$mark" = fails ]; then
         [ $status -ne 0 ] || fail "$where: $command: was to fail"

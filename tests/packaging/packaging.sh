@@ -69,6 +69,9 @@ for file in share/man/man1/cutrace.1 share/man/man1/cutrace-report.1 share/man/m
     doc/LICENSE share/licenses/lz4; do
     [ -s "$home/$file" ] || fail "the archive lacks $file"
 done
+for path in $(grep -oE '/opt/cutrace/[a-z/.-]*[a-z]' "$srcdir/doc/containers.md" | sort -u); do
+    [ -e "$home/${path#/opt/cutrace/}" ] || fail "the archive lacks $path, which doc/containers.md names"
+done
 prints err env PYTHONPATH="$home/share/cutrace/python" CUTRACE_START=off "$home/bin/cutrace" --python "$python" \
     "$srcdir/tests/e2e/api/client.py" with
 echo "PASS the archive"

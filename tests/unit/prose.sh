@@ -23,6 +23,7 @@ at_most() {
 at_most README.md 900
 [ "$(wc -l <README.md)" -le 150 ] || fail "README.md has more than 150 lines"
 at_most doc/accuracy.md 2500
+at_most doc/containers.md 900
 at_most doc/cost.md 2000
 at_most doc/reliability.md 5000
 for file in doc/internals/*.md; do at_most "$file" 2000; done

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Four ranks that Slurm's srun starts, on a cluster of this machine alone: with cutrace in each rank, around it, and preloaded.
+# Four ranks that Slurm's srun starts, on a cluster of this machine alone: with cutrace in each
+# rank, around it, and preloaded: by the command and by the cluster.
 [ -z "${BUILD_SANITIZERS-}" ] || { echo "the launcher has no sanitizer's library to preload"; exit 77; }
 PATH=$PATH:/usr/sbin
 for tool in slurmctld slurmd srun munged; do
     command -v $tool >/dev/null || { echo "$tool was not found"; exit 77; }
 done
 [ "$(id -u)" = 0 ] || { echo "a cluster's daemons are root's"; exit 77; }
-build=$PWD
+build=$PWD srcdir=$(cd "${srcdir:-.}" && pwd)
 dir=$(mktemp -d) || exit 99
 daemons=()
 trap 'kill "${daemons[@]}" 2>/dev/null; wait; rm -rf "$dir"' EXIT
@@ -43,7 +44,13 @@ MpiDefault=none
 SelectType=select/linear
 NodeName=$node NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN
 PartitionName=all Nodes=$node Default=YES State=UP OverSubscribe=YES
+TaskProlog=$dir/prolog
 END
+# As doc/containers.md has it.
+(echo '#!/bin/sh' && sed -n "s,^    \(.*echo export LD_PRELOAD=\)/opt/cutrace/lib/,\1$build/.libs/,p" \
+    "$srcdir/doc/containers.md" && echo true) >prolog
+[ "$(wc -l <prolog)" = 3 ] || { echo "doc/containers.md has no line for a prolog"; exit 1; }
+chmod +x prolog
 export SLURM_CONF=$dir/slurm.conf
 munged --foreground --force --key-file=munge/key --socket="$dir/munge/socket" --pid-file="$dir/munge/pid" \
     --log-file="$dir/munge.log" --seed-file="$dir/munge/seed" 2>munged.log &
@@ -98,6 +105,8 @@ srun="srun --quiet -n 4 -O"
 play $srun "$build/cutrace" sh -c "$work"
 check_files
 play $srun env LD_PRELOAD="$library" sh -c "$work"
+check_files
+PROFILE=1 play $srun sh -c "$work"
 check_files
 play "$build/cutrace" $srun sh -c "$work"
 [ "$(ls run)" = summary.bin ] || fail "around srun: $(ls run)"
