@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # The archive and the wheel, made here, run elsewhere: their parts find each other, and nothing else.
 set -eu
-[ -z "${BUILD_SANITIZERS-}" ] || { echo "SKIP: the archive has no sanitizer's library"; exit 77; }
+[ -z "${BUILD_SANITIZERS-}" ] || { echo "the archive has no sanitizer's library"; exit 77; }
 srcdir=$(cd "${srcdir:-.}" && pwd) build=$PWD
 for library in $BINDIST_ARCHIVES; do
     library=lib${library#-l}.a
-    [[ $(${CC:-cc} -print-file-name="$library") == */* ]] || { echo "SKIP: there is no $library to link in"; exit 77; }
+    [[ $(${CC:-cc} -print-file-name="$library") == */* ]] || { echo "there is no $library to link in"; exit 77; }
 done
 python=/usr/bin/python3
-[ -x $python ] || python=$(command -v python3) || { echo "SKIP: there is no Python, which makes the wheel"; exit 77; }
+[ -x $python ] || python=$(command -v python3) || { echo "there is no Python, which makes the wheel"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s wheel PYTHON3="$python" >"$dir/made" 2>&1 || { cat "$dir/made"; exit 1; }
@@ -83,7 +83,7 @@ if $python -m venv env >out 2>err && env/bin/pip --version >out 2>err; then
     run=("$dir/env/bin/python") how=installed
     [ "$(env/bin/cutrace --version)" = "$("$build/cutrace" --version)" ] || fail "the command of the wheel"
 else
-    echo "SKIP: no virtual environment with pip can be made: the wheel is unpacked"
+    echo "SKIP no virtual environment with pip can be made: the wheel is unpacked"
     $python -m zipfile -e "$wheel" site
     chmod +x site/cutrace/bin/*
     run=(env PYTHONPATH="$dir/site" "$python") how=unpacked

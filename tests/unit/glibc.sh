@@ -4,8 +4,8 @@
 # were built on.
 set -eu
 export LC_ALL=C
-[ -z "${BUILD_SANITIZERS-}" ] || { echo "SKIP: sanitizers need the C library they were made for"; exit 77; }
-command -v readelf >/dev/null || { echo "SKIP: there is no readelf"; exit 77; }
+[ -z "${BUILD_SANITIZERS-}" ] || { echo "sanitizers need the C library they were made for"; exit 77; }
+command -v readelf >/dev/null || { echo "there is no readelf"; exit 77; }
 
 needs_at_most() { # VERSION FILE
     local newest
