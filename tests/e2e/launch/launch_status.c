@@ -253,6 +253,29 @@ START_TEST(refused_option)
 }
 END_TEST
 
+static void check_script(const char *option, const char *value, const char *script, int status)
+{
+    struct stage_run r =
+        option ? LAUNCH(.argv = {"-q", option, value, script}) : LAUNCH(.argv = {"-q", script});
+    ck_assert_msg(stage_exit(&r) == status, "%s: %d %s", script, stage_exit(&r), r.err);
+    stage_drop(&r);
+}
+
+START_TEST(script_has_an_interpreter)
+{
+    write_program("plain.py", "exit 7");
+    ck_assert_int_eq(chmod("plain.py", 0644), 0);
+    write_program("own.py", "#!/bin/sh\nexit 8");
+    write_program("python3", "#!/bin/sh\nexit 9");
+    ck_assert_int_eq(setenv("PATH", ".:/usr/bin:/bin", 1), 0);
+    check_script("--python", "/bin/sh", "plain.py", 7);
+    check_script("--python", "./python3", "./own.py", 9);
+    check_script(NULL, NULL, "./own.py", 8);
+    check_script(NULL, NULL, "plain.py", 9);
+    check_script(NULL, NULL, "absent.py", 127);
+}
+END_TEST
+
 /* The beginning of one name stands for it, that of several for none. */
 START_TEST(abbreviations)
 {
@@ -436,6 +459,7 @@ int main(void)
     tcase_add_loop_test(t, wrong_command_line, 0, sizeof(wrong) / sizeof(wrong[0]));
     tcase_add_loop_test(t, refused_option, 0, sizeof(never) / sizeof(never[0]));
     tcase_add_test(t, abbreviations);
+    tcase_add_test(t, script_has_an_interpreter);
     tcase_add_test(t, force_overwrite);
     tcase_add_test(t, answers);
     tcase_add_test(t, messages_are_safe);
