@@ -4,7 +4,7 @@
 #define MOST_STEPS 100000
 #define DEEPEST 200 /* calls of this file below each other, some 100 bytes each */
 
-/* What is still to be matched behind a group: the rest of an expression, then further ones. */
+/* The part to be matched behind a group: the rest of an expression, then further ones. */
 struct rest {
     const char *p, *end;
     const struct rest *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What somebody may have meant who mistyped a word. */
+/* The word that somebody may have meant who mistyped it. */
 #ifndef CT_NEAREST_H
 #define CT_NEAREST_H
 

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* What an expression lacks is found out here; anything else is a pattern. */
+/* An error of an expression is found here; anything else is a pattern. */
 bool ct_pattern_is_one(const char *pattern, size_t len);
 /*
  * A regular expression, which any of ^ $ . + ( [ | or a backslash makes of it, matches a part of

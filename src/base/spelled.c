@@ -4,7 +4,7 @@
 #define DEEPEST 64
 #define LONGEST 65536
 
-/* What an E closes: the letter that opened it, and whether another part stands before. */
+/* The opening of an E: its letter, and whether another part stands before. */
 struct level {
     char kind;
     bool has_part; /* in a scope: "::" comes next; among arguments: ", " does */
