@@ -7,7 +7,7 @@
 #include "report/names.h"
 #include "report/trace/timeline.h"
 
-/* Appends to *out what a format writes for a name. */
+/* Appends a name to *out as a format spells it. */
 typedef void ct_event_speller(struct ct_string *out, const char *name);
 
 /* Set `naming` and `spell` (NULL: as it is); all else zero at first. */
@@ -29,23 +29,31 @@ struct ct_event_names {
 
 const char *ct_event_row(struct ct_event_names *n, const struct ct_timeline_file *f, uint32_t row);
 const char *ct_event_api(struct ct_event_names *n, const struct ct_timeline_file *f, uint32_t api);
-/* Of a range. */
+/* The name of a range. */
 const char *ct_event_label(struct ct_event_names *n, const struct ct_timeline_file *f,
                            uint32_t label);
 /* "NVIDIA H200 (0)" */
 const char *ct_event_device(struct ct_event_names *n, const struct ct_timeline_file *f,
                             uint32_t device);
-/* What the program calls where an operation ran (NVTX), until the next call. NULL: nothing. */
+/*
+ * The program's own names (NVTX) of the place where an operation ran; valid until the next call.
+ * NULL: none.
+ */
 const char *ct_event_device_name(struct ct_event_names *n, const struct ct_event *op);
 const char *ct_event_context_name(struct ct_event_names *n, const struct ct_event *op);
 const char *ct_event_stream_name(struct ct_event_names *n, const struct ct_event *op);
 void ct_event_names_free(struct ct_event_names *n);
 
-/* Where the two ends of a copy are: what was not recorded the direction tells of the device's. */
+/*
+ * The memory (enum ct_memory) of a copy's two ends. Where none was recorded, the direction tells
+ * the device's.
+ */
 uint8_t ct_event_source_memory(const struct ct_event *copy);
 uint8_t ct_event_target_memory(const struct ct_event *copy);
 
-/* "Pageable", and what else nvprof says of the ends of an operation; NULL: it has none. */
+/*
+ * nvprof's words for the memory at the ends of an operation, "Pageable" for one; NULL: it has none.
+ */
 const char *ct_event_source(const struct ct_event *op);
 const char *ct_event_target(const struct ct_event *op);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A number for each correlation of a trace, 0 at first: what ties operations to the calls that
- * submitted them. Correlations are counted up by the process, so that those in a file lie close
- * together, and few pages have nearly all of them.
+ * A number for each correlation of a trace, 0 at first, by which readers tie operations to the
+ * calls that submitted them. Correlations are counted up by the process, so that those in a file
+ * lie close together, and few pages have nearly all of them.
  */
 #ifndef CT_REPORT_LINKS_H
 #define CT_REPORT_LINKS_H

@@ -118,7 +118,7 @@ static void spell_shape(char text[SHAPE_BYTES], const uint32_t xyz[3])
     snprintf(text, SHAPE_BYTES, "%4u %4u %4u", xyz[0], xyz[1], xyz[2]);
 }
 
-/* Waiting is what lies between the call and the kernel. */
+/* The queue's time lies between the end of the call and the start of the kernel. */
 static void put_kernel(struct writer *w, const struct ct_event *e, const struct call *call)
 {
     const struct ct_trace_reader *t = e->file->t;

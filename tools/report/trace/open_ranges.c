@@ -18,7 +18,7 @@ static struct ct_open_list *list_of(struct ct_open_ranges *o, const struct ct_ev
     return &f->threads[e->range.thread];
 }
 
-/* Whether an open one is pushed, or started, in the domain of the event's. */
+/* Whether an open range has the event's style (pushed or started) and domain. */
 static bool is_beside(const struct ct_open_range *r, const struct ct_event *e)
 {
     const struct ct_trace_label *labels = e->file->t->labels.at;
@@ -27,7 +27,7 @@ static bool is_beside(const struct ct_open_range *r, const struct ct_event *e)
             !strcmp(labels[r->label].domain, labels[e->range.label].domain));
 }
 
-/* A thread has few open at once. */
+/* Quadratic at worst: a thread has few ranges open at once. */
 static uint32_t free_lane(const struct ct_open_list *list, const struct ct_event *e)
 {
     uint32_t lane = 0;
@@ -56,7 +56,7 @@ struct ct_open_range *ct_open_ranges_begin(struct ct_open_ranges *o, const struc
     return &list->at[list->count++];
 }
 
-/* The newest that the end is of; count: none. */
+/* The index of the newest range that the event ends; list->count: none. */
 static size_t find(const struct ct_open_list *list, const struct ct_event *e)
 {
     size_t i = list->count;

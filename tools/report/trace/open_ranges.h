@@ -2,15 +2,15 @@
 /*
  * The ranges of a timeline that have begun and not ended: a trace has a record of each of the two.
  * An end finds its beginning by the number if it has one, or by the label, the last one first.
- * Where either was lost the other stands alone: such an end finds nothing, and what was pushed
- * inside a range is over when that one is.
+ * Where either was lost the other stands alone: such an end finds nothing, and a range pushed
+ * inside another is over when the outer one is.
  */
 #ifndef CT_REPORT_OPEN_RANGES_H
 #define CT_REPORT_OPEN_RANGES_H
 
 #include "report/trace/timeline.h"
 
-#define CT_OPEN_RANGES_MOST 256 /* of a thread: of more, which lost their ends, the oldest go */
+#define CT_OPEN_RANGES_MOST 256 /* in a thread; the oldest of more, which lost their ends, go */
 
 struct ct_open_range {
     uint64_t start_ns;
@@ -18,7 +18,7 @@ struct ct_open_range {
     uint32_t label;
     uint32_t thread;
     uint32_t lane; /* the lowest that no other of the thread, style and domain is in, from 0 */
-    int64_t own;   /* of who uses it */
+    int64_t own;   /* the caller's */
 };
 
 /* All zero at first. */
@@ -37,11 +37,16 @@ struct ct_open_ranges {
 /* Where a range begins; it stays there until the next call. */
 struct ct_open_range *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e);
 
-/* Where one ends: what is over by that, the newest first, and how many these are. */
+/*
+ * Where a range ends: puts the ranges that are over with it into `over`, the newest first, and
+ * returns their number.
+ */
 size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
                           struct ct_open_range over[CT_OPEN_RANGES_MOST]);
 
-/* What tells a lane from all others: of an event, and a range that begins or ends there. */
+/*
+ * Makes the key of the lane in which the event's range lies: file, thread, style, number, domain.
+ */
 void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_t lane);
 
 /* Those of a file that never end, one at a time, the last one of each thread first. */

@@ -92,7 +92,7 @@ static void take_op(struct reading *r, const struct ct_event *e)
     for (uint32_t at = call->span; at; at = r->s->at[at - 1].outer) {
         struct ct_span *span = &r->s->at[at - 1];
         if (span->has_ended && span->end_ns < call->start_ns)
-            continue; /* started, and over before what began inside of it */
+            continue; /* a started range, over before the newer range that encloses the call */
         span->ops++;
         span->first_ns = ct_min(span->first_ns, e->start_ns);
         span->last_ns = ct_max(span->last_ns, e->end_ns);

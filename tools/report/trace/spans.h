@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ranges of traces, each with its place among those of its thread, and what it launched: an
+ * The ranges of traces, each with its place among those of its thread and its operations: an
  * operation is in each range that its thread had open when it was called for. Memory is for ranges
  * and for calls in them.
  */

@@ -21,7 +21,7 @@ static bool is_shown(const struct ct_timeline *tl, struct ct_timeline_part *p,
            ct_timeline_start_ns(r) < p->until_ns;
 }
 
-/* What is wrong with a file, once. */
+/* Says why a file cannot be read, once. */
 static void fail(struct ct_timeline *tl, struct ct_timeline_file *f, const char *reason)
 {
     if (tl->progress)
@@ -112,7 +112,7 @@ struct ct_range_lanes {
     struct ct_intern keys;
 };
 
-/* Each lane once; for who keeps what it draws of each. */
+/* Counts each lane of ranges once: readers as_read keep a drawing state for each. */
 static void count_range(struct ct_timeline *tl, struct ct_timeline_file *f,
                         const struct ct_trace_range *range)
 {

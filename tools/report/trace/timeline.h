@@ -18,7 +18,7 @@
 #include "report/memory.h"
 #include "report/trace/links.h"
 
-/* What links of a file tell of a correlation; see links.h. */
+/* The meaning of a link, the number that a file has for a correlation; see links.h. */
 enum ct_timeline_links {
     CT_TIMELINE_NO_LINKS,
     CT_TIMELINE_KERNELS,    /* 1 + the row of its kernel */
@@ -31,7 +31,7 @@ struct ct_timeline_options {
     bool ranges;
     enum ct_timeline_links links;
     bool as_read;      /* file by file as they are, for who looks at each stream by itself */
-    uint64_t since_ns; /* of the timeline's clock; what overlaps this span is there */
+    uint64_t since_ns; /* of the timeline's clock; records that overlap this span are there */
     uint64_t until_ns; /* UINT64_MAX: to the end */
 };
 
@@ -60,7 +60,7 @@ struct ct_event {
     };
 };
 
-/* Of the records that are in the timeline. */
+/* Figures of the records that are in the timeline. */
 struct ct_timeline_facts {
     uint64_t ops;
     uint64_t calls;
@@ -88,12 +88,12 @@ struct ct_timeline {
 
     /* timeline*.c's own */
     struct ct_progress *progress;       /* of the first reading; NULL later */
-    struct ct_range_lanes *range_lanes; /* the same */
-    uint64_t zero_ns; /* where that is in the clock of the file that began first */
+    struct ct_range_lanes *range_lanes; /* of the first reading, too */
+    uint64_t zero_ns; /* where the timeline's 0 is in the clock of the file that began first */
     uint32_t *heap;   /* files by their next record */
     uint32_t heap_count;
-    bool given;       /* the first one's has been handed out */
-    uint32_t reading; /* the file, and what was handed out, when they are as read */
+    bool given;       /* the record of the heap's first file has been handed out */
+    uint32_t reading; /* as_read: index of the file that is being read */
     struct ct_event event;
 };
 
@@ -103,15 +103,17 @@ void ct_timeline_open(struct ct_timeline *tl, char *const *paths, int count,
 /* False: there are no more. Valid until the next call; tables may move then, too. */
 bool ct_timeline_next(struct ct_timeline *tl, const struct ct_event **e);
 
-/* The same of one file alone, with as_read: its tables are complete when there are no more, and
- * stay until it is closed. */
+/*
+ * As ct_timeline_next(), but records of one file alone, with as_read: the file's tables are
+ * complete when there are no more records, and stay until it is closed.
+ */
 bool ct_timeline_next_in(struct ct_timeline *tl, struct ct_timeline_file *f,
                          const struct ct_event **e);
 void ct_timeline_close_file(struct ct_timeline_file *f);
 
-/* What the traces lack, a line for each reason, begun with `prefix`. */
+/* Appends to *lines the losses of the traces: a line for each reason, begun with `prefix`. */
 void ct_timeline_notes(const struct ct_timeline *tl, const char *prefix, struct ct_string *lines);
-/* The same on standard error, for formats that have no place for sentences. */
+/* The losses on standard error, for formats that have no place for sentences. */
 void ct_timeline_say_notes(const struct ct_timeline *tl);
 
 void ct_timeline_close(struct ct_timeline *tl);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two readings of a timeline's files share; for timeline*.c alone. */
+/* The state that the two readings of a timeline's files share; for timeline*.c alone. */
 #ifndef CT_REPORT_TIMELINE_PART_H
 #define CT_REPORT_TIMELINE_PART_H
 
@@ -10,7 +10,7 @@
 /* A record that waits for those before it. */
 struct ct_timeline_key {
     uint64_t start_ns;
-    uint32_t at; /* of the records that are held */
+    uint32_t at; /* index into held */
 };
 
 struct ct_timeline_part {
@@ -25,7 +25,7 @@ struct ct_timeline_part {
     size_t shown_size;
     uint64_t range; /* the next one of them that is read */
 
-    /* What the first reading found: nothing behind chunk i starts before after_ns[i]. */
+    /* Found by the first reading: no record behind chunk i starts before after_ns[i]. */
     uint64_t *after_ns;
     size_t chunks;
     size_t after_size;
@@ -34,7 +34,7 @@ struct ct_timeline_part {
     /* The second reading. */
     size_t chunk; /* the next one */
     uint64_t left;
-    uint64_t ready_ns; /* what starts until then may go */
+    uint64_t ready_ns; /* records that start until then may go */
     struct ct_event *held;
     struct ct_event *spare;
     size_t held_size;
@@ -58,12 +58,14 @@ static inline uint64_t ct_timeline_end_ns(const struct ct_trace_record *r)
 
 /* False: it cannot be read, which was said. */
 bool ct_timeline_open_file(struct ct_timeline *tl, struct ct_timeline_file *f);
-/* The next record that is shown. Of a file that cannot be read to its end there is what comes
- * before. */
+/* The next record that is shown. From a damaged file come the records before the damage. */
 bool ct_timeline_read(struct ct_timeline *tl, struct ct_timeline_file *f,
                       struct ct_trace_record *r);
 
-/* When the window is known; and what was chosen for the records of ranges, numbered from 0. */
+/*
+ * Chooses the records of ranges to be shown, once the window is known; and tells the choice for a
+ * record, numbered from 0.
+ */
 void ct_timeline_choose_ranges(struct ct_timeline *tl, struct ct_timeline_file *f);
 bool ct_timeline_shows_range(const struct ct_timeline_part *p, uint64_t record);
 

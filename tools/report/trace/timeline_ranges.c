@@ -22,7 +22,7 @@ bool ct_timeline_shows_range(const struct ct_timeline_part *p, uint64_t record)
     return record / 8 < p->shown_size && p->shown[record / 8] >> record % 8 & 1;
 }
 
-/* What has begun is shown until it is known to end before the window. */
+/* A range that has begun is shown until it is known to end before the window. */
 static bool choose(struct ct_timeline_part *p, struct ct_open_ranges *open, uint64_t record,
                    const struct ct_event *e)
 {

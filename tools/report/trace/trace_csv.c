@@ -102,7 +102,7 @@ static void put_move(struct ct_trace_print *p, const struct ct_event *e)
         put_quoted(&p->text, target);
 }
 
-/* What the program calls it, or its number. */
+/* The name that the program gave, or the number. */
 static void put_named(struct ct_string *out, const char *name, uint64_t number)
 {
     ct_string_put(out, ",\"");

@@ -95,7 +95,7 @@ static void print_trace(struct ct_trace_print *p, const struct ct_options *o)
         ct_trace_text_legend(p);
 }
 
-/* What is missing is said below, in nvprof's manner. */
+/* Says the losses below the lines, in nvprof's manner. */
 static void print_notes(struct ct_trace_print *p, const struct ct_options *o)
 {
     bool csv = o->csv;

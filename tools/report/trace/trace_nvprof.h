@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nvprof's traces, as text and as CSV: what both need. */
+/* nvprof's traces: the parts that text and CSV share. */
 #ifndef CT_REPORT_TRACE_NVPROF_H
 #define CT_REPORT_TRACE_NVPROF_H
 
@@ -38,7 +38,7 @@ struct ct_trace_print {
     struct ct_timeline tl;
     struct ct_event_names names;
     struct ct_string text;  /* not written yet */
-    struct ct_string blank; /* what calls have in columns of operations */
+    struct ct_string blank; /* text of a call's line in the columns of operations */
     bool has_blank;
     FILE *out;
     char prefix[24]; /* as the summary's: "======== ", or with the process id */

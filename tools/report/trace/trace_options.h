@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a trace the command line asks for. */
+/* The records of a trace that the command line asks for. */
 #ifndef CT_REPORT_TRACE_OPTIONS_H
 #define CT_REPORT_TRACE_OPTIONS_H
 

@@ -14,7 +14,7 @@ struct place {
     uint32_t sum;
 };
 
-/* What was made of one file. */
+/* The summary made of one file. */
 struct made {
     struct ct_summary summary;     /* its sections are its own */
     struct ct_merged_sizes *sizes; /* of its rows */
@@ -27,7 +27,7 @@ struct maker {
     struct made made;
 };
 
-/* Of all files. */
+/* The summaries of all files. */
 struct profiles {
     struct ct_timeline tl;
     struct made *made;
@@ -171,7 +171,8 @@ static struct place *places_of(const struct maker *m)
     return places;
 }
 
-/* Of failed calls and of brackets a trace knows nothing. A stream's device is its part's only one.
+/*
+ * A trace knows nothing of failed calls and of brackets. A stream's device is its part's only one.
  */
 static void make_row(struct maker *m, struct ct_file_row *to, const struct ct_trace_sum *s)
 {
@@ -254,7 +255,7 @@ static struct ct_part *add_part(struct profiles *p, const struct maker *m)
     return part;
 }
 
-/* One stream's share of the rows, and of all else what these refer to. */
+/* One stream's rows, and of streams and devices the one that these refer to. */
 static void add_stream(struct profiles *p, const struct maker *m, uint32_t stream, size_t first,
                        size_t end)
 {

@@ -6,7 +6,7 @@
 #include "report/reports.h"
 
 /*
- * What the report says of the timed operations in the options' files, and what the files lack.
+ * Pushes the report on the timed operations in the options' files, and notes on the files' losses.
  * Memory is for rows and their histograms, not for operations.
  */
 int ct_trace_profile_rows(const struct ct_input *in, struct ct_sink *sink, FILE *out);

@@ -31,7 +31,7 @@ static struct ct_trace_sum *count_launch(struct ct_trace_sums *s, const struct c
     return &s->at[s->launches[at].sum];
 }
 
-/* Of several reasons the first counts, as in the process. */
+/* The first of several reasons counts, as in the process. */
 static void add_marks(struct ct_file_row *to, uint32_t flags, uint64_t operations)
 {
     if (flags & CT_TRACE_OP_BOUND)

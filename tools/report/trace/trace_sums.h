@@ -10,9 +10,9 @@
 struct ct_trace_sum {
     uint32_t row;
     uint32_t stream;            /* 0 unless each is by itself */
-    struct ct_file_row figures; /* what operations tell; the rest is zero */
+    struct ct_file_row figures; /* fields that operations tell; the rest is zero */
     struct ct_merged_hist hist;
-    struct ct_merged_sizes sizes; /* of what has no shape */
+    struct ct_merged_sizes sizes; /* of operations without a shape */
 };
 
 /* How often a sum's operations had a shape. */

@@ -4,7 +4,7 @@
 #include "report/digits.h"
 #include "report/trace/trace_nvprof.h"
 
-/* Units are columns of their own width, numbers fill them, and what is longer is cut. */
+/* Units are columns of their own width, numbers fill them, and longer texts are cut. */
 #define CELL 64
 /* No column is, with the two blanks before it: copies of one size take no call. */
 #define WIDEST 24
@@ -46,7 +46,7 @@ static void put_cells(struct ct_trace_print *p, char cells[][CELL], const char *
     ct_string_put(&p->text, name);
 }
 
-/* Of calls only times are known: what stands in all other columns is one text. */
+/* Calls have times alone: their text in all other columns is always the same, and made once. */
 static void put_call_cells(struct ct_trace_print *p, char cells[][CELL])
 {
     put_cell(&p->text, cells[CT_TRACE_START], CT_TRACE_START);
@@ -166,7 +166,7 @@ static void set_move(const struct ct_trace_print *p, char cells[][CELL], const s
     strcpy(cells[CT_TRACE_TARGET], target ? target : "-");
 }
 
-/* What the program calls it, or its number. */
+/* The name that the program gave, or the number. */
 static void set_place(char *cell, const char *name, uint64_t number)
 {
     if (name)
