@@ -27,7 +27,7 @@ uint64_t ct_activity_idle_ns(const uint64_t idle_ns[CT_FILE_IDLES])
     return ns;
 }
 
-/* Of one process the times stay where they are; of several there is only a length. */
+/* One process's times stay where they are; of several only the length of all is kept. */
 static void add_span(struct ct_file_activity *to, const struct ct_file_activity *from)
 {
     if (!to->operations) {
@@ -104,7 +104,7 @@ void ct_activity_add(struct ct_merged_activity *a, const struct ct_summary *s,
         add_transfer(a, &s->transfers[i], row_map[s->transfers[i].row]);
 }
 
-/* Of the timed, the part that is in its place. */
+/* The share of the timed durations that are in their place, 0 to 1. */
 static double placed(const struct ct_merged_activity *a, uint32_t device)
 {
     double busy_ns = 0, misplaced_ns = 0;

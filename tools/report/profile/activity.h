@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When devices were busy, and copies by kinds of memory: what summaries say of it, added up. */
+/* When devices were busy, and copies by kinds of memory: the sections of summaries, added up. */
 #ifndef CT_REPORT_ACTIVITY_H
 #define CT_REPORT_ACTIVITY_H
 
@@ -28,13 +28,13 @@ void ct_activity_free(struct ct_merged_activity *a);
 struct ct_merged;
 
 /*
- * What part of all that ran is in the activity, 0 to 1: operations that have a duration, and could
- * be put into their place. device: of ct_merged.devices, or CT_ACTIVITY_ALL.
+ * The share of all operations, 0 to 1, that the activity holds: those that have a duration, and
+ * could be put into their place. device: of ct_merged.devices, or CT_ACTIVITY_ALL.
  */
 #define CT_ACTIVITY_ALL UINT32_MAX
 double ct_activity_coverage(const struct ct_merged *m, uint32_t device);
 
-/* The whole time; that less what was not recorded and what timing cost; idle for any reason. */
+/* The span from first to last; the observed time; the time idle for any reason. */
 uint64_t ct_activity_span_ns(const struct ct_file_activity *a);
 uint64_t ct_activity_time_ns(const struct ct_file_activity *a);
 uint64_t ct_activity_idle_ns(const uint64_t idle_ns[CT_FILE_IDLES]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was allocated, by device and kind, and what was not freed: summaries added up. */
+/* Allocations by device and kind, and blocks that were not freed: summaries added up. */
 #ifndef CT_REPORT_ALLOCATED_H
 #define CT_REPORT_ALLOCATED_H
 
@@ -22,7 +22,7 @@ void ct_allocated_add(struct ct_merged_allocated *a, const struct ct_summary *s,
                       const uint32_t *device_map);
 void ct_allocated_free(struct ct_merged_allocated *a);
 
-/* Of a block's entry, all its blocks. */
+/* The bytes of all blocks that an entry stands for. */
 uint64_t ct_allocated_bytes(const struct ct_file_block *block);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What NCCL was called for: summaries added up. */
+/* NCCL's operations: summaries added up. */
 #ifndef CT_REPORT_COLLECTIVES_H
 #define CT_REPORT_COLLECTIVES_H
 

@@ -57,7 +57,7 @@ static struct ct_file_process process_of(const struct encoder *e, size_t i)
     return p;
 }
 
-/* All processes as one: what is the same in all, or what is said of it in format.md. */
+/* All processes as one: facts that are the same in all, others as format.md defines them. */
 static void put_process(struct encoder *e)
 {
     struct ct_file_process all = process_of(e, 0);

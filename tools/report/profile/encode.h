@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was added up, as one more summary. */
+/* The sum of summaries as one more summary. */
 #ifndef CT_REPORT_ENCODE_H
 #define CT_REPORT_ENCODE_H
 

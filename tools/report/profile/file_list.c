@@ -17,9 +17,9 @@ static void add(struct ct_file_list *list, char *path)
 }
 
 /*
- * Other files may lie beside the profiles: notes, logs, traces. What could be a profile is taken
- * for one, so that who reads it says what is the matter: what cannot be opened, and a file without
- * anything to know it by that has a profile's name.
+ * Other files may lie beside the profiles: notes, logs, traces. A file that cannot be opened, or is
+ * too short for a profile's first bytes but called *.bin, is taken for a profile, so that its
+ * reader says why it is none.
  */
 static bool is_profile(int directory, const char *name)
 {

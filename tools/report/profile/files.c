@@ -22,7 +22,7 @@ struct failure {
     uint64_t after_ns;
 };
 
-/* What all threads share; the lock guards all but the files and the progress. */
+/* State that all threads share; the lock guards all but the files and the progress. */
 struct crew {
     struct ct_merged *m;
     char *const *files;
@@ -37,7 +37,7 @@ struct crew {
     struct ct_progress progress;
 };
 
-/* What a thread has of its chunk. */
+/* A thread's sum of its chunk, and the failures in it. */
 struct hand {
     struct ct_merged m;
     struct ct_summary summary; /* its buffer is kept from file to file */
@@ -94,7 +94,7 @@ static void complain(struct crew *crew, const struct hand *h)
     }
 }
 
-/* What was made of a chunk is a summary like any other. */
+/* Adds a chunk's sum, encoded as a summary like any other. */
 static void add_chunk(struct ct_merged *m, struct ct_merged *chunk)
 {
     struct ct_summary s = {.minor = CT_FILE_MINOR};
@@ -154,7 +154,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* A single chunk needs nothing of all that, and keeps what a merged file has not. */
+/* A single chunk needs no threads, and keeps the details that a merged file loses. */
 static void work_alone(struct crew *crew)
 {
     struct hand *h = ct_memory_grow(NULL, &(size_t){0}, 1, sizeof(*h));
@@ -194,7 +194,7 @@ static void work_together(struct crew *crew, unsigned threads)
     crew->m->grouped = crew->grouped;
 }
 
-/* As when a merged file is named beside what it was made of. */
+/* A process is there twice when a merged file is named beside the files it was made of. */
 static bool is_each_once(const struct ct_merged *m)
 {
     struct ct_intern keys = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds up thousands of files with all processors. Files are taken a chunk at a time; what a thread
- * has made of a chunk is added to the result when it is that chunk's turn. So the result depends
- * on the files and their order alone, to the last bit, and the memory on what is in the result and
- * on the number of threads.
+ * Adds up thousands of files with all processors. Files are taken a chunk at a time; a thread's sum
+ * of a chunk is added to the result when it is that chunk's turn. So the result depends on the
+ * files and their order alone, to the last bit, and the memory on the size of the result and the
+ * number of threads.
  */
 #ifndef CT_REPORT_FILES_H
 #define CT_REPORT_FILES_H
@@ -26,7 +26,7 @@ struct ct_file_list {
     char **paths;
     size_t count;
     size_t size;
-    const char *output; /* what is made of them: not taken from a directory; NULL: nothing */
+    const char *output; /* file to be made of them: not taken from a directory; NULL: none */
     bool left_out;      /* it was in one */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Merged histograms and what is read off them. */
+/* Merged histograms, and their quantiles and deviations. */
 #ifndef CT_REPORT_HIST_H
 #define CT_REPORT_HIST_H
 

@@ -21,7 +21,7 @@ double ct_interval_student(double freedom)
 }
 
 /*
- * With a long tail most samples miss what is far out, and those that have it have a wide interval:
+ * Most samples of a long tail miss its far values, and those that have one have a wide interval:
  * Johnson's correction moves the interval towards the tail. Here it widens it on both sides.
  */
 double ct_interval_half_ns(double variance_ns2, double third_ns3, double freedom_ns4)

@@ -46,7 +46,7 @@ struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i)
     return member;
 }
 
-/* The same GPU has the same UUID in every file; without one, number and name must do. */
+/* A GPU has one UUID in every file; without a UUID, number and name must do. */
 static uint32_t device_key(struct ct_merged *m, const struct ct_file_device *d, uint32_t name)
 {
     static const uint8_t none[sizeof(d->uuid)];
@@ -162,7 +162,7 @@ static size_t gather_nodes(struct ct_merged *m, const struct ct_summary *s)
     return kept;
 }
 
-/* The part of a node that says what it is. */
+/* The part of a node that identifies it: name, kind, detail, and how often it runs. */
 static struct ct_file_node content_of(const struct ct_file_node *node)
 {
     return (struct ct_file_node){
@@ -242,7 +242,7 @@ static uint32_t row_name(struct ct_merged *m, const struct ct_summary *s, size_t
     return name_of(m, s, row->name);
 }
 
-/* What kernels that are shown as one do not have in common is not known of them. */
+/* Registers and shared memory that differ among kernels shown as one count as not known. */
 static void keep_common(struct ct_file_row *to, const struct ct_file_row *from)
 {
     if (to->registers != from->registers)

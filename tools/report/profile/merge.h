@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds up any number of summaries. What is the same in several files (a kernel on a device, an
- * API function, a graph with the same content) becomes one entry, so the memory depends on the
+ * Adds up any number of summaries. A thing that is the same in several files (a kernel on a device,
+ * an API function, a graph with the same content) becomes one entry, so the memory depends on the
  * result, not on the number of files; only the lists of processes and devices grow with it. Rows
  * may be of all GPUs of a model, or of all: thousands of ranks have as many GPUs.
  */
@@ -31,7 +31,9 @@ struct ct_merged_hist {
     size_t size;
 };
 
-/* Over the processes; what the one being added has so far is in `part`. */
+/*
+ * Spread over the processes; sums of the process that is being added are in part_ns and part_calls.
+ */
 struct ct_merged_spread {
     struct ct_file_spread sum; /* least, most: of ct_merged.processes */
     double part_ns;
@@ -69,7 +71,7 @@ struct ct_merged_device {
     uint32_t model;            /* the first device of the same model */
 };
 
-/* What rows are of: each GPU, the first of its model, or the very first for all. */
+/* The device of a row: its own GPU, the first of the model, or the very first for all. */
 enum ct_devices_as { CT_DEVICES_EACH, CT_DEVICES_BY_MODEL, CT_DEVICES_AS_ONE };
 
 /* A kernel that is in the group that a row is of. */
@@ -78,7 +80,7 @@ struct ct_merged_member {
     uint32_t name; /* of ct_merged.full_names */
 };
 
-/* All zero at first, but for what is to be kept. */
+/* All zero at first, but for details, grouped and devices_as. */
 struct ct_merged {
     bool details; /* keep histograms, shapes and streams */
     bool grouped; /* kernels of one group are one row: see kernel_group.h */
@@ -88,7 +90,7 @@ struct ct_merged {
     uint32_t *groups;            /* their groups: of names */
     size_t groups_size;
     struct ct_intern members;  /* struct ct_merged_member */
-    struct ct_intern contents; /* of graphs: struct ct_file_node, what they are and counts alone */
+    struct ct_intern contents; /* of graphs: struct ct_file_node, without times */
 
     struct ct_intern device_keys; /* numbers are indices of the array, here and below */
     struct ct_merged_device *devices;
@@ -138,13 +140,15 @@ struct ct_merged {
 };
 
 void ct_merge_add(struct ct_merged *m, const struct ct_summary *s);
-/* The same of what `from`, a sum itself, has been encoded as: what is grouped in it is a group in
- * m, which does not make any of its own. */
+/*
+ * As ct_merge_add(), of a summary that `from`, a sum itself, was encoded as: groups in `from` are
+ * groups in m, which does not make any of its own.
+ */
 void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s,
                       const struct ct_merged *from);
 /* Sizes of single copies, row by row of the summary that was added last. */
 void ct_merge_add_sizes(struct ct_merged *m, const struct ct_merged_sizes *sizes, size_t count);
-/* The same note again adds to its count. */
+/* Adds a note; one that is there already has its count raised. */
 void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_t count);
 void ct_merge_free(struct ct_merged *m);
 
@@ -153,7 +157,7 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
                                     const struct ct_merged_row *more);
 void ct_merge_row_free(struct ct_merged_row *row);
 
-/* The same number for the same process, in whatever file it is. */
+/* A number for a process, one and the same in whatever file the process is. */
 uint32_t ct_merge_process_key(struct ct_intern *keys, const struct ct_file_process *p,
                               const char *host);
 

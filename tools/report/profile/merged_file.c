@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "merge": what several files add up to, as one more file. It is written beside the place where it
- * is to be and then given its name: at any moment there is what was there before, or all of the
- * new.
+ * "merge": the sum of several files, as one more file. It is written beside the place where it is
+ * to be and then given its name: at any moment there is the old file, or all of the new.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,8 +56,8 @@ static bool may_replace(const char *path)
 }
 
 /*
- * Sums of hostile files may have become infinite, and files of a newer minor version may have what
- * those of ours cannot: nobody would read that.
+ * Sums of hostile files may have become infinite, and files of a newer minor version may have
+ * values that ours cannot: no reader would take that file.
  */
 static bool can_be_read(const char *path, void *payload, size_t bytes)
 {
@@ -147,8 +146,8 @@ static size_t count_known(const struct ct_merged *m, const struct ct_summary *s,
 }
 
 /*
- * What is replaced lies in a directory that is merged: mostly what was made of the same files
- * before. It may as well be one of them, or have those in it that are there no more.
+ * The file to be replaced lies in a directory that is merged: mostly an earlier sum of its files.
+ * It may as well be one of them, or hold processes whose files are gone.
  */
 static bool add_replaced(struct ct_merged *m, const char *path)
 {

@@ -7,7 +7,7 @@
 
 #include "report/names.h"
 
-/* ---- finding what belongs together ---- */
+/* ---- finding the pairs ---- */
 
 static void key_text(struct ct_string *key, const char *text)
 {
@@ -92,7 +92,7 @@ static void add_side(struct ct_pairs *p, const struct ct_merged *m, bool after, 
         add_api(p, m, &m->apis[i], after);
 }
 
-/* ---- what is significant ---- */
+/* ---- significance ---- */
 
 static void test(struct ct_pair *pair)
 {
@@ -138,7 +138,7 @@ static int by_change(const void *a, const void *b)
     return strcmp(x->name.data, y->name.data);
 }
 
-/* What ran in neither shows nothing. */
+/* Drops pairs that ran in neither profile: they would show nothing. */
 static void drop_empty(struct ct_pairs *p)
 {
     size_t kept = 0;
@@ -193,7 +193,7 @@ struct ct_estimate ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after
     return sum;
 }
 
-/* What ran once may be as long as it was by chance: all of its change is in doubt. */
+/* An operation that ran once may be as long as it was by chance: all of its change is in doubt. */
 double ct_pairs_total_p(const struct ct_pairs *p, bool gpu)
 {
     struct ct_estimate before = ct_pairs_total(p, gpu, false);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Two profiles side by side: each operation and function with what both have of it. */
+/* Two profiles side by side: each operation and function with its figures in both. */
 #ifndef CT_REPORT_PAIRS_H
 #define CT_REPORT_PAIRS_H
 
 #include "report/profile/side.h"
 
-#define CT_PAIRS_LEVEL 0.05 /* what is less likely by chance is significant */
+#define CT_PAIRS_LEVEL 0.05 /* changes less likely by chance are significant */
 
 struct ct_pair {
     struct ct_side before, after; /* without calls: not there */
@@ -29,7 +29,10 @@ void ct_pairs_make(struct ct_pairs *p, const struct ct_merged *before,
                    const struct ct_merged *after, bool raw, bool demangle);
 void ct_pairs_free(struct ct_pairs *p);
 
-/* Adds what a row is known by in whatever profile: names and numbers of graphs say less. */
+/*
+ * Appends a key by which a row is known in any profile; a graph's is its content, as its name and
+ * number say less.
+ */
 void ct_pairs_key(struct ct_string *key, const struct ct_merged *m,
                   const struct ct_merged_row *row);
 

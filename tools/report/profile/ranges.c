@@ -182,7 +182,7 @@ static void add_to_group(struct grouping *g, uint32_t i, unsigned by)
     g->group_of[i] = at;
 }
 
-/* A name that is above itself counts what is in it once. */
+/* A name that is above itself counts its cells once. */
 static void spread_cell(struct grouping *g, size_t i)
 {
     const struct ct_merged_ranges *r = &g->m->ranges;
@@ -265,7 +265,7 @@ static void group_free(struct ct_range_group *group)
     free(group->hist);
 }
 
-/* Marks and what never ended are no ranges to be shown. */
+/* Drops marks, and ranges that never ended: they are not shown. */
 static void keep_ended(struct ct_range_groups *g, const struct ct_merged *m, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -39,14 +39,17 @@ void ct_ranges_free(struct ct_merged_ranges *r);
 
 /* ---- ranges by name ---- */
 
-/* What ranges have in common that are one group, beside domain and name. */
+/* Properties that the ranges of a group share, beside domain and name. */
 enum ct_group_by {
     CT_GROUP_BY_THREAD = 1,
     CT_GROUP_BY_STYLE = 2,
     CT_GROUP_FOLDED = 4, /* names that differ in numbers alone are one */
 };
 
-/* A group; what is in a range inside one of its ranges is in the group as well, and once. */
+/*
+ * A group; operations and calls in a range inside one of its ranges are in the group as well, and
+ * once.
+ */
 struct ct_range_group {
     uint32_t range;           /* one of it, for thread, style and texts */
     struct ct_file_range sum; /* of figures */

@@ -27,7 +27,7 @@ static void add_variance(struct ct_estimate *mean, double variance, double freed
 
 /*
  * Means of several processes scatter more than their operations make them, as everything of a
- * process is shared by all its operations: then that scatter is what counts.
+ * process is shared by all its operations: then the processes' scatter counts.
  */
 static void use_processes(struct ct_estimate *mean, const struct ct_file_spread *spread)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a row or a function in one of two profiles that are compared. */
+/* Figures of a row or a function in one of two profiles that are compared. */
 #ifndef CT_REPORT_SIDE_H
 #define CT_REPORT_SIDE_H
 

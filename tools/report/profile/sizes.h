@@ -17,7 +17,7 @@ struct ct_merged_sizes {
 
 /* n of one size. */
 void ct_sizes_add(struct ct_merged_sizes *s, uint64_t bytes, uint64_t n);
-/* *to, which is made when it is NULL, gets what is in `from`, if there is anything. */
+/* Adds the sizes in `from` to *to, which is made when it is NULL and `from` has any. */
 void ct_sizes_merge(struct ct_merged_sizes **to, const struct ct_merged_sizes *from);
 void ct_sizes_free(struct ct_merged_sizes *s);
 

@@ -27,7 +27,7 @@ static void add_total(struct ct_file_total *to, const struct ct_merged_spread *p
         ct_merge_add_to(&to->compute_ns, ns);
 }
 
-/* Folds what a process has of one row or function into the spread, once. */
+/* Folds a process's part of one row or function into the spread, once. */
 static void take_part(struct ct_merged_spread *spread, uint32_t process)
 {
     struct ct_file_spread *to = &spread->sum;
@@ -110,9 +110,9 @@ static double deviation_of(const struct ct_file_spread *s)
 }
 
 /*
- * One more name of a group, whose share of the calls is `share`. What makes a process slow makes
- * all its kernels so: deviations add up, which is the most that processes with equal shares can
- * differ by.
+ * One more name of a group, whose share of the calls is `share`. A cause that makes a process slow
+ * makes all its kernels so: deviations add up, which is the most that processes with equal shares
+ * can differ by.
  */
 static void add_name(struct ct_file_spread *to, const struct ct_file_spread *from, double share)
 {
@@ -125,7 +125,7 @@ static void add_name(struct ct_file_spread *to, const struct ct_file_spread *fro
     to->mean_square_ns2 = to->mean_ns * mean + (double)(processes - 1) * deviation * deviation;
 }
 
-/* What a merged file has of a row or function, and where it goes. */
+/* A merged file's spread of a row or function, and the entry it is added to. */
 struct share {
     struct ct_merged_spread *to;
     const struct ct_file_spread *from;
@@ -179,7 +179,7 @@ static bool overlap(const struct ct_file_spread *a, const struct ct_file_spread 
            a->least == b->most || a->most == b->least || a->most == b->most;
 }
 
-/* What is on another model of GPU is of other processes, unless these were too few. */
+/* Rows on another model of GPU are of other processes, unless these were too few. */
 static size_t add_group(const struct share *all, size_t count, size_t processes, uint32_t first)
 {
     struct ct_file_spread sum, more;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How processes differ: least, mean and most of each row and function, and what an imbalance costs.
- * A process is known by its rank where it has one.
+ * How processes differ: least, mean and most of each row and function, and the cost of an
+ * imbalance. A process is known by its rank where it has one.
  */
 #ifndef CT_REPORT_SPREAD_H
 #define CT_REPORT_SPREAD_H
@@ -24,7 +24,10 @@ struct ct_rank_total *ct_spread_ranks(const struct ct_merged *m, size_t *count);
 /* "3", or of a process without a rank "4711@host"; safe to be shown. */
 void ct_spread_name(struct ct_string *out, const struct ct_merged *m, uint32_t process);
 
-/* What is not spread evenly. While all wait for the slowest, each loses most - mean on average. */
+/*
+ * Rows and functions that are not spread evenly. While all wait for the slowest, each loses most -
+ * mean on average.
+ */
 struct ct_imbalance {
     size_t ranks;
     double mean_ns;
@@ -36,10 +39,10 @@ struct ct_imbalance {
     double lost_ns; /* most - mean */
 };
 
-/* Of the time on the GPU over the ranks. */
+/* Spread of the time on the GPU over the ranks. */
 struct ct_imbalance ct_spread_imbalance(const struct ct_merged *m);
 
-/* Of one row or function over the processes that have it. */
+/* Spread of one row or function over the processes that have it. */
 struct ct_imbalance ct_spread_of(const struct ct_file_spread *spread);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of significance: probabilities of what is seen when nothing has changed. */
+/* Tests of significance: probabilities of the observed difference when nothing has changed. */
 #ifndef CT_REPORT_STATS_H
 #define CT_REPORT_STATS_H
 

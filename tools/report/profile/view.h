@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of the summary table: what to print, before how. */
+/* The lines of the summary table: their content, not their format. */
 #ifndef CT_REPORT_VIEW_H
 #define CT_REPORT_VIEW_H
 
@@ -12,7 +12,10 @@ static inline bool ct_view_is_of(uint32_t device, uint32_t wanted)
     return wanted == CT_VIEW_ALL_DEVICES || device == wanted;
 }
 
-/* Of what a sample stands for, the sums of ct_file_row; all zero: nothing was sampled out. */
+/*
+ * Sums of ct_file_row for the operations that a sample stands for; all zero: nothing was sampled
+ * out.
+ */
 struct ct_sampled {
     double variance_ns2;
     double third_ns3;
@@ -29,11 +32,11 @@ struct ct_line {
     uint64_t avg_ns;   /* of those that total_ns is of */
     uint64_t min_ns;   /* of the timed, as is the next */
     uint64_t max_ns;
-    uint64_t doubt_ns;   /* what the sum of the timed may be wrong by */
+    uint64_t doubt_ns;   /* of the sum of the timed */
     uint64_t bounds;     /* of the timed: upper bounds; raw brackets are none */
     double estimated;    /* calls with a duration and those sampled out that they stand for, */
     double estimated_ns; /* and the sum of theirs */
-    bool uncertain;      /* the average is less than twice what it may be wrong by */
+    bool uncertain;      /* the average is less than twice its doubt */
     bool bound;          /* it is an upper bound: more than one in 20 of the timed are */
     struct ct_sampled sampled;
     uint32_t kind; /* enum ct_row_kind, and of graphs the content and the number of nodes */
@@ -62,7 +65,7 @@ struct ct_view_options {
     bool raw;     /* durations are those of the raw brackets */
 };
 
-/* What was on the GPU: on one device of the merged table or on all of them added up. */
+/* The work of the GPU: on one device of the merged table or on all of them added up. */
 void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
                  const struct ct_view_options *o);
 void ct_view_apis(struct ct_view *v, const struct ct_merged *m);
@@ -87,7 +90,7 @@ struct ct_durations {
     uint64_t total_ns;
     uint64_t min_ns;
     uint64_t max_ns;
-    uint64_t doubt_ns; /* what the total may be wrong by; 0: not known, or raw */
+    uint64_t doubt_ns; /* doubt of the total; 0: not known, or raw */
     double estimated;  /* operations that the next two are of: the timed, or those they stand for */
     double estimated_ns;
     double estimated_square_ns2;
@@ -97,11 +100,11 @@ struct ct_durations {
 struct ct_durations ct_view_durations(const struct ct_merged_row *row, bool raw);
 uint64_t ct_view_whole_ns(double ns);
 
-/* What is known of a kernel in a graph, of which at least one run is timed. */
+/* Times of a kernel in a graph, of which at least one run is timed. */
 struct ct_node_times {
     uint64_t total_ns; /* of all runs: as long as the timed ones on average */
     uint64_t avg_ns;
-    uint64_t doubt_ns; /* what the average may be wrong by; 0: not known, or raw */
+    uint64_t doubt_ns; /* doubt of the average; 0: not known, or raw */
     bool uncertain;
 };
 
@@ -113,7 +116,7 @@ static inline bool ct_view_has_nodes(const struct ct_line *line)
     return line->kind == CT_ROW_GRAPH && line->content != CT_MERGE_NONE;
 }
 
-/* Whether a sum is less than twice what it may be wrong by. */
+/* Whether a sum is less than twice its doubt. */
 bool ct_view_uncertain(uint64_t total_ns, uint64_t doubt_ns);
 
 /* Operations of a row that ran on the GPU and were not excluded by the user. */
