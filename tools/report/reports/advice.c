@@ -10,7 +10,7 @@
 #include "report/reports/advice_facts.h"
 #include "report/units.h"
 
-/* A tenth of the time is worth a change of the program, and five times what scatters in it. */
+/* A tenth of the time is worth a change of the program, and is five times its scatter. */
 #define SHARE_LEAST 0.10
 
 /* A device that waits for launches a fifth of its time has no work ahead; less comes with any
@@ -23,26 +23,29 @@
 /* Launches of kernels that are shorter than a launch: of all launches. */
 #define SMALL_SHARE_LEAST 0.50
 
-/* Copies that move so little are mostly what each costs: 64 KiB are 2.6 us at 25 GB/s. */
+/* Small copies are mostly fixed cost: 64 KiB are 2.6 us at 25 GB/s. */
 #define SMALL_TIME_SHARE_LEAST 0.05
 
-/* Beside each other less than a tenth of what could be: streams that overlap do by more. */
+/*
+ * Copies and kernels run beside each other for less than a tenth of the possible time: streams that
+ * overlap do for more.
+ */
 #define OVERLAP_MOST 0.10
 
-/* One copy cannot run beside what it is needed for, or what made it. */
+/* One copy cannot run beside the kernel that needs it, or that made its bytes. */
 #define OVERLAP_COPIES_LEAST 2
 
 /* So near to pinned copies of the same process, pageable ones have nothing to gain. */
 #define PAGEABLE_NEAR 0.80
 
-/* Memory that kernels read over the bus matters where they are most of what the device does. */
+/* Memory that kernels read over the bus matters where kernels are most of the device's work. */
 #define MAPPED_SHARE_LEAST 0.50
 
-/* Pinning that took so many times as long as what it sped up did not pay. */
+/* Pinning that took so many times as long as the copies that it sped up did not pay. */
 #define PINNING_TIMES 2
 #define PINNING_NS_LEAST 1000000.0
 
-/* Of the time of the rank that has the most: so long the others wait on average. */
+/* Share of the time of the rank that has the most: so long the others wait on average. */
 #define IMBALANCE_LEAST 0.20
 
 struct finder {
@@ -96,7 +99,10 @@ static double percent(const struct finder *x, double ns)
     return 100 * share(x, ns);
 }
 
-/* Such parts of the device's busy time add up to all of it, and what ran beside the rest. */
+/*
+ * Parts of the device's busy time: they add up to 100 %, and to more by work that ran beside other
+ * work.
+ */
 static double busy_percent(const struct finder *x, double ns)
 {
     return x->f.sum.busy_ns ? 100 * ns / (double)x->f.sum.busy_ns : 0;

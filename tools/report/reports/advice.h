@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the figures say without being asked: one sentence for each thing that costs a good part of
- * the time and could be helped, with the numbers that say so; and a headline. Only from what was
- * measured, and only with a margin: each threshold has its reason in advice.c.
+ * Advice that the figures give without being asked: one sentence for each thing that costs a good
+ * part of the time and could be helped, with the numbers that say so; and a headline. Only from
+ * measured figures, and only with a margin: each threshold has its reason in advice.c.
  */
 #ifndef CT_REPORT_ADVICE_H
 #define CT_REPORT_ADVICE_H
@@ -14,10 +14,10 @@
 #include "report/profile/view.h"
 
 struct ct_advice_line {
-    const char *key; /* "launch_bound" and so on: what it is about */
+    const char *key; /* "launch_bound" and so on */
     char *text;      /* a sentence without a full stop; names in it are safe to show */
-    double percent;  /* as ct_headline's, of what it is about; 0: of none */
-    uint64_t ns;     /* the same */
+    double percent;  /* as ct_headline's: the time that the thing costs; 0: none is named */
+    uint64_t ns;     /* the cost */
     uint64_t count;  /* gaps, copies, launches or calls that it is about */
 };
 
@@ -35,18 +35,18 @@ void ct_advice_free(struct ct_advice *a);
 void ct_advice_print(FILE *out, const char *prefix, const struct ct_merged *m);
 
 /*
- * In parts of the time from each device's first operation to its last, less what was not recorded
- * and what timing cost, in percent.
+ * Percentages are of the observed time: from each device's first operation to its last, less the
+ * time that was not recorded and the cost of timing.
  */
 struct ct_headline {
-    bool known;       /* false: too little of what ran is known for the rest */
-    uint64_t time_ns; /* that time */
+    bool known;       /* false: too few operations are known for the rest */
+    uint64_t time_ns; /* observed */
     double busy_percent;
     double compute_percent;
     double copy_percent;
     double launch_percent; /* idle because the host launched too slowly */
     bool is_launch_bound;
-    double idle_percent[CT_IDLE_COUNT]; /* without what that time is without */
+    double idle_percent[CT_IDLE_COUNT]; /* 0 for reasons that the observed time excludes */
 };
 
 struct ct_headline ct_headline_of(const struct ct_merged *m);

@@ -6,7 +6,7 @@
 
 #include "report/profile/spread.h"
 
-/* Of what is not known a twentieth cannot be what a tenth of the time is said to be. */
+/* The unknown twentieth cannot make up the tenth of the time that advice is about. */
 #define COVERAGE_LEAST 0.95
 
 /* Shorter than that a run says nothing: a single pause of the host would be most of it. */

@@ -36,9 +36,9 @@ struct ct_advice_ranks {
 };
 
 struct ct_advice_facts {
-    bool is_known; /* enough of what ran, for long enough */
+    bool is_known; /* enough of the operations, for long enough */
     struct ct_file_activity sum;
-    double time_ns; /* from first to last, less what was not recorded, and what timing cost */
+    double time_ns; /* observed time, of all devices */
 
     struct ct_advice_idle launching;  /* idle in gaps as a launch makes them, */
     struct ct_advice_idle elsewhere;  /* in longer ones, */

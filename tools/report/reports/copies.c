@@ -17,7 +17,7 @@ static const struct ct_column columns[CT_FIGURES + OWN] = {
 static const struct ct_relation relation = {"copies", "Copies, sets and prefetches", columns,
                                             CT_FIGURES + OWN};
 
-/* Of those with a time: their bytes, in their time. */
+/* Bytes of the operations with a duration, in their time. */
 static struct ct_cell throughput(const struct ct_file_row *sum, uint64_t total_ns)
 {
     if (!sum->timed_bytes || !total_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "diff": what has changed from one profile to another, and whether that is chance. */
+/* Report "diff": changes from one profile to another, and whether they are chance. */
 #include "report/reports/diff.h"
 
 #include <math.h>

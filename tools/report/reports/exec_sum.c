@@ -26,7 +26,10 @@
     X(id##_MAX, #id "Max (ns)", COUNT, NONE)                                                       \
     X(id##_DEV, #id "StdDev (ns)", NUMBER, NONE)
 
-/* The last: what a column is where each stream is by itself. The first is there only then. */
+/*
+ * The last argument: the fold of a column where each stream is by itself. STREAM is there only
+ * then.
+ */
 #define COLUMNS(X)                                                                                 \
     X(STREAM, "Strm", COUNT, GROUP)                                                                \
     X(PID, "PID", COUNT, GROUP)                                                                    \
@@ -68,7 +71,7 @@ static const struct ct_relation stream_relation = {NAME, TITLE, stream_columns, 
 
 /* ---- groups ---- */
 
-/* Times of one kind: what is asked of them, and how often each bucket of hist.h was hit. */
+/* Times of one kind: number, bounds and sums, and how often each bucket of hist.h was hit. */
 struct times {
     uint64_t count;
     uint64_t least_ns;
@@ -80,7 +83,7 @@ struct times {
 
 enum measure { MEASURE_ALL, MEASURE_API, MEASURE_QUEUE, MEASURE_KERNEL, MEASURES };
 
-/* What is grouped by; made a key as it is, so all of it is set. */
+/* Pairs of one key are a group; its bytes are compared, so all of it is set. */
 struct key {
     uint32_t file;
     uint32_t thread;
@@ -155,7 +158,7 @@ static double ranked_ns(const struct times *t, uint64_t rank)
     return (double)t->most_ns;
 }
 
-/* Of an even number the mean of the two in the middle. */
+/* An even number has the mean of the two in the middle. */
 static double median_ns(const struct times *t)
 {
     return (ranked_ns(t, (t->count + 1) / 2) + ranked_ns(t, t->count / 2 + 1)) / 2;
@@ -249,7 +252,7 @@ static void take_half(struct summary *s, const struct ct_event *e, uint64_t corr
     *place = 0;
 }
 
-/* Of the calls, those that launched a kernel. */
+/* Takes kernels, and calls that launched one. */
 static void take_event(struct summary *s, const struct ct_event *e)
 {
     if (e->is_call && ct_links_get(&e->file->links, e->call.correlation))

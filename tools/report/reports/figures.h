@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of one line of the summary: what reports on GPU activities share. */
+/* The figures of one line of the summary, which reports on GPU activities share. */
 #ifndef CT_REPORT_FIGURES_H
 #define CT_REPORT_FIGURES_H
 
@@ -55,7 +55,7 @@ enum ct_figure {
                            CT_FOLD_NONE, CT_OPTIONAL(9)}
 /* clang-format on */
 
-/* One report: lines of some kinds, their figures, and what it knows beyond. */
+/* One report: lines of some kinds, their figures, and columns of its own. */
 struct ct_figures_report {
     const struct ct_relation *relation; /* columns: the figures, then its own */
     unsigned kinds;                     /* mask of 1 << enum ct_row_kind */
@@ -64,18 +64,18 @@ struct ct_figures_report {
 
 void ct_figures_rows(const struct ct_input *in, struct ct_sink *sink,
                      const struct ct_figures_report *report);
-/* The same of a view that the caller has. */
+/* As ct_figures_rows(), of a view that the caller has. */
 void ct_figures_put(const struct ct_view *gpu, struct ct_sink *sink,
                     const struct ct_figures_report *report, bool raw);
 
-/* The sum of what lines of these kinds took. */
+/* The time of all lines of these kinds, ns. */
 uint64_t ct_figures_total(const struct ct_view *v, unsigned kinds);
 static inline bool ct_figures_is(const struct ct_line *line, unsigned kinds)
 {
     return line->kind < 32 && kinds >> line->kind & 1;
 }
 
-/* Of a line with times; median and deviation in ns. */
+/* A quantile, and the deviation, of a line with times, ns. */
 struct ct_cell ct_figures_quantile(const struct ct_line *line, bool raw, double share);
 double ct_figures_deviation(const struct ct_line *line, bool raw);
 

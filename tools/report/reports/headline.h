@@ -7,7 +7,10 @@
 
 #include "report/profile/merge.h"
 
-/* How busy the GPU was and with what, and why it was idle; nothing where too little is known. */
+/*
+ * How busy the GPU was, with which kinds of work, and why it was idle; nothing where too little is
+ * known.
+ */
 void ct_headline_print(FILE *out, const char *prefix, const struct ct_merged *m);
 
 #endif

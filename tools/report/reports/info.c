@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "info": processes, devices, what their times are corrected by, and notes. */
+/* Report "info": processes, devices, the figures that correct their times, and notes. */
 #include <string.h>
 #include <time.h>
 
@@ -162,7 +162,7 @@ static struct ct_cell submit(const struct ct_file_device *d)
     return ct_cell_count(ns > 0 ? (uint64_t)ns : 0);
 }
 
-/* Where the figures are from, and what they are. */
+/* The figures of a device, and their source. */
 static void put_calibration(struct ct_sink *sink, const struct ct_merged *m,
                             const struct ct_merged_device *device)
 {

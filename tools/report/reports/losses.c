@@ -43,7 +43,7 @@ static void put_total(struct ct_sink *sink, uint64_t count, uint64_t all, const 
     ct_sink_row(sink, cells);
 }
 
-/* The sum, and what did not become an operation that runs and is not in it. */
+/* The sum, and the operations that are not in it: captured, failed, or while recording was off. */
 static void note_all(struct ct_sink *sink, uint64_t all, uint64_t captured, uint64_t failed,
                      uint64_t off)
 {
@@ -66,7 +66,7 @@ static bool is_loss(int reason)
     return reason != CT_LOSS_CAPTURED;
 }
 
-/* First what is lost: that is asked for here. */
+/* Losses come first: they are asked for here. */
 static void put_totals(const struct ct_input *in, struct ct_sink *sink)
 {
     uint64_t timed = 0, all = 0, failed = 0, lost[CT_FILE_LOSSES] = {0};
@@ -87,7 +87,7 @@ static void put_totals(const struct ct_input *in, struct ct_sink *sink)
         if (is_loss(k))
             put_total(sink, lost[k], all, ct_view_loss_text(k));
     put_total(sink, timed, all, "timed");
-    /* what came while recording was off is known of the process, not of its devices */
+    /* operations while recording was off are known of the process, not of its devices */
     note_all(sink, all, lost[CT_LOSS_CAPTURED], failed,
              in->device == CT_VIEW_ALL_DEVICES ? in->m->off_operations : 0);
     ct_sink_end(sink);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "memory": what was allocated and freed, and what was still allocated at exit. */
+/* Report "memory": allocations, how many were freed, and the blocks still allocated at exit. */
 #include "report/reports/memory.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "nccl": what NCCL was called for, and the bandwidth that came of it. */
+/* Report "nccl": NCCL's operations, and their bandwidth. */
 #include "report/reports/nccl.h"
 
 #include <stdlib.h>
@@ -66,8 +66,8 @@ const char *ct_nccl_datatype(uint32_t datatype)
 }
 
 /*
- * What the slowest link carries of each byte of the message, as nccl-tests has it: so the figure
- * can be held against the hardware's, whatever the number of ranks. 0: not known.
+ * Bytes that the slowest link carries for each byte of the message, as nccl-tests has it: so the
+ * figure can be held against the hardware's, whatever the number of ranks. 0: not known.
  */
 static double bus_factor(uint32_t collective, double n)
 {
@@ -142,7 +142,7 @@ static void put(struct ct_sink *sink, const struct ct_file_collective *f)
     ct_sink_row(sink, cells);
 }
 
-/* By time, as nvprof would; what has none by what it moves. */
+/* By time, as nvprof would; operations without a time by their bytes. */
 static int by_time(const void *a, const void *b)
 {
     const struct ct_file_collective *x = a, *y = b;

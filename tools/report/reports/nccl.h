@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* NCCL's operations: what they are called, and the bandwidth that came of them. */
+/* NCCL's operations: their names and bandwidth. */
 #ifndef CT_REPORT_NCCL_H
 #define CT_REPORT_NCCL_H
 
 #include "report/reports.h"
 
-/* Of enum ct_collective, and of ct_file_collective.datatype; a newer minor version may have more.
+/*
+ * Names for enum ct_collective and ct_file_collective.datatype; newer minor versions may have more.
  */
 const char *ct_nccl_operation(uint32_t collective);
 const char *ct_nccl_datatype(uint32_t datatype); /* NULL: not known */

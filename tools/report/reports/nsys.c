@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nsys's reports by nsys's names, with its columns: the headings are the keys, averages have one
- * decimal, the deviation is the sample's. What the file cannot know is left empty and said.
+ * decimal, the deviation is the sample's. Figures that the file cannot know are left empty and
+ * said.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -268,7 +269,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Of one copy they are its own. Of more a profile has their sum alone. */
+/* One copy's size serves for all figures. For more copies a profile has the sum alone. */
 static bool put_sizes(struct ct_cell *cells, const struct ct_line *line)
 {
     const struct ct_merged_sizes *s = line->row->sizes;
@@ -363,7 +364,7 @@ int ct_report_cuda_api_sum(const struct ct_input *in, struct ct_sink *sink)
     return 0;
 }
 
-/* ---- calls and what ran ---- */
+/* ---- calls and operations ---- */
 
 static const struct ct_relation api_gpu_sum = {
     "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps) (cuda_api_gpu_sum)", gpu_columns,

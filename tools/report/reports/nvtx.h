@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a range of the program, for all that prints it. */
+/* Operations and calls in the program's ranges, for all reports that print them. */
 #ifndef CT_REPORT_NVTX_H
 #define CT_REPORT_NVTX_H
 

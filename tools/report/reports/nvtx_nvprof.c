@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvprof's tables of ranges: by thread, domain and name. What ran on the GPU or was called belongs
- * to every range that its thread had open then.
+ * nvprof's tables of ranges: by thread, domain and name. An operation or a call belongs to every
+ * range that its thread had open then.
  */
 #include <stdlib.h>
 
@@ -110,7 +110,10 @@ static void print_group(struct printer *p, const struct ct_range_group *group)
     p->last = r;
 }
 
-/* What a compiler marks is longer than what it compiled for, and has nothing to show. */
+/*
+ * Ranges rank by GPU time first: those of a compiler are longer than those of the compiled code,
+ * and have nothing to show.
+ */
 struct rank {
     uint64_t gpu_ns;
     uint64_t open_ns;
@@ -133,7 +136,10 @@ static int first_is_most(const void *a, const void *b)
     return x->open_ns > y->open_ns ? -1 : x->open_ns < y->open_ns;
 }
 
-/* Of the user, or so that a program does not end with pages of tables; 0: all. */
+/*
+ * The most tables: the user's number, or few at the end of a program, against pages of tables; 0:
+ * all.
+ */
 static size_t most_of(const struct ct_options *o)
 {
     return o->top ? (size_t)o->top : o->live ? MOST_AT_EXIT : 0;

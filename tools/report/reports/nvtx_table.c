@@ -32,7 +32,7 @@ static int by_gpu_time(const void *a, const void *b)
     return x->range < y->range ? -1 : x->range > y->range;
 }
 
-/* What all that was timed took, in ranges and outside. */
+/* The time of all timed operations, in ranges and outside, ns. */
 static uint64_t gpu_time_ns(const struct ct_merged *m)
 {
     uint64_t all_ns = 0;

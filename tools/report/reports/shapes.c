@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "shapes": what grids and blocks each kernel was launched with. */
+/* Report "shapes": the grids and blocks that each kernel was launched with. */
 #include "report/reports/shapes.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "report/profile/merge.h"
 
-#define CT_SHAPES_BYTES 48 /* three numbers with what is between them */
+#define CT_SHAPES_BYTES 48 /* three numbers and their separators */
 
 /* A copy, the most frequent first, to be freed. */
 struct ct_file_shape *ct_shapes_of(const struct ct_merged_row *row);

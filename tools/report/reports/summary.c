@@ -24,10 +24,10 @@
 
 struct report {
     FILE *out;
-    FILE *text; /* for lines that are not of the table: out, or for CSV what becomes `lines` */
+    FILE *text; /* for lines that are not of the table: out, or with CSV or is_first `lines` */
     char *lines;
     size_t lines_bytes;
-    bool is_first; /* what somebody at a terminal sees of a program first: it fits, and is short */
+    bool is_first; /* a program's first table on a terminal: it fits, and is short */
     const struct ct_input *in;
     const struct ct_merged *m; /* its profile and options */
     const struct ct_options *o;
@@ -148,7 +148,7 @@ static void print_heading(struct report *r)
     end_text(r, r->out);
 }
 
-/* Of one device or of all, whose view it is. */
+/* The table of one device or of all; gpu is its view. */
 static void print_table(struct report *r, uint32_t device, const struct ct_view *gpu)
 {
     struct ct_input in = *r->in;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary as nvprof prints it, with what is said below it. */
+/* The summary as nvprof prints it, with the lines below it. */
 #ifndef CT_REPORT_SUMMARY_H
 #define CT_REPORT_SUMMARY_H
 

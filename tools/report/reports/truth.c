@@ -39,7 +39,7 @@ static void add_up(struct totals *t, const struct ct_merged *m)
     }
 }
 
-/* What was captured has not run: the launches of its graph do, and are timed. */
+/* Captured operations have not run: the launches of their graph do, and are timed. */
 static void print_totals(FILE *out, const char *prefix, const struct totals *t)
 {
     uint64_t all = ct_merge_sum(t->timed, t->lost), captured = t->by_loss[CT_LOSS_CAPTURED];
@@ -75,7 +75,10 @@ static void print_marked(FILE *out, const char *prefix, const struct totals *t)
     fputs(")\n", out);
 }
 
-/* Of the lines whose times are estimated from a sample: the one that is known least, in percent. */
+/*
+ * The widest half of a 95 % interval among lines estimated from a sample, in percent of the line's
+ * time.
+ */
 static double worst_sampled(const struct ct_view *gpu)
 {
     double worst = 0;
@@ -264,7 +267,7 @@ void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
     print_not_wrapped(out, prefix, m);
 }
 
-/* Of a run, and of all of them, which is a part of the graph's time. */
+/* Time of all runs, which is a part of the graph's time, and of one. */
 static void print_node_times(FILE *out, const struct ct_file_node *node, uint64_t runs, bool raw)
 {
     char avg[CT_UNITS_BYTES] = "-", all[CT_UNITS_BYTES] = "-";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands below the table: what it contains and what it does not, in numbers that add up. */
+/* The lines below the table: which operations it contains and which not, in numbers that add up. */
 #ifndef CT_REPORT_TRUTH_H
 #define CT_REPORT_TRUTH_H
 
@@ -12,8 +12,8 @@ void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
                     const struct ct_view *gpu, const struct ct_view_options *o);
 
 /*
- * Per graph of the table the kernels that run in it; nothing when there is none. Of so many graphs,
- * and so many kernels of each, the others counted; 0: all.
+ * Per graph of the table the kernels that run in it; nothing when there is none. top: most graphs,
+ * and most kernels of each, the others counted; 0: all.
  */
 void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
                      const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top);

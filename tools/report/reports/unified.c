@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports "unified" and nsys's "um_total_sum": what moved of managed memory, and page faults. */
+/* Reports "unified" and nsys's "um_total_sum": managed memory that moved, and page faults. */
 #include "report/reports/unified.h"
 
 #include <stdlib.h>
@@ -198,7 +198,10 @@ static const struct ct_column um_columns[UM_COLUMNS] = {
 static const struct ct_relation um_sum = {"um_sum", "Unified Memory Analysis Summary (um_sum)",
                                           um_columns, UM_COLUMNS};
 
-/* Pages are not told apart: what moved from and to one GPU is a row, from its lowest address on. */
+/*
+ * Pages are not told apart: all bytes moved from and to one GPU are a row, under its lowest
+ * address.
+ */
 static void put_um(struct ct_sink *sink, const struct ct_merged_moved *moved, uint32_t device)
 {
     struct sum s = {.lowest = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Managed memory: what its kinds are called, and what nvprof prints of it below its summary. */
+/* Managed memory: names of its kinds, and the tables that nvprof prints below its summary. */
 #ifndef CT_REPORT_UNIFIED_H
 #define CT_REPORT_UNIFIED_H
 
@@ -7,7 +7,7 @@
 
 #include "report/reports.h"
 
-/* Of enum ct_unified; a newer minor version may have more of them. */
+/* Kinds are enum ct_unified; a newer minor version may have more of them. */
 const char *ct_unified_name(uint32_t kind);
 
 /* Nothing where nothing is known. `prefix` begins lines that are not of a table. */

@@ -70,7 +70,7 @@ static void print_line(const struct printer *p, const char *device, const struct
                 text[MOST], text[SUM], text[TIME], ct_unified_name(u->kind));
 }
 
-/* Of a device, before its first line. */
+/* Heading of a device, before its first line. */
 static void print_heading(const struct printer *p, const char *device)
 {
     if (!p->csv)
