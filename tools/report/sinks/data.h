@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats for programs share. */
+/* Functions that the formats for programs share. */
 #ifndef CT_REPORT_DATA_H
 #define CT_REPORT_DATA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One row that stands for several: sums, least and most of what its columns allow. */
+/* One row that stands for several: sums, least and most in columns that allow them. */
 #ifndef CT_REPORT_FOLD_H
 #define CT_REPORT_FOLD_H
 

@@ -11,7 +11,7 @@
 /* A sink in front of another, which closing it leaves open; the columns may be none. */
 struct ct_sink *ct_group_open(struct ct_sink *to, const struct ct_column *columns, size_t count);
 
-/* What the columns are from here on; texts are copied. */
+/* Sets the columns' cells for the rows from here on; texts are copied. */
 void ct_group_enter(struct ct_sink *group, const struct ct_cell *cells);
 
 #endif

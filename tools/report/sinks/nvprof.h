@@ -37,13 +37,13 @@ struct ct_nvprof {
     enum ct_unit unit;
     int width; /* of the terminal; 0: names are whole */
     bool color;
-    bool gpu;      /* what ran on the GPU belongs to this table, */
+    bool gpu;      /* operations belong to this table, */
     bool apis;     /* and so do calls */
     bool filtered; /* not all rows may have come; those of ranges have */
     struct ct_kept rows;
     size_t range_count; /* the first rows, */
     size_t gpu_count;   /* the next ones; the others are calls */
-    size_t uncertain;   /* rows whose average is less than twice what it may be wrong by, */
+    size_t uncertain;   /* rows whose average is less than twice its doubt, */
     size_t bounds;      /* and those of which it is only an upper bound */
     size_t estimates;   /* rows of which not all calls were timed */
     struct ct_string notes;

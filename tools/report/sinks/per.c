@@ -59,7 +59,7 @@ int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink)
     return status;
 }
 
-/* What a file, or a profile that was made of one, says of its process. */
+/* The process of a file, or of a profile that was made of one. */
 struct origin {
     char *file;                 /* NULL: it is of that profile */
     const struct ct_part *part; /* NULL: it is of a file */
@@ -130,7 +130,7 @@ static int by_group(const void *a, const void *b, void *per)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* In the order of what a group is of, from the largest on; a rank is told by its number alone. */
+/* A group's columns, from the host down to the stream; a rank is told by its number alone. */
 enum { HOST, PID, DEVICE, STREAM, CONTEXT_NAME, STREAM_NAME, RANK, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
@@ -183,7 +183,7 @@ static void print_heading(FILE *out, const struct origin *o, enum ct_per per)
         fprintf(out, "======== Host \"%s\"\n", o->host);
 }
 
-/* What all of a group add up to. False: one could not be read, which was said. */
+/* Adds up the files and profiles of a group. False: one could not be read, which was said. */
 static bool merge(struct ct_merged *m, const struct origin *of, size_t count)
 {
     size_t none = 0;
@@ -225,7 +225,7 @@ static int report_group(const struct ct_input *in, const struct origins *all, si
     return status;
 }
 
-/* Group by group; what they are of goes then. */
+/* Reports group by group; frees the origins. */
 static int report_groups(const struct ct_input *in, struct origins *all, struct ct_sink *group,
                          FILE *out)
 {

@@ -9,8 +9,8 @@
 int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink);
 
 /*
- * The report of the options' files by what they say of their process; in->m is NULL. Into the sink,
- * or without one as nvprof prints it.
+ * The report of the options' files, by process, rank or host as the files name them; in->m is NULL.
+ * Into the sink, or without one as nvprof prints it.
  */
 int ct_per_files(const struct ct_input *in, struct ct_sink *sink, FILE *out);
 
@@ -29,7 +29,7 @@ struct ct_parts {
     char *notes; /* sentences about all of them, a line each */
 };
 
-/* The same of such profiles, also without --per and by GPU, for which the sink is as without. */
+/* As ct_per_files(), of such profiles; also without --per, and by GPU. */
 int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts,
                  FILE *out);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says, before how it looks: relations of typed columns. A report pushes rows into a
- * sink; a format is a sink, and so is what sorts, filters and groups on the way there. Rows stream:
- * texts in cells are only valid during the call, and only a sink that needs all rows keeps them.
+ * A report's content apart from its look: relations of typed columns. A report pushes rows into a
+ * sink; formats are sinks, and so are the stages that sort, filter and group on the way there. Rows
+ * stream: texts in cells are only valid during the call, and only a sink that needs all rows keeps
+ * them.
  */
 #ifndef CT_REPORT_RELATION_H
 #define CT_REPORT_RELATION_H
@@ -27,7 +28,7 @@ enum ct_cell_type {
     CT_CELL_NUMBER,   /* number */
 };
 
-/* What a row that stands for several has in a column. */
+/* The value, in a column, of a row that stands for several. */
 enum ct_fold {
     CT_FOLD_NONE, /* nothing */
     CT_FOLD_SUM,
@@ -99,7 +100,7 @@ struct ct_sink {
 /* A relation: begin, rows and notes in any order, end. The relation outlives its end. */
 void ct_sink_begin(struct ct_sink *sink, const struct ct_relation *relation);
 void ct_sink_row(struct ct_sink *sink, const struct ct_cell *cells);
-/* A sentence about the relation that belongs to what is printed, without a full stop. */
+/* A sentence about the relation, to be printed with it, without a full stop. */
 void ct_sink_note(struct ct_sink *sink, const char *text);
 /* One for each line of a text, which is taken apart; NULL: none. */
 void ct_sink_notes(struct ct_sink *sink, char *lines);

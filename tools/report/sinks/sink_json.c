@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON: one object with what was read and the relations, as doc/cutrace-report.schema.json has it;
- * or an object a line for each row. Rows are written as they come: only texts need a library.
+ * JSON: one object with facts on the files, and the relations, as doc/cutrace-report.schema.json
+ * has it; or an object a line for each row. Rows are written as they come: only texts need a
+ * library.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ struct json {
     FILE *out;
     struct ct_string text; /* not written yet */
     const struct ct_relation *relation;
-    struct ct_string keys[CT_RELATION_COLUMNS]; /* quoted, with what stands before and behind */
+    struct ct_string keys[CT_RELATION_COLUMNS]; /* quoted, with the separators around them */
     json_t *notes;
     bool lines;
     bool further_table;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A table of text as wide as its cells need: numbers to the right, texts to the left, no column
- * that has no value. The widths are those of the first rows: what comes behind them is printed at
- * once, and may have a value in any column. On a terminal columns that can be done without go, then
- * names are shortened.
+ * that has no value. The widths are those of the first rows: rows behind them are printed at once,
+ * and may have a value in any column. On a terminal columns that can be done without go, then names
+ * are shortened.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static const char *spell(struct table *t, size_t i, const struct ct_cell *cell)
     return t->cell.data;
 }
 
-/* Of a cell with a duration, a difference of two, or a point in time. */
+/* Types of cells with a duration, a difference of two, or a point in time. */
 static bool is_time(enum ct_cell_type type)
 {
     return type == CT_CELL_TIME_NS || type == CT_CELL_CHANGE_NS || type == CT_CELL_STAMP_NS;
@@ -263,7 +263,8 @@ static int width_of_all(const struct table *t)
 
 /*
  * The shown column that can be done without first; -1: none. When all that are optional have gone,
- * it is the one at the right; but for what a row is of, and the columns that tables begin with.
+ * it is the one at the right; but for names, columns of groups, and the columns that tables begin
+ * with.
  */
 static int most_optional(const struct table *t)
 {

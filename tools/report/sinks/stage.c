@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows that do not match are folded into one for the note that says so; the others are kept when
- * they are to be sorted. With --top no more than a few times the rows that are shown are kept: what
- * is sorted behind them is folded into the row of the others.
+ * they are to be sorted. With --top no more than a few times the rows that are shown are kept: rows
+ * sorted behind them are folded into the row of the others.
  */
 #include "report/sinks/stage.h"
 
@@ -41,7 +41,7 @@ struct stage {
     struct ct_string group; /* of the kept rows: texts of the group's columns */
     size_t shown;           /* rows of the group that went through unsorted */
     int share;              /* the column that --percent-limit is about; -1: there is none */
-    bool of_time;           /* it has durations, whose shares are of what all rows add up to */
+    bool of_time;           /* it has durations, whose shares are of the sum of all rows */
     struct ct_fold_row others;
     struct ct_fold_row filtered;
     size_t matched;
@@ -134,7 +134,7 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     find_share(s, first);
 }
 
-/* Numbers from the largest on, texts from A on; what is not known comes last either way. */
+/* Numbers from the largest on, texts from A on; unknown values come last either way. */
 static int compare(const struct stage *s, const struct key *key, const struct ct_cell *x,
                    const struct ct_cell *y)
 {
@@ -176,7 +176,7 @@ static size_t *in_order(struct stage *s)
     return order;
 }
 
-/* Keeps those that are shown of what is kept, and folds the others. */
+/* Keeps the first --top of the kept rows, and folds the others. */
 static void prune(struct stage *s)
 {
     size_t *order = in_order(s);
@@ -195,7 +195,9 @@ static void prune(struct stage *s)
     free(order);
 }
 
-/* What is in the group's columns: whether it is known, then texts terminated, numbers as they are.
+/*
+ * Cells of the group's columns as bytes: + or - for known or not, then texts terminated, numbers as
+ * they are.
  */
 static void spell_group(struct stage *s, struct ct_string *group, const struct ct_cell *cells)
 {
@@ -350,7 +352,9 @@ static void note(struct ct_sink *sink, const char *text)
         ct_sink_note(s->to, text);
 }
 
-/* What the rows that do not match add up to: by the first duration that has a sum. */
+/*
+ * Notes the rows that do not match: their number, and their sum in the first duration that has one.
+ */
 static void note_filtered(struct stage *s)
 {
     struct ct_string text = {0};

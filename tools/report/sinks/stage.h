@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --filter, --sort and --top: what happens to rows between a report and its format. */
+/* --filter, --sort and --top: the stage of rows between a report and its format. */
 #ifndef CT_REPORT_STAGE_H
 #define CT_REPORT_STAGE_H
 
@@ -12,7 +12,7 @@
  * then.
  */
 struct ct_sink *ct_stage_open(struct ct_sink *to, const struct ct_options *o, int *status);
-/* Whether the relation has the columns of --sort; what it has not is said. */
+/* Whether the relation has the columns of --sort; a missing one is said. */
 bool ct_stage_has_columns(const struct ct_relation *relation, const struct ct_options *o);
 
 #endif
