@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * Of the colours that the Trace Event Format has names for, the one that is nearest to a colour of
+ * The colour, of those that the Trace Event Format has names for, that is nearest to a colour of
  * NVTX (alpha, red, green, blue from the highest byte). NULL: 0, none.
  */
 const char *ct_chrome_color(uint32_t argb);

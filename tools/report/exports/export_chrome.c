@@ -135,7 +135,7 @@ static char *put_span(char *to, const struct ct_event *e, uint32_t pid, uint32_t
         to, ",\"args\":{\"correlation\":", e->is_call ? e->call.correlation : e->op.correlation);
 }
 
-/* By these readers of PyTorch's traces tell what runs where. */
+/* Readers of PyTorch's traces place operations by these arguments. */
 static char *put_place(char *to, const struct ct_event *e)
 {
     const struct ct_trace_stream *stream = &e->file->t->streams.at[e->op.stream];

@@ -50,7 +50,7 @@ static const char *const annotations[] = {
 #undef X
 };
 
-/* Of each file the numbers of its interned texts by index, 0: not there yet. */
+/* Numbers of a file's interned texts by index, 0: not there yet. */
 struct ct_perfetto_interned {
     struct ct_track_list rows;
     struct ct_track_list apis;
@@ -279,7 +279,7 @@ static void fill_flow(struct ct_perfetto *p, struct ct_perfetto_slice *s, const 
 
 /*
  * On a track a slice that begins in another one is taken for its child, and has to end before it:
- * where times overlap by what they may be wrong by, the later one is begun at the end of the other.
+ * where times overlap within their errors, the later slice is begun at the end of the other.
  */
 static void put_slice(struct ct_perfetto *p, const struct ct_perfetto_slice *s,
                       const struct ct_event *e)

@@ -32,7 +32,7 @@ void ct_perfetto_put_packet(struct ct_perfetto *p, PB(TracePacket) * packet);
 /* The number of a call's or an operation's track, which is put when it comes first. */
 uint32_t ct_perfetto_thread(struct ct_perfetto *p, const struct ct_event *e);
 uint32_t ct_perfetto_stream(struct ct_perfetto *p, const struct ct_event *e);
-/* Of a range; below its thread's. */
+/* The number of a range's track, which lies below its thread's. */
 uint32_t ct_perfetto_ranges(struct ct_perfetto *p, const struct ct_event *e, uint32_t lane);
 
 #endif

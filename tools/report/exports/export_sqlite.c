@@ -93,7 +93,7 @@ static bool is_ours(const char *path)
     return ours;
 }
 
-/* ---- what is put there ---- */
+/* ---- strings and rows ---- */
 
 void ct_sqlite_check(struct ct_sqlite *s, bool good)
 {
@@ -197,7 +197,10 @@ int ct_export_sqlite(const struct ct_input *in, FILE *out)
     struct ct_sqlite s = {.tl = &tl, .naming = ct_report_naming(o)};
     size_t size = 0;
     (void)out;
-    /* One thread uses it, and nobody asks what memory it takes: locks cost 15 % of the time. */
+    /*
+     * SQLite is used by one thread, and nobody asks for its memory statistics: locks cost 15 % of
+     * the time.
+     */
     sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (!o->force && !is_ours(o->log_file)) {

@@ -42,7 +42,7 @@ enum ct_sqlite_table {
         CT_SQLITE_TABLE_COUNT
 };
 
-/* What is prepared for each event besides. */
+/* Further statements that are prepared once. */
 #define CT_SQLITE_STATEMENTS(X)                                                                    \
     X(STRING, "INSERT INTO StringIds VALUES (?, ?)")                                               \
     X(RANGE, "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, domainId, category, color,"    \
@@ -75,7 +75,7 @@ struct ct_sqlite {
     sqlite3_stmt *statements[CT_SQLITE_STATEMENT_COUNT];
     struct ct_sqlite_rows tables[CT_SQLITE_TABLE_COUNT];
     bool failed;
-    char reason[128]; /* why: the database knows only of what came last */
+    char reason[128]; /* why it failed: the database knows only its last error */
     struct ct_timeline *tl;
     enum ct_naming naming;
     struct ct_intern strings;
@@ -84,7 +84,7 @@ struct ct_sqlite {
     struct ct_intern domains; /* of processes, and categories of these */
 };
 
-/* What the database has just said; from the first that is not good on, the export has failed. */
+/* Takes the result of a call of the database; the first that is not good has failed the export. */
 void ct_sqlite_check(struct ct_sqlite *s, bool good);
 
 /* The number of a string, which is put there if it is new. */
@@ -101,7 +101,7 @@ int64_t ct_sqlite_global(const struct ct_timeline_file *f, uint32_t tid);
 
 void ct_sqlite_range(struct ct_sqlite *s, const struct ct_event *e);
 void ct_sqlite_event(struct ct_sqlite *s, const struct ct_event *e);
-/* What is known when all events have been seen: processes, threads, devices, what is missing. */
+/* Facts that are known when all events have been seen: processes, threads, devices, losses. */
 void ct_sqlite_facts(struct ct_sqlite *s);
 
 #endif

@@ -89,7 +89,7 @@ static void put(struct ct_sqlite *s, enum ct_sqlite_table table)
     ct_sqlite_check(s, ct_sqlite_rows_put(&s->tables[table]));
 }
 
-/* What all operations begin with. */
+/* Begins a row with the columns that all operations share. */
 static struct ct_sqlite_row *begin_op(struct ct_sqlite *s, enum ct_sqlite_table table,
                                       const struct ct_event *e)
 {
@@ -134,7 +134,7 @@ static uint32_t memory_kind(uint8_t memory)
     return kinds[memory];
 }
 
-/* Of a prefetch is known that the user wanted it, not where from. */
+/* A prefetch is known to be wanted by the user; its source is not known. */
 static void put_copy(struct ct_sqlite *s, const struct ct_event *e)
 {
     const struct ct_trace_row *row = &e->file->t->rows.at[e->op.row];

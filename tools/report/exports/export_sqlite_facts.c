@@ -44,7 +44,7 @@ static void put_threads(struct ct_sqlite *s, const struct ct_timeline_file *f)
 
 /* ---- devices ---- */
 
-/* What has been seen of all processes; numbers are those of TARGET_INFO_GPU. */
+/* GPUs that have been seen in any process; numbers are those of TARGET_INFO_GPU. */
 struct gpus {
     struct gpu {
         uint8_t uuid[16];
@@ -63,8 +63,9 @@ static bool is_taken(const struct gpus *g, int64_t number)
 }
 
 /*
- * The number of a device's GPU. Scripts that have not heard of them take the device's ordinal for
- * one, so the first GPU that is seen under an ordinal has that, and another what is free.
+ * The number of a device's GPU. Scripts that do not know TARGET_INFO_GPU's numbers take the
+ * device's ordinal for one, so the first GPU that is seen under an ordinal has that number, and
+ * another one a free number.
  */
 static int64_t gpu_of(struct gpus *g, const struct ct_trace_device *d, bool *is_new)
 {

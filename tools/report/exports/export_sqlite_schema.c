@@ -2,9 +2,9 @@
 #include "report/exports/export_sqlite.h"
 
 /*
- * Tables and columns as nsys exports them (schema 3.16), so that what was written for its exports
- * runs on ours; columns that a trace of cutrace cannot fill are left out, unless scripts ask for
- * them all the same: they are NULL.
+ * Tables and columns as nsys exports them (schema 3.16), so that scripts for its exports run on
+ * ours; columns that a trace of cutrace cannot fill are left out, unless scripts need them to be
+ * there: they are NULL.
  */
 const char ct_sqlite_schema[] =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"

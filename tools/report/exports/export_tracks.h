@@ -46,7 +46,7 @@ struct ct_track ct_track_ranges(struct ct_tracks *t, const struct ct_event *e, u
 /* After the process was seen. */
 uint32_t ct_track_pid(const struct ct_tracks *t, const struct ct_timeline_file *f);
 
-/* What is written beside them. */
+/* Labels of the tracks. */
 void ct_track_process_name(struct ct_string *out, const struct ct_timeline_file *f);
 void ct_track_thread_name(struct ct_string *out, const struct ct_timeline_file *f, uint32_t at);
 void ct_track_stream_name(struct ct_string *out, const struct ct_timeline_file *f, uint32_t at);

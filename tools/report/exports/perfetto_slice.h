@@ -18,7 +18,7 @@
 #define CT_PERFETTO_ANNOTATION_BYTES (6 + CT_VARINT_MOST)
 #define CT_PERFETTO_SLICE_BYTES 1024 /* both packets, whatever is in them */
 
-/* What a value is, by the number of its field in DebugAnnotation. */
+/* Types of values, by the numbers of their fields in DebugAnnotation. */
 enum ct_perfetto_value { CT_PERFETTO_UINT = 3, CT_PERFETTO_INT = 4, CT_PERFETTO_TEXT = 17 };
 
 /* All zero at first, but for the annotations; texts are the numbers of interned ones. */

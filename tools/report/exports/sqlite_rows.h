@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of integers on their way into a table, many in a statement: most of what a row costs alone
- * is to begin and end its statement, and to bind again what the row before had as well.
+ * Rows of integers on their way into a table, many in a statement: most of the cost of a row alone
+ * is to begin and end its statement, and to bind again values that the row before had as well.
  */
 #ifndef CT_REPORT_SQLITE_ROWS_H
 #define CT_REPORT_SQLITE_ROWS_H
