@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two buffers: one is filled while the other is written. What fits into the first is written
+ * Two buffers: one is filled while the other is written. Output that fits into the first is written
  * when the stream is closed, without a thread.
  */
 #include "report/behind.h"
@@ -23,7 +23,7 @@ struct behind {
     pthread_t thread;
     bool started;
 
-    /* Under the lock; what `full` points to is the thread's until it is NULL again. */
+    /* Under the lock; the buffer at `full` is the thread's until it is NULL again. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     char *full;

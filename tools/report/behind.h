@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is written by a thread of its own, behind what is put into it: to copy gigabytes into
- * the page cache, and to wait for the disk, takes as long as to put them together.
+ * A file that is written by a thread of its own, behind the stream's writer: to copy gigabytes into
+ * the page cache, and to wait for the disk, takes as long as to format them.
  */
 #ifndef CT_REPORT_BEHIND_H
 #define CT_REPORT_BEHIND_H
@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * A stream to an open file, which closing it closes. What cannot be written, ENOSPC for one, the
- * stream says as others do: ferror(), and errno of the call that fails. NULL: errno says why.
+ * A stream to an open file, which closing it closes. Errors of writing, ENOSPC for one, show as on
+ * other streams: ferror(), and errno of the call that fails. NULL: errno says why.
  */
 FILE *ct_behind_open(int fd);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers as printf() writes them in the C locale, digit for digit, in a tenth of its time: tables
- * of traces have hundreds of millions. Functions return the end of what they wrote; nothing is
+ * of traces have hundreds of millions. Functions return the end of the digits; nothing is
  * terminated.
  */
 #ifndef CT_REPORT_DIGITS_H

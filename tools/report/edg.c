@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pass over the text. What must be known at each point is whether it is the start of a
- * template argument (literals stand only there) and what the innermost open bracket is: within
- * parentheses '<' and '>' may be comparisons.
+ * One pass over the text. Each point needs to know whether it is the start of a template argument
+ * (literals stand only there) and the innermost open bracket: within parentheses '<' and '>' may be
+ * comparisons.
  */
 #include "report/edg.h"
 
@@ -166,7 +166,7 @@ static bool take_qualifier(struct respelling *r, size_t len)
     return true;
 }
 
-/* What decltype asks about is an expression, with other rules: it stays as it is. */
+/* The operand of decltype is an expression, with other rules: it stays as it is. */
 static bool take_decltype(struct respelling *r, size_t len)
 {
     const char *open = r->at + len + (next_of(r, r->at + len) == ' ');

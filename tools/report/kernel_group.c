@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MOST_SEARCHED 1024 /* characters: what tells kernels apart comes first */
+#define MOST_SEARCHED 1024 /* characters: differences between kernels come first */
 #define MOST_PARTS 10
 
 const struct ct_kernel_rule ct_kernel_rules[] = {
@@ -40,7 +40,7 @@ static void put(struct ct_string *to, char c)
         ct_string_add(to, &c, 1);
 }
 
-/* What stands in place of a name has no part in it. */
+/* Length of "<unnamed>" and "::" at the text, which are no part of a name; 0: something else. */
 static size_t unnamed(const char *text)
 {
     static const char word[] = "<unnamed>";
@@ -69,7 +69,7 @@ static bool split(struct parts *p, const char *name)
         if (angle)
             put(&p->inside, *at);
         else if (*at == ' ' && !round)
-            ct_string_clear(&p->function); /* of what it returns */
+            ct_string_clear(&p->function); /* those of the return type */
         else if (!round && !strchr("<>]", *at))
             put(&p->function, *at);
         angle += *at == '<' && !round;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels by what people call them: thousands of instances of a template, of tiles of a matrix
+ * Kernels by the names that people use: thousands of instances of a template, of tiles of a matrix
  * product or of kernels that a compiler has numbered are one group each.
  */
 #ifndef CT_REPORT_KERNEL_GROUP_H
@@ -26,7 +26,10 @@ struct ct_kernel_rule {
 /* Ends with an empty one. */
 extern const struct ct_kernel_rule ct_kernel_rules[];
 
-/* Of a name as ct_name_kernel() spells it. What is not understood stays as it is. Thread-safe. */
+/*
+ * Turns a name, as ct_name_kernel() spells it, into its group's; one that is not understood stays.
+ * Thread-safe.
+ */
 void ct_kernel_group(struct ct_string *name);
 
 #endif

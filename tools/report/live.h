@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* At the end of a program: what nvprof says of it above the table. */
+/* At the end of a program: the lines of nvprof above the table. */
 #ifndef CT_REPORT_LIVE_H
 #define CT_REPORT_LIVE_H
 

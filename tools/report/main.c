@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cutrace-report: prints what libcutrace.so recorded. Exit status 1: input or output failed. */
+/* cutrace-report: prints profiles and traces. Exit status 1: input or output failed. */
 #include <stdlib.h>
 
 #include "format/trace_read.h"

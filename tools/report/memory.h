@@ -40,7 +40,7 @@ static inline void ct_string_put(struct ct_string *s, const char *text)
     ct_string_add(s, text, strlen(text));
 }
 
-/* Where `len` more bytes may be put; what was put there ends at `end` and belongs to the text. */
+/* Room for `len` more bytes; ct_string_end() makes those up to `end` part of the text. */
 static inline char *ct_string_room(struct ct_string *s, size_t len)
 {
     if (s->size - s->len <= len)

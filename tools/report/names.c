@@ -18,7 +18,7 @@
  * than its input, as the mangled form refers back to parts of itself: 29 times in libraries.
  */
 #define LONGEST_NAME 16384
-#define STACK_BYTES 384 /* for each character, twice what the worst names need */
+#define STACK_BYTES 384 /* for each character, twice the need of the worst names */
 _Static_assert(CT_NAME_STACK_BYTES >= LONGEST_NAME * STACK_BYTES, "threads can name all kernels");
 #define LONGEST_TEXT ((size_t)1 << 17)
 #define LONGEST_SHORT 4096

@@ -7,10 +7,13 @@
 
 #include "report/profile/merge.h"
 
-/* Text of a file on a terminal: what cannot be shown (base/shown.h) becomes "\x1b". */
+/*
+ * Text of a file on a terminal: characters that cannot be shown (base/shown.h) become "\x1b" and
+ * the like.
+ */
 void ct_name_safe(struct ct_string *out, const char *text);
 
-/* ": name" behind what a thing is by itself, if the program calls it anything (NVTX). */
+/* ": name" behind a thing's own designation, if the program gave it a name (NVTX). */
 void ct_name_given(struct ct_string *out, const char *name);
 
 /* Which name of a kernel. */
@@ -26,7 +29,7 @@ enum ct_naming {
 
 void ct_name_kernel(struct ct_string *out, const char *mangled, enum ct_naming naming);
 
-/* Of a demangled kernel the function's own name: "f" of "void a::f<int>(int *)". */
+/* Cuts a demangled kernel's name to the function's own: "f" of "void a::f<int>(int *)". */
 void ct_name_base(struct ct_string *name);
 
 /* An exported symbol as its function is known: without version and stream suffixes. */
@@ -39,11 +42,11 @@ void ct_name_uuid(struct ct_string *out, const uint8_t uuid[16]);
 void ct_name_operation(struct ct_string *out, uint32_t kind, uint32_t detail, const char *mangled,
                        enum ct_naming naming);
 
-/* The same of a row: kernels are in groups already where the profile was read that way. */
+/* The operation of a row: kernels are in groups already where the profile was read that way. */
 void ct_name_row(struct ct_string *out, const struct ct_merged *m, const struct ct_file_row *row,
                  bool demangle);
 
-/* And of what is in a graph. */
+/* The operation of a node in a graph. */
 void ct_name_node(struct ct_string *out, const struct ct_merged *m, const struct ct_file_node *node,
                   bool demangle);
 

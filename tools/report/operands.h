@@ -6,8 +6,8 @@
 #include "report/options.h"
 
 /*
- * Sets o->report, and o->files to what is read: summary.bin if none is named and the report reads
- * one, a copy of standard input for "-". `plain`: "--" came before them, all are files.
+ * Sets o->report, and o->files to the files to be read: summary.bin if none is named and the report
+ * reads one, a copy of standard input for "-". `plain`: "--" came before them, all are files.
  */
 enum ct_options_result ct_operands_take(struct ct_options *o, bool plain);
 

@@ -200,7 +200,9 @@ static int row_of(int code)
     return -1;
 }
 
-/* Of several names the beginning. */
+/*
+ * Whether the argument begins the name of an option: getopt refused it, so there are several such.
+ */
 static bool is_ambiguous(const char *argument)
 {
     size_t len = strcspn(argument, "=");
@@ -210,7 +212,7 @@ static bool is_ambiguous(const char *argument)
     return false;
 }
 
-/* What getopt would say, but for the bytes of the argument. */
+/* Complains as getopt would, but makes the argument's bytes safe to be shown. */
 static enum ct_options_result refuse(int code, char **argv)
 {
     int id = row_of(optopt);
@@ -227,7 +229,7 @@ static enum ct_options_result refuse(int code, char **argv)
 }
 
 /*
- * What getopt wants to know, made of the table. The minus: operands come in their place among the
+ * Fills in getopt's tables from options.def. The minus: operands come in their place among the
  * options, with code 1. The colon: a missing argument is told from others.
  */
 static void fill_getopt(struct option *longs, char *letters)
@@ -299,8 +301,8 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
 }
 
 /*
- * The first that can be read decides. What only traces know is asked of files that are not there:
- * who reads traces says why.
+ * The first that can be read decides. Without such a file, options for traces alone decide: the
+ * reader of traces then says why there is none.
  */
 static bool is_of_traces(const struct ct_options *o)
 {

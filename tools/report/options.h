@@ -8,7 +8,7 @@
 
 #include "report/units.h"
 
-/* What a report is split by; values are bits for the table of reports. */
+/* The ways to split a report; values are bits for the table of reports. */
 enum ct_per {
     CT_PER_NONE = 0,
     CT_PER_GPU = 1,
@@ -16,7 +16,7 @@ enum ct_per {
     CT_PER_RANK = 4,
     CT_PER_HOST = 8,
     CT_PER_STREAM = 16,                                        /* the report does it itself */
-    CT_PER_FILES = CT_PER_PROCESS | CT_PER_RANK | CT_PER_HOST, /* what files are told apart by */
+    CT_PER_FILES = CT_PER_PROCESS | CT_PER_RANK | CT_PER_HOST, /* these split by files */
 };
 
 enum ct_color { CT_COLOR_AUTO, CT_COLOR_ALWAYS, CT_COLOR_NEVER };
@@ -25,7 +25,7 @@ enum ct_color { CT_COLOR_AUTO, CT_COLOR_ALWAYS, CT_COLOR_NEVER };
 struct ct_options {
     const struct ct_report *report;
     const struct ct_format *format;
-    const char *format_name; /* NULL: what suits the report */
+    const char *format_name; /* NULL: the one that suits the report */
     bool csv;                /* of nvprof's look: its CSV */
     bool details;
     bool nvtx_ranges; /* a table for each range */

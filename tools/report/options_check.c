@@ -21,7 +21,7 @@ static enum ct_options_result check_filter(const char *filter)
     return ct_options_complain("--filter '", filter, after);
 }
 
-/* What reports want that are not of one profile. */
+/* Needs of reports that are not of one profile. */
 static enum ct_options_result check_report(const struct ct_options *o)
 {
     bool diff = o->report == &ct_reports[CT_REPORT_DIFF];
@@ -64,7 +64,7 @@ static enum ct_options_result check_per(const struct ct_options *o)
 
 /*
  * Options that would change nothing: nvprof's traces are printed as they come, and so on. At the
- * end of a program it is too late to refuse them: what was recorded is printed without.
+ * end of a program it is too late to refuse them: the profile is printed without them.
  */
 static enum ct_options_result check_honoured(const struct ct_options *o)
 {

@@ -15,7 +15,7 @@ enum ct_option_id {
     CT_OPTION_COUNT
 };
 
-/* What an option does with its argument. */
+/* Effects of an option, and the kinds of its argument. */
 enum ct_option_type {
     CT_OPTION_SET,     /* none: the member becomes `value`; bool or int */
     CT_OPTION_CHOICE,  /* one of `choices`; bool or int */
@@ -47,7 +47,7 @@ extern const struct ct_option_row ct_option_rows[CT_OPTION_COUNT];
 
 void ct_help_print(void);
 
-/* Says what is wrong with an argument, which may be the name of a hostile file. */
+/* Complains of an argument, which may be the name of a hostile file. */
 enum ct_options_result ct_options_complain(const char *before, const char *argument,
                                            const char *after);
 

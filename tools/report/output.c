@@ -16,8 +16,10 @@
 #include "report/terminal.h"
 #include "system/parent.h"
 
-/* For reading as well where that is possible: to look at what is there. A pipe waits for its
- * reader. */
+/*
+ * Opens for reading as well where that is possible: to look at the present content. A pipe waits
+ * for its reader.
+ */
 static int open_for_writing(const char *path)
 {
     struct stat st;

@@ -16,7 +16,7 @@ struct ct_output {
 /* False: said on standard error. */
 bool ct_output_open(struct ct_output *out, const struct ct_options *o);
 
-/* Waits for the pager. What was printed is only there when closing says so, too: false, said. */
+/* Waits for the pager. Output counts as written only when closing succeeds, too: false, said. */
 bool ct_output_close(struct ct_output *out, const struct ct_options *o);
 
 /* Closes one of the standard streams, as the above. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that gets its name when it is whole: at any moment there is what was there before, or all
- * of the new. Until then it stands beside its place, and goes when the program is interrupted.
+ * A file that gets its name when it is whole: at any moment there is the old file, or all of the
+ * new. Until then it stands beside its place, and goes when the program is interrupted.
  */
 #ifndef CT_REPORT_PARTIAL_H
 #define CT_REPORT_PARTIAL_H

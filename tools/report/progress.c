@@ -11,7 +11,7 @@
 #include "report/units.h"
 
 #define SECOND_NS ((uint64_t)1000000000)
-#define FIRST_NS SECOND_NS /* what is faster shows nothing */
+#define FIRST_NS SECOND_NS /* faster work shows nothing */
 #define STEP_NS (SECOND_NS / 10)
 #define LINE_BYTES 256
 #define BAR_MOST 40

@@ -15,7 +15,7 @@ struct ct_progress {
     pthread_mutex_t lock;
     int fd; /* of the terminal; -1: nothing is ever drawn */
     const char *what;
-    const char *unit; /* of what is counted: "files"; "bytes" are shown in larger units */
+    const char *unit; /* plural: "files"; "bytes" are shown in larger units */
     uint64_t total;
     _Atomic uint64_t done;
     _Atomic uint64_t next_ns; /* when to draw again */
@@ -29,7 +29,7 @@ void ct_progress_add(struct ct_progress *p, uint64_t more);
 void ct_progress_hide(struct ct_progress *p);
 void ct_progress_end(struct ct_progress *p);
 
-/* The same at a given time of CLOCK_MONOTONIC, for tests. */
+/* As ct_progress_add(), at a given time of CLOCK_MONOTONIC, for tests. */
 void ct_progress_add_at(struct ct_progress *p, uint64_t more, uint64_t now_ns);
 
 #endif

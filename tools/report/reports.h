@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reports of reports.def and the formats of formats.def, and what both are given. */
+/* The reports of reports.def and the formats of formats.def, and the input of both. */
 #ifndef CT_REPORT_REPORTS_H
 #define CT_REPORT_REPORTS_H
 
@@ -15,7 +15,7 @@ struct ct_input {
     const struct ct_options *o;
     const struct ct_report *report;
     const struct ct_merged *m; /* NULL when the report has not asked for a summary */
-    uint32_t device;           /* of m: only what was on this one, or CT_VIEW_ALL_DEVICES */
+    uint32_t device;           /* of m: only operations on this one, or CT_VIEW_ALL_DEVICES */
     bool partial;              /* m is not of all files: some could not be read, which was said */
     int width;                 /* of the terminal that is written to, columns; 0: it is none */
     bool color;
@@ -110,7 +110,7 @@ static inline struct ct_cell ct_cell_whole(double count)
     return ct_cell_count(ct_view_whole_ns(count));
 }
 
-/* What the program calls something, in `text`; no value: nothing. */
+/* A name that the program gave, in `text`; no value: it gave none. */
 static inline struct ct_cell ct_cell_given(struct ct_string *text, const struct ct_merged *m,
                                            uint32_t name)
 {

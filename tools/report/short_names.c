@@ -21,7 +21,7 @@
 /* "void a::b<int>(float *)": path "a::b", base "b", args "<int>". */
 struct parts {
     const char *full;
-    char *text; /* without unnamed namespaces; owns what the others are parts of */
+    char *text; /* without unnamed namespaces; the offsets are of this text */
     size_t path, base, args, end;
 };
 
@@ -221,7 +221,7 @@ static size_t shared(const struct names *n, size_t from, size_t to)
     return len;
 }
 
-/* "sm90_xmma" of a name that goes on with what all have. */
+/* "sm90_xmma" of a name that goes on with parts that all have. */
 static size_t head_of(const char *text)
 {
     size_t n = strcspn(text, "_:<");

@@ -16,7 +16,7 @@
 /* Columns that a text of shown characters (base/shown.h) takes. */
 int ct_terminal_width(const char *text);
 
-/* The text in that many columns: what is left out of its middle becomes "…". */
+/* The text in that many columns: the part left out of its middle becomes "…". */
 void ct_terminal_shorten(struct ct_string *out, const char *text, int width);
 
 /*
@@ -25,10 +25,10 @@ void ct_terminal_shorten(struct ct_string *out, const char *text, int width);
  */
 void ct_terminal_fit(FILE *out, const char *text, int width);
 
-/* Columns of what is behind a descriptor; 0: it is no terminal. */
+/* Columns of the terminal behind a descriptor; 0: it is none. */
 int ct_terminal_columns(int fd);
 
-/* Whether to colour what goes to a descriptor; -1: to a file. */
+/* Whether to colour output to a descriptor; -1: to a file. */
 bool ct_terminal_color(enum ct_color color, int fd);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Beside what is to be called `path`, to be read and written. -1: there can be none. */
+/* Opens one in the directory of `path`, to be read and written. -1: there can be none. */
 int ct_unnamed_open(const char *path);
 
 /* False: errno says why; EEXIST: something has that name, if only a symbolic link. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a long report has written leaves the page cache on the way. Gigabytes of it would drive out
- * what others have there, and memory that nobody has used for a while can take ten times as long to
- * fill as the pages that came back just now: a virtual machine has to ask its host for it.
+ * A long report's output leaves the page cache on the way. Gigabytes of it would drive out other
+ * programs' pages, and memory that nobody has used for a while can take ten times as long to fill
+ * as the pages that came back just now: a virtual machine has to ask its host for it.
  */
 #ifndef CT_REPORT_WRITTEN_H
 #define CT_REPORT_WRITTEN_H
