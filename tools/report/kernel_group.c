@@ -91,7 +91,10 @@ static void expand(struct ct_string *out, const char *group, const char *text,
     }
 }
 
-/* By the first rule of its kind that is for the function, and whose mark is in the text. */
+/*
+ * Applies the first rule, of those with or without a group, that selects the function and is found
+ * in the text.
+ */
 static bool apply(struct ct_string *out, const char *function, const char *text, bool groups)
 {
     for (size_t i = 0; i < RULES; i++) {

@@ -14,7 +14,7 @@
 #include "report/sinks/stage.h"
 #include "report/trace/trace_profile.h"
 
-/* Traces are left to who has asked for them. */
+/* Adds up the files; traced: less the traces, which the report reads itself. */
 static bool merge_files(struct ct_merged *m, const struct ct_options *o, bool traced)
 {
     char **files = ct_memory_copy(o->files, (size_t)o->file_count * sizeof(*files));

@@ -24,7 +24,7 @@ struct ct_string {
 /* Room for `len` more and a terminator. */
 void ct_string_reserve(struct ct_string *s, size_t len);
 
-/* Here, as lines of traces are put together by the hundred million. */
+/* Inline, as lines of traces are put together by the hundred million. */
 static inline void ct_string_add(struct ct_string *s, const void *data, size_t len)
 {
     if (s->size - s->len <= len)

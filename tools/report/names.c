@@ -90,8 +90,7 @@ void ct_name_kernel(struct ct_string *out, const char *mangled, enum ct_naming n
     ct_string_free(&name);
 }
 
-/* Where the arguments begin: at a parenthesis that is no scope of its own, as anonymous ones are.
- */
+/* The arguments begin at a parenthesis that is no scope of its own, as anonymous ones are. */
 static size_t arguments_of(const char *text)
 {
     int depth = 0;
@@ -159,7 +158,7 @@ static bool ends_with(const char *text, size_t len, const char *end)
     return len > n && !memcmp(text + len - n, end, n);
 }
 
-/* Where "_v2" begins when the text ends with such, otherwise its length. */
+/* Length of the text without "_v2" or the like at its end. */
 static size_t without_version(const char *text, size_t len)
 {
     size_t digits = len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a report goes: standard output, through a pager on a terminal, or a file. */
+/* The destination of a report: standard output, through a pager on a terminal, or a file. */
 #ifndef CT_REPORT_OUTPUT_H
 #define CT_REPORT_OUTPUT_H
 
@@ -22,7 +22,10 @@ bool ct_output_close(struct ct_output *out, const struct ct_options *o);
 /* Closes one of the standard streams, as the above. */
 bool ct_output_finish(FILE *f, const char *name);
 
-/* Where text below the rows of nvprof's CSV goes: rows that have a file of their own end it. */
+/*
+ * The destination of text below the rows of nvprof's CSV: rows that have a file of their own end
+ * it.
+ */
 FILE *ct_output_below(const struct ct_options *o, FILE *out);
 
 #endif

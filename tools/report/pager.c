@@ -24,7 +24,7 @@ static void reader_is_gone(int number)
     _exit(EXIT_SUCCESS);
 }
 
-/* Without the pager the text goes past as if there were none. */
+/* A pager that cannot be run is replaced by cat. */
 static _Noreturn void become(const char *command, const int ends[2])
 {
     signal(SIGPIPE, SIG_DFL);

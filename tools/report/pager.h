@@ -11,7 +11,7 @@
  */
 void ct_pager_start(bool wanted);
 
-/* After standard output was closed: until the user leaves the pager. */
+/* Waits until the user leaves the pager; standard output has been closed before. */
 void ct_pager_wait(void);
 
 #endif

@@ -92,7 +92,7 @@ static struct parts parse(const char *full)
 
 /* ---- forms, from the shortest to the whole ---- */
 
-/* Without namespaces. */
+/* Appends template arguments without namespaces. */
 static void add_tight(struct ct_string *out, const char *args, size_t len)
 {
     for (size_t i = 0; i < len;) {

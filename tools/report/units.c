@@ -160,7 +160,7 @@ void ct_units_throughput(char *text, uint64_t bytes, uint64_t ns)
         strcpy(text, "-");
 }
 
-/* As data sheets and nccl-tests have it. */
+/* Powers of 1000, as in data sheets and nccl-tests. */
 void ct_units_bandwidth(char *text, double rate)
 {
     static const char *const per_second[] = {"B/s", "KB/s", "MB/s", "GB/s"};

@@ -25,7 +25,7 @@ int ct_unnamed_open(const char *path)
     return close_parent(directory, openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
 }
 
-/* By /proc, as AT_EMPTY_PATH is for the privileged. */
+/* The link goes by /proc, as AT_EMPTY_PATH is for the privileged. */
 bool ct_unnamed_link(int fd, const char *path)
 {
     const char *name;

@@ -18,7 +18,10 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Only a disk whose queue is full makes this wait: in memory there may be more room. */
+/*
+ * False: the call waited long, for a disk whose queue is full, or failed: in memory there may be
+ * more room.
+ */
 static bool start(int fd, off_t begin, off_t bytes)
 {
     int64_t before_ns = now_ns();

@@ -18,7 +18,7 @@ struct ct_written {
     bool is_left; /* to the kernel */
 };
 
-/* After so many more bytes went to the file. */
+/* To be called after so many more bytes went to the file. */
 void ct_written_add(struct ct_written *w, int fd, size_t bytes);
 
 #endif

@@ -197,7 +197,7 @@ static char *put_move(char *to, const struct ct_event *e)
     return stpcpy(to, "\"");
 }
 
-/* As PyTorch has them. */
+/* Categories are those of PyTorch's traces. */
 static const char *category_of(const struct ct_trace_row *row)
 {
     static const char *const categories[] = {
@@ -274,7 +274,9 @@ static void put_call(struct chrome *c, const struct ct_event *e)
 
 /* ---- ranges ---- */
 
-/* Beside the threads of the same process: a range that is started may end in the midst of a call.
+/*
+ * Ranges get threads of their own beside the process's: a range that is started may end in the
+ * midst of a call.
  */
 #define RANGE_TIDS 2000000000u
 
@@ -353,7 +355,7 @@ static void put_range(struct chrome *c, const struct ct_event *e)
     }
 }
 
-/* Those that never end are there to the end of all. */
+/* Ranges that never end are drawn to the end of the timeline. */
 static void put_unfinished(struct chrome *c)
 {
     struct ct_open_range range;

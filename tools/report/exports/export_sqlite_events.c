@@ -48,7 +48,10 @@ static const struct ct_sqlite_name *row_name(struct ct_sqlite *s, const struct c
     return name;
 }
 
-/* With its version, as nsys has it: "cudaLaunchKernel_v7000"; the driver's names bring theirs. */
+/*
+ * A function has its version, as nsys has it: "cudaLaunchKernel_v7000"; the driver's names bring
+ * theirs.
+ */
 static void put_api_name(struct ct_string *to, const char *name)
 {
     const struct version *v = bsearch(name, versions, sizeof(versions) / sizeof(versions[0]),

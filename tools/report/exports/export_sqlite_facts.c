@@ -133,7 +133,7 @@ static void put_stream(struct ct_sqlite *s, const struct ct_timeline_file *f,
                   (int64_t)stream->priority, stream_type(stream));
 }
 
-/* By the program, if it has. */
+/* The name that the program gave, if it gave one. */
 static void put_stream_name(struct ct_sqlite *s, const struct ct_timeline_file *f,
                             const struct ct_trace_stream *stream)
 {

@@ -40,10 +40,10 @@ struct ct_track ct_track_thread(struct ct_tracks *t, const struct ct_timeline_fi
 struct ct_track ct_track_device(struct ct_tracks *t, const struct ct_timeline_file *f, uint32_t at);
 struct ct_track ct_track_stream(struct ct_tracks *t, const struct ct_timeline_file *f, uint32_t at);
 
-/* Those that are pushed nest in one line; of those that are started each lane has its own. */
+/* Pushed ranges of a thread and domain nest in one line; started ones have a line for each lane. */
 struct ct_track ct_track_ranges(struct ct_tracks *t, const struct ct_event *e, uint32_t lane);
 
-/* After the process was seen. */
+/* The process's number; valid once ct_track_process() has seen it. */
 uint32_t ct_track_pid(const struct ct_tracks *t, const struct ct_timeline_file *f);
 
 /* Labels of the tracks. */

@@ -34,11 +34,11 @@ struct ct_perfetto_slice {
 void ct_perfetto_annotate(struct ct_perfetto_slice *s, uint8_t name, enum ct_perfetto_value kind,
                           uint64_t value);
 
-/* One of its packets; behind the last byte. */
+/* Writes one packet of a slice; returns the place behind its last byte. */
 enum ct_perfetto_phase { CT_PERFETTO_BEGIN = 1, CT_PERFETTO_END = 2, CT_PERFETTO_INSTANT = 3 };
 uint8_t *ct_perfetto_put_phase(uint8_t *to, const struct ct_perfetto_slice *s,
                                enum ct_perfetto_phase phase, uint64_t ns);
-/* Its begin and its end. */
+/* Writes the packets of a slice's begin and end. */
 uint8_t *ct_perfetto_put_slice(uint8_t *to, const struct ct_perfetto_slice *s, uint64_t begin_ns,
                                uint64_t end_ns);
 

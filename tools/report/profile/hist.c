@@ -33,7 +33,7 @@ static size_t count_new(const struct ct_merged_hist *h, const struct ct_file_buc
     return fresh;
 }
 
-/* From the end, so that nothing is overwritten before it was moved. */
+/* Buckets are moved from the end, so that none is overwritten before its move. */
 static void merge_ordered(struct ct_merged_hist *h, const struct ct_file_bucket *b, size_t n)
 {
     size_t old = h->count, to = old + count_new(h, b, n);

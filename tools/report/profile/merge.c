@@ -134,7 +134,7 @@ static void add_node(struct ct_file_node *to, const struct ct_file_node *from)
     add_node_figures(to, from);
 }
 
-/* To older files every node is a kernel; copies and sets are in no group of these. */
+/* Older files have kernels as their only nodes; copies and sets are in no group of kernels. */
 static void take_node(struct ct_merged *m, const struct ct_summary *s, size_t i)
 {
     struct ct_file_node *node = &m->nodes[i];
@@ -512,7 +512,7 @@ static void add_process(struct ct_merged *m, const struct ct_summary *s,
     m->unfinished += !(to->flags & CT_PROCESS_FINISHED);
 }
 
-/* A merged file lists those that it is of. */
+/* A merged file lists the processes that it was made of. */
 static void add_processes(struct ct_merged *m, const struct ct_summary *s)
 {
     const struct ct_file_process *all = s->processes_count ? s->processes : s->process;

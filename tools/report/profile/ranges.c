@@ -226,7 +226,7 @@ static void give_cells(struct grouping *g)
 
 static const struct ct_merged *sorted; /* qsort() knows of nothing else */
 
-/* By thread; named domains by name, then the default one; by name and style. */
+/* Order: by thread; named domains by name, then the default one; by name and style. */
 static int by_name(const void *a, const void *b)
 {
     const struct ct_file_range *x =

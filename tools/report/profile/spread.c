@@ -241,7 +241,7 @@ static void add_to_rank(struct ct_rank_total *to, const struct ct_file_total *fr
     ct_merge_add_to(&to->total.calls, from->calls);
 }
 
-/* By rank, which is not known where it is 0; then in the order given. */
+/* Order: by rank, those without one (0) last; then as the files were given. */
 static int by_rank(const void *a, const void *b, void *merged)
 {
     const struct ct_merged *m = merged;

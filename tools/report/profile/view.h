@@ -133,10 +133,10 @@ enum ct_view_mark {
 uint64_t ct_view_marked(const struct ct_file_row *row, enum ct_view_mark mark);
 const char *ct_view_mark_text(enum ct_view_mark mark);
 
-/* Which of the kinds of streams it is, in words. */
+/* The kind of a stream, in words. */
 const char *ct_view_stream_kind(const struct ct_file_stream *s);
 
-/* All operations of a row that have no duration, and why they have none. */
+/* The number of operations of a row that are lost, and the text of a reason. */
 uint64_t ct_view_lost(const struct ct_file_row *row);
 const char *ct_view_loss_text(int loss);
 

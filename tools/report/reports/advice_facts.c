@@ -112,7 +112,7 @@ static void add_calls(struct ct_advice_calls *to, const struct ct_file_api *api,
     to->name_ns = ns;
 }
 
-/* By their names, which are alike in driver and runtime. */
+/* Functions are told by parts of their names, which are alike in driver and runtime. */
 static void gather_calls(struct ct_advice_facts *f, const struct ct_merged *m)
 {
     static const char *const launches[] = {"LaunchKernel", "LaunchCooperativeKernel", NULL};

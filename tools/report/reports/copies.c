@@ -38,7 +38,7 @@ static void put(struct ct_cell *own, const struct ct_line *line, const char *gpu
 
 enum { INSIDE_GRAPH, INSIDE_NODES, INSIDE_RUNS, INSIDE_BYTES, INSIDE_AVG, INSIDE_NAME, INSIDE };
 
-/* They have no times of their own: these are a part of the graph's. */
+/* Copies in graphs have no times of their own: these are a part of the graph's. */
 static const struct ct_column inside_columns[INSIDE] = {
     [INSIDE_GRAPH] = {"graph", "Graph", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
     [INSIDE_NODES] = {"nodes", "Nodes", CT_CELL_COUNT, CT_FOLD_SUM, 0},

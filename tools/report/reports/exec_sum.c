@@ -145,7 +145,7 @@ static void add_time(struct times *t, uint64_t ns)
     t->count++;
 }
 
-/* In the middle of the bucket that has the one of that rank, from 1 on, so within 0.4 %. */
+/* The time of that rank, from 1 on: the middle of its bucket, so within 0.4 %. */
 static double ranked_ns(const struct times *t, uint64_t rank)
 {
     uint64_t before = 0;
@@ -299,7 +299,7 @@ static int by_total(const void *a, const void *b)
     return (tx < ty) - (tx > ty);
 }
 
-/* By the streams' numbers, process by process. */
+/* Order: by process, then by the stream's number. */
 static int by_stream(const void *a, const void *b, void *timeline)
 {
     const struct key *x = &((const struct group *)a)->key, *y = &((const struct group *)b)->key;

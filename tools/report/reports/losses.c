@@ -147,7 +147,9 @@ static void put_rows(const struct ct_input *in, struct ct_sink *sink,
     ct_string_free(&name);
 }
 
-/* Work may have gone by there that is in no row: who asked for the function was given it as it is.
+/*
+ * Functions that are not wrapped may have started work that no row has: a program that asked for
+ * one was given the driver's own.
  */
 static void put_functions(const struct ct_input *in, struct ct_sink *sink)
 {

@@ -73,7 +73,7 @@ static struct ct_cell ordinal(const struct ct_merged *m, uint32_t device)
     return ct_cell_count(m->devices[device].sum.ordinal);
 }
 
-/* By GPU, and then as the kinds are numbered: the sum of a device comes before its parts. */
+/* Order: by GPU, then as the kinds are numbered: the sum of a device comes before its parts. */
 static int by_device_and_kind(const void *a, const void *b, void *merged)
 {
     const struct ct_merged *m = merged;

@@ -55,7 +55,7 @@ const char *ct_nccl_operation(uint32_t collective)
     return collective < CT_COLLECTIVE_COUNT ? texts[collective] : "of a new kind";
 }
 
-/* As nccl.h numbers them, and nccl-tests calls them. */
+/* Datatypes in the order of nccl.h's numbers, with the names of nccl-tests. */
 const char *ct_nccl_datatype(uint32_t datatype)
 {
     static const char *const texts[] = {"int8", "uint8", "int32",  "uint32",   "int64",  "uint64",
@@ -142,7 +142,7 @@ static void put(struct ct_sink *sink, const struct ct_file_collective *f)
     ct_sink_row(sink, cells);
 }
 
-/* By time, as nvprof would; operations without a time by their bytes. */
+/* Order: by time, as nvprof would; operations without a time by their bytes. */
 static int by_time(const void *a, const void *b)
 {
     const struct ct_file_collective *x = a, *y = b;

@@ -89,7 +89,7 @@ static void put_times(struct ct_cell *cells, const struct ct_line *line, uint64_
     cells[DEVIATION] = ct_cell_number(ct_figures_deviation(line, raw));
 }
 
-/* As nsys names them: from where to where. */
+/* Copies have nsys's names: from where to where. */
 static void spell_operation(struct ct_string *out, const struct ct_line *line)
 {
     static const char *const names[] = {
@@ -370,7 +370,7 @@ static const struct ct_relation api_gpu_sum = {
     "cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps) (cuda_api_gpu_sum)", gpu_columns,
     TIMES + 2};
 
-/* Either, longest first; shares are of all. */
+/* A line of either kind, sorted longest first; shares are of all. */
 struct entry {
     const struct ct_line *line;
     bool is_api;

@@ -195,7 +195,7 @@ static int by_line_total(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Its name; empty: it is of another kind. */
+/* The name of a cell's operations or calls; empty: the cell is of another kind. */
 static void spell_cell(struct ct_string *out, const struct ct_input *in,
                        const struct ct_file_cell *c, unsigned kinds)
 {

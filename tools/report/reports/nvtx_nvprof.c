@@ -145,7 +145,10 @@ static size_t most_of(const struct ct_options *o)
     return o->top ? (size_t)o->top : o->live ? MOST_AT_EXIT : 0;
 }
 
-/* Those that are printed: better ones than the last, and as many like it as there is room for. */
+/*
+ * The groups to print: those that rank before the last one, and as many that rank like it as there
+ * is room for.
+ */
 struct choice {
     struct rank least;
     size_t alike;

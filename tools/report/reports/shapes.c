@@ -40,7 +40,7 @@ struct ct_file_shape *ct_shapes_of(const struct ct_merged_row *row)
     return shapes;
 }
 
-/* As many as a product may have, at most the largest number. */
+/* Threads of a launch; a product that is too large becomes the largest number. */
 static uint64_t threads(const struct ct_file_shape *s)
 {
     unsigned __int128 all = 1;

@@ -168,7 +168,7 @@ static uint64_t device_time_ns(const struct ct_input *in, uint32_t device)
     return 0;
 }
 
-/* Without a timed operation there is nothing to say of its time. */
+/* Times of a stream that has timed operations. */
 static void put_times(struct ct_cell *cells, const struct ct_file_stream *s, uint64_t time_ns)
 {
     uint64_t span_ns = s->last_ns - s->first_ns;

@@ -184,7 +184,7 @@ static void print_devices(struct report *r)
     free(order);
 }
 
-/* Where a profile is, at the end of a program. One that was never a file has no such place. */
+/* Names the profile's file at the end of a program. A profile that was never a file has none. */
 static void print_file(const struct report *r, const char *file)
 {
     char *path = realpath(file, NULL);
@@ -197,7 +197,7 @@ static void print_file(const struct report *r, const char *file)
     free(path);
 }
 
-/* All that is said beside the tables. */
+/* Prints the lines beside the tables. */
 static void print_truth(struct report *r, const struct ct_view *gpu)
 {
     const struct ct_options *o = r->o;

@@ -90,7 +90,7 @@ static double worst_sampled(const struct ct_view *gpu)
     return 100 * worst;
 }
 
-/* With two digits, and never as a power of ten. */
+/* Percentages have two digits, and are never written as a power of ten. */
 static void print_percent(FILE *out, double percent)
 {
     fprintf(out, percent < 99.5 ? "+-%.2g%%" : "+-%.0f%%", percent);
@@ -280,7 +280,7 @@ static void print_node_times(FILE *out, const struct ct_file_node *node, uint64_
     fprintf(out, "%9s  %9s  ", all, avg);
 }
 
-/* All runs' bytes. */
+/* Prints the bytes of all runs. */
 static void print_node_bytes(FILE *out, const struct ct_file_node *node)
 {
     char size[CT_UNITS_BYTES] = "-";

@@ -21,7 +21,7 @@ struct printer {
     bool csv;
 };
 
-/* In CSV with six decimals, as all numbers there. */
+/* Numbers in CSV have six decimals, as everywhere in nvprof's. */
 static void spell_csv(char text[CELLS][CT_UNITS_BYTES], const struct ct_file_unified *u)
 {
     const uint64_t sizes[] = {[AVG] = u->count ? u->bytes / u->count : 0,

@@ -32,7 +32,7 @@ static void print_quoted(FILE *out, const char *text, size_t len)
     putc('"', out);
 }
 
-/* Nearly all names are such as they are. */
+/* Whether a name needs no change, as nearly all. */
 static bool is_plain(const char *name, size_t len)
 {
     return len && !name[len] && (isalpha((unsigned char)*name) || strchr("_[(", *name));

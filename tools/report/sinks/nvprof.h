@@ -58,7 +58,7 @@ void ct_nvprof_none(const struct ct_nvprof *n, const char *what);
 void ct_nvprof_text(const struct ct_nvprof *n);
 void ct_nvprof_csv(const struct ct_nvprof *n);
 
-/* For the relation of the report "summary" alone. */
+/* A sink for the relation of the report "summary" alone. */
 struct ct_sink *ct_sink_nvprof(FILE *out, const struct ct_look *look);
 
 #endif

@@ -65,7 +65,7 @@ static void print_heading(FILE *out, const enum ct_unit *units, bool groups)
             ct_unit_name(units[CT_SUMMARY_MAX]), groups ? "," : "");
 }
 
-/* Before the rows: nothing is to follow the last one. */
+/* Notes come before the rows: nothing is to follow the last row. */
 static void print_notes(const struct ct_nvprof *n)
 {
     if (n->uncertain)

@@ -85,7 +85,7 @@ static void print_line(const struct ct_nvprof *n, const char *type, const struct
     print_name(n, name);
 }
 
-/* As they are shown: whole, or in the room that a terminal has. */
+/* Names as they are shown: whole, or in the room that a terminal has. */
 static char **names_of(const struct ct_nvprof *n, size_t from, size_t to)
 {
     bool extremes;

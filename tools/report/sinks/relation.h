@@ -105,10 +105,10 @@ void ct_sink_note(struct ct_sink *sink, const char *text);
 /* One for each line of a text, which is taken apart; NULL: none. */
 void ct_sink_notes(struct ct_sink *sink, char *lines);
 void ct_sink_end(struct ct_sink *sink);
-/* After the last relation; frees the sink. */
+/* Closes a sink after its last relation, and frees it. */
 void ct_sink_close(struct ct_sink *sink);
 
-/* Before a number in a table. */
+/* The sign before a number in a table. */
 static inline const char *ct_cell_sign(const struct ct_cell *cell)
 {
     return cell->bound ? "<" : cell->doubtful ? "~" : cell->estimate ? "*" : "";

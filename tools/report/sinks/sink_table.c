@@ -203,7 +203,7 @@ static int column_of(const struct ct_relation *r, const char *key)
     return ct_relation_find(r, key, strlen(key), &at) ? (int)at : -1;
 }
 
-/* All rows are kept by now. */
+/* Whether a column equals the calls in each row; all rows are kept by now. */
 static bool is_as_calls(const struct table *t, size_t column)
 {
     int calls = column_of(t->relation, "calls");
@@ -217,7 +217,7 @@ static bool is_as_calls(const struct table *t, size_t column)
     return calls >= 0;
 }
 
-/* On terminals columns go that tell no row from another, unless they were asked for. */
+/* Columns that tell no row from another go on terminals, unless they were asked for. */
 static void drop_silent(struct table *t)
 {
     const struct ct_merged *m = t->look.in->m;

@@ -18,7 +18,9 @@ struct ct_links {
     size_t set; /* numbers that were asked for to be set */
 };
 
-/* Where the number of a correlation is, or NULL: 0 and those far off all others have none. */
+/*
+ * The place of a correlation's number, or NULL: 0, and correlations far off all others, have none.
+ */
 uint32_t *ct_links_at(struct ct_links *l, uint64_t correlation);
 uint32_t ct_links_get(const struct ct_links *l, uint64_t correlation);
 void ct_links_free(struct ct_links *l);

@@ -34,12 +34,12 @@ struct ct_open_ranges {
     size_t size;
 };
 
-/* Where a range begins; it stays there until the next call. */
+/* Opens the range that begins with the event; the pointer is valid until the next call. */
 struct ct_open_range *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e);
 
 /*
- * Where a range ends: puts the ranges that are over with it into `over`, the newest first, and
- * returns their number.
+ * Ends a range: puts the ranges that are over with it into `over`, the newest first, and returns
+ * their number.
  */
 size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
                           struct ct_open_range over[CT_OPEN_RANGES_MOST]);
@@ -49,7 +49,9 @@ size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
  */
 void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_t lane);
 
-/* Those of a file that never end, one at a time, the last one of each thread first. */
+/*
+ * Takes out the ranges of a file that never end, one at a time, the last one of each thread first.
+ */
 bool ct_open_ranges_left(struct ct_open_ranges *o, const struct ct_timeline_file *f,
                          struct ct_open_range *range);
 

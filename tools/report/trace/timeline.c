@@ -163,7 +163,7 @@ static void note_start(struct ct_timeline_part *p, uint64_t start_ns)
     p->records++;
 }
 
-/* From the earliest start of each chunk to that of all chunks behind it. */
+/* Turns the earliest start of each chunk into that of all chunks behind it. */
 static void finish_starts(struct ct_timeline_part *p)
 {
     uint64_t least_ns = UINT64_MAX;
@@ -232,7 +232,7 @@ static void scan_all(struct ct_timeline *tl)
 
 /* ---- clocks ---- */
 
-/* Where the first of the records starts, in the clock of the file that began first. */
+/* The start of the first record, ns, in the clock of the file that began first. */
 static uint64_t find_first(const struct ct_timeline *tl)
 {
     uint64_t first_ns = UINT64_MAX;

@@ -12,7 +12,7 @@ static int by_start(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Brings those that still wait to the front, in their order. */
+/* Brings the records that still wait to the front, in their order. */
 static void pack(struct ct_timeline_part *p)
 {
     uint32_t left = p->count - p->at;
@@ -64,7 +64,10 @@ static bool is_sorted(const struct ct_timeline_part *p)
     return true;
 }
 
-/* As many more as wait already, so that each is moved only a few times however long it waits. */
+/*
+ * Reads as many more records as wait already, so that each is moved only a few times however long
+ * it waits.
+ */
 static void read_more(struct ct_timeline *tl, struct ct_timeline_file *f)
 {
     struct ct_timeline_part *p = f->part;
@@ -132,7 +135,7 @@ void ct_timeline_start(struct ct_timeline *tl)
         sift_down(tl, i);
 }
 
-/* From the file's clock to the timeline's. */
+/* Shifts a record from its file's clock to the timeline's. */
 static const struct ct_event *shift(const struct ct_timeline *tl, struct ct_event *e)
 {
     uint64_t shift_ns = e->file->part->shift_ns - tl->zero_ns;

@@ -69,7 +69,7 @@ bool ct_timeline_read(struct ct_timeline *tl, struct ct_timeline_file *f,
 void ct_timeline_choose_ranges(struct ct_timeline *tl, struct ct_timeline_file *f);
 bool ct_timeline_shows_range(const struct ct_timeline_part *p, uint64_t record);
 
-/* Before the first ct_timeline_next(), when all is known that the first reading finds. */
+/* Starts the second reading: after the first one, before the first ct_timeline_next(). */
 void ct_timeline_start(struct ct_timeline *tl);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which records of ranges a window shows. Where one begins and where it ends are two records, that
- * may be far apart and both outside of a window that the range overlaps; so they are looked at once
- * before all else, and a bit for each is kept.
+ * The records of ranges that a window shows. A range's begin and end are two records, that may be
+ * far apart and both outside of a window that the range overlaps; so all are looked at once before
+ * all else, and a bit for each is kept.
  */
 #include "report/trace/open_ranges.h"
 #include "report/trace/timeline_part.h"

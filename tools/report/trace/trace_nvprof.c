@@ -23,7 +23,7 @@ static enum ct_unit time_unit(const struct ct_options *o, uint64_t largest_ns)
     return by_column ? ct_unit_of(largest_ns) : (enum ct_unit)o->unit;
 }
 
-/* Only times have a unit of the user's. */
+/* The user's unit is for times alone. */
 static void choose_units(struct ct_trace_print *p, const struct ct_options *o)
 {
     const struct ct_timeline_facts *facts = &p->tl.facts;

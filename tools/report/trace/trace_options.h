@@ -6,7 +6,7 @@
 #include "report/options.h"
 #include "report/trace/timeline.h"
 
-/* As nvprof: operations, calls or both. */
+/* Records that nvprof's traces have: operations, calls or both. */
 static inline struct ct_timeline_options ct_trace_options(const struct ct_options *o)
 {
     return (struct ct_timeline_options){

@@ -159,7 +159,7 @@ static int by_place(const void *a, const void *b)
     return (x->sum > y->sum) - (x->sum < y->sum);
 }
 
-/* To be freed. */
+/* The rows' places in order, to be freed. */
 static struct place *places_of(const struct maker *m)
 {
     size_t none = 0, count = m->sums.keys.count;

@@ -223,7 +223,7 @@ static const struct ct_column nsys_columns[] = {
 static const struct ct_relation nsys_relation = {
     "cuda_gpu_trace", "CUDA GPU Trace (cuda_gpu_trace)", nsys_columns, NSYS_COUNT};
 
-/* Its megabytes are 10^6 bytes. */
+/* nsys's megabytes are 10^6 bytes. */
 static struct ct_cell megabytes(double bytes)
 {
     return ct_cell_number(bytes * 1e-6);
