@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* At the end of a program: the lines of nvprof above the table. */
+/* The lines above the table at the end of a program, as nvprof has them. */
 #ifndef CT_REPORT_LIVE_H
 #define CT_REPORT_LIVE_H
 

@@ -16,7 +16,7 @@ void ct_name_safe(struct ct_string *out, const char *text);
 /* ": name" behind a thing's own designation, if the program gave it a name (NVTX). */
 void ct_name_given(struct ct_string *out, const char *name);
 
-/* Which name of a kernel. */
+/* Forms of a kernel's name. */
 enum ct_naming {
     CT_NAMES_MANGLED,
     CT_NAMES_DEMANGLED, /* where it can be */

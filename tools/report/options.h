@@ -26,7 +26,7 @@ struct ct_options {
     const struct ct_report *report;
     const struct ct_format *format;
     const char *format_name; /* NULL: the one that suits the report */
-    bool csv;                /* of nvprof's look: its CSV */
+    bool csv;                /* --csv: nvprof's CSV, or the format "csv" */
     bool details;
     bool nvtx_ranges; /* a table for each range */
     bool mangled;
@@ -55,7 +55,7 @@ struct ct_options {
     double fail_over;     /* percent; below 0: not given */
     char **files;         /* of argv, in the order given */
     int file_count;
-    int behind;  /* of them, those behind a "--" that others stand before */
+    int behind;  /* files behind a "--" that has files before it, too */
     bool traces; /* the report, which may be one of profiles, is to be made of traces */
 };
 

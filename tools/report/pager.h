@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * From here on standard output goes to the pager if one is wanted and there is one, and a reader of
- * standard output that goes away ends the program with status 0.
+ * Starts the pager: standard output goes from here on to the pager if one is wanted and there is
+ * one, and a reader of standard output that goes away ends the program with status 0.
  */
 void ct_pager_start(bool wanted);
 

@@ -278,7 +278,7 @@ static void fill_flow(struct ct_perfetto *p, struct ct_perfetto_slice *s, const 
 }
 
 /*
- * On a track a slice that begins in another one is taken for its child, and has to end before it:
+ * A slice that begins in another one of its track is taken for its child, and has to end before it:
  * where times overlap within their errors, the later slice is begun at the end of the other.
  */
 static void put_slice(struct ct_perfetto *p, const struct ct_perfetto_slice *s,

@@ -111,7 +111,7 @@ struct ct_merged {
     struct ct_file_process *processes; /* command, host: of names */
     size_t process_count;
     size_t processes_size;
-    struct ct_file_total *totals; /* of each of them */
+    struct ct_file_total *totals; /* of the processes, by index */
     size_t totals_size;
     struct ct_merged_activity activity;
     struct ct_merged_allocated allocated;
@@ -127,15 +127,15 @@ struct ct_merged {
 
     uint32_t *device_map; /* of the file being added: its index to ours */
     size_t device_map_size;
-    uint32_t *row_map; /* and so on */
+    uint32_t *row_map; /* rows, likewise, and so on */
     size_t row_map_size;
     uint32_t *api_map;
     size_t api_map_size;
-    uint32_t *content_map; /* of its rows: the graph's content */
+    uint32_t *content_map; /* by the file's rows: the graph's content */
     size_t content_map_size;
     struct ct_file_node *nodes; /* its nodes, by graph and name */
     size_t nodes_size;
-    size_t *node_map; /* of its rows: the first of the graph's nodes */
+    size_t *node_map; /* by the file's rows: the first of the graph's nodes */
     size_t node_map_size;
 };
 

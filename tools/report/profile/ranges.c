@@ -144,13 +144,13 @@ struct grouping {
     const struct ct_merged *m;
     struct ct_intern keys;
     struct ct_intern folded;
-    uint32_t *group_of; /* of each range */
+    uint32_t *group_of; /* groups, by range */
     struct ct_range_group *groups;
     size_t groups_size;
     struct ct_intern cell_keys;
     struct ct_file_cell *cells; /* range: the group */
     size_t cells_size;
-    size_t *seen; /* of each group: the last cell that was added to it, plus one */
+    size_t *seen; /* by group: the last cell that was added to it, plus one */
 };
 
 static uint32_t folded_name(struct grouping *g, uint32_t name)

@@ -33,7 +33,7 @@ struct ct_merged_ranges {
     size_t range_map_size;
 };
 
-/* After rows and functions of the file have been added. */
+/* Adds a file's ranges, once its rows and functions have been added. */
 void ct_ranges_add(struct ct_merged *m, const struct ct_summary *s);
 void ct_ranges_free(struct ct_merged_ranges *r);
 
@@ -57,7 +57,7 @@ struct ct_range_group {
     struct ct_file_cell *cells; /* by section and index */
     size_t cell_count;
     uint64_t gpu_ns; /* of the operations among the cells, */
-    uint64_t own_ns; /* and of those that are in no range inside of it */
+    uint64_t own_ns; /* less those in ranges inside of it */
     bool is_folded;  /* it has several names */
 };
 
@@ -67,7 +67,7 @@ void ct_range_fold(struct ct_string *out, const char *name);
 struct ct_range_groups {
     struct ct_range_group *groups; /* those of which one at least ended, in the order of nvprof */
     size_t count;
-    struct ct_file_cell *cells; /* of all */
+    struct ct_file_cell *cells; /* cells of all groups */
     uint64_t unclosed;
     uint64_t marks;
 };

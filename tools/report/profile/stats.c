@@ -51,7 +51,7 @@ double ct_stats_normal(double z)
     return erfc(fabs(z) / sqrt(2));
 }
 
-/* From a million degrees on the two are the same, and the fraction would take its time. */
+/* The two distributions agree from a million degrees on, where the fraction would take long. */
 double ct_stats_student(double t, double freedom)
 {
     if (isinf(t) || freedom > 1e6)

@@ -198,8 +198,8 @@ static void free_line(struct ct_line *line)
 }
 
 /*
- * From timed operations to the figures shown. Calls that are not among the estimated were lost for
- * another reason than sampling: they are taken to be like the others.
+ * Turns figures of timed operations into those shown. Calls that are not among the estimated were
+ * lost for another reason than sampling: they are taken to be like the others.
  */
 static void finish_line(struct ct_view *v, struct ct_line *line)
 {

@@ -29,8 +29,8 @@ struct ct_line {
     uint64_t bytes;    /* copies, sets and prefetches: of the calls */
     uint64_t timed;    /* calls with a duration; 0: the times below mean nothing */
     uint64_t total_ns; /* of all calls: measured, or estimated from the timed ones */
-    uint64_t avg_ns;   /* of those that total_ns is of */
-    uint64_t min_ns;   /* of the timed, as is the next */
+    uint64_t avg_ns;   /* of the calls in total_ns */
+    uint64_t min_ns;   /* of the timed, as max_ns */
     uint64_t max_ns;
     uint64_t doubt_ns;   /* of the sum of the timed */
     uint64_t bounds;     /* of the timed: upper bounds; raw brackets are none */
@@ -44,7 +44,7 @@ struct ct_line {
     uint32_t detail;
     uint32_t names;                  /* kernels that a group is of; 0: it is none */
     const struct ct_merged_row *row; /* of all devices added up; NULL: a line of calls */
-    struct ct_merged_row *own_row;   /* the same when it is this line's own */
+    struct ct_merged_row *own_row;   /* row, when this line owns it; NULL: the profile does */
     const struct ct_merged_api *api; /* NULL: not a line of calls */
     uint64_t ordinals;               /* bits: these devices; the last: and others above */
 };

@@ -35,7 +35,7 @@
 /* One copy cannot run beside the kernel that needs it, or that made its bytes. */
 #define OVERLAP_COPIES_LEAST 2
 
-/* So near to pinned copies of the same process, pageable ones have nothing to gain. */
+/* Pageable copies so near to the rate of the process's pinned ones have nothing to gain. */
 #define PAGEABLE_NEAR 0.80
 
 /* Memory that kernels read over the bus matters where kernels are most of the device's work. */
@@ -171,7 +171,7 @@ static void find_stalls(struct finder *x)
     ct_string_free(&name);
 }
 
-/* Where the device never waits for a launch, that it takes longer than the kernel is no matter. */
+/* A launch that takes longer than its kernel matters only where the device waits for launches. */
 static void find_small_kernels(struct finder *x)
 {
     const struct ct_advice_facts *f = &x->f;

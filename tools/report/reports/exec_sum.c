@@ -104,7 +104,7 @@ struct half {
     uint64_t end_ns;
     bool is_call;
     uint32_t ids[3];    /* of a call: thread, api; of a kernel: device, row, stream */
-    uint32_t next_free; /* of a place that is free: the next such, as below */
+    uint32_t next_free; /* in a free place: the next free one, as below */
 };
 
 struct summary {

@@ -153,7 +153,7 @@ static struct ct_cell figure(uint32_t ns, uint32_t unknown)
     return ns == unknown ? ct_cell_none() : ct_cell_count(ns);
 }
 
-/* As the process's own witnesses have it, where there are any. */
+/* The process's own witnesses decide, where there are any. */
 static struct ct_cell submit(const struct ct_file_device *d)
 {
     int64_t ns = (int64_t)d->submit_ns - d->witness_ns;

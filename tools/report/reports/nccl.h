@@ -14,7 +14,7 @@ const char *ct_nccl_datatype(uint32_t datatype); /* NULL: not known */
 /* Bytes per second, of those calls that have a time; 0: none has. */
 double ct_nccl_algorithm_rate(const struct ct_file_collective *f);
 
-/* With one rank nothing is on the bus. */
+/* Whether bytes go over the bus: with one rank none do. */
 bool ct_nccl_is_on_bus(const struct ct_file_collective *f);
 double ct_nccl_bus_rate(const struct ct_file_collective *f);
 

@@ -104,7 +104,7 @@ static bool is_estimate(const struct ct_merged *m, const struct ct_file_cell *c)
     return row->estimated > row->timed;
 }
 
-/* With brackets as well, which say nothing of those sampled out. */
+/* Also with --raw: brackets say nothing of calls that were sampled out. */
 static void print_range_calls(FILE *out, const char *prefix, const struct ct_merged *m)
 {
     uint32_t i = 0, count = m->ranges.cell_keys.count;

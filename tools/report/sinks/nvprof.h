@@ -42,9 +42,9 @@ struct ct_nvprof {
     bool filtered; /* not all rows may have come; those of ranges have */
     struct ct_kept rows;
     size_t range_count; /* the first rows, */
-    size_t gpu_count;   /* the next ones; the others are calls */
+    size_t gpu_count;   /* the next rows; the others are calls */
     size_t uncertain;   /* rows whose average is less than twice its doubt, */
-    size_t bounds;      /* and those of which it is only an upper bound */
+    size_t bounds;      /* and rows whose average is only an upper bound */
     size_t estimates;   /* rows of which not all calls were timed */
     struct ct_string notes;
 };

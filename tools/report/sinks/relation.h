@@ -132,7 +132,7 @@ static inline struct ct_cell ct_cell_count(uint64_t count)
 /* No value when it is not finite. */
 struct ct_cell ct_cell_number(double number);
 
-/* Which member of the union a type uses. */
+/* The member of the union that a type uses. */
 static inline bool ct_cell_is_text(enum ct_cell_type type)
 {
     return type == CT_CELL_TEXT || type == CT_CELL_NAME;

@@ -134,7 +134,7 @@ static uint64_t time_of(enum ct_cell_type type, const struct ct_cell *cell)
     return type == CT_CELL_CHANGE_NS ? ct_view_whole_ns(fabs(cell->number)) : cell->count;
 }
 
-/* With a fixed unit, the heading has it: "Time (us)". */
+/* The heading of a column, with its unit where that is fixed: "Time (us)". */
 static const char *heading(struct table *t, size_t i)
 {
     const struct ct_column *column = &t->relation->columns[i];
@@ -307,7 +307,7 @@ static const char *color_of(const struct table *t, size_t c, bool is_heading)
     return t->relation->columns[c].type == CT_CELL_NAME ? CT_TERMINAL_NAME : "";
 }
 
-/* On a terminal texts that are wider than their column are shortened, in the middle. */
+/* Texts that are wider than their column are shortened on a terminal, in the middle. */
 static void print_cell(struct table *t, size_t c, const char *text, const char *color, bool first)
 {
     struct ct_string cut = {0};

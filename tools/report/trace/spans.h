@@ -16,7 +16,7 @@ struct ct_span {
     uint32_t label;
     bool is_pushed; /* and popped; otherwise it was started and ended */
     bool has_ended;
-    uint32_t level;  /* of pushed ones around it */
+    uint32_t level;  /* number of pushed ranges around it */
     uint32_t parent; /* the nearest of these, plus one; 0: none */
     uint32_t outer;  /* the newest of any kind that was open, likewise */
     uint32_t children;

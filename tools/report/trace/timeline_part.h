@@ -15,15 +15,17 @@ struct ct_timeline_key {
 
 struct ct_timeline_part {
     uint64_t shift_ns; /* from the file's clock to that of the file that began first */
-    uint64_t since_ns; /* of its own clock, as all times here */
+    uint64_t since_ns; /* of the file's own clock, as all times here */
     uint64_t until_ns;
     uint64_t first_ns;
     bool broken; /* it was said */
 
-    /* With a window, a bit for each record of a range: whether it is there. NULL: by its time. */
+    /*
+     * A bit for each record of a range, with a window: whether it is shown. NULL: its time decides.
+     */
     uint8_t *shown;
     size_t shown_size;
-    uint64_t range; /* the next one of them that is read */
+    uint64_t range; /* number of the next record of a range to be read */
 
     /* Found by the first reading: no record behind chunk i starts before after_ns[i]. */
     uint64_t *after_ns;
@@ -32,7 +34,7 @@ struct ct_timeline_part {
     uint64_t records;
 
     /* The second reading. */
-    size_t chunk; /* the next one */
+    size_t chunk; /* the next chunk to be read */
     uint64_t left;
     uint64_t ready_ns; /* records that start until then may go */
     struct ct_event *held;

@@ -48,7 +48,7 @@ void ct_timeline_choose_ranges(struct ct_timeline *tl, struct ct_timeline_file *
 {
     struct ct_open_ranges open = {0};
     struct ct_trace_record r;
-    struct ct_read_error error; /* of which the reading that follows says it */
+    struct ct_read_error error; /* the reading that follows says it */
     uint64_t record = 0;
     if (!ct_timeline_open_file(tl, f))
         return;

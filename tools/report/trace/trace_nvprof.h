@@ -41,7 +41,7 @@ struct ct_trace_print {
     struct ct_string blank; /* text of a call's line in the columns of operations */
     bool has_blank;
     FILE *out;
-    char prefix[24]; /* as the summary's: "======== ", or with the process id */
+    char prefix[24]; /* "======== " as in the summary, or with the process id */
     bool automatic;  /* every value in the unit that suits it */
     bool has_ops;    /* there are columns of operations, of kernels, of memory */
     bool has_kernels;

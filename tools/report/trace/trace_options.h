@@ -17,7 +17,7 @@ static inline struct ct_timeline_options ct_trace_options(const struct ct_option
     };
 }
 
-/* For exports: all there is. */
+/* Records of exports: all there are. */
 static inline struct ct_timeline_options ct_trace_all(const struct ct_options *o)
 {
     return (struct ct_timeline_options){
