@@ -50,7 +50,7 @@ static size_t unnamed(const char *text)
     return strncmp(text + len, "::", 2) ? len : len + 2;
 }
 
-/* False: it is no name of a function as C++ has them. */
+/* False: the name is none of a function in C++. */
 static bool split(struct parts *p, const char *name)
 {
     int angle = 0, round = 0;

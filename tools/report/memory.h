@@ -10,7 +10,10 @@
 
 _Noreturn void ct_memory_fail(void);
 
-/* Room for `need` elements in an array that has *size: the array, moved or not; new ones zero. */
+/*
+ * Makes room for `need` elements in an array that has *size; returns the array, moved or not; new
+ * elements are zero.
+ */
 void *ct_memory_grow(void *array, size_t *size, size_t need, size_t element_bytes);
 void *ct_memory_copy(const void *data, size_t len_bytes);
 

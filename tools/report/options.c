@@ -301,8 +301,8 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
 }
 
 /*
- * The first that can be read decides. Without such a file, options for traces alone decide: the
- * reader of traces then says why there is none.
+ * The first file that can be read decides. Without such a file, options for traces alone decide:
+ * the reader of traces then says why there is none.
  */
 static bool is_of_traces(const struct ct_options *o)
 {

@@ -21,7 +21,7 @@ enum ct_per {
 
 enum ct_color { CT_COLOR_AUTO, CT_COLOR_ALWAYS, CT_COLOR_NEVER };
 
-/* Types are those that the table of options fills in: bool, int, const char *, uint64_t. */
+/* Members have the types that the table of options fills in: bool, int, const char *, uint64_t. */
 struct ct_options {
     const struct ct_report *report;
     const struct ct_format *format;

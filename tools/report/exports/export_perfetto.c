@@ -182,7 +182,7 @@ static void annotate_count(struct ct_perfetto_slice *s, enum annotation name, ui
     ct_perfetto_annotate(s, name, CT_PERFETTO_UINT, value);
 }
 
-/* None is not worth a line. */
+/* Adds the bytes; 0 is not worth a line. */
 static void annotate_bytes(struct ct_perfetto_slice *s, enum annotation name, uint64_t bytes)
 {
     if (bytes)

@@ -170,8 +170,8 @@ static struct ct_file_node content_of(const struct ct_file_node *node)
 }
 
 /*
- * Graphs, also of several files, are the same when the same kernels, copies and sets run in them as
- * often, whatever these are of.
+ * Graphs, also of several files, have one content when the same kernels, copies and sets run in
+ * them as often, whatever the times and bytes of these.
  */
 static void map_contents(struct ct_merged *m, const struct ct_summary *s)
 {

@@ -38,8 +38,10 @@ struct ct_merged_spread {
     struct ct_file_spread sum; /* least, most: of ct_merged.processes */
     double part_ns;
     double part_calls;
-    /* A merged file tells of each name of a group, and not of all together: means and their squares
-     * are estimates, least and most those of single names. */
+    /*
+     * A merged file tells of each name of a group, and not of all together: means and their squares
+     * are estimates, least and most are of single names.
+     */
     bool unknown;
 };
 
@@ -194,7 +196,7 @@ static inline uint64_t ct_merge_product(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* Takes the least and the most of others in; `first`: there is nothing in them yet. */
+/* Widens *least and *most by other values' least and most; `first`: nothing is in them yet. */
 static inline void ct_merge_widen(uint64_t *least, uint64_t *most, bool first, uint64_t low,
                                   uint64_t high)
 {

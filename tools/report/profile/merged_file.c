@@ -68,7 +68,10 @@ static bool can_be_read(const char *path, void *payload, size_t bytes)
     return good || refuse(path, "is not written, as it ", error.text);
 }
 
-/* Nothing is left of it if the program is killed. False: it could not be had, or not be named. */
+/*
+ * A file without a name leaves nothing if the program is killed. False: there can be none, or it
+ * could not be named.
+ */
 static bool write_unnamed(const char *path, const void *payload, size_t bytes)
 {
     struct ct_file f = {.fd = CT_FD_NONE, .in_memory = true};
@@ -181,7 +184,7 @@ int ct_report_merge(const struct ct_input *in, struct ct_sink *sink)
             &m, CT_NOTE_WARNING,
             "The newest data of a file that was merged were damaged: the older were taken",
             m.fell_back);
-    /* The launcher goes on with the file alone, or with those that were there. */
+    /* The launcher goes on with the merged file alone, or with the files that it named. */
     bool enough = whole && m.process_count && (good || !in->o->live);
     good &= enough && write_merged(&m, in->o->log_file);
     ct_files_free(&list);

@@ -213,7 +213,7 @@ static bool significant(double p)
     return p < CT_PAIRS_LEVEL;
 }
 
-/* The mean says most; where single long ones hide it, the ranks do. */
+/* The mean says most; where single long operations hide a change, the ranks do. */
 static int direction(const struct ct_pair *pair, bool *mostly)
 {
     double change = pair->after.mean.value - pair->before.mean.value;

@@ -24,7 +24,9 @@ struct ct_pairs {
     struct ct_intern keys;
 };
 
-/* Both were merged with details and CT_DEVICES_AS_ONE. Largest change of total time first. */
+/*
+ * Both profiles were merged with details and CT_DEVICES_AS_ONE. Largest change of total time first.
+ */
 void ct_pairs_make(struct ct_pairs *p, const struct ct_merged *before,
                    const struct ct_merged *after, bool raw, bool demangle);
 void ct_pairs_free(struct ct_pairs *p);

@@ -18,7 +18,7 @@ struct ct_rank_total {
     struct ct_file_total total;
 };
 
-/* All ranks in their order, those without a number last; the caller frees. */
+/* All ranks in their order, processes without a rank last; the caller frees. */
 struct ct_rank_total *ct_spread_ranks(const struct ct_merged *m, size_t *count);
 
 /* "3", or of a process without a rank "4711@host"; safe to be shown. */

@@ -116,7 +116,7 @@ static double place(const struct walk *w)
     return (double)ct_hist_middle((uint32_t)w->h->buckets[w->at].bucket) + w->shift;
 }
 
-/* How many have exactly this place; goes past them. */
+/* The number of values at exactly this place; the walk goes past them. */
 static double take(struct walk *w, double at)
 {
     double count = 0;

@@ -265,7 +265,7 @@ static void rename_graph(struct ct_line *line, uint32_t number)
     line->name = name.data;
 }
 
-/* Graphs have no names: those of equal size are told apart by their place in the table. */
+/* Graphs have no names: graphs of equal size are told apart by their place in the table. */
 static void number_graphs(struct ct_view *v)
 {
     struct ct_intern sizes = {0};

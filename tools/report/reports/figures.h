@@ -7,7 +7,7 @@
 
 #define CT_FIGURES_GPUS 32
 
-/* The first columns of such reports. */
+/* The first columns of reports with these figures. */
 enum ct_figure {
     CT_FIGURE_SHARE,
     CT_FIGURE_TOTAL,

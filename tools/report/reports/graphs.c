@@ -29,7 +29,9 @@ enum {
     KERNEL_COLUMNS,
 };
 
-/* Times are a part of the graph's: the total is that of all runs, as long as those timed. */
+/*
+ * Times are a part of the graph's: the total is of all runs, taken to be as long as the timed ones.
+ */
 static const struct ct_column kernel_columns[KERNEL_COLUMNS] = {
     [KERNEL_GRAPH] = {"graph", "Graph", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
     [KERNEL_NODES] = {"nodes", "Nodes", CT_CELL_COUNT, CT_FOLD_SUM, 0},

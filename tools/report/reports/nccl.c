@@ -104,7 +104,7 @@ double ct_nccl_bus_rate(const struct ct_file_collective *f)
     return ct_nccl_algorithm_rate(f) * bus_factor(f->collective, f->ranks);
 }
 
-/* Times and bytes of those calls that have a time. */
+/* Puts times and bandwidths of the calls that have a time. */
 static void put_times(struct ct_cell *cells, const struct ct_file_collective *f)
 {
     if (!f->timed)

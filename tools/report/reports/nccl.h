@@ -11,7 +11,7 @@
 const char *ct_nccl_operation(uint32_t collective);
 const char *ct_nccl_datatype(uint32_t datatype); /* NULL: not known */
 
-/* Bytes per second, of those calls that have a time; 0: none has. */
+/* Bytes per second of the calls that have a time; 0: none has. */
 double ct_nccl_algorithm_rate(const struct ct_file_collective *f);
 
 /* Whether bytes go over the bus: with one rank none do. */

@@ -173,7 +173,7 @@ static void spell_xyz(char text[CT_SHAPES_BYTES], const uint32_t xyz[3])
     snprintf(text, CT_SHAPES_BYTES, "%4u %4u %4u", xyz[0], xyz[1], xyz[2]);
 }
 
-/* Launches of one shape, or without a shape those of which none is known. */
+/* Launches of one shape, or launches whose shape is not known. */
 static void put_shape(struct nsys *n, const struct ct_line *line, const struct ct_file_shape *shape,
                       uint64_t launches)
 {

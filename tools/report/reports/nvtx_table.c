@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "nvtx": a line for each range of the program, those that a number tells apart as one. */
+/*
+ * Report "nvtx": a line for each range of the program, ranges whose names differ in a number alone
+ * are one.
+ */
 #include <stdlib.h>
 #include <string.h>
 

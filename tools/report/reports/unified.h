@@ -10,7 +10,7 @@
 /* Kinds are enum ct_unified; a newer minor version may have more of them. */
 const char *ct_unified_name(uint32_t kind);
 
-/* Nothing where nothing is known. `prefix` begins lines that are not of a table. */
+/* Prints nothing where nothing is known. `prefix` begins lines that are not of a table. */
 void ct_unified_print(FILE *out, const char *prefix, const struct ct_input *in);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "report/memory.h"
 
-/* One cell; the same without the quotes around it. */
+/* A name as a cell in quotes; and without the quotes around it. */
 void ct_csv_name(struct ct_string *out, const char *name);
 void ct_csv_cell(struct ct_string *out, const char *name);
 

@@ -143,7 +143,7 @@ static const struct ct_column columns[COLUMNS] = {
     [RANK] = {"rank", "Rank", CT_CELL_COUNT, CT_FOLD_GROUP, 0},
 };
 
-/* The columns that name a group: the first of them, and how many. */
+/* The first of the columns that name a group, and their number. */
 static const struct ct_column *columns_of(enum ct_per per, size_t *count)
 {
     *count = per == CT_PER_STREAM    ? RANK

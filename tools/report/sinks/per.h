@@ -29,7 +29,7 @@ struct ct_parts {
     char *notes; /* sentences about all of them, a line each */
 };
 
-/* As ct_per_files(), of such profiles; also without --per, and by GPU. */
+/* As ct_per_files(), of profiles that are no files; also without --per, and by GPU. */
 int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct ct_parts *parts,
                  FILE *out);
 

@@ -102,7 +102,7 @@ void ct_sink_begin(struct ct_sink *sink, const struct ct_relation *relation);
 void ct_sink_row(struct ct_sink *sink, const struct ct_cell *cells);
 /* A sentence about the relation, to be printed with it, without a full stop. */
 void ct_sink_note(struct ct_sink *sink, const char *text);
-/* One for each line of a text, which is taken apart; NULL: none. */
+/* Puts a note for each line of a text, which is taken apart; NULL: none. */
 void ct_sink_notes(struct ct_sink *sink, char *lines);
 void ct_sink_end(struct ct_sink *sink);
 /* Closes a sink after its last relation, and frees it. */

@@ -207,7 +207,10 @@ static void scan(struct ct_timeline *tl, struct ct_timeline_file *f)
     ct_timeline_close_file(f);
 }
 
-/* Nothing is printed meanwhile; later it is, perhaps on the same terminal. */
+/*
+ * Progress is shown during the first reading alone: in the second one lines are printed, perhaps on
+ * the same terminal.
+ */
 static void scan_all(struct ct_timeline *tl)
 {
     struct ct_progress progress;

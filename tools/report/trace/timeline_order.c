@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The second reading of traces: records wait for those before them. */
+/* The second reading of traces: records wait for earlier records. */
 #include <stdlib.h>
 
 #include "report/trace/timeline_part.h"

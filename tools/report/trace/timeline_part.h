@@ -7,7 +7,7 @@
 
 #define CT_TIMELINE_CHUNK 4096 /* records */
 
-/* A record that waits for those before it. */
+/* A record that waits for earlier records. */
 struct ct_timeline_key {
     uint64_t start_ns;
     uint32_t at; /* index into held */

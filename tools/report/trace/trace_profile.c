@@ -236,7 +236,7 @@ static void make_streams(struct maker *m)
     m->made.summary.streams = to;
 }
 
-/* Last: texts move while there are new ones. */
+/* Comes last: texts move while there are new ones. */
 static void take_texts(struct maker *m)
 {
     m->made.summary.strings = m->made.summary.grown[CT_READ_STRINGS] = m->texts.blob.data;
