@@ -162,7 +162,7 @@ static struct ct_cell submit(const struct ct_file_device *d)
     return ct_cell_count(ns > 0 ? (uint64_t)ns : 0);
 }
 
-/* The figures of a device, and their source. */
+/* The figures of a device, and their source: measured, a table, or none. */
 static void put_calibration(struct ct_sink *sink, const struct ct_merged *m,
                             const struct ct_merged_device *device)
 {

@@ -37,7 +37,7 @@ struct ct_nvprof {
     enum ct_unit unit;
     int width; /* of the terminal; 0: names are whole */
     bool color;
-    bool gpu;      /* operations belong to this table, */
+    bool gpu;      /* the GPU's operations belong to this table, */
     bool apis;     /* and so do calls */
     bool filtered; /* not all rows may have come; those of ranges have */
     struct ct_kept rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --filter, --sort and --top: the stage of rows between a report and its format. */
+/* --filter, --sort and --top: the stage that rows pass between a report and its format. */
 #ifndef CT_REPORT_STAGE_H
 #define CT_REPORT_STAGE_H
 

@@ -45,7 +45,7 @@ size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
                           struct ct_open_range over[CT_OPEN_RANGES_MOST]);
 
 /*
- * Makes the key of the lane in which the event's range lies: file, thread, style, number, domain.
+ * Makes the key of the lane in which the event's range lies: file, thread, style, lane, domain.
  */
 void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_t lane);
 

@@ -3,11 +3,10 @@
  * The operations and calls of any number of traces on one clock, in the order of their starts.
  *
  * A trace is in this order only roughly: streams and threads are interleaved as they were drained.
- * So files are read twice. The first time finds what has to be known before a first line can be
- * printed (which columns there are, units, where the clock starts), and from which record on
- * nothing starts before a given time. The second time, records wait for those before them: in
- * memory there are the few that are out of order, not the trace. Or they come as they are in the
- * files.
+ * So files are read twice. The first time finds facts that the first printed line needs (columns,
+ * units, the start of the clock), and from which record on nothing starts before a given time. The
+ * second time, records wait for those before them: in memory there are the few that are out of
+ * order, not the trace. Or they come as they are in the files.
  */
 #ifndef CT_REPORT_TIMELINE_H
 #define CT_REPORT_TIMELINE_H
