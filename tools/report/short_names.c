@@ -21,7 +21,7 @@
 /* "void a::b<int>(float *)": path "a::b", base "b", args "<int>". */
 struct parts {
     const char *full;
-    char *text; /* without unnamed namespaces; the offsets are of this text */
+    char *text; /* without unnamed namespaces, owned; the offsets below are in it */
     size_t path, base, args, end;
 };
 
