@@ -85,6 +85,9 @@ enum ct_section_type {
     CT_SECTION_BLOCKS = 21,    /* struct ct_file_block: blocks still allocated at exit */
     CT_SECTION_COLLECTIVES = 22, /* struct ct_file_collective: operations of NCCL */
     CT_SECTION_UNIFIED = 23,   /* struct ct_file_unified: managed memory that moved, and faults */
+    CT_SECTION_LINES = 24,     /* struct ct_file_line: lines of the program's source */
+    CT_SECTION_FRAMES = 25,    /* struct ct_file_frame: lines in those that called them */
+    CT_SECTION_STACKS = 26,    /* struct ct_file_stack: operations by row and innermost frame */
 };
 
 struct ct_file_section {
@@ -628,6 +631,33 @@ struct ct_file_cell {
     double square_ns2; /* operations: sum of squared durations */
 };
 
+/*
+ * Where operations were launched from: lines of Python functions, and calls of one from another,
+ * which are a tree. Those above come before what they called.
+ */
+#define CT_FILE_STACK_DEPTH 2048 /* frames of a stack; those further out are left out */
+
+struct ct_file_line {
+    uint32_t file;     /* string */
+    uint32_t function; /* string: qualified where Python has such a name */
+    uint32_t line;     /* 0: not known */
+    uint32_t reserved; /* zero */
+};
+
+struct ct_file_frame {
+    uint32_t parent; /* the frame that called this one, as its index plus one; 0: none did */
+    uint32_t line;   /* index into CT_SECTION_LINES */
+};
+
+/* Operations that ran, of one row and launched from one stack. */
+struct ct_file_stack {
+    uint32_t row;   /* index into CT_SECTION_ROWS */
+    uint32_t frame; /* index into CT_SECTION_FRAMES: the innermost */
+    uint64_t count; /* operations; the timed of a sample stand for the others */
+    uint64_t timed; /* of these: with a duration, of which the sum is */
+    uint64_t total_ns;
+};
+
 #define CT_FILE_CHECK(type, size)                                                                  \
     _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")
 CT_FILE_CHECK(ct_file_commit, 32);
@@ -655,6 +685,9 @@ CT_FILE_CHECK(ct_file_memory, 112);
 CT_FILE_CHECK(ct_file_block, 24);
 CT_FILE_CHECK(ct_file_collective, 96);
 CT_FILE_CHECK(ct_file_unified, 160);
+CT_FILE_CHECK(ct_file_line, 16);
+CT_FILE_CHECK(ct_file_frame, 8);
+CT_FILE_CHECK(ct_file_stack, 32);
 _Static_assert(CT_LOSS_COUNT <= CT_FILE_LOSSES, "losses outgrow the file");
 _Static_assert(CT_IDLE_COUNT <= CT_FILE_IDLES, "reasons to be idle outgrow the file");
 _Static_assert(CT_UNIFIED_CAUSE_COUNT <= CT_FILE_UNIFIED_CAUSES, "causes outgrow the file");

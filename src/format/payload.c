@@ -268,6 +268,8 @@ static const char *check_texts(const struct ct_summary *s)
     ADD(threads, name)
     ADD(ranges, name)
     ADD(ranges, domain)
+    ADD(lines, file)
+    ADD(lines, function)
 #undef ADD
     return good ? NULL : "its texts repeat too often";
 }
@@ -475,6 +477,38 @@ static const char *check_unified(const struct ct_summary *s)
     return NULL;
 }
 
+static const char *check_lines(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->lines_count; i++)
+        if (!is_string(s, s->lines[i].file) || !is_string(s, s->lines[i].function))
+            return "the text of a line is out of bounds";
+    return NULL;
+}
+
+/* A frame comes after the one that called it: so none is in itself. */
+static const char *check_frames(const struct ct_summary *s)
+{
+    uint16_t *depth = calloc(s->frames_count + 1, sizeof(*depth));
+    const char *wrong = depth ? NULL : "memory for its frames is out";
+    for (size_t i = 0; i < s->frames_count && !wrong; i++) {
+        const struct ct_file_frame *f = &s->frames[i];
+        if (f->parent > i || f->line >= s->lines_count)
+            wrong = "a frame is of no known line or caller";
+        else if ((depth[i + 1] = depth[f->parent] + 1) > CT_FILE_STACK_DEPTH)
+            wrong = "a stack is too deep";
+    }
+    free(depth);
+    return wrong;
+}
+
+static const char *check_stacks(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->stacks_count; i++)
+        if (s->stacks[i].row >= s->rows_count || s->stacks[i].frame >= s->frames_count)
+            return "a stack is of no known operation or frame";
+    return NULL;
+}
+
 int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     ct_payload_forget(s);
@@ -486,11 +520,11 @@ int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *e
 int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     static const char *(*const checks[])(const struct ct_summary *) = {
-        check_strings,   check_process,        check_devices, check_rows,        check_buckets,
-        check_apis,      check_ranges,         check_streams, check_nodes,       check_notes,
-        check_threads,   check_program_ranges, check_texts,   check_activities,  check_gaps,
-        check_transfers, check_spreads,        check_cells,   check_allocations, check_collectives,
-        check_unified,
+        check_strings,     check_process,        check_devices, check_rows,   check_buckets,
+        check_apis,        check_ranges,         check_streams, check_nodes,  check_notes,
+        check_threads,     check_program_ranges, check_lines,   check_texts,  check_activities,
+        check_gaps,        check_transfers,      check_spreads, check_cells,  check_allocations,
+        check_collectives, check_unified,        check_frames,  check_stacks,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

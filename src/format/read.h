@@ -38,7 +38,10 @@
     X(MEMORY, memory, struct ct_file_memory)                                                       \
     X(BLOCKS, blocks, struct ct_file_block)                                                        \
     X(COLLECTIVES, collectives, struct ct_file_collective)                                         \
-    X(UNIFIED, unified, struct ct_file_unified)
+    X(UNIFIED, unified, struct ct_file_unified)                                                    \
+    X(LINES, lines, struct ct_file_line)                                                           \
+    X(FRAMES, frames, struct ct_file_frame)                                                        \
+    X(STACKS, stacks, struct ct_file_stack)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,

@@ -104,6 +104,19 @@ static void fill_ranges(struct ct_build *b)
     ct_build_add(b, CT_SECTION_CELLS, &cell);
 }
 
+static void fill_stacks(struct ct_build *b)
+{
+    struct ct_file_line line = {.line = 3};
+    struct ct_file_frame outer = {.parent = 0}, inner = {.parent = 1};
+    struct ct_file_stack stack = {.frame = 1, .count = 2};
+    line.file = ct_build_text(b, "train.py");
+    line.function = ct_build_text(b, "step");
+    ct_build_add(b, CT_SECTION_LINES, &line);
+    ct_build_add(b, CT_SECTION_FRAMES, &outer);
+    ct_build_add(b, CT_SECTION_FRAMES, &inner);
+    ct_build_add(b, CT_SECTION_STACKS, &stack);
+}
+
 static void fill(struct ct_build *b)
 {
     uint64_t calls[] = {100, 200};
@@ -123,6 +136,7 @@ static void fill(struct ct_build *b)
     ct_build_add(b, CT_SECTION_NOTES, &note);
     fill_spreads(b);
     fill_ranges(b);
+    fill_stacks(b);
 }
 
 static void set_up(void)
@@ -355,6 +369,12 @@ static const struct {
     FIELD(RANGES, ct_file_range, domain, 100000, "text of a range"),
     FIELD(RANGES, ct_file_range, bucket_first, UINT32_MAX, "histogram of a range"),
     FIELD(RANGES, ct_file_range, square_ns2, 0x7ff8000000000000, "not a number"),
+    FIELD(LINES, ct_file_line, file, 100000, "text of a line"),
+    FIELD(LINES, ct_file_line, function, UINT32_MAX, "text of a line"),
+    FIELD(FRAMES, ct_file_frame, parent, 1, "a frame is of no known line or caller"),
+    FIELD(FRAMES, ct_file_frame, line, 1, "a frame is of no known line or caller"),
+    FIELD(STACKS, ct_file_stack, row, 100, "a stack is of no known operation"),
+    FIELD(STACKS, ct_file_stack, frame, 2, "a stack is of no known operation or frame"),
     FIELD(CELLS, ct_file_cell, range, 1, "a cell is of no"),
     FIELD(CELLS, ct_file_cell, section, CT_SECTION_NODES, "a cell is of no"),
     FIELD(CELLS, ct_file_cell, index, 100, "a cell is of no"),
