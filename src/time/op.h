@@ -78,6 +78,7 @@ struct ct_op {
     uint32_t cluster; /* cluster.h; 0: none */
     uint32_t range;   /* of its thread (range.h); 0: none */
     uint32_t batch;   /* of NCCL's operations (collective.h); 0: none */
+    uint32_t stack;   /* that it was launched from (stacks.h); 0: none */
 };
 
 /* Where a whole number is needed. */

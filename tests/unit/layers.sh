@@ -12,6 +12,7 @@ time
 state
 counts
 work
+stacks
 launch
 managed
 drain

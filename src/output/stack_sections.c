@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/stack_sections.h"
+
+#include "base/text.h"
+#include "drain/image.h"
+#include "stacks/stacks.h"
+
+/* Where in the section of strings the texts of lines are; lines that share one have one. */
+static struct {
+    uint32_t file[CT_STACK_LINES];
+    uint32_t function[CT_STACK_LINES];
+} text;
+
+static uint32_t add_string(const char *s)
+{
+    uint32_t offset = ct_image_count(CT_SECTION_STRINGS);
+    ct_image_append(CT_SECTION_STRINGS, s, ct_strlen(s) + 1);
+    return offset;
+}
+
+static void add_line(uint32_t i)
+{
+    const struct ct_stack_line *l = ct_stack_line(i);
+    text.file[i] = l->same_file == i ? add_string(l->file) : text.file[l->same_file];
+    text.function[i] =
+        l->same_function == i ? add_string(l->function) : text.function[l->same_function];
+    struct ct_file_line f = {.file = text.file[i], .function = text.function[i], .line = l->line};
+    ct_image_append(CT_SECTION_LINES, &f, sizeof(f));
+}
+
+/* A number from 1 here is an index plus one there. */
+static void add_frame(uint32_t node)
+{
+    const struct ct_stack_node *n = ct_stack_node(node);
+    struct ct_file_frame f = {.parent = n->parent, .line = n->line};
+    ct_image_append(CT_SECTION_FRAMES, &f, sizeof(f));
+}
+
+/* Rows and stacks may have come since theirs were written. */
+static void add_cell(struct ct_stack_cell *c, uint32_t nodes)
+{
+    uint64_t key = atomic_load_explicit(&c->key, memory_order_relaxed);
+    uint32_t row = (uint32_t)(key >> 32), stack = (uint32_t)key;
+    struct ct_file_stack f = {
+        .row = row,
+        .frame = stack - 1,
+        .count = atomic_load_explicit(&c->count, memory_order_relaxed),
+        .timed = c->timed,
+        .total_ns = c->total_ns,
+    };
+    if (key && stack <= nodes && row < ct_image_count(CT_SECTION_ROWS) && f.count)
+        ct_image_append(CT_SECTION_STACKS, &f, sizeof(f));
+}
+
+static void add_losses(void)
+{
+    static const char *const losses[] = {
+#define X(id, text) text,
+        CT_STACK_LOSSES(X)
+#undef X
+    };
+    for (unsigned i = 0; i < CT_STACK_LOSS_COUNT; i++) {
+        struct ct_file_note f = {.kind = CT_NOTE_WARNING, .count = ct_stacks_lost(i)};
+        if (!f.count)
+            continue;
+        f.text = add_string(losses[i]);
+        ct_image_append(CT_SECTION_NOTES, &f, sizeof(f));
+    }
+}
+
+void ct_stack_sections_add(void)
+{
+    uint32_t nodes = ct_stack_nodes(), lines = nodes ? ct_stack_lines() : 0;
+    struct ct_stack_cell *c;
+    for (uint32_t i = 0; i < lines; i++)
+        add_line(i);
+    for (uint32_t node = 1; node <= nodes; node++)
+        add_frame(node);
+    for (uint32_t slot = 0; nodes && (c = ct_stack_cell(slot)); slot++)
+        add_cell(c, nodes);
+    add_losses();
+}

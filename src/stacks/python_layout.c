@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "stacks/python_layout.h"
+
+#define VERSION(major, minor) ((major) << 8 | (minor))
+
+#define UP_TO_10(minor, unit, form, lasti, name_at, table_at)                                      \
+    {                                                                                              \
+        .version = VERSION(3, minor), .lasti_bytes = unit, .lines = form, .state_frame = 24,       \
+        .inner_frame = CT_PY_NONE, .back = 24, .code = 32, .instruction = lasti,                   \
+        .owner = CT_PY_NONE, .first_line = 40, .file = 104, .name = name_at, .table = table_at,    \
+        .traceable = CT_PY_NONE, .start = 48, .ascii_text = 48, .other_text = 72                   \
+    }
+
+static const struct ct_py_layout layouts[] = {
+    UP_TO_10(8, 1, CT_PY_LNOTAB, 104, 112, 120),
+    UP_TO_10(9, 1, CT_PY_LNOTAB, 104, 112, 120),
+    UP_TO_10(10, 2, CT_PY_LINETABLE, 96, 112, 120),
+    {
+        .version = VERSION(3, 11),
+        .first_shim = 3,
+        .lines = CT_PY_LOCATIONS,
+        .state_frame = 56,
+        .inner_frame = 8,
+        .back = 48,
+        .code = 32,
+        .instruction = 56,
+        .owner = 69,
+        .first_line = 72,
+        .file = 112,
+        .name = 128,
+        .table = 136,
+        .traceable = 168,
+        .start = 184,
+        .ascii_text = 48,
+        .other_text = 72,
+    },
+    {
+        .version = VERSION(3, 12),
+        .first_shim = 3,
+        .lines = CT_PY_LOCATIONS,
+        .state_frame = 56,
+        .inner_frame = 0,
+        .back = 8,
+        .code = 0,
+        .instruction = 56,
+        .owner = 70,
+        .first_line = 68,
+        .file = 112,
+        .name = 128,
+        .table = 136,
+        .traceable = 176,
+        .start = 192,
+        .ascii_text = 40,
+        .other_text = 56,
+    },
+    {
+        .version = VERSION(3, 13),
+        .may_be_no_code = true,
+        .first_shim = 3,
+        .lines = CT_PY_LOCATIONS,
+        .state_frame = 72,
+        .inner_frame = CT_PY_NONE,
+        .back = 8,
+        .code = 0,
+        .instruction = 56,
+        .owner = 70,
+        .first_line = 68,
+        .file = 112,
+        .name = 128,
+        .table = 136,
+        .traceable = 184,
+        .start = 200,
+        .ascii_text = 40,
+        .other_text = 56,
+    },
+    {
+        .version = VERSION(3, 14),
+        .may_be_no_code = true,
+        .is_tagged = true,
+        .first_shim = 3,
+        .lines = CT_PY_LOCATIONS,
+        .state_frame = 72,
+        .inner_frame = CT_PY_NONE,
+        .back = 8,
+        .code = 0,
+        .instruction = 56,
+        .owner = 74,
+        .first_line = 68,
+        .file = 112,
+        .name = 128,
+        .table = 136,
+        .traceable = 192,
+        .start = 208,
+        .ascii_text = 40,
+        .other_text = 56,
+    },
+};
+
+const struct ct_py_layout *ct_py_layout_of(uint32_t version)
+{
+    for (unsigned i = 0; i < ct_countof(layouts); i++)
+        if (layouts[i].version == version)
+            return &layouts[i];
+    return NULL;
+}

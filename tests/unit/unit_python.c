@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames of CPython that are made here, right and wrong, and the tree of stacks. */
+#include <string.h>
+
+#include "case_main.h"
+#include "stacks/python.h"
+#include "stacks/tree.h"
+
+#define VERSION(minor) (3 << 8 | (minor))
+
+static const uint32_t versions[] = {VERSION(8),  VERSION(9),  VERSION(10), VERSION(11),
+                                    VERSION(12), VERSION(13), VERSION(14)};
+
+/* An interpreter's memory with one code object, and so many frames of it. */
+#define FRAMES 4
+struct memory {
+    _Alignas(16) char type[8];
+    _Alignas(16) char file[128];
+    _Alignas(16) char name[128];
+    _Alignas(16) char table[64];
+    _Alignas(16) char bytes[64];
+    _Alignas(16) char code[512];
+    _Alignas(16) char frame[FRAMES][384];
+};
+
+static struct memory memory;
+static struct ct_python python;
+static const struct ct_py_layout *layout;
+
+static void put(char *at, uint64_t value, size_t bytes)
+{
+    memcpy(at, &value, bytes);
+}
+
+static void put_address(char *at, const void *to)
+{
+    put(at, (uintptr_t)to, 8);
+}
+
+static void make_text(char *object, const char *text)
+{
+    put(object + CT_PY_TEXT_LENGTH, strlen(text), 8);
+    put(object + CT_PY_TEXT_HASH, UINT64_MAX, 8);
+    put(object + CT_PY_TEXT_STATE, 1 << 2 | 1 << 5 | 1 << 6, 4);
+    strcpy(object + layout->ascii_text, text);
+}
+
+/* Where the frame's instruction is, bytes. */
+static void set_offset(char *frame, int64_t offset)
+{
+    if (layout->lasti_bytes)
+        put(frame + layout->instruction, (uint32_t)(offset / layout->lasti_bytes), 4);
+    else
+        put(frame + layout->instruction, (uintptr_t)memory.code + layout->start + (uint64_t)offset,
+            8);
+}
+
+static void make(uint32_t version)
+{
+    memset(&memory, 0, sizeof(memory));
+    layout = ct_py_layout_of(version);
+    ck_assert_ptr_nonnull(layout);
+    python = (struct ct_python){.layout = layout, .code_type = memory.type};
+    make_text(memory.file, "train.py");
+    make_text(memory.name, "step");
+    put(memory.table + CT_PY_SIZE, 4, 8);
+    /* 8 bytes of line 10, then 8 of line 12. */
+    const unsigned char steps[] = {8, 2, 8, 0}, ranges[] = {8, 0, 8, 2};
+    const unsigned char places[] = {0x83, 0x00, 0xe3, 0x00}; /* short form, +0; one line form, +2 */
+    memcpy(memory.table + CT_PY_BYTES,
+           layout->lines == CT_PY_LNOTAB      ? steps
+           : layout->lines == CT_PY_LINETABLE ? ranges
+                                              : places,
+           4);
+    put_address(memory.code + CT_PY_TYPE, memory.type);
+    put(memory.code + layout->first_line, 10, 4);
+    put_address(memory.code + layout->file, memory.file);
+    put_address(memory.code + layout->name, memory.name);
+    put_address(memory.code + layout->table, memory.table);
+    if (layout->lasti_bytes)
+        put_address(memory.code + layout->start, memory.bytes);
+    put(memory.bytes + CT_PY_SIZE, 16, 8);
+    if (!layout->lasti_bytes)
+        put(memory.code + CT_PY_SIZE, 8, 8);
+    for (int i = 0; i < FRAMES; i++) {
+        char *f = memory.frame[i];
+        put_address(f + layout->back, i + 1 < FRAMES ? memory.frame[i + 1] : NULL);
+        put(f + layout->code, (uintptr_t)memory.code | (layout->is_tagged ? 1 : 0), 8);
+        set_offset(f, 8);
+    }
+}
+
+static uint64_t mark(void)
+{
+    return ct_py_stack_mark(&python, memory.frame[0]);
+}
+
+static uint32_t line_at(int64_t offset)
+{
+    struct ct_py_spot spot;
+    set_offset(memory.frame[0], offset);
+    ck_assert_int_eq(ct_py_look_at(&python, memory.frame[0], &spot), CT_PY_FRAME);
+    ck_assert_int_eq(spot.offset, offset);
+    return ct_py_line(layout, &spot);
+}
+
+START_TEST(frames_are_read)
+{
+    char text[64];
+    make(versions[_i]);
+    ck_assert_uint_ne(mark(), 0);
+    ck_assert_uint_eq(line_at(0), 10);
+    ck_assert_uint_eq(line_at(6), 10);
+    ck_assert_uint_eq(line_at(8), 12);
+    ck_assert_uint_eq(line_at(14), 12);
+    ck_assert(ct_py_text(layout, memory.name, text, sizeof(text)));
+    ck_assert_str_eq(text, "step");
+    ck_assert(ct_py_text(layout, memory.name, text, 3));
+    ck_assert_str_eq(text, "st");
+}
+END_TEST
+
+/* Whatever could tell one stack from another makes it another; put back it is the first again. */
+START_TEST(other_stacks_have_other_marks)
+{
+    make(versions[_i]);
+    const uint64_t first = mark();
+    char *const changed[] = {memory.file + layout->ascii_text, memory.name + layout->ascii_text,
+                             memory.code + layout->first_line, memory.table + CT_PY_BYTES + 3};
+    for (size_t i = 0; i < ct_countof(changed); i++) {
+        *changed[i] ^= 1;
+        ck_assert_msg(mark() != first, "a change of %zu is not seen", i);
+        *changed[i] ^= 1;
+        ck_assert_uint_eq(mark(), first);
+    }
+    set_offset(memory.frame[1], 10);
+    ck_assert_uint_ne(mark(), first);
+    set_offset(memory.frame[1], 8);
+    put_address(memory.frame[2] + layout->back, NULL);
+    ck_assert_uint_ne(mark(), first);
+}
+END_TEST
+
+START_TEST(garbled_frames_are_refused)
+{
+    static const uint64_t no_addresses[] = {0, 8, 0x1234567, 0xffff800000000000, UINT64_MAX - 7};
+    struct ct_py_spot spot;
+    for (size_t i = 0; i < ct_countof(no_addresses); i++) {
+        make(versions[_i]);
+        put(memory.frame[1] + layout->code, no_addresses[i], 8);
+        ck_assert_int_eq(ct_py_look_at(&python, memory.frame[1], &spot), CT_PY_GARBLED);
+        ck_assert_uint_eq(mark(), 0);
+        make(versions[_i]);
+        put(memory.frame[1] + layout->back, no_addresses[i], 8);
+        ck_assert(!mark() || !no_addresses[i]);
+        const size_t members[] = {layout->file, layout->name, layout->table};
+        for (size_t k = 0; k < ct_countof(members); k++) {
+            make(versions[_i]);
+            put(memory.code + members[k], no_addresses[i], 8);
+            ck_assert_uint_eq(mark(), 0);
+        }
+    }
+    static const int64_t outside[] = {16, 1 << 20, -4, INT32_MAX};
+    for (size_t i = 0; i < ct_countof(outside); i++) {
+        make(versions[_i]);
+        if (outside[i] < 0 && layout->lasti_bytes)
+            continue; /* none was begun */
+        set_offset(memory.frame[3], outside[i]);
+        ck_assert_uint_eq(mark(), 0);
+    }
+}
+END_TEST
+
+START_TEST(other_objects_are_no_code)
+{
+    struct ct_py_spot spot;
+    make(versions[_i]);
+    put_address(memory.code + CT_PY_TYPE, memory.file);
+    enum ct_py_look look = ct_py_look_at(&python, memory.frame[0], &spot);
+    ck_assert_int_eq(look, versions[_i] >= VERSION(13) ? CT_PY_SKIPPED : CT_PY_GARBLED);
+    ck_assert_uint_eq(mark(), 0);
+}
+END_TEST
+
+/* Frames of the interpreter's own, and those that have not begun. */
+START_TEST(frames_are_skipped)
+{
+    make(versions[_i]);
+    if (layout->lasti_bytes)
+        return;
+    struct ct_py_spot spot;
+    char *f = memory.frame[0];
+    f[layout->owner] = 3;
+    put(f + layout->code, UINT64_MAX, 8); /* may be anything */
+    ck_assert_int_eq(ct_py_look_at(&python, f, &spot), CT_PY_SKIPPED);
+    make(versions[_i]);
+    put(memory.code + layout->traceable, 5, 4);
+    ck_assert_int_eq(ct_py_look_at(&python, f, &spot), CT_PY_SKIPPED);
+    f[layout->owner] = CT_PY_GENERATOR;
+    ck_assert_int_eq(ct_py_look_at(&python, f, &spot), CT_PY_FRAME);
+    make(versions[_i]);
+    put(memory.code + layout->traceable, 4, 4);
+    ck_assert_int_eq(ct_py_look_at(&python, f, &spot), CT_PY_FRAME);
+}
+END_TEST
+
+/* A frame that is called by itself: the walk ends. */
+START_TEST(circles_end)
+{
+    make(versions[_i]);
+    put_address(memory.frame[3] + layout->back, memory.frame[0]);
+    ck_assert_uint_ne(mark(), 0);
+}
+END_TEST
+
+/* Characters of each size, halves of pairs, and a zero. */
+START_TEST(texts_become_utf8)
+{
+    static const uint16_t two[] = {'a', 0xe4, 0x4e2d, 0xdcff, 0xd800, 0, 'z'};
+    static const uint32_t four[] = {0x1f600, 'b'};
+    char text[64];
+    make(VERSION(12));
+    put(memory.name + CT_PY_TEXT_STATE, 1 << 2 | 1 << 5, 4);
+    memcpy(memory.name + layout->other_text, "\xe4", 1);
+    put(memory.name + CT_PY_TEXT_LENGTH, 1, 8);
+    ck_assert(ct_py_text(layout, memory.name, text, sizeof(text)));
+    ck_assert_str_eq(text, "\xc3\xa4");
+    put(memory.name + CT_PY_TEXT_STATE, 2 << 2 | 1 << 5, 4);
+    put(memory.name + CT_PY_TEXT_LENGTH, ct_countof(two), 8);
+    memcpy(memory.name + layout->other_text, two, sizeof(two));
+    ck_assert(ct_py_text(layout, memory.name, text, sizeof(text)));
+    ck_assert_str_eq(text, "a\xc3\xa4\xe4\xb8\xad\xff??z");
+    put(memory.name + CT_PY_TEXT_STATE, 4 << 2 | 1 << 5, 4);
+    put(memory.name + CT_PY_TEXT_LENGTH, ct_countof(four), 8);
+    memcpy(memory.name + layout->other_text, four, sizeof(four));
+    ck_assert(ct_py_text(layout, memory.name, text, sizeof(text)));
+    ck_assert_str_eq(text, "\xf0\x9f\x98\x80"
+                           "b");
+    put(memory.name + CT_PY_TEXT_STATE, 3 << 2 | 1 << 5, 4);
+    ck_assert(!ct_py_text(layout, memory.name, text, sizeof(text)));
+    put(memory.name + CT_PY_TEXT_STATE, 1 << 2, 4); /* not in one piece */
+    ck_assert(!ct_py_text(layout, memory.name, text, sizeof(text)));
+    ck_assert(!ct_py_text(layout, memory.name + 1, text, sizeof(text)));
+}
+END_TEST
+
+static int wrong_line(const void *frame)
+{
+    (void)frame;
+    return 13;
+}
+
+static int right_line(const void *frame)
+{
+    (void)frame;
+    return 12;
+}
+
+static int line_of_code(const void *code, int offset)
+{
+    (void)code;
+    return offset < 8 ? 10 : 12;
+}
+
+static struct ct_interpreter interpreter(int (*line)(const void *))
+{
+    return (struct ct_interpreter){.python = python,
+                                   .of = {.PyCode_Addr2Line = line_of_code,
+                                          .PyFrame_GetLineNumber = line,
+                                          .PyUnstable_InterpreterFrame_GetLine =
+                                              python.layout->version >= VERSION(12) ? line : NULL}};
+}
+
+/* Before it is believed: against what Python says, and with addresses where nothing is. */
+START_TEST(frames_are_checked)
+{
+    bool tried;
+    make(versions[_i]);
+    struct ct_interpreter i = interpreter(right_line), other = interpreter(wrong_line);
+    ck_assert_ptr_null(ct_python_check_frames(&i, memory.frame[0], &tried));
+    ck_assert(tried);
+    ck_assert_ptr_nonnull(ct_python_check_frames(&other, memory.frame[0], &tried));
+    const char *nowhere = (const char *)0x10000;
+    ck_assert_ptr_nonnull(ct_python_check_frames(&i, nowhere, &tried));
+    ck_assert(!tried);
+    char *const at[] = {memory.frame[2] + layout->back, memory.frame[2] + layout->code,
+                        memory.code + layout->file, memory.code + layout->table,
+                        memory.code + layout->name};
+    for (size_t k = 0; k < ct_countof(at); k++) {
+        make(versions[_i]);
+        put_address(at[k], nowhere);
+        ck_assert_ptr_nonnull(ct_python_check_frames(&i, memory.frame[0], &tried));
+    }
+    make(versions[_i]);
+    put_address(memory.code + layout->file, memory.name); /* plausible, and not to be told apart */
+    ck_assert_ptr_null(ct_python_check_frames(&i, memory.frame[0], &tried));
+}
+END_TEST
+
+START_TEST(stacks_are_a_tree)
+{
+    ck_assert(ct_stack_tree_init());
+    uint32_t a = ct_stack_line_add("a.py", "f", 1), b = ct_stack_line_add("a.py", "g", 2);
+    ck_assert_uint_eq(ct_stack_line_add("a.py", "f", 1), a);
+    ck_assert_uint_ne(ct_stack_line_add("a.py", "f", 2), a);
+    ck_assert_uint_eq(ct_stack_line(b)->same_file, a);
+    ck_assert_uint_eq(ct_stack_line(b)->same_function, b);
+    uint32_t outer = ct_stack_node_add(0, a), inner = ct_stack_node_add(outer, b);
+    ck_assert_uint_ne(outer, CT_STACK_NONE);
+    ck_assert_uint_eq(ct_stack_node_add(outer, b), inner);
+    ck_assert_uint_ne(ct_stack_node_add(inner, b), inner);
+    ck_assert_uint_eq(ct_stack_node(inner)->parent, outer);
+    ck_assert_uint_eq(ct_stack_lines(), 3);
+    ck_assert_uint_eq(ct_stack_nodes(), 3);
+}
+END_TEST
+
+START_TEST(stacks_are_bounded)
+{
+    char name[32];
+    ck_assert(ct_stack_tree_init());
+    uint32_t lines = 0, nodes = 0, ends = 0;
+    for (uint32_t i = 0; i < CT_STACK_LINES + 10; i++) {
+        snprintf(name, sizeof(name), "f%u", i);
+        lines += ct_stack_line_add("a.py", name, i) != UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < CT_STACK_NODES + 10; i++) {
+        uint32_t node = ct_stack_node_add(i / CT_STACK_LINES, i % CT_STACK_LINES);
+        nodes += node != CT_STACK_NONE;
+        ends += node != CT_STACK_NONE && ct_stack_node_end(node);
+    }
+    ck_assert_uint_eq(lines, CT_STACK_LINES);
+    ck_assert_uint_eq(nodes, CT_STACK_NODES);
+    ck_assert_uint_eq(ends, CT_STACKS);
+    ck_assert(ct_stack_node_end(1)); /* it is one already */
+    ck_assert_uint_eq(ct_stack_line_add("a.py", "f7", 7), 7);
+}
+END_TEST
+
+START_TEST(texts_are_bounded)
+{
+    char name[CT_STACK_TEXT_BYTES];
+    uint32_t lines = 0;
+    ck_assert(ct_stack_tree_init());
+    for (uint32_t i = 0; i < 4096; i++) {
+        memset(name, 'x', sizeof(name) - 1);
+        name[snprintf(name, 16, "%u", i)] = 'x';
+        name[sizeof(name) - 1] = '\0';
+        lines += ct_stack_line_add("a.py", name, 1) != UINT32_MAX;
+    }
+    ck_assert_uint_le(lines * sizeof(name), CT_STACK_ALL_TEXT_BYTES);
+    ck_assert_uint_gt(lines, 1000);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("python");
+    const int n = (int)ct_countof(versions);
+    tcase_add_loop_test(tests, frames_are_read, 0, n);
+    tcase_add_loop_test(tests, other_stacks_have_other_marks, 0, n);
+    tcase_add_loop_test(tests, garbled_frames_are_refused, 0, n);
+    tcase_add_loop_test(tests, other_objects_are_no_code, 0, n);
+    tcase_add_loop_test(tests, frames_are_skipped, 0, n);
+    tcase_add_loop_test(tests, circles_end, 0, n);
+    tcase_add_test(tests, texts_become_utf8);
+    tcase_add_loop_test(tests, frames_are_checked, 0, n);
+    tcase_add_test(tests, stacks_are_a_tree);
+    tcase_add_test(tests, stacks_are_bounded);
+    tcase_add_test(tests, texts_are_bounded);
+    return ct_case_main("python", tests);
+}
