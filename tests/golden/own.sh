@@ -90,6 +90,14 @@ same um um.summary.csv --csv
 same um um.unified.txt unified
 same um um.unified.csv unified --format csv
 same um um.unified.per-gpu.txt unified --per gpu
+same stacks stacks.txt
+same stacks stacks.lines.txt lines
+same stacks stacks.lines.csv lines --format csv
+same stacks stacks.stacks.txt stacks
+same stacks stacks.stacks.csv stacks --format csv
+same stacks stacks.stacks.json stacks --format ndjson
+same stacks stacks.collapsed.txt --format collapsed
+same basic basic.lines.txt lines
 same um um.total.csv um_total_sum --format csv
 same um um.total.txt um_total_sum
 for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \

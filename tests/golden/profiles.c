@@ -608,11 +608,62 @@ static void fill_models(struct ct_build *b)
 
 #define fill_steps ct_fill_steps
 
+static uint32_t put_line(struct ct_build *b, const char *file, const char *function, uint32_t line)
+{
+    struct ct_file_line l = {.line = line};
+    l.file = ct_build_text(b, file);
+    l.function = ct_build_text(b, function);
+    return ct_build_add(b, CT_SECTION_LINES, &l);
+}
+
+static uint32_t put_frame(struct ct_build *b, uint32_t parent, uint32_t line)
+{
+    struct ct_file_frame f = {parent, line};
+    return ct_build_add(b, CT_SECTION_FRAMES, &f) + 1;
+}
+
+static void put_stack(struct ct_build *b, uint32_t row, uint32_t frame, uint64_t count,
+                      uint64_t timed, uint64_t total_ns)
+{
+    struct ct_file_stack s = {row, frame - 1, count, timed, total_ns};
+    ct_build_add(b, CT_SECTION_STACKS, &s);
+}
+
+/*
+ * main calls step twice, which calls itself once; some of its launches have no time, or were in no
+ * stack, and one function has a name that is to be escaped.
+ */
+static void fill_stacks(struct ct_build *b)
+{
+    struct ct_file_row f = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
+    struct ct_file_row g = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1gv"));
+    struct ct_file_row graph = ct_build_row(CT_ROW_GRAPH, 3, 0, ct_build_text(b, "graph"));
+    for (int i = 0; i < 8; i++)
+        ct_build_time(&f, 1000);
+    f.lost[CT_LOSS_RING_FULL] = 2;
+    ct_build_time(&g, 3000);
+    ct_build_time(&g, 5000);
+    ct_build_time(&graph, 4000);
+    ct_build_add(b, CT_SECTION_ROWS, &f);
+    ct_build_add(b, CT_SECTION_ROWS, &g);
+    ct_build_add(b, CT_SECTION_ROWS, &graph);
+    uint32_t top = put_frame(b, 0, put_line(b, "/home/me/train.py", "<module>", 30));
+    uint32_t step_line = put_line(b, "/home/me/train.py", "step", 12);
+    uint32_t step = put_frame(b, top, step_line), inner = put_frame(b, step, step_line);
+    uint32_t last = put_frame(b, inner, put_line(b, "a;b\n.py", "Net.forward;\x1b", 7));
+    uint32_t other = put_frame(b, top, put_line(b, "/home/me/train.py", "<lambda>", 0));
+    put_stack(b, 0, step, 3, 2, 2000);
+    put_stack(b, 0, last, 4, 4, 4000);
+    put_stack(b, 1, last, 1, 1, 5000);
+    put_stack(b, 1, other, 1, 0, 0);
+    put_stack(b, 2, other, 1, 1, 4000);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models) X(steps)
+    X(models) X(steps) X(stacks)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -133,6 +133,8 @@ int ct_report_copies(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_graphs(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_apis(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_shapes(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_lines(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_stacks(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_advice(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_streams(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_losses(const struct ct_input *in, struct ct_sink *sink);
@@ -174,5 +176,6 @@ struct ct_sink *ct_sink_tsv(FILE *out, const struct ct_look *look);
 struct ct_sink *ct_sink_table(FILE *out, const struct ct_look *look);
 
 int ct_format_html(const struct ct_input *in, FILE *out);
+int ct_format_collapsed(const struct ct_input *in, FILE *out);
 
 #endif

@@ -192,6 +192,19 @@ static void put_ranges(struct encoder *e)
     put_all(e, CT_READ_CELLS, r->cells, r->cell_keys.count);
 }
 
+static void put_stacks(struct encoder *e)
+{
+    const struct ct_merged_stacks *k = &e->m->stacks;
+    for (uint32_t i = 0; i < k->line_keys.count; i++) {
+        struct ct_file_line f = k->lines[i];
+        f.file = text(e, f.file);
+        f.function = text(e, f.function);
+        put(e, CT_READ_LINES, &f);
+    }
+    put_all(e, CT_READ_FRAMES, k->frames, k->frame_keys.count);
+    put_all(e, CT_READ_STACKS, k->stacks, k->keys.count);
+}
+
 static void *join(struct encoder *e, size_t *bytes)
 {
     struct ct_file_payload head = {SECTIONS, sizeof(struct ct_file_section)};
@@ -232,5 +245,6 @@ void *ct_encode(const struct ct_merged *m, size_t *bytes)
     put_all(&e, CT_READ_COLLECTIVES, m->collectives.rows, m->collectives.keys.count);
     put_all(&e, CT_READ_UNIFIED, m->moved.moved, m->moved.keys.count);
     put_ranges(&e);
+    put_stacks(&e);
     return join(&e, bytes);
 }

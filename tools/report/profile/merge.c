@@ -549,6 +549,7 @@ static void add_all(struct ct_merged *m, const struct ct_summary *s, bool groupe
     ct_collectives_add(&m->collectives, s);
     ct_moved_add(&m->moved, s, m->device_map);
     ct_ranges_add(m, s);
+    ct_stacks_add(m, s);
     if (m->details && m->devices_as == CT_DEVICES_EACH)
         add_streams(m, s);
     ct_spread_add(m, s);
@@ -600,5 +601,6 @@ void ct_merge_free(struct ct_merged *m)
     ct_collectives_free(&m->collectives);
     ct_moved_free(&m->moved);
     ct_ranges_free(&m->ranges);
+    ct_stacks_free(&m->stacks);
     memset(m, 0, sizeof(*m));
 }

@@ -19,6 +19,7 @@
 #include "report/profile/intern.h"
 #include "report/profile/moved.h"
 #include "report/profile/ranges.h"
+#include "report/profile/stacks.h"
 
 #define CT_MERGE_NONE UINT32_MAX
 #define CT_MERGE_UNKNOWN                                                                           \
@@ -120,6 +121,7 @@ struct ct_merged {
     struct ct_merged_collectives collectives;
     struct ct_merged_moved moved;
     struct ct_merged_ranges ranges;
+    struct ct_merged_stacks stacks;
     struct ct_file_stream *streams;
     size_t stream_count;
     size_t streams_size;

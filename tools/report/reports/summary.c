@@ -11,6 +11,7 @@
 #include "report/reports/advice.h"
 #include "report/reports/details.h"
 #include "report/reports/headline.h"
+#include "report/reports/launchers.h"
 #include "report/reports/nvtx.h"
 #include "report/reports/truth.h"
 #include "report/reports/unified.h"
@@ -207,6 +208,7 @@ static void print_truth(struct report *r, const struct ct_view *gpu)
     ct_truth_print(r->text, r->prefix, r->m, gpu, &r->view);
     if (!o->csv) {
         ct_truth_graphs(r->text, r->prefix, r->m, gpu, &r->view, o->top);
+        ct_launchers_print(r->text, r->prefix, r->m, gpu, o->top);
         ct_advice_print(r->text, r->prefix, r->m);
     }
     if (o->details && !o->csv) {
