@@ -47,6 +47,7 @@ struct ct_config {
     bool unified;        /* watch managed memory */
     bool control;        /* answer `cutrace ctl` */
     bool control_asked;
+    bool stacks; /* keep the Python stacks that operations were launched from */
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets;        /* path of the journal; NULL: none */

@@ -11,6 +11,7 @@
 #include "drain/tracing.h"
 #include "drain/witness_error.h"
 #include "launch/witness.h"
+#include "stacks/stacks.h"
 #include "state/context.h"
 #include "state/stream.h"
 #include "system/clock.h"
@@ -165,6 +166,8 @@ void ct_settle_as(struct ct_measured *m, uint64_t time_ns, uint64_t doubt_ns)
     ct_activity_add(m, r->kind, time_ns);
     if (ct_unlikely(m->op.range))
         add_to_range(&m->op, time_ns);
+    if (ct_unlikely(m->op.stack))
+        ct_stack_timed(&m->op, time_ns);
     if (ct_unlikely(m->op.batch))
         ct_collective_timed(m->op.batch, time_ns);
     if (ct_unlikely(ct_tracing_is_on()))

@@ -13,6 +13,7 @@
 #include "launch/calibration.h"
 #include "launch/depth.h"
 #include "launch/replica.h"
+#include "stacks/stacks.h"
 #include "state/capture.h"
 #include "state/connections.h"
 #include "state/nap.h"
@@ -398,6 +399,8 @@ static bool is_of_nccl(const struct ct_bracket *b, const struct ct_work *w)
 static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
 {
     ct_tally_lose(b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
+    if (ct_loss_is_in_stack(b->loss))
+        ct_stack_launched(b->row, w->operations, 1);
     if (b->stream)
         ct_stream_untimed(b->stream, w->operations);
     if (is_of_nccl(b, w))
@@ -478,6 +481,7 @@ static void publish(struct ct_bracket *b, const struct ct_work *w, uint64_t call
         .cluster = b->choice.cluster,
         .range = range,
         .batch = is_of_nccl(b, w) ? ct_collective_launched(b->thread, w->stream) : 0,
+        .stack = ct_stack_launched(b->row, w->operations, b->choice.weight),
     };
     if (ct_unlikely(b->flags & CT_OP_OVERLAPPED))
         ct_stream_disown(s);

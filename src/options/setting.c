@@ -162,6 +162,12 @@ static bool set_UNIFIED(const char *s)
     return ct_config.unified || ct_streq(s, "off");
 }
 
+static bool set_STACKS(const char *s)
+{
+    ct_config.stacks = ct_streq(s, "python");
+    return ct_config.stacks || ct_streq(s, "off");
+}
+
 static bool set_CONTROL(const char *s)
 {
     ct_config.control_asked = s != ct_settings[CT_SETTING_CONTROL].standard;

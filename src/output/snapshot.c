@@ -17,6 +17,7 @@
 #include "launch/bracket.h"
 #include "launch/replica.h"
 #include "managed/unified.h"
+#include "output/stack_sections.h"
 #include "state/context.h"
 #include "state/note.h"
 #include "state/stream.h"
@@ -620,6 +621,7 @@ static void fill(const struct ct_process_info *process, bool finished)
     add_all_ranges();
     add_collectives();
     add_unified_losses();
+    ct_stack_sections_add();
 }
 
 bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, bool finished)

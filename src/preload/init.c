@@ -50,6 +50,7 @@
 #include "service/show.h"
 #include "service/tool.h"
 #include "service/trace_file.h"
+#include "stacks/stacks.h"
 #include "state/capture_range.h"
 #include "state/connections.h"
 #include "state/context.h"
@@ -137,6 +138,7 @@ static bool prepare(void)
     ct_clock_start();
     ct_context_hooks.begins = ct_witness_begin;
     ct_context_hooks.met = ct_unified_start;
+    ct_stacks_init(ct_config.stacks);
     ct_capture_init(ct_drain_settle);
     ct_recording_set(ct_config.start && !ct_config.capture);
     return ct_rows_init() && ct_contexts_init() && ct_allocations_init() && ct_collectives_init() &&
@@ -285,6 +287,13 @@ static void say_not_wrapped(void)
             ct_log(2, "asked for, and not wrapped: ", ct_note_at(notes_said)->text, NULL);
 }
 
+static void say_stacks_refused(void)
+{
+    const char *why = ct_stacks_take_refusal();
+    if (why)
+        ct_log(1, "no Python stacks: ", why, NULL);
+}
+
 /*
  * A child made without the C library (clone), and one that shares the parent's memory (vfork), have
  * the parent's state, and no drain thread to wait for.
@@ -308,6 +317,7 @@ static void finish(void)
     bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
     say_not_wrapped();
+    say_stacks_refused();
     ct_wanted_end();
     if (stopped)
         ct_ctl_close();
@@ -361,6 +371,7 @@ static void write_files(void)
 static void tend(void)
 {
     say_not_wrapped();
+    say_stacks_refused();
     ct_metrics_tend();
     ct_ctl_look();
 }
