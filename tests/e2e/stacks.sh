@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Stacks of Python programs on the simulated device: each launch is from where Python itself says
+# that it was, for every CPython that is here (CUTRACE_PYTHONS: others, by their paths).
+set -u
+[ -z "${BUILD_SANITIZERS-}" ] || { echo "no sanitizer's library to preload into Python"; exit 77; }
+srcdir=$(cd "${srcdir:-.}" && pwd)
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+export LD_LIBRARY_PATH=$PWD/.libs:$PWD/tests/sim/lib PYTHONIOENCODING=utf-8 PYTHONDONTWRITEBYTECODE=1
+export CUTRACE_PRINT=off CUTRACE_LOG=1 LC_ALL=C.UTF-8
+report=$PWD/cutrace-report here=$srcdir/tests/e2e/stacks
+launches=${CUTRACE_STACK_LAUNCHES:-400} failed=0 tried=0
+
+fail() { echo "FAIL: $*"; failed=1; }
+
+# PYTHON PROGRAM ARGUMENTS...: with stacks; the profile is $dir/on.bin, what it says $dir/on.
+profiled() {
+    CUTRACE_STACKS=python CUTRACE_OUTPUT=$dir/on.bin LD_PRELOAD=libcutrace.so timeout 120 "$@" \
+        >"$dir/on" 2>"$dir/on.err"
+}
+
+check_truth() {
+    rm -f "$dir/on.bin"
+    profiled "$1" "$here/program.py" "$dir/truth" "$launches" "$2" || fail "$1 ends with $?: $(head -3 "$dir/on.err")"
+    [ -s "$dir/on.err" ] && fail "$1 says: $(head -3 "$dir/on.err")"
+    "$report" --format collapsed "$dir/on.bin" >"$dir/collapsed" || fail "no collapsed stacks of $1"
+    python3 "$here/compare.py" "$dir/truth" "$dir/collapsed" || fail "stacks of $1"
+}
+
+# The program says the same without stacks, and without the library.
+check_output() {
+    timeout 120 "$1" "$here/program.py" "$dir/truth.off" "$launches" 1 >"$dir/bare" 2>&1
+    CUTRACE_OUTPUT=$dir/off.bin LD_PRELOAD=libcutrace.so timeout 120 "$1" "$here/program.py" \
+        "$dir/truth.off" "$launches" 1 >"$dir/off" 2>&1
+    profiled "$1" "$here/program.py" "$dir/truth.on" "$launches" 1
+    cmp -s "$dir/bare" "$dir/off" && cmp -s "$dir/bare" "$dir/on" || fail "$1 says something else with stacks"
+    "$report" lines --format csv "$dir/off.bin" 2>/dev/null | sed 1d | grep -q . && fail "stacks that nobody asked for"
+}
+
+# PYTHON PERCENT: counts and times of lines, exact or of a sample.
+check_sums() {
+    profiled "$1" "$here/kinds.py" 200 || fail "$1 kinds.py ends with $?: $(head -3 "$dir/on.err")"
+    "$report" lines --format csv "$dir/on.bin" >"$dir/lines" 2>/dev/null
+    "$report" summary --format csv "$dir/on.bin" 2>/dev/null | sed '/^$/,$d' >"$dir/summary"
+    python3 "$here/sums.py" "$dir/on" "$dir/lines" "$dir/summary" "$2" || fail "sums of $1"
+}
+
+# The stack that Python tells in another interpreter is the main one's, up to 3.11.
+check_interpreters() {
+    profiled "$1" "$here/interpreters.py"
+    [ $? = 77 ] && return
+    "$report" --format collapsed "$dir/on.bin" | sed 's/.*; *\([a-z]*\) [0-9]*$/\1/' | sort | tr '\n' ' ' >"$dir/names"
+    [ "$(cat "$dir/names")" = "after before " ] || fail "$1: with another interpreter stacks of: $(cat "$dir/names")"
+}
+
+refused() {
+    profiled "$1" "$here/program.py" "$dir/truth" 4 1
+    grep -q 'cutrace: no Python stacks: ' "$dir/on.err" || fail "$1 is not refused: $(head -3 "$dir/on.err")"
+    [ "$(grep -c . "$dir/on.err")" = 1 ] || fail "$1 is refused in several lines"
+}
+
+seen=
+for python in ${CUTRACE_PYTHONS-} python3 /usr/bin/python3 python3.{8..14} ~/.pyenv/versions/3.*/bin/python3; do
+    path=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null) || continue
+    case " $seen " in *" $path "*) continue ;; esac
+    seen="$seen $path"
+    version=$("$path" -c 'import sys; print(sys.version_info[1])')
+    if [ "$version" -lt 8 ]; then
+        echo "$path, which is too old"
+        [ "$version" -ge 7 ] && refused "$path"
+        continue
+    fi
+    tried=$((tried + 1))
+    echo "$path"
+    check_truth "$path" "$tried"
+    check_sums "$path" 0
+    check_interpreters "$path"
+done
+[ "$tried" -gt 0 ] || { echo "there is no Python"; exit 77; }
+python=$(python3 -c 'import sys; print(sys.executable)')
+check_output "$python"
+export CUTRACE_SAMPLE=4
+check_sums "$python" 80
+unset CUTRACE_SAMPLE
+export CUTRACE_BUDGET=2% # which draws few of so many: never more than there were
+check_sums "$python" 1000
+unset CUTRACE_BUDGET
+exit "$failed"

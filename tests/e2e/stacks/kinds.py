@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Each kind of operation from lines of its own; prints for each the line and how often it launches."""
+import ctypes
+import json
+import sys
+
+cuda = ctypes.CDLL("libcuda.so.1")
+expected = {}
+
+
+def must(result):
+    assert result == 0, result
+
+
+def here(launches):
+    expected[sys._getframe(1).f_lineno] = launches
+
+
+def kernel(module, name):
+    f = ctypes.c_void_p()
+    must(cuda.cuModuleGetFunction(ctypes.byref(f), module, name))
+    return f
+
+
+def launch(f, stream=None):
+    return cuda.cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, None, None)
+
+
+def kernels(f, times):
+    for _ in range(3 * times):
+        launch(f)
+    for _ in range(times):
+        cuda.cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, None, None, None), here(times)
+
+
+def copies(buffer, at):
+    for _ in range(10):
+        must(cuda.cuMemcpyHtoD_v2(at, buffer, 4096)), here(10)
+    for _ in range(5):
+        must(cuda.cuMemsetD8_v2(at, 1, ctypes.c_size_t(4096))), here(5)
+
+
+def captured(f, stream):
+    must(launch(f, stream))
+
+
+def graphs(f):
+    stream, graph, executable = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    must(cuda.cuStreamCreate(ctypes.byref(stream), 1))
+    must(cuda.cuStreamBeginCapture_v2(stream, 2))
+    captured(f, stream)
+    must(cuda.cuStreamEndCapture(stream, ctypes.byref(graph)))
+    must(cuda.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_ulonglong(0)))
+    for _ in range(20):
+        must(cuda.cuGraphLaunch(executable, stream)), here(20)
+
+
+def main(times):
+    context, device, module = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_void_p()
+    at = ctypes.c_uint64()
+    must(cuda.cuInit(0))
+    must(cuda.cuDeviceGet(ctypes.byref(device), 0))
+    must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
+    must(cuda.cuCtxSetCurrent(context))
+    must(cuda.cuModuleLoadData(ctypes.byref(module), b"image"))
+    must(cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(4096)))
+    kernels(kernel(module, b"many"), times)
+    copies(ctypes.create_string_buffer(4096), at)
+    graphs(kernel(module, b"inside"))
+    must(cuda.cuCtxSynchronize())
+    expected[launch.__code__.co_firstlineno + 1] = 3 * times
+    print(json.dumps(expected))
+
+
+main(int(sys.argv[1]))
