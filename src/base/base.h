@@ -11,6 +11,8 @@
 #define CT_INLINE static inline __attribute__((always_inline))
 #define CT_NOINLINE __attribute__((noinline))
 #define CT_COLD __attribute__((cold, noinline))
+/* A function that sanitizers leave as it is. */
+#define CT_BARE __attribute__((no_sanitize("address", "thread", "undefined")))
 #define CT_TLS __thread __attribute__((tls_model("initial-exec")))
 #define CT_CACHE_LINE 64
 /* A variable that each launch reads: kept away from those that other threads often write. */

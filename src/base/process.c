@@ -10,9 +10,15 @@ BOUND(__stop_ct_process);
 BOUND(__start_ct_process_read);
 BOUND(__stop_ct_process_read);
 
+/* Sanitizers put guards between variables, and would complain of a plain memset(). */
+static CT_BARE void zero(char *from, const char *to)
+{
+    for (volatile char *p = from; p < to; p++)
+        *p = 0;
+}
+
 void ct_process_forget(void)
 {
-    __builtin_memset(__start_ct_process, 0, (size_t)(__stop_ct_process - __start_ct_process));
-    __builtin_memset(__start_ct_process_read, 0,
-                     (size_t)(__stop_ct_process_read - __start_ct_process_read));
+    zero(__start_ct_process, __stop_ct_process);
+    zero(__start_ct_process_read, __stop_ct_process_read);
 }

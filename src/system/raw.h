@@ -11,8 +11,6 @@
 
 #include "base/base.h"
 
-#define CT_BARE __attribute__((no_sanitize("address", "thread", "undefined")))
-
 #if defined(__x86_64__)
 
 CT_BARE static inline long ct_raw_call(long number, long a, long b, long c, long d, long e)

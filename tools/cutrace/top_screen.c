@@ -3,7 +3,9 @@
 #include <locale.h>
 #include <ncurses.h>
 #include <stdlib.h>
+#include <term.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "say.h"
 #include "top.h"
@@ -131,12 +133,22 @@ static bool wait_for_next(struct screen *s, unsigned delay_ms)
     return true;
 }
 
+/* Asked first, as newterm() leaks memory for a terminal that it does not know. */
+static bool is_terminal_known(const char *name)
+{
+    int error;
+    if (setupterm(name, STDOUT_FILENO, &error) != OK)
+        return false;
+    del_curterm(cur_term);
+    return true;
+}
+
 /* Terminals that are not described here understand one of these, nearly always. */
 static bool open_terminal(void)
 {
     static const char *const names[] = {NULL, "xterm-256color", "xterm", "vt100", "ansi"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (newterm(names[i], stdout, stdin))
+        if (is_terminal_known(names[i]) && newterm(names[i], stdout, stdin))
             return true;
     return false;
 }
