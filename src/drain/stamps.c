@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "drain/stamps.h"
 #include "drain/anchor.h"
+#include "drain/stamps.h"
 
 /*
  * A bracket without a start record begins where one that was made just before the call would have

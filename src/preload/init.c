@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/init.h"
 #include "base/process.h"
 #include "drain/control.h"
+#include "preload/init.h"
 #include "time/beside.h"
 
 #include <errno.h>

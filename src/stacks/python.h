@@ -47,7 +47,7 @@ bool ct_python_find(struct ct_interpreter *i);
 const char *ct_python_check(struct ct_interpreter *i);
 
 /*
- * The same of a thread's frames, against CPython's own functions for their lines: NULL, or why not.
+ * Checks a thread's frames against CPython's own functions for their lines: NULL, or why not.
  * Whatever it reads the kernel reads first. *tried: there was a frame to look at. Once, too.
  */
 const char *ct_python_check_frames(const struct ct_interpreter *i, const char *frame, bool *tried);

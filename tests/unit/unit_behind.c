@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "case_main.h"
-#include "report/behind.h"
+#include "report/files/writer_thread.h"
 
 #define LINES 200000 /* several buffers */
 

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 
 #include "case_main.h"
-#include "report/edg.h"
 #include "report/names.h"
+#include "report/nvprof_names.h"
 
 struct name {
     const char *from, *to;

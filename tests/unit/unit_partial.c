@@ -13,10 +13,10 @@
 
 #include "build_file.h"
 #include "case_main.h"
+#include "report/files/atomic_replace.h"
+#include "report/files/tmpfile.h"
 #include "report/options.h"
-#include "report/partial.h"
 #include "report/reports.h"
-#include "report/unnamed.h"
 #include "system/parent.h"
 
 #define PATH "partial.out"

@@ -4,9 +4,9 @@
 
 #include "format/trace_read.h"
 #include "report/complain.h"
+#include "report/files/output.h"
 #include "report/host.h"
-#include "report/options.h"
-#include "report/output.h"
+#include "report/parse_options.h"
 #include "report/profile/files.h"
 #include "report/reports.h"
 #include "report/sinks/choice.h"

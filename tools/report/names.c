@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 
 #include "base/shown.h"
-#include "report/edg.h"
 #include "report/kernel_group.h"
+#include "report/nvprof_names.h"
 
 /*
  * The demangler keeps tables on the stack in proportion to the name, and by itself refuses names

@@ -65,7 +65,4 @@ enum ct_options_result {
     CT_OPTIONS_WRONG, /* said on standard error */
 };
 
-/* The operands of argv are moved to its end. */
-enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **argv);
-
 #endif

@@ -11,7 +11,7 @@
 
 #include "config.h"
 #include "report/complain.h"
-#include "report/partial.h"
+#include "report/files/atomic_replace.h"
 #include "report/reports.h"
 #include "report/trace/trace_options.h"
 #include "system/parent.h"

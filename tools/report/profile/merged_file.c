@@ -14,11 +14,11 @@
 #include "format/payload.h"
 #include "format/write.h"
 #include "report/complain.h"
-#include "report/partial.h"
+#include "report/files/atomic_replace.h"
+#include "report/files/tmpfile.h"
 #include "report/profile/encode.h"
 #include "report/profile/files.h"
 #include "report/reports.h"
-#include "report/unnamed.h"
 
 static bool refuse(const char *path, const char *what, const char *reason)
 {

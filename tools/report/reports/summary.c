@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/live.h"
+#include "report/files/output.h"
 #include "report/names.h"
-#include "report/output.h"
 #include "report/profile/view.h"
+#include "report/profile_heading.h"
 #include "report/reports/advice.h"
 #include "report/reports/details.h"
 #include "report/reports/headline.h"

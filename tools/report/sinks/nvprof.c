@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/output.h"
+#include "report/files/output.h"
 
 struct sink {
     struct ct_sink sink;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/files/output.h"
 #include "report/trace/trace_nvprof.h"
-#include "report/output.h"
 
 #include <string.h>
 
-#include "report/live.h"
 #include "report/names.h"
+#include "report/profile_heading.h"
 #include "report/reports.h"
 #include "report/sinks/csv_text.h"
 #include "report/trace/trace_options.h"

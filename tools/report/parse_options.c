@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/options.h"
+#include "report/parse_options.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/live.h"
+#include "report/profile_heading.h"
 
 #include "report/names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/output.h"
+#include "report/files/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 
 #include "format/read.h"
 #include "format/trace_read.h"
-#include "report/behind.h"
 #include "report/complain.h"
+#include "report/files/pager.h"
+#include "report/files/writer_thread.h"
 #include "report/memory.h"
-#include "report/pager.h"
 #include "report/terminal.h"
 #include "system/parent.h"
 

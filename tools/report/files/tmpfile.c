@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/unnamed.h"
+#include "report/files/tmpfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

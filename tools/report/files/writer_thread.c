@@ -3,7 +3,7 @@
  * Two buffers: one is filled while the other is written. Output that fits into the first is written
  * when the stream is closed, without a thread.
  */
-#include "report/behind.h"
+#include "report/files/writer_thread.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/written.h"
+#include "report/files/drop_cache.h"
 
 #define BUFFER_BYTES ((size_t)1 << 18)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/written.h"
+#include "report/files/drop_cache.h"
 
 #include <fcntl.h>
 #include <stdint.h>

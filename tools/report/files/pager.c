@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/pager.h"
+#include "report/files/pager.h"
 
 #include <errno.h>
 #include <signal.h>

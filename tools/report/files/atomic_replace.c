@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/partial.h"
+#include "report/files/atomic_replace.h"
 
 #include <errno.h>
 #include <inttypes.h>

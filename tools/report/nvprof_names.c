@@ -4,7 +4,7 @@
  * (literals stand only there) and the innermost open bracket: within parentheses '<' and '>' may be
  * comparisons.
  */
-#include "report/edg.h"
+#include "report/nvprof_names.h"
 
 #include <ctype.h>
 #include <stdbool.h>
