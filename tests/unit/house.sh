@@ -66,15 +66,9 @@ comments() {
           } }
         END { print words, what + 0, bad + 0 }'
 }
-# PART MOST BADLY
-prose() {
-    local words what bad
-    read -r words what bad < <(comments "$1")
-    figure "$1: \"what\" in 10,000 words of comments" $((10000 * what / words)) "$2"
-    figure "$1: comments that begin without a noun" "$bad" "$3"
-}
-prose src 15 0
-prose include 15 0
-prose tools/report 15 0
-prose tools 40 26
+for part in src include tools; do
+    read -r words what bad < <(comments "$part")
+    figure "$part: \"what\" in 10,000 words of comments" $((10000 * what / words)) 15
+    figure "$part: comments that begin without a noun" "$bad" 0
+done
 exit $failed

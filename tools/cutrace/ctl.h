@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cutrace ctl PID COMMAND: what an operator asks of a running process. */
+/* cutrace ctl PID COMMAND: an operator's questions to a running process. */
 #ifndef CTL_H
 #define CTL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's environment: the launcher's own, and what makes the library come in. */
+/* The program's environment: the launcher's own, and the variables by which the library comes in.
+ */
 #ifndef ENVIRONMENT_H
 #define ENVIRONMENT_H
 

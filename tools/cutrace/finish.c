@@ -85,7 +85,7 @@ static void print_table(const struct options *o, const char *report, const char 
     free(a.word);
 }
 
-/* Who is slower, and in what; of the ranks and the operations those that cost most. */
+/* Slower ranks and their operations, those that cost most. */
 static void print_ranks(const char *report, const char *const *paths, size_t count)
 {
     struct arguments a = {calloc(count + 8, sizeof(char *)), 0};
@@ -132,7 +132,7 @@ static void print_tables(const struct options *o, const char *report, const char
         print_table(o, report, &paths[i], 1);
 }
 
-/* ---- what is said ---- */
+/* ---- words ---- */
 
 static void say_who_runs(const struct list *l, pid_t pid)
 {
@@ -185,7 +185,7 @@ static void say_files(pid_t pid, const char *const *paths, size_t count)
         say_of(pid, "Generated result file: %s", paths[i]);
 }
 
-/* A file of rows ends with a row: what is left to say goes where the terminal is. */
+/* A file of rows ends with a row: other lines go to the terminal. */
 static void say_beside_rows(const struct options *o)
 {
     if (where_text_goes(o) != say_where())

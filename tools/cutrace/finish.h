@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done when the program has ended: one file, one table, and where to look next. */
+/* The end of the program: one file, one table, and where to look next. */
 #ifndef FINISH_H
 #define FINISH_H
 

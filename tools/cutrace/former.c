@@ -17,7 +17,7 @@
 
 static bool kept, aside;
 
-/* Of the user's own, and with no other name: what is moved is a profile and nothing else. */
+/* A file is moved only if it is a profile, the user's own, and has no other name. */
 static bool is_profile(const char *path)
 {
     char magic[CT_FILE_MAGIC_BYTES] = "";

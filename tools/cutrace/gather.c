@@ -70,7 +70,7 @@ static bool merge(const struct group *g, const char *report, const char *to)
         return false;
     words[n++] = "cutrace-report";
     words[n++] = "merge";
-    words[n++] = "--live"; /* all of them or none: a sum beside what it is of counts twice */
+    words[n++] = "--live"; /* all of them or none: a sum beside its parts counts twice */
     words[n++] = "-o";
     words[n++] = to;
     words[n++] = "--";

@@ -22,7 +22,7 @@
 static sigset_t inherited_mask;
 static struct sigaction inherited_child;
 
-/* Nothing is handled: what comes waits until it is taken. Children are not to vanish unseen. */
+/* No signal is handled: each waits until it is taken. Children are not to vanish unseen. */
 static void take_signals(void)
 {
     struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -123,7 +123,7 @@ static bool is_to_stop(void)
            sigismember(&pending, SIGTTOU) == 1;
 }
 
-/* What the program sends to its parent is meant for who started it. */
+/* Signals that the program sends to its parent are meant for whoever started it. */
 static void pass_on(const struct job *j, int signal, const siginfo_t *info)
 {
     if (witness_saw(signal))

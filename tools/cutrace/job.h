@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the program as a child in the launcher's own process group, and passes on what comes to the
- * launcher alone: doc/internals/launcher.md says why it is done this way.
+ * Runs the program as a child in the launcher's own process group, and passes on signals that come
+ * to the launcher alone: doc/internals/launcher.md says why it is done this way.
  */
 #ifndef JOB_H
 #define JOB_H
@@ -24,12 +24,12 @@ int job_start(struct job *j);
 /* Until it has ended. */
 void job_wait(struct job *j);
 /*
- * From here on what asks to end ends the launcher, and the tool that it runs: who is to read what
- * is printed may never do so.
+ * From here on a signal that asks to end ends the launcher, and the tool that it runs: who is to
+ * read what is printed may never do so.
  */
 void job_may_be_ended(void);
 
-/* Of a clock that only goes forward. */
+/* Time of a clock that only goes forward. */
 double job_now_s(void);
 
 /* Ends as the program did: by its status, or by its signal, without a core of its own. */

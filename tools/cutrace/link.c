@@ -35,7 +35,7 @@ static bool has_ended(pid_t pid)
 }
 
 /*
- * Looks for a descriptor whose target begins so, and sets what is behind that. False: there is
+ * Looks for a descriptor whose target begins so, and sets the rest of it. False: there is
  * none; errno is EACCES if they may not be read.
  */
 static bool find_descriptor(DIR *descriptors, const char *start, char rest[LINK_NAME_BYTES])
@@ -277,7 +277,7 @@ static enum link_result converse(const struct link *l, int fd, enum ct_ctl_comma
         return fail(l, "is not the one that listens where it should");
     send(fd, &r, sizeof(r), MSG_NOSIGNAL); /* a refusal comes without being asked */
     ssize_t n = receive(fd, answer, profile);
-    if (n < 0 && errno == ECONNRESET) /* told once, before what was sent to us */
+    if (n < 0 && errno == ECONNRESET) /* told once, before the bytes that were sent to us */
         n = receive(fd, answer, profile);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return fail(l, "does not answer: a call of its driver does not return, or it is stopped");

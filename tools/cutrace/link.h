@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A running process with the library in it, and what can be asked of it (cutrace/ctl.h). */
+/* A running process with the library in it, and the questions that it answers (cutrace/ctl.h). */
 #ifndef LINK_H
 #define LINK_H
 

@@ -140,7 +140,7 @@ bool list_has_started(void)
     return any_started;
 }
 
-/* Nothing is added to what is no list. */
+/* Nothing is added to a file that is no list. */
 static int open_outer(void)
 {
     char magic[CT_RUN_MAGIC_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the processes of the run have told (cutrace/run.h): who started CUDA, who writes what. */
+/* The list of the run's processes (cutrace/run.h): who started CUDA, who writes which file. */
 #ifndef LIST_H
 #define LIST_H
 

@@ -188,7 +188,7 @@ static int import(struct options *o)
     return FAILED;
 }
 
-/* Neither it nor what it starts can be seen into: nothing is left to do here. */
+/* Neither it nor its children can be seen into: nothing is left to do here. */
 static _Noreturn void run_without(const struct program *p, const struct options *o)
 {
     say("%s %s: it runs unprofiled", p->path, p->why);

@@ -219,7 +219,7 @@ static int run(const char *report, char **words)
 struct request {
     const char *reports;
     const char *formats;
-    const char *output; /* NULL, "-" or what files' names begin with */
+    const char *output; /* NULL, "-" or the beginning of files' names */
     const char *unit;   /* NULL: nanoseconds */
     const char *type;
     bool overwrites;
@@ -241,7 +241,7 @@ static const char *unit_of(const char *name)
     return name;
 }
 
-/* False: it has been said what is wrong. */
+/* False: the error has been said. */
 static bool parse(struct request *r, int argc, char **argv)
 {
     static const struct option longs[] = {
@@ -299,7 +299,7 @@ static const char *format_of(const char *name)
     return !strcmp(name, "column") || !strcmp(name, "htable") ? "table" : name;
 }
 
-/* What a profile does not know one by one is in the trace beside it. */
+/* Single operations and calls are in the trace beside a profile. */
 static bool is_of_traces(const char *report)
 {
     size_t len = strcspn(report, ":");

@@ -21,7 +21,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 #include "options/options.def"
 };
 
-/* What nvprof has and this has not, but for values that ask for nothing. */
+/* Options that nvprof alone has, but for values that ask for nothing. */
 static const struct refusal {
     const char *name;
     char letter;
@@ -63,7 +63,7 @@ static bool is_option(const struct option_row *r)
     return r->name && (r->who == FOR_CTL) == for_ctl;
 }
 
-/* The plus: what comes behind the program's name is the program's. The colon: see refuse(). */
+/* The plus: arguments behind the program's name are the program's. The colon: see refuse(). */
 static void fill(struct getopt_tables *t)
 {
     char *letters = t->letters;
@@ -127,7 +127,7 @@ static bool is_time(const char *value)
     return strspn(value, "0123456789.") == strlen(value) && strtod(value, &end) > 0 && !*end;
 }
 
-/* What processes are to be told has to be possible there. */
+/* Options that processes are told have to be possible there. */
 static bool is_possible(const struct option_row *r, const char *value)
 {
     for (int i = 0; r->variable && i < CT_SETTINGS; i++)
@@ -140,7 +140,7 @@ static bool is_possible(const struct option_row *r, const char *value)
 
 /* ---- parsing ---- */
 
-/* Of nvprof's CONTEXT:STREAM:NAME:INVOCATION the name; NULL: it says more than that. */
+/* The name in nvprof's CONTEXT:STREAM:NAME:INVOCATION; NULL: it says more than that. */
 static const char *kernel_of(const char *value)
 {
     size_t context = strspn(value, "0123456789*"), name = 0;
@@ -207,7 +207,7 @@ static bool take_switch_value(struct options *o, const char *argument)
     return true;
 }
 
-/* False: somebody else does what it asks for. */
+/* False: somebody else does it. */
 static bool take_void(struct options *o, const struct refusal *r, const char *value)
 {
     bool any = r && r->values && !strcmp(r->values, "*");
@@ -219,7 +219,7 @@ static bool take_void(struct options *o, const struct refusal *r, const char *va
     return true;
 }
 
-/* Of several names the beginning. */
+/* The beginning of several names. */
 static bool is_ambiguous(const struct getopt_tables *t, const char *argument)
 {
     size_t len = strcspn(argument, "=");
@@ -269,7 +269,7 @@ static const char *excluded_pair(const struct options *o)
     return NULL;
 }
 
-/* What is about a program, where none is run; NULL: nothing is. */
+/* An option about a program, where none is run; NULL: there is none. */
 static const char *idle_option(const struct options *o)
 {
     for (int i = 0; i < OPTION_COUNT && options_has(o, OPTION_IMPORT); i++) {

@@ -38,7 +38,7 @@ enum options_result {
 };
 
 enum options_result options_parse(struct options *o, int argc, char **argv);
-/* The same of `cutrace ctl`: `command` is what is no option, wherever it stands. */
+/* Those of `cutrace ctl`: `command` is the argument that is no option, wherever it stands. */
 enum options_result options_parse_ctl(struct options *o, int argc, char **argv);
 
 static inline bool options_has(const struct options *o, enum option_id id)

@@ -41,7 +41,7 @@ static const char *variable(const char **p)
     return value;
 }
 
-/* What the letter stands for; *p is behind it. */
+/* The text that the letter stands for; *p is behind it. */
 static const char *meaning(char letter, const char **p, pid_t pid, char *room, size_t size)
 {
     *room = '\0';

@@ -7,13 +7,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* NULL: it makes sense; otherwise what does not. */
+/* NULL: it makes sense; otherwise the part that does not. */
 const char *pattern_check(const char *pattern);
 
 /* Whether each process may have a name of its own. */
 bool pattern_varies(const char *pattern);
 
-/* What it is for that process. False: too long, or a variable is not set; that has been said. */
+/* The pattern as that process fills it in. False: too long, or a variable is not set; that has been
+ * said. */
 bool pattern_expand(char *to, size_t size, const char *pattern, pid_t pid);
 
 #endif

@@ -10,8 +10,9 @@
 #include "say.h"
 #include "system/trust.h"
 
-#define SPECIAL " :\t\n$" /* separators of LD_PRELOAD, and what begins $LIB, $ORIGIN and the like  \
-                           */
+#define SPECIAL                                                                                    \
+    " :\t\n$" /* separators of LD_PRELOAD, and what begins $LIB, $ORIGIN and the like              \
+               */
 
 static char link_directory[PATH_MAX], link_path[PATH_MAX];
 
@@ -41,7 +42,7 @@ static bool is_trusted(const char *path)
     return fd >= 0;
 }
 
-/* What is installed may have been moved: the way from one directory to the other stays. */
+/* An installation may have been moved: the way from one directory to the other stays. */
 static const char *find(const char *const *places, const char *name, int mode)
 {
     char path[2 * PATH_MAX];

@@ -123,7 +123,7 @@ static void look_at_elf(struct program *p, int fd, const ElfW(Ehdr) * head)
         p->kind = PROGRAM_CLOSED;
         p->why = "has more privileges than its user (set-uid, set-gid or capabilities)";
     } else if (!read_loader(fd, head, loader, sizeof(loader))) {
-        p->kind = PROGRAM_DYNAMIC; /* the kernel will say what is wrong with it */
+        p->kind = PROGRAM_DYNAMIC; /* the kernel will name its error */
     } else if (!*loader) {
         p->kind = PROGRAM_STATIC;
         p->why = "is linked statically";
@@ -147,7 +147,7 @@ static bool take_interpreter(struct program *p, const char *head)
     return true;
 }
 
-/* False: it was a script, and is its interpreter now. What cannot be read is taken to be dynamic.
+/* False: it was a script, and is its interpreter now. An unreadable program is taken to be dynamic.
  */
 static bool look_at(struct program *p)
 {

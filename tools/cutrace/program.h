@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program is that is to be run: whether it can be, and whether the library can come in. */
+/* The program that is to be run: whether it can be, and whether the library can come in. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -15,7 +15,7 @@ enum program_kind {
 
 struct program {
     enum program_kind kind;
-    char path[PATH_MAX]; /* what would be run; of a script the interpreter */
+    char path[PATH_MAX]; /* the file that would be run; a script's interpreter */
     const char *why;     /* the library cannot come in; NULL: it can */
 };
 

@@ -14,7 +14,7 @@ void role_find(const struct options *o);
 struct ct_rank role_rank(void);
 /* Whether ranks have been asked for without this one. */
 bool role_is_left_out(void);
-/* Whether it prints the table, and what the others would say as well. */
+/* Whether it prints the table, and the others' lines as well. */
 bool role_speaks(void);
 
 #endif

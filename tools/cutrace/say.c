@@ -33,7 +33,7 @@ int say_where_else(void)
     return last_resort < 0 ? target : last_resort;
 }
 
-/* What does not fit is left out, and that is visible. */
+/* Text that does not fit is left out, and that is visible. */
 static size_t make_safe(char *to, size_t size, const char *from)
 {
     size_t at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the launcher says: one line each, on standard error or in the log file. */
+/* The launcher's messages: one line each, on standard error or in the log file. */
 #ifndef SAY_H
 #define SAY_H
 
@@ -9,18 +9,18 @@
 
 /* Where lines go from now on: a descriptor of ours, or -1 for nowhere. Standard error at first. */
 void say_to(int fd);
-/* A duplicate of what lines go to, for a child's standard error; -1: nowhere. */
+/* A duplicate of the descriptor that lines go to, for a child's standard error; -1: nowhere. */
 int say_where(void);
 
 /* Where that was before there was a log. */
 int say_where_else(void);
 
 /*
- * "cutrace: " and what the format says. Bytes of arguments that a terminal would obey are shown as
+ * "cutrace: " and the formatted text. Bytes of arguments that a terminal would obey are shown as
  * numbers, line ends included: one call is one line.
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same behind "==pid== ", as nvprof does while a program runs. */
+/* Behind "==pid== " instead, as nvprof does while a program runs. */
 void say_of(pid_t pid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* As a shell would want it written: quoted where it has to be. Cut when it does not fit. */

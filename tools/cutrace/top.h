@@ -33,7 +33,7 @@ struct top {
     uint64_t busy_ns;         /* of all GPUs that are in use, since the start and in the interval */
     uint64_t last_busy_ns;
     uint64_t active_devices;
-    struct ct_intern known; /* what rows are told apart by: names of graphs change hands */
+    struct ct_intern known; /* rows are told apart by it: names of graphs change hands */
     struct top_row *rows;
     size_t count, size;
 };

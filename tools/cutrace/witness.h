@@ -16,7 +16,7 @@ void witness_start(void);
 void witness_end(void);
 bool witness_is(pid_t process);
 
-/* Of a signal that the launcher has just taken: whether the group has got it. */
+/* Whether the group has got a signal that the launcher has just taken. */
 bool witness_saw(int signal);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was on the GPU, line by line as in the table, with all that is known of each. */
+/* Operations of the GPU, line by line as in the table, with all that is known of each. */
 #ifndef CT_PAGE_ACTIVITIES_H
 #define CT_PAGE_ACTIVITIES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the page says around its plots: processes, devices, and how far to trust it. */
+/* Facts around the page's plots: processes, devices, and how far to trust it. */
 #ifndef CT_PAGE_FACTS_H
 #define CT_PAGE_FACTS_H
 

@@ -37,7 +37,7 @@ struct ct_lane {
     uint64_t busy_ns;       /* sum of the durations */
     struct ct_string columns[CT_LANE_COLUMNS];
 
-    /* lane.c's own: what is not in the columns yet */
+    /* lane.c's own: items that are not in the columns yet */
     struct ct_lane_item open;
     uint64_t open_count;
     uint64_t open_longest_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was allocated and what was not freed, and managed memory that moved. */
+/* Memory that was allocated and not freed, and managed memory that moved. */
 #ifndef CT_PAGE_MEMORY_H
 #define CT_PAGE_MEMORY_H
 

@@ -4,7 +4,7 @@
 #include "page/json.h"
 #include "report/reports/nccl.h"
 
-/* Of those calls that have a time. */
+/* Sums of the calls that have a time. */
 static void set_times(json_t *to, const struct ct_file_collective *f)
 {
     if (!f->timed)

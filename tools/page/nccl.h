@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What NCCL was called for, by size of the message. */
+/* Calls of NCCL, by size of the message. */
 #ifndef CT_PAGE_NCCL_H
 #define CT_PAGE_NCCL_H
 

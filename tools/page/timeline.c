@@ -188,7 +188,8 @@ static uint32_t range_lane(struct reading *r, const struct ct_event *e, uint32_t
     return n->at[index] - 1;
 }
 
-/* Where a range is drawn, and as what, in one number: its trace's tables may be gone when it ends.
+/* Where a range is drawn, and as which one, in one number: its trace's tables may be gone when it
+ * ends.
  */
 static int64_t place_of(struct reading *r, const struct ct_event *e, uint32_t lane)
 {
@@ -217,7 +218,7 @@ static void take_range(struct reading *r, const struct ct_event *e)
     }
 }
 
-/* What has no end lasts to that of the timeline. */
+/* A range without an end lasts to that of the timeline. */
 static void end_ranges(struct reading *r)
 {
     struct ct_open_range range;

@@ -19,7 +19,7 @@ struct ct_page_timeline {
     uint64_t most_items;
     struct ct_lane *lanes;
     size_t lane_count, lanes_size;
-    json_t *facts; /* what the page is told beside the columns; NULL: there is no trace */
+    json_t *facts; /* facts for the page beside the columns; NULL: there is no trace */
 };
 
 /* False: a file could not be read, or is of none of m's processes, which was said. */
