@@ -50,7 +50,7 @@ static int ask(const struct link *l, enum ct_ctl_command command, struct ct_ctl_
     }
 }
 
-/* A path of the process's choice. */
+/* The text is of another process's choice: bytes that a terminal obeys are shown as numbers. */
 static void print_shown(const char *text)
 {
     for (; *text; text++) {
@@ -113,7 +113,7 @@ static int flush(const struct link *l, const struct options *o)
 
 /* ---- all processes ---- */
 
-/* Blanks between its words; of a process of any user's. */
+/* The words with blanks between them. The process may be any user's. */
 static void print_command_line(const char *pid)
 {
     char path[64], text[512];

@@ -31,7 +31,7 @@ static bool is_of(const char *entry, const char *name)
     return !strncmp(entry, name, len) && entry[len] == '=';
 }
 
-/* The next one of that name from `i` on, or `count`. */
+/* The index of the next variable of that name from `i` on, or `count`. */
 static size_t next_of(const char *name, size_t i)
 {
     while (i < count && !is_of(made[i], name))
@@ -39,7 +39,7 @@ static size_t next_of(const char *name, size_t i)
     return i;
 }
 
-/* Once: of several of a name programs see the first, and the loader the last. */
+/* Leaves one variable of the name: of several, programs see the first, and the loader the last. */
 static void set(const char *name, const char *value)
 {
     size_t first = next_of(name, 0), kept = first + 1;
@@ -51,14 +51,14 @@ static void set(const char *name, const char *value)
     count = kept;
 }
 
-/* As a program sees it. */
+/* The value that a program sees. */
 static const char *value_of(const char *name)
 {
     size_t i = next_of(name, 0);
     return i < count ? made[i] + strlen(name) + 1 : NULL;
 }
 
-/* As the loader sees it. */
+/* The value that the loader sees. */
 static const char *last_value_of(const char *name)
 {
     const char *value = NULL;
@@ -81,8 +81,9 @@ static bool lists(const char *list, const char *library)
 }
 
 /*
- * Behind what is there already: a sanitizer's runtime has to be first, and who is before us still
- * comes by here. Not twice, where one launcher runs in another.
+ * The library comes behind those that are there already: a sanitizer's runtime has to be first, and
+ * calls that a library before ours takes still come by here. Not twice, where one launcher runs in
+ * another.
  */
 static void set_preload(const char *library)
 {
@@ -96,7 +97,7 @@ static void set_preload(const char *library)
     }
 }
 
-/* Options that are variables, too, win over those that are set. */
+/* An option wins over its variable in the environment. */
 static void set_given(const struct options *o)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -141,7 +142,7 @@ const char *environment_output(void)
     return value_of("CUTRACE_OUTPUT");
 }
 
-/* To print one there has to be one: beside the profile, unless another place is asked for. */
+/* A trace to be printed has to be written: beside the profile, unless another place is given. */
 static void set_trace(const struct options *o)
 {
     const char *name = value_of("CUTRACE_TRACE");
@@ -152,7 +153,7 @@ static void set_trace(const struct options *o)
         make_absolute(OPTION_TRACE, name);
 }
 
-/* A misspelt one would be without effect. */
+/* A misspelt variable would be without effect. */
 static void say_unknown(const char *entry)
 {
     const char *names[OPTION_COUNT];
@@ -192,7 +193,7 @@ char **environment_make(const struct options *o, const char *library, const char
     count = inherited;
     look_for_unknown();
     set_preload(library);
-    /* A line where another has the table; the table where we will not know of any. */
+    /* Off where the launcher prints the table; not where it has no list of the profiles. */
     set("CUTRACE_PRINT", list && role_speaks() ? "off" : "on");
     set("CUTRACE_RUN", list ? list : "none");
     if (options_has(o, OPTION_QUIET))

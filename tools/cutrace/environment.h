@@ -8,7 +8,7 @@
 
 /* Where profiles are to go, as the pattern that processes are given; NULL before it is made. */
 const char *environment_output(void);
-/* list: for CUTRACE_RUN. */
+/* list: the value of CUTRACE_RUN; NULL: there is no list. */
 char **environment_make(const struct options *o, const char *library, const char *list);
 
 #endif

@@ -11,7 +11,7 @@
 #include "list.h"
 #include "system/proc.h"
 
-/* By a descriptor, which another process that gets the number later is not meant by. */
+/* The descriptor stays the process's; its number may become another's. */
 struct member {
     pid_t pid;
     int fd;
@@ -40,12 +40,12 @@ static bool is_kept(pid_t pid)
     return false;
 }
 
-/* It, and who is between it and the program; false: it is none of the program's descendants. */
+/* Keeps a process and those between it and the program; false: it is no descendant. */
 static bool keep_line(pid_t pid)
 {
     if (pid == eldest || is_kept(pid))
         return true;
-    int fd = pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1; /* before it is looked at */
+    int fd = pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1; /* before its parent is read */
     if (fd < 0)
         return false;
     bool ours = keep_line((pid_t)ct_proc_parent((uint64_t)pid));

@@ -8,10 +8,10 @@
 
 #include <sys/types.h>
 
-/* Looks for those that are there now; those found before stay. */
+/* Looks for such processes that are there now; those found before stay. */
 void family_gather(pid_t program);
 void family_signal(int signal);
-/* Returns when all that were found have ended; whoever has not done so in time is ended. */
+/* Waits for the processes found to end; kills those that have not in time. */
 void family_end(double patience_s);
 
 #endif

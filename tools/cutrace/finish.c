@@ -15,7 +15,7 @@
 #include "unheard.h"
 
 #define RANKS_SHOWN "8"
-#define FILES_NAMED 8 /* in the line that says how to look at them again */
+#define FILES_NAMED 8 /* in the line that says how to look at the files again */
 
 /* A path as the user would write it: without the working directory. */
 static const char *short_path(const char *path)
@@ -79,7 +79,7 @@ static void print_table(const struct options *o, const char *report, const char 
     for (size_t i = 0; i < count; i++)
         add(&a, paths[i]);
     int status = job_tool(report, a.word, say_where(),
-                          where_text_goes(o)); /* of its own failures it speaks itself */
+                          where_text_goes(o)); /* the report says its own failures */
     if (status < 0 || status >= 127)
         say("the table could not be printed: %s failed", report);
     free(a.word);
@@ -116,7 +116,7 @@ void finish_import(const struct options *o, const char *report)
     execv(report, a.word);
 }
 
-/* Each process has a table, and for that its file. */
+/* Whether each process is to have a table, and for that its file. */
 static bool wants_each(const struct options *o)
 {
     const char *each = o->value[OPTION_CHILDREN];
@@ -153,7 +153,7 @@ static void say_what_next(pid_t pid, const char *report, const char *const *path
            count > FILES_NAMED ? " ..." : "");
 }
 
-/* Those of other ranks are other launchers', and may still be written. */
+/* Profiles of other ranks are other launchers', and may still be written. */
 static void say_all_ranks(pid_t pid, const char *path)
 {
     char all[4096];
@@ -170,7 +170,7 @@ static void say_who_left_none(const struct list *l, pid_t pid)
     if (!l->started && role_speaks())
         unheard_say(pid);
     else if (l->started && !l->profiles && unheard_say_files(pid))
-        return; /* they could tell no more when they had a name */
+        return; /* these processes could not tell when their files had names */
     else if (l->started == 1 && !l->profiles)
         say_of(pid, "The process that started CUDA left no profile that can be found");
     else if (l->profiles < l->started)
@@ -227,7 +227,7 @@ static void tell(const struct options *o, const char *report, const struct list 
         print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
 }
 
-/* A launcher inside of this one told it: the one around this one is to know. */
+/* A launcher inside of this one told of a profile: the launcher around is to know. */
 static void pass_further(pid_t launcher, const char *wanted, const char *path)
 {
     (void)wanted;
@@ -241,7 +241,7 @@ void finish(const struct options *o, const char *report, pid_t pid)
     const char **paths = calloc(l.count + 1, sizeof(*paths));
     if (paths)
         tell(o, report, &l, pid, paths);
-    for (size_t i = 0; i < l.count; i++) /* those that were merged are none any more */
+    for (size_t i = 0; i < l.count; i++) /* merged ones have been removed */
         if (!l.files[i].trace && !access(l.files[i].path, F_OK))
             list_pass_on(getpid(), l.files[i].path);
     list_each(CT_RUN_PASSED, pass_further);

@@ -9,7 +9,7 @@
 
 void finish(const struct options *o, const char *report, pid_t pid);
 
-/* Prints a profile's table instead of running anything. Returns only when that cannot be. */
+/* Prints a profile's table instead of running anything. Returns only if no report can be run. */
 void finish_import(const struct options *o, const char *report);
 
 #endif

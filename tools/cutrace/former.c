@@ -13,7 +13,7 @@
 
 #define NOW "summary.bin"
 #define BEFORE "summary.old.bin"
-#define ASIDE "summary.old.bin-" /* of the run before that one, until this one has a profile */
+#define ASIDE "summary.old.bin-" /* of the run before that, until this run has a profile */
 
 static bool kept, aside;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile of the run before, which is kept as summary.old.bin when this one has no name. */
+/* The profile of the run before, kept as summary.old.bin where this run's is given no name. */
 #ifndef FORMER_H
 #define FORMER_H
 
@@ -7,7 +7,7 @@
 
 /* Before the program starts. */
 void former_keep(const struct options *o);
-/* When it has ended: a run without a profile leaves everything as it was. */
+/* When the program has ended: a run without a profile leaves everything as it was. */
 void former_end(void);
 
 #endif

@@ -15,10 +15,10 @@
 struct group {
     const char **paths;
     size_t count;
-    bool open; /* one of them is still written */
+    bool open; /* a process still writes one of the files */
 };
 
-/* Those of the list that were to have the name of entry `first`, which is the first such. */
+/* Profiles that were to have the name of entry `first`, the first of them in the list. */
 static struct group group_of(const struct list *l, size_t first, const char **room)
 {
     struct group g = {.paths = room};
@@ -40,7 +40,7 @@ static bool is_first(const struct list *l, size_t i)
     return true;
 }
 
-/* Whether the file of a rank has its number in its name. */
+/* Whether the file is a rank's, with the number in its name. */
 static bool is_of_rank(const char *path, const char *wanted)
 {
     char all[2 * PATH_MAX];
@@ -49,9 +49,8 @@ static bool is_of_rank(const char *path, const char *wanted)
 }
 
 /*
- * The name that was asked for, unless another run's process has it: of the processes here, or of
- * those of all ranks. Where there is one of us in each rank, that name would be for the others,
- * too.
+ * The name that was asked for, if one of the processes here has it, or if these are all ranks; else
+ * another run may have it. With a launcher in each rank the name would be for the other ranks, too.
  */
 static const char *name_of(const struct group *g, const char *wanted)
 {

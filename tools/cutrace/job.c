@@ -18,7 +18,7 @@
 #define LOOK_NS 50000000 /* between looks whether CUDA has started */
 #define PATIENCE_S 5     /* from SIGTERM to SIGKILL */
 
-/* As they were when the launcher was started: so the program gets them. */
+/* The mask and the handler that the launcher was started with: the program gets them. */
 static sigset_t inherited_mask;
 static struct sigaction inherited_child;
 
@@ -44,7 +44,7 @@ static sigset_t endings(void)
     return set;
 }
 
-/* Those that came until now were for the program. */
+/* Signals to end that came until now were for the program. */
 static void forget_endings(void)
 {
     const struct timespec now = {0};
@@ -91,7 +91,7 @@ static _Noreturn void be_program(const struct job *j, pid_t launcher, int failur
     _exit(127);
 }
 
-/* Returns when the program is running, or cannot be. */
+/* Returns 0 when the program is running, or the errno by which it cannot be. */
 static int start(struct job *j)
 {
     int ends[2], error = 0;
@@ -127,9 +127,9 @@ static bool is_to_stop(void)
 static void pass_on(const struct job *j, int signal, const siginfo_t *info)
 {
     if (witness_saw(signal))
-        return; /* the program has got it as well */
+        return; /* the program has got the signal as well */
     if (signal == SIGCONT && is_to_stop())
-        return; /* the stop took it from the witness, and the program may have stopped by now */
+        return; /* the witness lost SIGCONT to the stop, and the program may have stopped by now */
     pid_t to = info->si_code == SI_USER && info->si_pid == j->pid ? getppid() : j->pid;
     if (info->si_code == SI_QUEUE)
         sigqueue(to, signal, info->si_value);
@@ -139,7 +139,7 @@ static void pass_on(const struct job *j, int signal, const siginfo_t *info)
 
 /*
  * The program has stopped: so must the launcher, by the same signal, for the shell to see its job
- * stop. Not if it is to go on already.
+ * stop. Not if a SIGCONT waits already.
  */
 static void stop_by(int signal)
 {
@@ -153,13 +153,13 @@ static void stop_by(int signal)
     if (signal != SIGSTOP)
         sigaction(signal, &standard, &before);
     raise(signal);
-    sigprocmask(SIG_UNBLOCK, &one, NULL); /* here it stops */
+    sigprocmask(SIG_UNBLOCK, &one, NULL); /* here the launcher stops */
     sigprocmask(SIG_BLOCK, &one, NULL);
     if (signal != SIGSTOP)
         sigaction(signal, &before, NULL);
 }
 
-/* False: the program has ended. The witness is asked for its end by its own number. */
+/* False: the program has ended. The witness's end is for reap_orphans() to see. */
 static bool look_at_program(struct job *j)
 {
     int status;
@@ -200,7 +200,7 @@ double job_now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Who they are is found out before the first ends: then the others have new parents. */
+/* Descendants are looked for before the first ends: then the others have new parents. */
 static void end_all(pid_t program, int signal)
 {
     family_gather(program);
@@ -210,7 +210,7 @@ static void end_all(pid_t program, int signal)
     family_signal(SIGCONT);
 }
 
-/* Asked to end first; whoever does not is ended. */
+/* SIGTERM after the timeout, then SIGKILL to processes that have not ended. */
 static void watch_clock(struct job *j)
 {
     static double end_s; /* 0: CUDA has not started */
@@ -287,7 +287,7 @@ int job_tool(const char *path, char **argv, int out, int err)
     int status;
     pid_t launcher = getpid(), pid = fork();
     if (!pid) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM); /* by which it leaves no part of a file behind */
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* by which the tool leaves no part of a file behind */
         sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
         if (getppid() != launcher)
             _exit(127);

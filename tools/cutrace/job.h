@@ -19,13 +19,13 @@ struct job {
     bool timed_out; /* ended because of the timeout */
 };
 
-/* 0, or why it could not be run. From here on signals wait. */
+/* 0, or the errno by which the program could not be run. From here on signals wait. */
 int job_start(struct job *j);
-/* Until it has ended. */
+/* Returns when the program has ended. */
 void job_wait(struct job *j);
 /*
- * From here on a signal that asks to end ends the launcher, and the tool that it runs: who is to
- * read what is printed may never do so.
+ * From here on a signal that asks to end ends the launcher, and the tool that it runs: their
+ * output may never be read.
  */
 void job_may_be_ended(void);
 
@@ -35,7 +35,7 @@ double job_now_s(void);
 /* Ends as the program did: by its status, or by its signal, without a core of its own. */
 _Noreturn void job_end_as(int status);
 
-/* Runs a tool to its end, with its standard output and error; its exit status. */
+/* Runs a tool to its end, with `out` and `err` as its standard streams; its exit status. */
 int job_tool(const char *path, char **argv, int out, int err);
 
 #endif

@@ -35,8 +35,8 @@ static bool has_ended(pid_t pid)
 }
 
 /*
- * Looks for a descriptor whose target begins so, and sets the rest of it. False: there is
- * none; errno is EACCES if they may not be read.
+ * Looks for a descriptor whose target begins so, and copies the target's rest. False: there is
+ * none; errno is EACCES if descriptors may not be read.
  */
 static bool find_descriptor(DIR *descriptors, const char *start, char rest[LINK_NAME_BYTES])
 {
@@ -115,7 +115,7 @@ static bool has_library(pid_t pid)
     return found;
 }
 
-/* Its effective user, as seen from here; -1: it is not known. */
+/* The process's effective user, as seen from here; -1: it is not known. */
 static uid_t user_of(pid_t pid)
 {
     char line[256];
@@ -154,7 +154,7 @@ static void say_why_not(pid_t pid)
         say("process %d runs without libcutrace.so", (int)pid);
 }
 
-/* Names are of a network namespace, and containers often have one of their own. */
+/* Sockets' names are of a network namespace, and containers often have one of their own. */
 static bool enter_network_of(pid_t pid)
 {
     struct stat own, its;
@@ -277,7 +277,7 @@ static enum link_result converse(const struct link *l, int fd, enum ct_ctl_comma
         return fail(l, "is not the one that listens where it should");
     send(fd, &r, sizeof(r), MSG_NOSIGNAL); /* a refusal comes without being asked */
     ssize_t n = receive(fd, answer, profile);
-    if (n < 0 && errno == ECONNRESET) /* told once, before the bytes that were sent to us */
+    if (n < 0 && errno == ECONNRESET) /* told once, before the answer's bytes */
         n = receive(fd, answer, profile);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return fail(l, "does not answer: a call of its driver does not return, or it is stopped");
@@ -296,7 +296,7 @@ enum link_result link_ask(const struct link *l, enum ct_ctl_command command,
     if (profile)
         *profile = -1;
     int fd = call(l);
-    if (fd < 0) /* at its end it listens no more before it is gone */
+    if (fd < 0) /* a process that ends listens no more before it is gone */
         return errno == ECONNREFUSED ? LINK_ENDED : fail(l, "cannot be reached");
     enum link_result result = converse(l, fd, command, answer, profile);
     close(fd);

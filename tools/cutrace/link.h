@@ -19,7 +19,7 @@ struct link {
 enum link_result {
     LINK_ANSWERED,
     LINK_ENDED,  /* the process has, or listens no more */
-    LINK_FAILED, /* which has been said */
+    LINK_FAILED, /* the reason has been said */
 };
 
 /* Whether the process can be asked by this user; nothing is said. */
@@ -30,7 +30,7 @@ bool link_find(struct link *l, pid_t pid);
 
 /*
  * One question and its answer. *profile: the process's profile, open for reading and the caller's
- * to close, or -1; NULL: it is not wanted.
+ * to close, or -1; NULL: no profile is wanted.
  */
 enum link_result link_ask(const struct link *l, enum ct_ctl_command command,
                           struct ct_ctl_answer *answer, int *profile);

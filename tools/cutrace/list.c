@@ -18,8 +18,8 @@
 #include "system/hush.h"
 
 #define CLOSE_TRIES 50 /* of 10 ms */
-#define MOST_BYTES                                                                                 \
-    (64 << 20) /* more is not the library's, which looks no further (service/run.c) */
+/* The library looks no further, either (service/run.c). */
+#define MOST_BYTES (64 << 20)
 
 static int fd = -1;
 
@@ -28,11 +28,11 @@ const char *list_make(void)
     static char name[64];
     struct ct_hush hush;
     fd = own_move_up(memfd_create("cutrace-run", MFD_CLOEXEC));
-    ct_hush_begin(&hush); /* it is a file, and how large one may be is limited by some */
+    ct_hush_begin(&hush); /* the list is a file, and some users limit the size of files */
     bool begun = fd >= 0 && write(fd, CT_RUN_MAGIC, CT_RUN_MAGIC_BYTES) == CT_RUN_MAGIC_BYTES;
     ct_hush_end(&hush);
     if (!begun) {
-        fd = -1; /* nothing is known, not even that there was nothing */
+        fd = -1; /* nothing is known, not even that no process started CUDA */
         return NULL;
     }
     snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)getpid(), fd);
@@ -43,7 +43,7 @@ struct record {
     const char *head, *wanted, *path;
 };
 
-/* All of it, with a zero byte behind, so that a record cut short ends all the same. */
+/* The whole list, with a zero byte behind, so that a record cut short ends all the same. */
 static char *read_all(const char **first, const char **end)
 {
     struct stat st;
@@ -66,7 +66,7 @@ static bool is_open(const char *path)
     return busy;
 }
 
-/* One after the other; false: there are no more. */
+/* Records one after the other; false: there are no more. */
 static bool next(struct record *r, const char **at, const char *end)
 {
     r->head = *at;
@@ -91,7 +91,7 @@ static void add(struct list *l, const struct record *r)
     if ((*r->head != CT_RUN_SUMMARY && *r->head != CT_RUN_TRACE) || access(r->path, F_OK))
         return;
     for (size_t i = 0; i < l->count; i++)
-        if (!strcmp(l->files[i].path, r->path)) { /* of one that was removed before */
+        if (!strcmp(l->files[i].path, r->path)) { /* an earlier file of that name was removed */
             l->files[i] = f;
             return;
         }
@@ -173,7 +173,7 @@ void list_read(struct list *l)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     const char *at, *end;
-    *l = (struct list){.known = read_all(&at, &end) != NULL}; /* which goes on pointing there */
+    *l = (struct list){.known = read_all(&at, &end) != NULL}; /* never freed: files point into it */
     if (!l->known && fd >= 0)
         say("what processes told cannot be read: %s", strerror(errno));
     for (struct record r; next(&r, &at, end);)

@@ -88,7 +88,7 @@ static void need_pattern(const char *option, const char *pattern)
     exit(FAILED);
 }
 
-/* Better said now than after hours. */
+/* The error is better said now than after hours. */
 static void need_writable(const char *path)
 {
     char directory[4096];
@@ -106,7 +106,7 @@ static void need_writable(const char *path)
     exit(FAILED);
 }
 
-/* In each rank's file's name there is its number, as the library puts it there. */
+/* Adds the rank's number to its file's name, as the library does. */
 static void add_own_rank(char *path, size_t size)
 {
     char rest[256];
@@ -119,7 +119,7 @@ static void add_own_rank(char *path, size_t size)
     ct_text_add(&t, rest);
 }
 
-static int log_stream = -1; /* a standard stream, of which the launcher keeps none itself */
+static int log_stream = -1; /* duplicate of a standard stream: the launcher keeps none */
 
 static void check_outputs(const struct options *o)
 {
@@ -131,11 +131,11 @@ static void check_outputs(const struct options *o)
     need_pattern("log-file", log);
     char path[4096];
     struct stat st;
-    if (log && !pattern_expand(path, sizeof(path), log, getpid())) /* whose is not known yet */
+    if (log && !pattern_expand(path, sizeof(path), log, getpid())) /* no pid of the program yet */
         exit(FAILED);
     if (log)
         need_writable(path);
-    if (!output || pattern_varies(output)) /* by what each process may have of its own */
+    if (!output || pattern_varies(output)) /* processes may have names of their own */
         return;
     if (!pattern_expand(path, sizeof(path), output, 0))
         exit(FAILED);
@@ -148,7 +148,7 @@ static void check_outputs(const struct options *o)
     need_writable(path);
 }
 
-/* The ranks of a job may have one log. */
+/* The ranks of a job may have one log: one of them empties it. */
 static void open_log(const char *pattern, pid_t pid)
 {
     char path[4096];
@@ -188,7 +188,7 @@ static int import(struct options *o)
     return FAILED;
 }
 
-/* Neither it nor its children can be seen into: nothing is left to do here. */
+/* The library comes neither into the program nor into its children: nothing is left to do. */
 static _Noreturn void run_without(const struct program *p, const struct options *o)
 {
     say("%s %s: it runs unprofiled", p->path, p->why);

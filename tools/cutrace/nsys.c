@@ -54,7 +54,7 @@ static void add_value(struct words *w, const char *option, const char *value)
     add(w, word);
 }
 
-/* One of the words of a list that commas separate. */
+/* Whether a word is in a list that commas separate. */
 static bool has(const char *list, const char *word)
 {
     size_t len = strlen(word);
@@ -90,7 +90,7 @@ static bool take_range(struct words *w, const struct row *r, const char *value)
     return true;
 }
 
-/* False: it is refused. */
+/* False: the option is refused, which has been said. */
 static bool take(struct words *w, const struct row *r, const char *value)
 {
     bool is_off = !strcmp(value, "false") || !strcmp(value, "none");
@@ -186,7 +186,7 @@ bool nsys_profile(int *argc, char ***argv)
 
 /* ---- reports of a file ---- */
 
-/* The file as it is, or as cutrace has it: without nsys's suffix, or with one of ours. */
+/* A file named with `suffix` in place of nsys's; else the name, or NULL with a suffix. */
 static const char *file_of(const char *name, const char *suffix)
 {
     static const char *const theirs[] = {"", ".nsys-rep", ".sqlite", ".qdrep", ".bin"};
@@ -230,7 +230,7 @@ static const char *const units[][2] = {{"usec", "us"}, {"microseconds", "us"},
                                        {"msec", "ms"}, {"milliseconds", "ms"},
                                        {"sec", "s"},   {"seconds", "s"}};
 
-/* NULL: nsys's own, which these reports have anyway. */
+/* The report's name of a unit; NULL: nanoseconds, which these reports have anyway. */
 static const char *unit_of(const char *name)
 {
     if (!strcmp(name, "nsec") || !strcmp(name, "nanoseconds"))
@@ -258,7 +258,7 @@ static bool parse(struct request *r, int argc, char **argv)
         case 'r':
             r->reports = optarg;
             break;
-        case 'f': /* of export: whether to overwrite */
+        case 'f': /* export's: whether to overwrite */
             r->formats = optarg;
             r->overwrites |= !strcmp(optarg, "true");
             break;

@@ -7,11 +7,11 @@
 
 /*
  * `cutrace profile ...` becomes the launcher's own command line in *argc and *argv, which is never
- * freed. False: something is refused, which has been said.
+ * freed. False: an option is refused, which has been said.
  */
 bool nsys_profile(int *argc, char ***argv);
 
-/* `cutrace stats ...` and `cutrace export ...`: reports of a file. Their exit status. */
+/* `cutrace stats ...` and `cutrace export ...`: reports of a file. Returns the exit status. */
 int nsys_stats(int argc, char **argv, const char *report);
 int nsys_export(int argc, char **argv, const char *report);
 

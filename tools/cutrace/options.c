@@ -120,14 +120,14 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-/* Decimal, and more than nothing. */
+/* A decimal number above 0. */
 static bool is_time(const char *value)
 {
     char *end;
     return strspn(value, "0123456789.") == strlen(value) && strtod(value, &end) > 0 && !*end;
 }
 
-/* Options that processes are told have to be possible there. */
+/* A value for the library has to be one that the library takes. */
 static bool is_possible(const struct option_row *r, const char *value)
 {
     for (int i = 0; r->variable && i < CT_SETTINGS; i++)
@@ -140,7 +140,7 @@ static bool is_possible(const struct option_row *r, const char *value)
 
 /* ---- parsing ---- */
 
-/* The name in nvprof's CONTEXT:STREAM:NAME:INVOCATION; NULL: it says more than that. */
+/* The name in nvprof's CONTEXT:STREAM:NAME:INVOCATION; NULL: the value chooses by more. */
 static const char *kernel_of(const char *value)
 {
     size_t context = strspn(value, "0123456789*"), name = 0;
@@ -181,8 +181,8 @@ static enum options_result take(struct options *o, int id, const char *value)
 }
 
 /*
- * nsys has `-f true`: taken as that where the program comes behind, which would have to be called
- * true or false otherwise. Moves *at past it.
+ * nsys has `-f true`: the word is the option's value if another word is behind it; else a program
+ * may be called true or false. Moves *at past the value.
  */
 static void take_switch(struct options *o, int id, char **argv, int *at)
 {
@@ -196,7 +196,7 @@ static void take_switch(struct options *o, int id, char **argv, int *at)
     ++*at;
 }
 
-/* False: it is no value of it. */
+/* False: the argument is not -f's long form with =true or =false. */
 static bool take_switch_value(struct options *o, const char *argument)
 {
     const char *value = strchr(argument, '=');
@@ -207,7 +207,7 @@ static bool take_switch_value(struct options *o, const char *argument)
     return true;
 }
 
-/* False: somebody else does it. */
+/* False: the option is none of nvprof's, or its value asks for something that is not here. */
 static bool take_void(struct options *o, const struct refusal *r, const char *value)
 {
     bool any = r && r->values && !strcmp(r->values, "*");
@@ -219,7 +219,7 @@ static bool take_void(struct options *o, const struct refusal *r, const char *va
     return true;
 }
 
-/* The beginning of several names. */
+/* An option that getopt refuses though names begin with it is the beginning of several. */
 static bool is_ambiguous(const struct getopt_tables *t, const char *argument)
 {
     size_t len = strcspn(argument, "=");

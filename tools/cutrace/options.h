@@ -34,11 +34,11 @@ struct options {
 enum options_result {
     OPTIONS_RUN,
     OPTIONS_DONE,  /* --help or --version was answered */
-    OPTIONS_WRONG, /* which has been said */
+    OPTIONS_WRONG, /* the error has been said */
 };
 
 enum options_result options_parse(struct options *o, int argc, char **argv);
-/* Those of `cutrace ctl`: `command` is the argument that is no option, wherever it stands. */
+/* Options of `cutrace ctl`; `command`: the arguments that are no options, wherever they stand. */
 enum options_result options_parse_ctl(struct options *o, int argc, char **argv);
 
 static inline bool options_has(const struct options *o, enum option_id id)

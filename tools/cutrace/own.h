@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The launcher's own descriptors: above those that anybody counts on, and closed on exec. By that
- * they are told from those it has inherited, which are the program's.
+ * The launcher's own descriptors: above those that anybody counts on, and closed on exec. That flag
+ * tells them from inherited descriptors, which are the program's.
  */
 #ifndef OWN_H
 #define OWN_H
 
-/* Takes fd over and moves it up. -1: there was none, or no room. */
+/* Takes fd over and moves it up. -1: fd was -1, or there is no room. */
 int own_move_up(int fd);
 
 /*
- * Closes all that was inherited, for a pipe's reader waits for the last writer, and has /dev/null
- * in the place of the standard streams.
+ * Closes the inherited descriptors, as a pipe's reader waits for the last writer, and puts
+ * /dev/null in the place of the standard streams.
  */
 void own_drop_inherited(void);
 

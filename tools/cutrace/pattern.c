@@ -28,7 +28,7 @@ bool pattern_varies(const char *pattern)
     return false;
 }
 
-/* The value of the variable whose name in braces *p stands at, which is passed. */
+/* The value of the variable that is named in braces at *p, which is moved behind them. */
 static const char *variable(const char **p)
 {
     char name[256];

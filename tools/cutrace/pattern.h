@@ -7,14 +7,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* NULL: it makes sense; otherwise the part that does not. */
+/* NULL: the pattern makes sense; otherwise the rule that it breaks. */
 const char *pattern_check(const char *pattern);
 
 /* Whether each process may have a name of its own. */
 bool pattern_varies(const char *pattern);
 
-/* The pattern as that process fills it in. False: too long, or a variable is not set; that has been
- * said. */
+/* The pattern filled in for a process. False: too long, or a variable is unset; that was said. */
 bool pattern_expand(char *to, size_t size, const char *pattern, pid_t pid);
 
 #endif

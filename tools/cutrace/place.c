@@ -10,13 +10,12 @@
 #include "say.h"
 #include "system/trust.h"
 
-#define SPECIAL                                                                                    \
-    " :\t\n$" /* separators of LD_PRELOAD, and what begins $LIB, $ORIGIN and the like              \
-               */
+/* Separators of LD_PRELOAD, and the sign that $LIB, $ORIGIN and the like begin with. */
+#define SPECIAL " :\t\n$"
 
 static char link_directory[PATH_MAX], link_path[PATH_MAX];
 
-/* Up to and with the last slash of the launcher's own path. */
+/* The launcher's own path up to its last slash, with it. */
 static const char *own_directory(void)
 {
     static char path[PATH_MAX];
@@ -28,7 +27,7 @@ static const char *own_directory(void)
     return path;
 }
 
-/* Who could exchange the launcher may put other files beside it; nobody else. */
+/* A user who could exchange the launcher may put other files beside it; nobody else. */
 static bool is_trusted(const char *path)
 {
     char own[PATH_MAX];

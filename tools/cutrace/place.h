@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-/* NULL: it is not there. */
+/* NULL: the file is not there, or not to be trusted. */
 const char *place_library(void);
 const char *place_report(void);
 
 /*
  * The library as it can stand in LD_PRELOAD, where blanks and colons separate names: a link of
- * another name where its path has such. NULL: none could be made.
+ * another name where its path has these. NULL: none could be made.
  */
 const char *place_preloadable(const char *library);
 /* Removes that link, if there is one. */

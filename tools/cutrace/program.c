@@ -27,7 +27,7 @@
 #define OUR_MACHINE EM_AARCH64
 #endif
 
-/* 0, or why it cannot be run. */
+/* 0, or the errno by which the file cannot be run. */
 static int try_file(const char *path)
 {
     struct stat st;
@@ -38,7 +38,7 @@ static int try_file(const char *path)
     return access(path, X_OK) ? errno : 0;
 }
 
-/* Goes on behind a directory in which it is not to be run, as execvp() does, but remembers that. */
+/* Goes on behind a directory whose file may not be run, as execvp() does, but keeps EACCES. */
 static int find(struct program *p, const char *name)
 {
     const char *dir = getenv("PATH");
@@ -75,7 +75,7 @@ static bool has_capabilities(const char *path)
            d.data[1].permitted;
 }
 
-/* More may be done there than whoever started it may do: the loader preloads nothing. */
+/* Whether the program may do more than its user: then the loader preloads nothing. */
 static bool is_privileged(const char *path)
 {
     struct stat st;
@@ -91,7 +91,7 @@ static bool is_privileged(const char *path)
     return user || group;
 }
 
-/* The loader that the program asks for; "" without one, which is what makes it static. */
+/* The loader that the program asks for; "": none, so the program is static. */
 static bool read_loader(int fd, const ElfW(Ehdr) * head, char *loader, size_t size)
 {
     ElfW(Phdr) segments[MOST_SEGMENTS];
@@ -147,8 +147,7 @@ static bool take_interpreter(struct program *p, const char *head)
     return true;
 }
 
-/* False: it was a script, and is its interpreter now. An unreadable program is taken to be dynamic.
- */
+/* False: p was a script, and is its interpreter now. An unreadable file counts as dynamic. */
 static bool look_at(struct program *p)
 {
     union {

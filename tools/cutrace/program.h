@@ -8,18 +8,18 @@
 
 enum program_kind {
     PROGRAM_DYNAMIC, /* the library can be preloaded */
-    PROGRAM_STATIC,  /* it cannot, but into the programs that this one starts */
-    PROGRAM_CLOSED,  /* it cannot, neither here nor below, and the loader would complain */
-    PROGRAM_REFUSED, /* it cannot be run; errno says why */
+    PROGRAM_STATIC,  /* the library comes only into programs that this one starts */
+    PROGRAM_CLOSED,  /* the library comes neither in here nor below; the loader would complain */
+    PROGRAM_REFUSED, /* the program cannot be run; errno says why */
 };
 
 struct program {
     enum program_kind kind;
     char path[PATH_MAX]; /* the file that would be run; a script's interpreter */
-    const char *why;     /* the library cannot come in; NULL: it can */
+    const char *why;     /* reason that the library cannot come in; NULL: it can */
 };
 
-/* Looks for it as execvp() does. */
+/* Looks for the program as execvp() does. */
 void program_look(struct program *p, const char *name);
 
 #endif

@@ -14,7 +14,7 @@
 #define LINE_BYTES 16384
 
 static int target = STDERR_FILENO;
-static int last_resort = -1; /* where it went before there was a log */
+static int last_resort = -1; /* the target before there was a log */
 
 void say_to(int fd)
 {
@@ -50,7 +50,7 @@ static size_t make_safe(char *to, size_t size, const char *from)
     return at;
 }
 
-/* A log that is full is said where there is somebody to read it, once; what follows goes there. */
+/* A full log is said once, where somebody can read that; all later lines go there. */
 static void put(const char *line, size_t len)
 {
     if (target < 0 || write(target, line, len) == (ssize_t)len || last_resort < 0)

@@ -9,10 +9,10 @@
 
 /* Where lines go from now on: a descriptor of ours, or -1 for nowhere. Standard error at first. */
 void say_to(int fd);
-/* A duplicate of the descriptor that lines go to, for a child's standard error; -1: nowhere. */
+/* The descriptor that lines go to, for a child's standard streams; -1: nowhere. */
 int say_where(void);
 
-/* Where that was before there was a log. */
+/* The descriptor that lines went to before there was a log; without one, where they go. */
 int say_where_else(void);
 
 /*
@@ -20,10 +20,10 @@ int say_where_else(void);
  * numbers, line ends included: one call is one line.
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Behind "==pid== " instead, as nvprof does while a program runs. */
+/* A line behind "==pid== " instead, as nvprof does while a program runs. */
 void say_of(pid_t pid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As a shell would want it written: quoted where it has to be. Cut when it does not fit. */
+/* The word as a shell would want it: quoted where it has to be. Cut when it does not fit. */
 const char *say_quoted(const char *word, char *room, size_t size);
 
 #endif

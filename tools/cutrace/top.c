@@ -16,7 +16,7 @@
 #include "report/units.h"
 #include "say.h"
 
-#define LEAST_NAME 24 /* before a name gets less, a column goes */
+#define LEAST_NAME 24 /* characters: before a name gets less, a column goes */
 
 /* ---- figures ---- */
 
@@ -244,7 +244,7 @@ static int width_of(int column)
     return (int)strlen(between(column)) + cell_width(column);
 }
 
-/* Which columns, by bits, a terminal of that width has beside names that can be read; 0: all. */
+/* The columns, by bits, that fit a width beside names that can be read; width 0: all. */
 static unsigned shown_in(int width)
 {
     static const int least[] = {MAX, MIN, ALL_CALLS, AVG, NOW_CALLS, ALL_TIME}; /* that go first */
@@ -337,7 +337,7 @@ static void pause_ms(unsigned ms)
     nanosleep(&t, NULL);
 }
 
-/* An end of the reader's, as of head's, is the end. */
+/* A reader that ends, as head does, ends the tables. */
 static enum link_result top_plain(struct top *t, enum top_order order, unsigned delay_ms,
                                   unsigned long times)
 {

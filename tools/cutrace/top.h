@@ -12,12 +12,12 @@
 
 struct top_row {
     char *name;       /* as it can be shown */
-    uint32_t number;  /* of top.known */
-    bool uncertain;   /* the average, as in the summary, */
-    bool bound;       /* or only an upper bound of it */
+    uint32_t number;  /* in top.known */
+    bool uncertain;   /* the average is, as in the summary */
+    bool bound;       /* the average is an upper bound */
     uint64_t last_ns; /* since the table before */
     uint64_t last_calls;
-    uint64_t total_ns; /* 0: none is timed */
+    uint64_t total_ns; /* 0: no operation is timed */
     uint64_t calls;
     uint64_t avg_ns;
     uint64_t min_ns;
@@ -27,27 +27,27 @@ struct top_row {
 struct top {
     struct link link;
     bool recording;
-    struct ct_string command, device; /* the first GPU's name; how many there are: */
+    struct ct_string command, device; /* the program's; the first GPU's name */
     size_t devices;
     uint64_t age_ns, last_ns; /* of the process, of the interval */
     uint64_t busy_ns;         /* of all GPUs that are in use, since the start and in the interval */
     uint64_t last_busy_ns;
     uint64_t active_devices;
-    struct ct_intern known; /* rows are told apart by it: names of graphs change hands */
+    struct ct_intern known; /* keys that tell rows apart: names of graphs change hands */
     struct top_row *rows;
     size_t count, size;
 };
 
 enum top_order { TOP_INTERVAL, TOP_TOTAL, TOP_CALLS, TOP_AVG, TOP_NAME, TOP_ORDERS };
 
-/* Asks the process anew; the rows are in that order. */
+/* Asks the process anew, and sorts the rows. */
 enum link_result top_take(struct top *t, enum top_order order);
 void top_sort(struct top *t, enum top_order order);
 const char *top_order_name(enum top_order order);
 
 /*
- * Lines over the table, its heading, and a row, all without an end of line, for a terminal of so
- * many columns; 0: all of it.
+ * Lines over the table, its heading, and a row, all without an end of line. width: columns of the
+ * terminal; 0: no limit.
  */
 #define TOP_LINES 2
 void top_line(struct ct_string *out, const struct top *t, int line);
@@ -57,7 +57,7 @@ void top_row(struct ct_string *out, const struct top *t, const struct top_row *r
 /* The command: returns the exit status. */
 int top(const struct link *l, const struct options *o);
 
-/* Until a key or the process ends it; the last answer is returned. Only where there is ncurses. */
+/* Tables until a key, `times` or the process ends them; the last answer. Needs ncurses. */
 enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_ms,
                             unsigned long times);
 

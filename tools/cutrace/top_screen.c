@@ -10,7 +10,7 @@
 #include "say.h"
 #include "top.h"
 
-#define HEAD (TOP_LINES + 2) /* and an empty line, and the heading */
+#define HEAD (TOP_LINES + 2) /* and the line of order and keys, and the heading */
 
 struct screen {
     struct top *top;
@@ -133,7 +133,7 @@ static bool wait_for_next(struct screen *s, unsigned delay_ms)
     return true;
 }
 
-/* Asked first, as newterm() leaks memory for a terminal that it does not know. */
+/* The terminal is looked up first, as newterm() leaks memory for one that it does not know. */
 static bool is_terminal_known(const char *name)
 {
     int error;
@@ -153,7 +153,7 @@ static bool open_terminal(void)
     return false;
 }
 
-/* The first answer is waited for on the screen as it was: what goes wrong then stays visible. */
+/* The first answer is waited for on the screen as it was: a failure then stays visible. */
 enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_ms,
                             unsigned long times)
 {

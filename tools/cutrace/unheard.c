@@ -24,8 +24,8 @@
 #define NS_IN_S 1000000000u
 #define MOST_NAMED 8
 
-static char directory[PATH_MAX]; /* empty: it is not known where files are */
-static char start[NAME_MAX + 1]; /* of their names */
+static char directory[PATH_MAX]; /* of the files, with a slash; empty: it is not known */
+static char start[NAME_MAX + 1]; /* of the files' names */
 static uint64_t began_ns;        /* by the clock that stamps files */
 
 /* ---- files ---- */
@@ -58,7 +58,7 @@ static bool is_written_since(int at, const char *name)
            (uint64_t)st.st_mtim.tv_sec * NS_IN_S + (uint64_t)st.st_mtim.tv_nsec >= began_ns;
 }
 
-/* False: it is none of this time's. */
+/* False: the file is no profile, or its process started before this run. */
 static bool say_profile(pid_t program, int fd, const char *name)
 {
     struct ct_summary s = {0};
@@ -107,7 +107,7 @@ bool unheard_say_files(pid_t program)
 
 static char why[512];
 
-/* The usual ones, as cuda.h calls them. */
+/* The usual errors of cuInit(), as cuda.h calls them. */
 static const struct {
     int code;
     const char *name;
@@ -136,7 +136,7 @@ static void take_refusal(pid_t pid, const char *wanted, const char *path)
              name ? name : "", (int)pid);
 }
 
-/* By a child, as a driver may do all sorts of things when it is loaded. */
+/* A child loads the driver, which may do all sorts of things then. */
 static void look_for_driver(void)
 {
     char text[400] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Speaks where no process told that it has started CUDA. It may have without being able to
- * tell: in another PID or user namespace, or as another user, the list is out of its reach.
+ * Speaks where no process told that it has started CUDA. One may have without being able to
+ * tell: in another PID or user namespace, or as another user, a process cannot reach the list.
  */
 #ifndef UNHEARD_H
 #define UNHEARD_H
@@ -11,9 +11,9 @@
 
 /* Before the program starts. output: the pattern of its profiles' names. */
 void unheard_start(const char *output);
-/* Names the profiles that were written since all the same; else that there are none, and why. */
+/* Names the profiles that were written since all the same; else says why there are none. */
 void unheard_say(pid_t program);
-/* Names those alone; false: there are none. */
+/* Names those profiles alone; false: there are none. */
 bool unheard_say_files(pid_t program);
 
 #endif

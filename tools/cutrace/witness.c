@@ -17,7 +17,7 @@ static pid_t pid = -1;
 static int testimony = -1;
 static unsigned seen[HIGHEST + 1];
 
-/* Lower signals are delivered first: when the highest comes, all that came before are written. */
+/* Lower signals are delivered first: when the highest comes, all before it are written. */
 static _Noreturn void testify(int to, pid_t launcher)
 {
     sigset_t all;
@@ -70,7 +70,7 @@ void witness_end(void)
     pid = testimony = -1;
 }
 
-/* Who stops the group stops the witness, and who lets the launcher go on need not think of it. */
+/* A stop of the group stops the witness; whoever lets the launcher go on may leave it so. */
 static void await_testimony(void)
 {
     struct pollfd p = {.fd = testimony, .events = POLLIN};
@@ -82,7 +82,7 @@ static void await_testimony(void)
     }
 }
 
-/* All that it has seen; if it has ended, there is none from now on. */
+/* Reads all that the witness has seen; if it has ended, there is no witness from now on. */
 static void hear(void)
 {
     unsigned char word = 0;
@@ -99,7 +99,7 @@ static void hear(void)
     } while (word);
 }
 
-/* Several of one of the standard signals that wait are one. */
+/* Standard signals of one number that wait are merged into one. */
 static void forget_merged(int signal)
 {
     sigset_t pending;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* With all signals blocked. Without a witness everything counts as sent to the launcher alone. */
+/* To be called with all signals blocked. Without a witness each counts as the launcher's alone. */
 void witness_start(void);
 void witness_end(void);
 bool witness_is(pid_t process);
