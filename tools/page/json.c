@@ -92,7 +92,7 @@ void ct_json_add_short(json_t *array, const char *from, const char *to)
     free(names);
 }
 
-/* Only texts have '<' in them: there it may be written as its number. */
+/* Only texts of JSON have '<' in them, and a text may have it as its number. */
 static int put_inert(const char *text, size_t len, void *file)
 {
     FILE *out = file;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of the timeline: what one stream ran, or one thread called, in its order, as columns of
- * varints (format/varint.h). What is closer together than a screen could show is one item:
+ * A lane of the timeline: a stream's operations or a thread's calls or ranges in their order, as
+ * columns of varints (format/varint.h). Those closer than a screen could show are one item:
  *
- *   0 start          less the end of the one before, folded (less 0 for the first)
+ *   0 start          less the end of the item before, folded (less 0 for the first)
  *   1 duration
- *   2 what           row or function; of several the one that took longest
- *   3 correlation    less that of the one before, folded; of several the first one's
- *   4 bytes          of copies and the like, otherwise 0
- *   5 count          how many it is
- *   6 shape          of a kernel, one more than its number; of several that of the longest; or 0
+ *   2 what           row, function or label; of several that of the longest
+ *   3 correlation    less that of the item before, folded; of several that of the first
+ *   4 bytes          of copies and the like, their sum; otherwise 0
+ *   5 count          of operations, calls or ranges in the item
+ *   6 shape          of a kernel, one more than the shape's number; of several as 2; or 0
  */
 #ifndef CT_PAGE_LANE_H
 #define CT_PAGE_LANE_H
@@ -26,14 +26,14 @@ struct ct_lane_item {
     uint64_t correlation;
     uint64_t bytes;
     uint32_t what;
-    uint32_t shape; /* one more than its number; 0: none */
+    uint32_t shape; /* one more than the shape's number; 0: none */
 };
 
 /* All zero at first, but for the resolution. */
 struct ct_lane {
-    uint64_t resolution_ns; /* items within so much are one */
+    uint64_t resolution_ns; /* records within so much are one item */
     uint64_t items;         /* in the columns */
-    uint64_t records;       /* that they stand for */
+    uint64_t records;       /* that the items stand for */
     uint64_t busy_ns;       /* sum of the durations */
     struct ct_string columns[CT_LANE_COLUMNS];
 

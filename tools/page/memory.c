@@ -40,7 +40,7 @@ json_t *ct_page_allocations(const struct ct_merged *m)
     return all;
 }
 
-/* Those of sizes that are not listed have no size, no kind and no GPU. */
+/* Blocks whose sizes are not listed have no size, no kind and no GPU. */
 static json_t *block_of(const struct ct_merged *m, const struct ct_file_block *f)
 {
     json_t *to = ct_json_object();

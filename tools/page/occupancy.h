@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When devices and streams were busy, why they were not, how fast copies were; what follows. */
+/* Busy and idle times of devices and streams, speed of copies; the headline and advice. */
 #ifndef CT_PAGE_OCCUPANCY_H
 #define CT_PAGE_OCCUPANCY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The page: a report as one HTML file that needs nothing else. Its text, style and program are
- * made part of this program when that is built; what is written between is the profile as JSON.
+ * made part of this program when that is built; the profile is written between them as JSON.
  */
 #include "config.h"
 #include "page/activities.h"

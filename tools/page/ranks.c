@@ -9,7 +9,7 @@
 #include "report/profile/files.h"
 #include "report/profile/spread.h"
 
-#define MOST_RANKS 1024 /* a picture has room for */
+#define MOST_RANKS 1024 /* that a picture has room for */
 #define MOST_ROWS 200
 
 static void add_name(json_t *to, const char *key, const struct ct_merged *m, uint32_t process)
@@ -50,7 +50,7 @@ static void add_imbalance(json_t *to, const struct ct_merged *m, const struct ct
     }
 }
 
-/* A row over the processes, with what its imbalance costs. */
+/* A row over the processes, with the cost of its imbalance. */
 struct spread {
     const struct ct_merged_row *row;
     struct ct_imbalance i;
@@ -92,7 +92,7 @@ static json_t *spreads_of(const struct ct_merged *m, bool demangle)
 
 /*
  * Each rank has a GPU of its own: over the ranks rows are those of all GPUs together, which takes
- * another reading. None where a file cannot be read: that was said, and is not to be said again.
+ * another reading. No rows where a file cannot be read: that was said, and is not to be again.
  */
 static json_t *rows_of(const struct ct_input *in)
 {

@@ -26,10 +26,10 @@ struct reading {
     struct ct_page_timeline *t;
     const struct ct_view_options *o;
     const struct ct_merged *m;
-    const struct ct_timeline_file *file; /* the one that is read */
+    const struct ct_timeline_file *file; /* the file that is read */
     struct numbers rows, apis, streams, threads, labels, shapes;
-    struct ct_intern whats; /* names of rows and functions, the former begun with a blank, */
-    struct ct_intern lanes; /* and labels, by their colours; lanes of ranges */
+    struct ct_intern whats; /* names: rows' behind a blank, labels' behind a color */
+    struct ct_intern lanes; /* lanes of ranges */
     struct ct_intern known; /* shapes: grid, block, dynamic shared memory */
     struct numbers range_lanes;
     struct ct_open_ranges open;
@@ -166,7 +166,7 @@ static uint32_t add_thread(struct reading *r, uint32_t index)
     return add_lane(r, to);
 }
 
-/* A lane of its own for each that others overlap; what is pushed lies below what it is in. */
+/* Ranges that overlap have lanes of their own; a pushed range lies below the one around it. */
 static uint32_t range_lane(struct reading *r, const struct ct_event *e, uint32_t lane)
 {
     struct ct_string key = {0};
@@ -188,9 +188,7 @@ static uint32_t range_lane(struct reading *r, const struct ct_event *e, uint32_t
     return n->at[index] - 1;
 }
 
-/* Where a range is drawn, and as which one, in one number: its trace's tables may be gone when it
- * ends.
- */
+/* A range's lane and label in one number: the trace's tables may be gone when the range ends. */
 static int64_t place_of(struct reading *r, const struct ct_event *e, uint32_t lane)
 {
     uint32_t what = number_of(r, &r->labels, e->range.label, add_label);
@@ -218,7 +216,7 @@ static void take_range(struct reading *r, const struct ct_event *e)
     }
 }
 
-/* A range without an end lasts to that of the timeline. */
+/* A range without an end lasts to the timeline's end. */
 static void end_ranges(struct reading *r)
 {
     struct ct_open_range range;
@@ -259,7 +257,7 @@ static void free_numbers(struct reading *r)
     }
 }
 
-/* The process among the profiles; NULL: none of them is of it. */
+/* The trace's process among those of the profiles; NULL: it is none of them. */
 static const struct ct_file_process *process_of(const struct reading *r,
                                                 const struct ct_timeline_file *f)
 {
@@ -309,8 +307,8 @@ static uint64_t last_ns(const struct ct_timeline *tl)
 }
 
 /*
- * So long that there are no more items than allowed: one and the next one in its lane together are
- * longer than this, but for those that cross the begin or end of the span.
+ * So long that there are no more items than allowed: an item and the next in its lane together are
+ * longer than the resolution, but for those that cross the begin or end of the span.
  */
 static uint64_t choose_resolution(uint64_t most_items, const struct ct_timeline *tl)
 {

@@ -11,7 +11,7 @@
 #include "report/options.h"
 #include "report/profile/merge.h"
 
-/* Items in all lanes: what a browser draws at ease and a file may well be long for. */
+/* Items in all lanes: a browser draws so many at ease, and they are worth their bytes. */
 #define CT_PAGE_MOST_ITEMS ((uint64_t)3 << 20)
 
 /* All zero at first, but for the limit. */
