@@ -35,7 +35,7 @@ for room in src/*/ tools/*/ tools/report/*/; do
     figure "$room: modules in a circle of includes" "$(largest_circle "$room")" 2
 done
 
-figure "includes that climb" "$(sh tests/unit/layers.sh | wc -l)" 0
+figure "includes that climb" "$(srcdir=. sh tests/unit/layers.sh | wc -l)" 0
 
 mapfile -t sources < <(find src include tools -name '*.[ch]')
 
