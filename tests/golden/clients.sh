@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What tools that people use ask of exports: queries of readers of nsys's SQLite, frames of readers of PyTorch's traces,
+# Questions of tools that people use to exports: queries of readers of nsys's SQLite, frames of readers of PyTorch's traces,
 # columns of readers of nsys's CSV. Runs in the build directory.
 . "${srcdir:-.}/tests/golden/check.sh"
 command -v python3 >/dev/null || { echo 'python3 is not there'; exit 77; }

@@ -52,7 +52,7 @@ status 0 "" "$report" kernels --sort max --columns name --format csv basic.bin
 "$report" kernels --sort max --format csv basic.bin | sed 's/.*,"/"/' | tail -n 1 >last
 [ "$(tail -n 1 out)" = "$(cat last)" ] || fail "sorted by a column that is not shown: $(cat out last)"
 
-# What is below the limit is one row, by the shares of the table or of the time that it sums up.
+# Rows below the limit are one row, by the shares of the table or of the time that it sums up.
 status 0 "" "$report" kernels --format tsv sampled.bin
 awk -F'\t' 'NR > 1 && $1 < 20 { few++ } NR > 1 && $1 >= 20 { many++ } END { print many + 1, few + 0 }' out >expected
 read -r rows few <expected

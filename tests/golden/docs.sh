@@ -74,7 +74,7 @@ sed -n '/^\.SS Operations without a time/,/^\.SH/s/^\.I //p' "$page" >"$dir/text
 same "losses in cutrace-report.1"
 
 sed -n 's/.*say(x, "\([a-z_]*\)".*/\1/p' "$srcdir/tools/report/reports/advice.c" >"$dir/code"
-sed -n '/^What it may be about:/,/^\.RE/s/^\.I //p' "$page" >"$dir/text"
+sed -n '/^Its subjects:/,/^\.RE/s/^\.I //p' "$page" >"$dir/text"
 sort -o "$dir/code" "$dir/code"
 sort -o "$dir/text" "$dir/text"
 same "advice in cutrace-report.1"

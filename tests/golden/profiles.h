@@ -11,7 +11,7 @@ extern const char *const ct_profile_names[];
 /* Fills a started file with the profile of that name; false: there is none. */
 bool ct_profile_fill(struct ct_build *b, const char *name);
 
-/* Of files of their own. */
+/* Profiles of files of their own. */
 void ct_fill_steps(struct ct_build *b);
 
 #endif

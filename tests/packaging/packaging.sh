@@ -49,7 +49,7 @@ for file in "${tools[@]}" first/"$BINDIST"/lib/libcutrace.so; do
     [ -z "$others" ] || fail "$file needs $others"
 done
 
-# What the launcher preloads and what prints the table are beside it, wherever that is.
+# The library and the tool that prints the table are beside the launcher, wherever that is.
 mv "first/$BINDIST" "first/moved"
 home=$dir/first/moved
 prints err "$home/bin/cutrace" "$build/examples/demo"

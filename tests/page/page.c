@@ -24,7 +24,7 @@ START_TEST(draws_everything)
          "2.35\\u00a0s observed and"
          " waited 20% of it for launches: the run is launch-bound. sm90_xmma')",
          "true");
-    /* Of a device that was hardly idle the kernel is the larger. */
+    /* Idle time of a device that was hardly idle is less than the kernel's. */
     SAYS("(() => { const p = JSON.parse(document.getElementById('profile').textContent);"
          " Object.assign(p.headline, { busy: 95, launch: 1, launch_bound: false });"
          " return headline.create(p).querySelector('h1').textContent; })()",

@@ -101,7 +101,7 @@ START_TEST(timeline_is_of_the_span_that_is_asked_for)
 }
 END_TEST
 
-/* Of another container: the same pid, and correlations that begin at 1 as well. */
+/* A process of another container: the same pid, and correlations that begin at 1 as well. */
 START_TEST(processes_of_the_same_pid_are_told_apart)
 {
     run("tests/page/make_page_trace %s/other.trace 20", dir);
@@ -124,7 +124,7 @@ START_TEST(processes_of_the_same_pid_are_told_apart)
 }
 END_TEST
 
-/* Of the items of a lane, with those between them that stand for several. */
+/* Counts the items of a lane, with those between them that stand for several. */
 #define RELATED(number)                                                                            \
     "lanes.related({ items: 6, correlation: [5, 7, 9, 12, 14, 15], count: [1, 2, 1, 3, 1, 1] "     \
     "}, " number ")"

@@ -39,8 +39,8 @@ awk -F ' [|] ' '/^[|]/ { for (i = 1; i <= NF; i++) if (length($i) > 170) { print
 ! grep -nE '(^|[ =])lab/' Makefile.am {src,tools,bench,doc,examples}/Makemodule.am tests/{,*/}*.am || fail "a release has no laboratory notes"
 
 # The subject of a sentence is a noun.
-for file in "${documents[@]}" "${notes[@]}"; do
-    ! grep -HnE '^(#+|[0-9]+\.| *[*-]) +(Of|What|The same) |\| (Of|What|The same) ' "$file" || fail "$file: begins with a pronoun"
+for file in "${documents[@]}" "${notes[@]}" doc/*.[157]; do
+    ! grep -HnE '^((#+|[0-9]+\.| *[*-]) +)?(Of|What|The same)[ ,]|\| (Of|What|The same) ' "$file" || fail "$file: begins with a pronoun"
 done
 
 # Documents of a folder are in the index of that folder, and what an index names is there.

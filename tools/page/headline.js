@@ -23,7 +23,7 @@ const headline = (() => {
   const recorded = (profile) => (profile.process_count === profile.processes.length
     ? sum(profile.processes, 'duration') : 0) || null;
 
-  /* Of the time from each device's first operation to its last, where that is known. */
+  /* Shares are of the time from each device's first operation to its last, where that is known. */
   const busy = (profile) => {
     const { known, time, busy: part, launch, launch_bound: bound } = profile.headline;
     const gpus = profile.devices.length > 1 ? 'The GPUs were' : 'The GPU was', run = recorded(profile);

@@ -54,7 +54,7 @@ const histogram = (() => {
     return svg;
   };
 
-  /* The same two distributions above each other on one axis, as shares of their own calls. */
+  /* Two distributions above each other on one axis, as shares of their own calls. */
   const overlay = (before, after) => {
     const given = [before, after].filter(Boolean);
     if (!given.length)

@@ -42,7 +42,7 @@ const tips = (() => {
     element.addEventListener('blur', hide);
   };
 
-  /* Of an element that fills the screen only what is inside is shown. */
+  /* An element that fills the screen shows only its own contents. */
   document.addEventListener('fullscreenchange', () => (document.fullscreenElement || document.body).append(tip));
   document.addEventListener('keydown', (e) => e.key === 'Escape' && hide());
   document.addEventListener('scroll', hide, { passive: true });

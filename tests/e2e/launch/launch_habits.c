@@ -55,7 +55,7 @@ START_TEST(nothing_is_moved_in_vain)
 }
 END_TEST
 
-/* What is no profile of ours keeps its name. */
+/* A file that is no profile keeps its name. */
 START_TEST(other_files_stay)
 {
     FILE *f = fopen("summary.old.bin", "w");
