@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Completion of cutrace's command line, made of options.def: awk -v shell=bash|zsh
+# Completion of cutrace's command line, made of options.def: awk -v shell=bash|zsh, behind tools/completion.awk
 
 # The next of the cells between commas, without its quotes; `rest` begins behind it.
 function cell(    text) {
@@ -47,8 +47,6 @@ function cell(    text) {
     commands = commands (commands == "" ? "" : " ") cell()
 }
 
-END { if (shell == "zsh") zsh(); else bash() }
-
 function words(choices) {
     gsub(/\|[A-Z]+/, "", choices) # stands for a value
     gsub(/\|/, " ", choices)
@@ -56,8 +54,6 @@ function words(choices) {
 }
 
 # ---- bash: a pattern of options for each kind of argument ----
-
-function forms(i) { return (letter[i] == "" ? "" : "-" letter[i] "|") "--" option[i] }
 
 function bash(    i, all, taking) {
     for (i = 1; i <= n; i++) {
@@ -152,14 +148,6 @@ function ctl_bash(    i, all) {
 }
 
 # ---- zsh: one specification for each option ----
-
-function quoted(text) {
-    gsub(/'/, "'\\''", text)
-    gsub(/\[/, "\\[", text)
-    gsub(/\]/, "\\]", text)
-    gsub(/:/, "\\:", text)
-    return text
-}
 
 function action(i) {
     if (argument[i] ~ /\|/) return "(" words(argument[i]) ")"

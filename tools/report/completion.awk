@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Completion of cutrace-report's command line, made of options.def, reports.def, formats.def and the
-# choices in options.c: awk -v shell=bash|zsh
+# choices in parse_options.c: awk -v shell=bash|zsh, behind tools/completion.awk
 
 # "name", of CT_X(ID, "name", ...
 function name_of(line) {
@@ -42,13 +42,9 @@ waits && match($0, /"[^"]*"\)$/) {
 /^CT_REPORT\(/ { reports = reports (reports == "" ? "" : " ") name_of($0) }
 /^CT_FORMAT\(/ { formats = formats (formats == "" ? "" : " ") name_of($0) }
 
-END { if (shell == "zsh") zsh(); else bash() }
-
 function words(i) {
     return takes[i] != "" ? choices[takes[i]] : option[i] == "format" ? formats : ""
 }
-
-function forms(i) { return (letter[i] == "" ? "" : "-" letter[i] "|") "--" option[i] }
 
 function bash(    i, all, taking) {
     for (i = 1; i <= n; i++) {
@@ -83,14 +79,6 @@ function bash(    i, all, taking) {
     print "}"
     print ""
     print "complete -F _cutrace_report cutrace-report"
-}
-
-function quoted(text) {
-    gsub(/'/, "'\\''", text)
-    gsub(/\[/, "\\[", text)
-    gsub(/\]/, "\\]", text)
-    gsub(/:/, "\\:", text)
-    return text
 }
 
 function zsh(    i, value, tail, sign) {
