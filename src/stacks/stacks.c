@@ -32,8 +32,8 @@ static CT_PROCESS struct ct_table known; /* a stack's mark -> its node; emptied 
 static CT_PROCESS struct ct_table spots; /* a frame's mark -> its line, likewise */
 static CT_PROCESS struct ct_interpreter interpreter;
 static CT_PROCESS _Atomic uint32_t state;
-static CT_PROCESS struct ct_spin
-    check_lock; /* of who looks for the interpreter, or checks it: nobody waits */
+/* Of the thread that looks for the interpreter, or checks it: nobody waits. */
+static CT_PROCESS struct ct_spin check_lock;
 static CT_PROCESS _Atomic uint64_t looks; /* launches while none was found */
 static CT_PROCESS const char *_Atomic refusal;
 static CT_PROCESS _Atomic uint32_t cells;
@@ -207,8 +207,8 @@ CT_NOINLINE uint32_t ct_stack_of_launch(uint32_t row, uint64_t operations, doubl
     struct ct_stack_cell *c = cell_of(row, stack, true);
     if (!c)
         return lose(CT_STACK_LOST_CELLS);
-    operations *= ct_op_stands_for(&(struct ct_op){.weight = weight});
-    atomic_fetch_add_explicit(&c->count, operations, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->count, operations * ct_weight_stands_for(weight),
+                              memory_order_relaxed);
     return stack;
 }
 

@@ -81,10 +81,15 @@ struct ct_op {
     uint32_t stack;   /* that it was launched from (stacks.h); 0: none */
 };
 
-/* Where a whole number is needed. */
+/* A weight where a whole number of operations is needed. */
+static inline uint64_t ct_weight_stands_for(double weight)
+{
+    return weight > 1 ? (uint64_t)(weight + 0.5) : 1;
+}
+
 static inline uint64_t ct_op_stands_for(const struct ct_op *op)
 {
-    return op->weight > 1 ? (uint64_t)(op->weight + 0.5) : 1;
+    return ct_weight_stands_for(op->weight);
 }
 
 static inline bool ct_op_has_start_record(const struct ct_op *op)
