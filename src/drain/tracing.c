@@ -181,13 +181,18 @@ static uint64_t on_host(const struct ct_tracing *l, const struct ct_measured *m,
 }
 
 /*
- * In a stream that threads share an operation ends where its stop record says, within MOVED_NS: a
- * thread that waited for it has come back by then, and one that is moved on would move the next.
+ * In a stream that threads share, a thread that waited for an operation has come back by its end,
+ * and one that is moved on would move the next: so no end is moved by more than the clocks may be
+ * off. A duration that needs more is too long, of a thread that lost its processor before its call.
  */
-static uint64_t latest_end_ns(const struct ct_measured *m, uint64_t end_ns)
+static uint64_t bounded_end_ns(const struct ct_measured *m, const struct ct_trace_op *op,
+                               uint64_t end_ns, uint64_t stamped_ns)
 {
     bool is_bounded = m->is_placed || m->op.flags & CT_OP_MARKS;
-    return ct_stream(m->op.stream)->was_shared ? end_ns + (is_bounded ? 0 : MOVED_NS) : UINT64_MAX;
+    bool is_moved_too_far = end_ns > stamped_ns + (is_bounded ? 0 : MOVED_NS);
+    if (!is_moved_too_far || !ct_stream(m->op.stream)->was_shared)
+        return end_ns;
+    return ct_max(op->start_ns, stamped_ns);
 }
 
 /*
@@ -205,7 +210,7 @@ static void place(struct ct_tracing *l, const struct ct_measured *m, uint64_t ti
     uint64_t submitted_ns = since_zero(l, m->op.call_ticks);
     op->start_ns =
         ct_max(ct_max(*before_ns, submitted_ns), end_ns > time_ns ? end_ns - time_ns : 0);
-    op->end_ns = ct_max(op->start_ns, ct_min(op->start_ns + time_ns, latest_end_ns(m, end_ns)));
+    op->end_ns = bounded_end_ns(m, op, op->start_ns + time_ns, end_ns);
     *before_ns = m->op.flags & CT_OP_POLLED ? op->start_ns : op->end_ns;
     op->flags |= guessed ? CT_TRACE_OP_UNTIED : 0;
 }

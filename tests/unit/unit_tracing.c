@@ -125,8 +125,8 @@ static void read_event(uint64_t host_ns)
     ct_anchor_give(context, events++, on_gpu(host_ns));
 }
 
-/* What is in the trace of the kernel that came last. */
-static struct ct_trace_op newest(void)
+/* The kernel that came last, as the trace has it. */
+static struct ct_trace_op newest_of_any_length(void)
 {
     struct ct_trace_reader *t;
     struct ct_trace_record r;
@@ -144,6 +144,12 @@ static struct ct_trace_op newest(void)
         op = *r.op;
     ck_assert_int_eq(rc, 0);
     ct_trace_close(t);
+    return op;
+}
+
+static struct ct_trace_op newest(void)
+{
+    struct ct_trace_op op = newest_of_any_length();
     ck_assert_uint_eq(op.end_ns - op.start_ns, KERNEL_NS);
     return op;
 }
@@ -197,6 +203,25 @@ START_TEST(in_order)
     add(&m);
     op = newest();
     ck_assert_uint_eq(op.start_ns, end_ns);
+}
+END_TEST
+
+/* A thread that shares the stream loses its processor before its call: the bracket is that long. */
+START_TEST(a_duration_that_is_too_long)
+{
+    add_pins(SECOND, 100);
+    struct ct_measured m = kernel(SECOND + 102 * MS, 1000);
+    m.op.call_ticks += 80000;
+    m.op.done_ticks = m.op.closed_ticks = m.op.call_ticks + 1000;
+    m.stop_ns += 80000;
+    m.times.raw_ns = m.stop_ns - m.start_ns;
+    m.times.lead_ns = CT_LEAD_UNKNOWN;
+    ct_stream(m.op.stream)->was_shared = true;
+    ct_tracing_add(&m, m.times.raw_ns);
+    ct_stream(m.op.stream)->was_shared = false;
+    struct ct_trace_op op = newest_of_any_length();
+    ck_assert_uint_ge(op.start_ns, m.op.call_ticks);
+    ck_assert_uint_le(op.end_ns, SECOND + 102 * MS + 80000 + KERNEL_NS + 5000);
 }
 END_TEST
 
@@ -313,6 +338,7 @@ int main(void)
     tcase_add_test(tests, pins_tell_where);
     tcase_add_test(tests, a_late_stop_record);
     tcase_add_test(tests, in_order);
+    tcase_add_test(tests, a_duration_that_is_too_long);
     tcase_add_test(tests, before_the_first_pin);
     tcase_add_test(tests, after_an_idle_phase);
     tcase_add_test(tests, found_idle_after_an_idle_phase);
