@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "preload/init.h"
 #include "base/process.h"
 #include "drain/control.h"
-#include "preload/init.h"
-#include "time/beside.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -103,7 +102,6 @@ static void forget_parent(void)
     ct_nccl_forget();
     ct_threads_forget();
     ct_range_names_forget();
-    ct_beside_forget();
     ct_control_forget();
     ct_process_forget();
     if (atomic_load(&ct_state) != CT_NEW)

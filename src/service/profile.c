@@ -23,16 +23,16 @@
 static struct ct_file file = {.fd = CT_FD_NONE};
 static char wanted[CT_NAMING_BYTES];
 static bool by_rank;
-static bool opened;
+static CT_PROCESS bool opened;
 static bool taken; /* the payload is whole */
 static bool last;  /* no other payload will follow */
-static bool complained;
+static CT_PROCESS bool complained;
 /* Where the profile can be read, and whether it stays there. Asked at exit, also beside a drain
  * thread that hangs. */
-static const char *_Atomic shown;
-static atomic_bool kept;
-static struct ct_buffer payload;
-static struct ct_process_info process;
+static CT_PROCESS const char *_Atomic shown;
+static CT_PROCESS atomic_bool kept;
+static CT_PROCESS struct ct_buffer payload;
+static CT_PROCESS struct ct_process_info process;
 
 static char command[COMMAND_BYTES];
 static char program[1024];
@@ -190,9 +190,4 @@ const char *ct_profile_path(void)
 void ct_profile_forget(void)
 {
     ct_file_close(&file);
-    opened = complained = false;
-    atomic_store_explicit(&shown, NULL, memory_order_relaxed);
-    atomic_store_explicit(&kept, false, memory_order_relaxed);
-    payload = (struct ct_buffer){0};
-    process = (struct ct_process_info){0};
 }

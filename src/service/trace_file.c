@@ -13,9 +13,9 @@
 
 static struct ct_file file = {.fd = CT_FD_NONE};
 static char wanted[CT_NAMING_BYTES];
-static bool opened;
-static bool failed;
-static const struct ct_trace_out *ready; /* taken in the round, to be written after it */
+static CT_PROCESS bool opened;
+static CT_PROCESS bool failed;
+static CT_PROCESS const struct ct_trace_out *ready; /* taken in the round, to be written after it */
 
 /* Records that were written stay; the rest is given up in the next round. */
 static void give_up(const char *what, const char *path, const char *why)
@@ -113,6 +113,4 @@ void ct_trace_file_take(bool finished)
 void ct_trace_file_forget(void)
 {
     ct_file_close(&file);
-    opened = failed = false;
-    ready = NULL;
 }

@@ -32,7 +32,7 @@ static CT_PROCESS struct ct_table known; /* a stack's mark -> its node; emptied 
 static CT_PROCESS struct ct_table spots; /* a frame's mark -> its line, likewise */
 static CT_PROCESS struct ct_interpreter interpreter;
 static CT_PROCESS _Atomic uint32_t state;
-/* Of the thread that looks for the interpreter, or checks it: nobody waits. */
+/* A lock of the thread that looks for the interpreter, or checks it: nobody waits. */
 static CT_PROCESS struct ct_spin check_lock;
 static CT_PROCESS _Atomic uint64_t looks; /* launches while none was found */
 static CT_PROCESS const char *_Atomic refusal;

@@ -14,6 +14,5 @@ void ct_capture_init(void (*settle)(void));
 /* Any thread: one more range is open, one less. The first and the last of them switch recording. */
 void ct_capture_opens(void);
 void ct_capture_closes(void);
-/* For the child of a fork. */
 
 #endif

@@ -25,7 +25,6 @@ extern atomic_bool ct_connections_were_short;
 
 /* setting: the value of CUDA_DEVICE_MAX_CONNECTIONS, or NULL. */
 void ct_connections_init(const char *setting);
-/* For the child of a fork. */
 
 /* Launching thread: whether an operation that is about to go into the stream may have to share a
  * connection with others' work. The context has more streams than connections. */

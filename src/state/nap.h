@@ -13,6 +13,4 @@ void ct_drain_wake(void);
 /* Drain thread: naps, unless *word is no longer `expected`: its writer may have woken us before. */
 void ct_nap(uint64_t ns, _Atomic uint32_t *word, uint32_t expected);
 
-/* For the child of a fork. */
-
 #endif

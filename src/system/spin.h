@@ -73,6 +73,4 @@ static inline void ct_spin_unlock(struct ct_spin *s)
  */
 void ct_spin_end_process(uint64_t patience_ns);
 
-/* For the child of a fork: another thread of the parent may have been ending the parent. */
-
 #endif

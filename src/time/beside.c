@@ -44,23 +44,17 @@ struct span {
     bool fills_device;
 };
 
-static struct stamp *stamps;
+static CT_PROCESS struct stamp *stamps;
 static unsigned stamp_count;
 static struct stamp running[RUNNING];
-static unsigned running_count;
+static CT_PROCESS unsigned running_count;
 static struct span remembered[REMEMBERED];
-static unsigned remembered_count;
+static CT_PROCESS unsigned remembered_count;
 
 bool ct_beside_init(void)
 {
     stamps = ct_map(sizeof(*stamps) * (2 * (CT_BESIDE_ROOM + REMEMBERED) + RUNNING));
     return stamps;
-}
-
-void ct_beside_forget(void)
-{
-    stamps = NULL;
-    running_count = remembered_count = 0;
 }
 
 void ct_beside_running(uint32_t stream, uint32_t context, uint64_t start_ns)

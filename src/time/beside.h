@@ -13,7 +13,6 @@
 #define CT_BESIDE_ROOM 4096
 
 bool ct_beside_init(void);
-void ct_beside_forget(void);
 
 /* A bracket that has begun then and has not ended yet: it was beside those that have. */
 void ct_beside_running(uint32_t stream, uint32_t context, uint64_t start_ns);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "case_main.h"
 #include "time/beside.h"
 #include "time/occupancy.h"
@@ -16,7 +17,7 @@ static void begin(void)
 {
     memset(round_, 0, sizeof(round_));
     count = 0;
-    ct_beside_forget();
+    ct_process_forget();
     ck_assert(ct_beside_init());
 }
 
