@@ -75,6 +75,18 @@ static long written_bytes(void)
     return number_in("/proc/self/io", "wchar: %ld");
 }
 
+/* Until the profile of all that has run is there: nothing is written for a while. */
+static void wait_until_written(void)
+{
+    long bytes = 0;
+    for (int quiet = 0; quiet < 5; quiet++) {
+        actor_sleep_ms(100);
+        if (bytes != written_bytes())
+            quiet = 0;
+        bytes = written_bytes();
+    }
+}
+
 /*
  * writes N one|each: that many kernels, then for three seconds a hundred launches a second, of one
  * of them or of each in turn, all of different lengths. Killed by a signal a while after the last.
@@ -95,7 +107,7 @@ int actor_writes(int argc, char **argv)
     }
     MUST(cuStreamSynchronize(s));
     actor_wait_for_profile();
-    actor_sleep_ms(300);
+    wait_until_written();
     long before = written_bytes();
     uint64_t begun_ns = actor_now_ns();
     for (i = 0; i < 300; i++) {

@@ -386,7 +386,7 @@ static const struct {
     unsigned said;
     uint64_t launches;
 } sandboxes[] = {
-    {"refuse", 2, 50}, /* no file any more, and no table */
+    {"refuse", 3, 50}, /* no file any more, no memory, and no table */
     {"kill-on-exec", 1, 100},
     {"kill-on-open", 1, 150},
 };
@@ -400,7 +400,7 @@ START_TEST(sandbox)
         remove("summary.bin");
         if (!play(&r, (struct stage_scene){.argv = {"scarce", sandboxes[_i].act, ends[i]}}))
             return;
-        ck_assert_msg(stage_said(&r) <= sandboxes[_i].said - i, "%.900s", r.err);
+        ck_assert_msg(stage_said(&r) <= sandboxes[_i].said - i, "%u: %.900s", i, r.err);
         ck_assert(!has_table(&r));
         check_profile("summary.bin", sandboxes[_i].launches);
         stage_drop(&r);
