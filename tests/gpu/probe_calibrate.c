@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drain/calibrate.c"
+#include "launch/calibration.c"
+
+#include "drain/calibrate.h"
 
 #define RUNS 10
 #define MUST(call) must((call), #call, __LINE__)
@@ -81,7 +83,7 @@ static void *fill_gpu(void *unused)
     return NULL;
 }
 
-static void print_trials(const struct job *j, unsigned n, const char *kind)
+static void print_trials(const struct ct_calibration_job *j, unsigned n, const char *kind)
 {
     for (unsigned i = 0; i < n; i++) {
         const struct ct_trial *t = &j->trials[i];
@@ -92,12 +94,12 @@ static void print_trials(const struct job *j, unsigned n, const char *kind)
     }
 }
 
-static uint64_t timer_step(const struct job *j)
+static uint64_t timer_step(const struct ct_calibration_job *j)
 {
-    uint64_t stamps[2 * BATCH];
-    for (uint32_t i = 0; i < 2 * BATCH; i++)
+    uint64_t stamps[2 * CT_JOB_BATCH];
+    for (uint32_t i = 0; i < 2 * CT_JOB_BATCH; i++)
         stamps[i] = j->kernels.words[1 + i];
-    return ct_figures_timer_step(stamps, 2 * BATCH);
+    return ct_figures_timer_step(stamps, 2 * CT_JOB_BATCH);
 }
 
 /* Steps until it is over; the trials of a kind are whole when the next phase begins. */
@@ -106,17 +108,18 @@ static void run(struct ct_context *c)
     uint64_t from = ct_clock_monotonic_ns();
     begin_measuring(c);
     uint64_t loaded = ct_clock_monotonic_ns(), step_ns = 0;
-    struct job *j = jobs[c->device];
+    struct ct_calibration_job *j = ct_calibration_jobs[c->device];
     unsigned steps = 0;
-    uint32_t phase = PHASE_LOADING;
+    uint32_t phase = CT_JOB_LOADING;
     while (ct_calibrate_step(0)) {
-        if (phase == PHASE_BUSY && j->phase != PHASE_BUSY) {
+        if (phase == CT_JOB_BUSY && j->phase != CT_JOB_BUSY) {
             step_ns = timer_step(j);
-            if (print_all || j->phase == PHASE_OVER)
-                print_trials(j, j->batches * BATCH, "busy");
+            if (print_all || j->phase == CT_JOB_OVER)
+                print_trials(j, j->batches * CT_JOB_BATCH, "busy");
         }
-        if (phase == PHASE_IDLE && j->phase != PHASE_IDLE && (print_all || j->phase == PHASE_OVER))
-            print_trials(j, BATCH, "idle");
+        if (phase == CT_JOB_IDLE && j->phase != CT_JOB_IDLE &&
+            (print_all || j->phase == CT_JOB_OVER))
+            print_trials(j, CT_JOB_BATCH, "idle");
         phase = j->phase;
         steps++;
         usleep(50);
@@ -139,7 +142,7 @@ static void run_all(const char *title)
     atomic_store(&c->state, CT_CONTEXT_LIVE);
     printf("%s:\n", title);
     for (int i = 0; i < RUNS; i++) {
-        ct_calibrate_forget();
+        ct_calibration_jobs[c->device] = NULL;
         ct_device_calibrated(c->device, &none);
         run(c);
     }
