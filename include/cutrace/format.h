@@ -142,7 +142,7 @@ struct ct_file_device {
     uint32_t bias_ready_ns;  /* as bias_busy_ns, where little is queued; see doc/accuracy.md */
     uint32_t bias_copy_ns;   /* as bias_ready_ns, for a copy engine's work */
     uint32_t bias_wait_ns;   /* as bias_ready_ns, for a copy whose call returns when it is done */
-    uint32_t beside_ns;      /* more at either end, about, with two other streams at work */
+    uint32_t beside_ns;      /* 0; before 0.2.0: more at either end, with two other streams at work */
     uint32_t given_name;     /* string: the program's name for it (NVTX); empty: none */
     uint32_t memory_mbs;     /* bandwidth of its memory at best, MB/s; 0: unknown */
     uint32_t link_mbs;       /* its link's to the host at best, one direction, MB/s; 0: unknown */

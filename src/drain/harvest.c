@@ -16,7 +16,6 @@
 #include "state/thread.h"
 #include "system/clock.h"
 #include "system/mem.h"
-#include "time/beside.h"
 #include "time/lead.h"
 #include "time/occupancy.h"
 #include "work/collective.h"
@@ -489,21 +488,12 @@ static void harvest_with_context(struct ct_stream *s)
     ct_context_leave(c, before);
 }
 
-/* Pending brackets count as beside the settled ones; more may still be in the threads' rings. */
 static unsigned settle(bool all)
 {
-    uint64_t start_ns;
     if (all)
         ct_lines_end();
     else
         ct_lines_step();
-    for (struct ct_stream *s = active; s; s = s->next_active) {
-        if (!s->first_pending)
-            continue;
-        const struct ct_op *op = &s->first_pending->op;
-        if (ct_gpu_clock_at(&ct_context(op->context)->clock, op->call_ticks, &start_ns))
-            ct_beside_running(op->stream, op->context, start_ns);
-    }
     unsigned n = ct_settle(all) + added;
     added = 0;
     if (alone)

@@ -24,8 +24,8 @@ struct ct_journal_entry {
     uint64_t closed_ticks; /* after the stop record */
     double ns_per_tick;
     int64_t lead_ns; /* see struct ct_bracket_times */
-    uint32_t beside;
     uint32_t long_queue;
+    uint32_t unused;
     uint64_t time_ns; /* the estimated duration */
     uint64_t doubt_ns;
     uint32_t block_registers;

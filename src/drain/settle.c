@@ -16,11 +16,11 @@
 #include "state/stream.h"
 #include "system/clock.h"
 #include "system/mem.h"
-#include "time/beside.h"
+#include "time/filled.h"
 #include "time/lead.h"
 #include "work/collective.h"
 
-#define ROOM CT_BESIDE_ROOM
+#define ROOM CT_FILLED_ROOM
 
 /* By then a bracket of another stream has ended and been read, but for one of a long kernel. */
 #define BESIDE_NS 250000
@@ -37,7 +37,7 @@ bool ct_settle_init(void)
     measured = ct_map(sizeof(*measured) * ROOM);
     waiting = ct_map(sizeof(*waiting) * ROOM);
     order = ct_map(sizeof(*order) * ROOM);
-    return measured && waiting && order && ct_beside_init();
+    return measured && waiting && order && ct_filled_init();
 }
 
 struct ct_measured *ct_settle_next(void)
@@ -112,7 +112,6 @@ static void write_down(const struct ct_measured *m)
         .closed_ticks = op->closed_ticks,
         .ns_per_tick = (double)ct_ticks_to_ns((uint64_t)1 << 32) * 0x1p-32,
         .lead_ns = m->times.lead_ns,
-        .beside = m->times.beside,
         .long_queue = m->times.long_queue,
         .time_ns = e->time_ns,
         .doubt_ns = e->doubt_ns,
@@ -127,13 +126,6 @@ static struct ct_gpu_clock *clock_of(const struct ct_measured *m)
     return &ct_context(m->op.context)->clock;
 }
 
-/* The pins that tie the clocks may be later in the same round. */
-static void find_asked(void)
-{
-    for (unsigned i = 0; i < count; i++)
-        measured[i].asked_ns = ct_lead_asked_ns(clock_of(&measured[i]), &measured[i]);
-}
-
 static struct ct_prior *prior_of(const struct ct_measured *m)
 {
     return &ct_row(m->op.row)->prior;
@@ -146,7 +138,6 @@ static void estimate(struct ct_measured *m)
     ct_lead_find(clock, m);
     m->times.witness_ns =
         is_witness(m) ? 0 : ct_witness_excess_ns(witness_of(m), clock->host_record_ns);
-    m->times.taken_ns = ct_beside_taken_ns(m);
     m->estimate = ct_estimate(ct_device(m->device)->calibration, &m->times);
     if (m->estimate.is_clean)
         ct_estimate_settle(&m->estimate, prior_of(m));
@@ -230,10 +221,9 @@ static unsigned part(void)
 
 unsigned ct_settle(bool all)
 {
-    unsigned n = all || !ct_beside_is_open(measured, count) ? count : part();
+    unsigned n = all || !ct_filled_is_open(measured, count) ? count : part();
     sort(n);
-    find_asked();
-    ct_beside_find(measured, count, n);
+    ct_filled_find(measured, count, n);
     for (unsigned i = 0; i < n; i++)
         estimate(&measured[order[i]]);
     for (unsigned i = 0; i < n; i++)

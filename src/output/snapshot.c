@@ -90,7 +90,6 @@ static void add_device(const struct ct_device *d, struct ct_witnesses w)
         .bias_ready_ns = d->calibration->bias_ready_ns,
         .bias_copy_ns = d->calibration->bias_copy_ns,
         .bias_wait_ns = d->calibration->bias_wait_ns,
-        .beside_ns = d->calibration->beside_ns,
         .given_name = add_given_name(ct_device_given_name(d->handle)),
         .memory_mbs = d->memory_mbs,
         .link_mbs = d->link_mbs,

@@ -6,10 +6,8 @@
 
 #define REGISTERS 65536 /* of a multiprocessor */
 
-/*
- * Where more may have waited for other streams than are clean, those are clean because they were
- * late, but by little; for one in so many it may be by anything.
- */
+/* Where the ends of more were asked for than are clean: with more than so many for each it tells
+ * nothing. */
 #define HELD_MOST 16
 
 struct range {
@@ -143,50 +141,19 @@ static struct range idle(const struct ct_calibration *c, const struct ct_bracket
     return within_place(c, t, r);
 }
 
-/* An operation cannot begin before the front end is done with another stream's stop record. */
 static struct range excess(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (c->submit_ns == UINT32_MAX)
         return idle(c, t);
     struct range lead = lead_of(c, t);
     struct range r = {excess_at(c, t, lead.low_ns), excess_at(c, t, lead.high_ns)};
-    if (t->is_placed)
-        r = within_place(c, t, r);
-    if (!t->taken_ns || t->lead_ns <= CT_LEAD_READY_NS || !c->beside_ns)
-        return r;
-    int64_t taken_ns = (int64_t)t->taken_ns + CT_AFTER_STOP_NS - (int64_t)c->submit_ns;
-    r.high_ns = larger(r.high_ns, taken_ns);
-    if (t->lead_ns == CT_LEAD_UNKNOWN || (int64_t)t->taken_ns <= t->lead_ns + CT_SURELY_BEFORE_NS)
-        r.low_ns = larger(r.low_ns, taken_ns);
-    return r;
+    return t->is_placed ? within_place(c, t, r) : r;
 }
 
 /* It was not there yet when the front end was done with the start record. */
 static bool was_late(const struct ct_bracket_times *t)
 {
     return t->lead_ns != CT_LEAD_UNKNOWN && t->lead_ns > CT_LEAD_READY_NS;
-}
-
-struct tenths {
-    uint8_t start[5], stop[5];
-};
-
-/* clang-format off */
-#define TENTHS(...) {__VA_ARGS__}
-/* clang-format on */
-#define BESIDE(name, at_start, at_stop, ...) static const struct tenths name = {at_start, at_stop};
-#include "time/figures.def"
-
-/*
- * The front end looks at one stream after the other. With others at work it comes later to the
- * operation and to the stop record. In tenths, by the number of the others.
- */
-static int64_t beside_ns(const struct ct_calibration *c, const struct ct_bracket_times *t)
-{
-    bool is_long = t->long_queue || t->lead_ns == CT_LEAD_UNKNOWN;
-    const struct tenths *by = was_late(t) ? &late : is_long ? &long_queue : &short_queue;
-    uint64_t at_start = ct_min(t->beside_start, 4), at_stop = ct_min(t->beside, 4);
-    return (int64_t)c->beside_ns * (by->start[at_start] + by->stop[at_stop]) / 10;
 }
 
 /*
@@ -262,7 +229,7 @@ static uint64_t doubt_ns(const struct ct_calibration *c, const struct ct_bracket
     uint64_t ns = was_ready ? c->uncertainty_ns : c->idle_uncertainty_ns;
     if (t->work != CT_CLASS_KERNEL)
         ns *= 3;
-    return ns + (uint64_t)(beside_ns(c, t) / 2 + hop_ns(c, t, 2));
+    return ns + (uint64_t)hop_ns(c, t, 2);
 }
 
 /* Memory that is not page-locked goes through the host's hands while the call lasts. */
@@ -293,9 +260,9 @@ static bool may_be_late(const struct ct_bracket_times *t)
  */
 static int64_t least_behind(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
-    if (!c->beside_ns || t->work != CT_CLASS_KERNEL || !(t->filled_ns || t->filled_past))
+    if (!c->last_blocks_ns || t->work != CT_CLASS_KERNEL || !(t->filled_ns || t->filled_past))
         return INT64_MAX;
-    return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + CT_LAST_BLOCKS_NS;
+    return t->filled_past ? 0 : (int64_t)(t->raw_ns - t->filled_ns) + c->last_blocks_ns;
 }
 
 /* The figures of single brackets differ by so much: so do bounds. */
@@ -339,8 +306,7 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
     if (c->source == CT_CALIBRATION_NONE)
         return e;
     struct range b = bias(c, t);
-    int64_t rest_ns = (int64_t)t->raw_ns - beside_ns(c, t);
-    int64_t low_ns = rest_ns - b.high_ns, high_ns = rest_ns - b.low_ns;
+    int64_t low_ns = (int64_t)t->raw_ns - b.high_ns, high_ns = (int64_t)t->raw_ns - b.low_ns;
     e.time_ns = not_negative(high_ns);
     if (is_of_front_end(t) && (c->submit_ns != UINT32_MAX || t->is_placed)) {
         if (t->slack_ns < CT_LATE_NS)
@@ -350,14 +316,8 @@ struct ct_estimate ct_estimate(const struct ct_calibration *c, const struct ct_b
         if (t->met_intake)
             low_ns -= c->intake_ns;
     }
-    if (c->beside_ns && t->held_ns) {
-        low_ns -= (int64_t)t->held_ns;
-        e.was_held = t->work == CT_CLASS_KERNEL;
-        e.was_stalled = e.was_held && t->stalled;
-    }
     int64_t least_ns = least_behind(c, t);
     if (least_ns < high_ns) {
-        e.was_held = e.was_stalled = false; /* as upper bounds go it tells nothing */
         low_ns = smaller(low_ns, least_ns);
         if (!t->filled_past)
             e.time_ns = not_negative(least_ns);
@@ -422,13 +382,10 @@ static bool is_rarely_clean(const struct ct_estimate *e, const struct ct_prior *
            (int64_t)p->held_low_ns + CT_HELD_LATE_NS >= usual_ns(p, e->witness_ns);
 }
 
-/*
- * The likely duration; without a sign of one the upper bound stands. But while a kernel is
- * loaded for its first launch all streams stand still, and that is its first bracket.
- */
+/* The likely duration; without a sign of one the upper bound stands. */
 static uint64_t likely_ns(const struct ct_estimate *e, const struct ct_prior *p)
 {
-    uint64_t ns = e->was_stalled ? e->low_ns : e->time_ns;
+    uint64_t ns = e->time_ns;
     if (p->count >= CT_PRIOR_LEAST)
         ns = not_negative(usual_ns(p, e->witness_ns));
     if (is_rarely_clean(e, p))
@@ -446,7 +403,7 @@ void ct_estimate_settle(struct ct_estimate *e, struct ct_prior *prior)
         prior->witness_ns += e->was_late ? e->witness_ns : 0;
         return;
     }
-    if (e->was_held && !e->was_stalled)
+    if (e->was_held)
         follow_held(prior, e);
     e->is_bound = prior->count < CT_PRIOR_LEAST || is_rarely_clean(e, prior);
     e->time_ns = ct_max(e->low_ns, ct_min(e->high_ns, likely_ns(e, prior)));

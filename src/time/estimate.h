@@ -41,15 +41,8 @@ struct ct_bracket_times {
     uint32_t block_registers; /* of a kernel's block, all threads together; 0: not known */
     uint32_t parameter_bytes; /* of a kernel; 0: not known */
     bool shared_start;
-    bool hopped;             /* another engine's work was before it on the stream */
-    bool long_queue;         /* CT_LONG_QUEUE */
-    uint32_t beside;         /* other streams whose brackets span the stop stamp, */
-    uint32_t beside_start;   /* and the start stamp */
-    uint64_t after_other_ns; /* the start stamp is so long after another stream's; 0: none */
-    uint64_t taken_ns;  /* from the start stamp to a stop of another stream that kept the GPU from
-                           the operation; 0: none did */
-    uint64_t held_ns;   /* how long the stop record may have waited for those of other streams, */
-    bool stalled;       /* or with all of them while the GPU served nobody */
+    bool hopped;        /* another engine's work was before it on the stream */
+    bool long_queue;    /* CT_LONG_QUEUE */
     uint64_t filled_ns; /* from the start stamp to the stop of the last kernel that had begun before
                            and filled the device; 0: none did */
     bool filled_past;   /* one that did has stopped after this operation */
@@ -88,10 +81,9 @@ static inline bool ct_gpu_waited(const struct ct_bracket_times *t)
 /* The duration, which is known well or only to lie between two bounds. */
 struct ct_estimate {
     bool is_clean;
-    bool is_bound;    /* settled, but only bounds told where */
-    bool was_held;    /* bounds: its stop record may have waited for other streams, */
-    bool was_stalled; /* or with them */
-    bool was_late;    /* a kernel that the GPU had to wait for */
+    bool is_bound; /* settled, but only bounds told where */
+    bool was_held; /* bounds: its end was asked for, and may have been long before */
+    bool was_late; /* a kernel that the GPU had to wait for */
     uint64_t time_ns;
     uint64_t low_ns;
     uint64_t high_ns;

@@ -37,7 +37,6 @@
 void ct_gpu_clock_forget_pins(struct ct_gpu_clock *clock)
 {
     clock->pinned = 0;
-    clock->alone_ticks = 0;
     clock->is_tied = false;
     clock->old_tie.ticks = 0;
 }
@@ -114,19 +113,8 @@ static void tie(struct ct_gpu_clock *clock, uint64_t ticks)
         measure_rate(clock, n < TIE_PINS_LEAST);
 }
 
-static bool is_better_known(const struct ct_gpu_clock *clock, uint64_t ticks)
+void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns)
 {
-    return clock->alone_ticks &&
-           ct_ticks_between(clock->alone_ticks, ticks) <= ct_ns_to_ticks(PIN_AGE_NS);
-}
-
-void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns,
-                      enum ct_company company)
-{
-    if (company == CT_PIN_BESIDE && is_better_known(clock, ticks))
-        return;
-    if (company == CT_PIN_ALONE)
-        clock->alone_ticks = ticks;
     clock->pins[clock->pinned % CT_CLOCK_PINS] = (struct ct_pin){ticks, ns};
     clock->pinned++;
     bool is_due = clock->pinned < TIE_PINS || clock->pinned % TIE_PINS == 0;

@@ -53,7 +53,6 @@ struct ct_gpu_clock {
 
     struct ct_pin pins[CT_CLOCK_PINS];
     uint64_t pinned;         /* pins so far; the newest are kept */
-    uint64_t alone_ticks;    /* of the latest CT_PIN_ALONE; 0: none */
     bool is_tied;            /* the tie is of these pins */
     struct ct_pin tie;       /* otherwise of older ones, or a guess; no ticks: there is none */
     struct ct_pin old_tie;   /* to measure the rate from; no ticks: none */
@@ -71,17 +70,8 @@ static inline const struct ct_pin *ct_gpu_clock_newest(const struct ct_gpu_clock
     return &clock->pins[(clock->pinned - 1) % CT_CLOCK_PINS];
 }
 
-/* Company of a pin at the front end when it was stamped. */
-enum ct_company {
-    CT_PIN_ALONE,
-    CT_PIN_BESIDE, /* others: it is late, by how much nothing tells, and does not count for a while
-                      after one alone */
-    CT_PIN_CORRECTS, /* whoever was: by the clock it is earlier than it can be, so it counts */
-};
-
 /* The GPU was told of a record at `ticks`, and the idle stream was stamped at `ns`. */
-void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns,
-                      enum ct_company company);
+void ct_gpu_clock_pin(struct ct_gpu_clock *clock, uint64_t ticks, uint64_t ns);
 
 /*
  * Where a record would be stamped, on an idle stream, of which the GPU is told at `ticks`.

@@ -154,16 +154,6 @@ bool ct_lead_met_intake(const struct ct_gpu_clock *clock, uint64_t stop_ns,
     return false;
 }
 
-/* While the clock is wrong, a pin that passes for alone may only look so. */
-static enum ct_company company_of(const struct ct_gpu_clock *clock, const struct ct_measured *m)
-{
-    uint64_t after_ns = m->times.after_other_ns;
-    bool is_alone = !m->times.beside_start && (!after_ns || after_ns > CT_ALONE_NS);
-    if (shows_wrong_clock(clock, m))
-        return CT_PIN_CORRECTS;
-    return is_alone ? CT_PIN_ALONE : CT_PIN_BESIDE;
-}
-
 /*
  * In a place among other threads' operations, between which two moments an operation was submitted
  * is known, and by when the record behind it, which may be another thread's.
@@ -195,8 +185,7 @@ void ct_lead_find(struct ct_gpu_clock *clock, struct ct_measured *m)
     else
         compare_clocks(clock, m);
     if (is_pin(clock, m))
-        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns,
-                         company_of(clock, m));
+        ct_gpu_clock_pin(clock, ct_told_ticks(op->open_ticks, op->call_ticks), m->start_ns);
 }
 
 static bool has_quick_record(const struct ct_gpu_clock *clock, const struct ct_measured *m)
@@ -209,7 +198,7 @@ static void correct(struct ct_gpu_clock *clock, uint64_t asked_ticks, uint64_t s
 {
     uint64_t at_ns;
     if (ct_gpu_clock_at(clock, asked_ticks, &at_ns) && stamp_ns + CT_PIN_EARLY_NS < at_ns)
-        ct_gpu_clock_pin(clock, asked_ticks, stamp_ns, CT_PIN_CORRECTS);
+        ct_gpu_clock_pin(clock, asked_ticks, stamp_ns);
 }
 
 /*
@@ -237,7 +226,7 @@ void ct_lead_pin_idle(struct ct_gpu_clock *clock, const struct ct_measured *m, u
     uint64_t at_ns, ticks = ct_told_ticks(m->op.open_ticks, m->op.call_ticks);
     if (has_quick_record(clock, m) && idle_ns > CT_PIN_GAP_NS &&
         ct_gpu_clock_at(clock, ticks, &at_ns) && m->start_ns < at_ns + CT_PIN_EARLY_NS)
-        ct_gpu_clock_pin(clock, ticks, m->start_ns, CT_PIN_BESIDE);
+        ct_gpu_clock_pin(clock, ticks, m->start_ns);
 }
 
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)
@@ -251,16 +240,6 @@ void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m)
 void ct_lead_follow(struct ct_gpu_clock *clock, const struct ct_measured *m)
 {
     ct_gpu_clock_follow(clock, told_at_the_earliest(clock, m), m->start_ns);
-}
-
-uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m)
-{
-    const struct ct_op *op = &m->op;
-    uint64_t asked_ns, gap_ns = ct_min(gap_before(m), m->start_ns);
-    if (op->flags & PIN_FLAGS ||
-        !ct_gpu_clock_about(clock, ct_told_ticks(op->open_ticks, op->call_ticks), &asked_ns))
-        return 0;
-    return asked_ns > m->start_ns - gap_ns + CT_PIN_EARLY_NS ? asked_ns : 0;
 }
 
 /* A call that waits comes back only after its copy: that time is before the stop record. */

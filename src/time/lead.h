@@ -25,7 +25,7 @@ uint64_t ct_lead_told_ns(uint64_t host_record_ns, const struct ct_bracket_times 
 unsigned ct_lead_entries(const struct ct_op *op);
 
 /*
- * A bracket that has been read, with its gap and the streams beside it: sets lead, slack and the
+ * A bracket that has been read, with its gap: sets lead, slack and the
  * queue's length, and pins the clocks together if it can. The brackets of a context have to come in
  * order.
  */
@@ -57,12 +57,6 @@ bool ct_lead_takes_in(const struct ct_gpu_clock *clock, uint64_t stop_ns, const 
 void ct_lead_guess(struct ct_gpu_clock *clock, const struct ct_measured *m);
 /* A start record of a stream of which nobody knows whether it was idle: ct_gpu_clock_follow(). */
 void ct_lead_follow(struct ct_gpu_clock *clock, const struct ct_measured *m);
-
-/*
- * Where the start record would be stamped on an idle stream, and this one was idle; 0: it was not,
- * or nobody knows. Of a bracket that has been read. A guess at the clocks is good enough.
- */
-uint64_t ct_lead_asked_ns(const struct ct_gpu_clock *clock, const struct ct_measured *m);
 
 /*
  * Where on the GPU's time line the operation ended, of which the duration has been estimated. The

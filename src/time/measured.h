@@ -14,9 +14,7 @@ struct ct_measured {
     struct ct_estimate estimate; /* of those of a round that is settled */
     uint64_t start_ns;           /* on the context's time line */
     uint64_t stop_ns;
-    uint64_t asked_ns;    /* where the start would be had it not waited; 0: not known */
-    unsigned start_stamp; /* place of its start among the stamps of a round: beside.c */
-    uint64_t read_ticks;  /* when the events were read */
+    uint64_t read_ticks; /* when the events were read */
     uint32_t device;
     int32_t priority;   /* of its stream: less is more */
     uint64_t stream_id; /* the entry may be another stream's soon */

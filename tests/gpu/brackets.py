@@ -4,7 +4,7 @@
 
 One line for each bracket, in the order in which they were dealt with; times in nanoseconds, those
 of the host from the first one on: stream, flags, start and raw on the GPU's time line, open, call,
-done and closed on the host's, lead, streams beside, whether the queue was long, the estimate, the kind and the first 60 characters of the name, the
+done and closed on the host's, lead, whether the queue was long, the estimate, the kind and the first 60 characters of the name, the
 registers of a block, the bytes of parameters, and what a witness had taken off (of one itself: what the last one whose stamps were read took by these; 0: none).
 """
 import struct
@@ -14,7 +14,7 @@ import summary
 
 ENTRY = struct.Struct("IIIIQQQQQQQQdqIIQQIIq")
 WITNESS = 16384  # CT_ROW_WITNESS
-COLUMNS = "stream flags start_ns raw_ns open_ns call_ns done_ns closed_ns time_ns kind name lead_ns beside long registers parameters witness"
+COLUMNS = "stream flags start_ns raw_ns open_ns call_ns done_ns closed_ns time_ns kind name lead_ns long registers parameters witness"
 
 
 def entries(path):
@@ -41,7 +41,7 @@ def main():
     for e in all_entries:
         row, stream, _, flags, _, start, raw, _ = e[:8]
         host = [round((ticks - first) * rate) for ticks in e[8:12]]
-        fields = [stream, flags, start, raw] + host + [e[16], *kind_and_name(rows, row)] + list(e[13:16]) + list(e[18:21])
+        fields = [stream, flags, start, raw] + host + [e[16], *kind_and_name(rows, row)] + list(e[13:15]) + list(e[18:21])
         print("\t".join(map(str, fields)))
 
 

@@ -14,7 +14,7 @@
 #include "cutrace/format.h"
 #include "drain/witness_error.h"
 #include "state/context.h"
-#include "time/beside.h"
+#include "time/filled.h"
 #include "time/lead.h"
 
 #define MEAN_MOST 0.03
@@ -78,7 +78,7 @@ static const struct program {
 } programs[] = {
     {"decode", 10, 2.6, 1, false}, /* kernels of 1.4 us, all off alike */
     {"train", 2, 1.2, 2, false},    {"cupy", 2.5, 1.5, 1, false}, {"spin", 1.5, 0.8, 1, false},
-    {"spin_8", 2.5, 0.8, 15, true}, /* eight streams full of short kernels */
+    {"overlap", 5, 2.6, 8, true}, /* inference on four streams, training beside copies */
 };
 
 /* A row of sets.tsv. */
@@ -239,15 +239,12 @@ static void look_at_round(unsigned first, unsigned n, unsigned known)
         round[i] = launches[first + i].measured;
         ct_lead_guess(&host_clock, &round[i]);
     }
-    for (unsigned i = 0; i < known; i++)
-        round[i].asked_ns = ct_lead_asked_ns(&host_clock, &round[i]);
-    ct_beside_find(round, known, n);
+    ct_filled_find(round, known, n);
     for (unsigned i = 0; i < n; i++) {
         const struct ct_pending *behind = launches[first + i].pending.next;
         round[i].long_ticks = ct_lead_long_ticks(behind);
         round[i].times.met_intake = ct_lead_met_intake(&host_clock, round[i].stop_ns, behind);
         ct_lead_find(&host_clock, &round[i]);
-        round[i].times.taken_ns = ct_beside_taken_ns(&round[i]);
         bool is_witness = launches[first + i].is_witness;
         round[i].times.witness_ns =
             is_witness ? 0 : ct_witness_excess_ns(&witness, host_clock.host_record_ns);
@@ -351,7 +348,7 @@ static void forget(const struct data_set *set)
     ct_device_calibrated(0, &figures);
     figures = *ct_calibration_of(set->device, set->record_ns);
     memset(&heard, 0, sizeof(heard));
-    ck_assert(ct_beside_init());
+    ck_assert(ct_filled_init());
 }
 
 /* How far the total is off, percent. */

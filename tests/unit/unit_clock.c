@@ -28,7 +28,7 @@ static void pin(unsigned pins, double ppm)
     for (unsigned i = 0; i < pins; i++) {
         host_ns += EVERY_NS;
         gpu_ns += (uint64_t)(EVERY_NS * (1 + ppm * 1e-6) + 0.5);
-        ct_gpu_clock_pin(&clock_, ct_ns_to_ticks(host_ns), gpu_ns, CT_PIN_ALONE);
+        ct_gpu_clock_pin(&clock_, ct_ns_to_ticks(host_ns), gpu_ns);
     }
 }
 

@@ -19,7 +19,7 @@ static const struct ct_calibration figures = {
     .bias_copy_ns = 1250,
     .bias_set_ns = 1500,
     .bias_wait_ns = 5600,
-    .beside_ns = 1000,
+    .last_blocks_ns = 1500,
     .registers_ns = 80,
     .late_kib_ns = 50,
     .busy_kib_ns = 140,
@@ -396,75 +396,6 @@ START_TEST(a_copy_with_the_host_inside_is_only_a_bound)
 }
 END_TEST
 
-/* What makes a long queue slow is over by the time the front end comes round. */
-START_TEST(streams_beside_hold_both_ends_up)
-{
-    struct ct_bracket_times t = usual(12900);
-    uint64_t alone_doubt = ct_estimate(&figures, &t).doubt_ns;
-    t.beside = 1;
-    ck_assert_uint_eq(time_of(&t), 9900);
-    ck_assert_uint_gt(ct_estimate(&figures, &t).doubt_ns, alone_doubt);
-    t.beside_start = t.beside = 2;
-    ck_assert_uint_eq(time_of(&t), 8200);
-    t.beside_start = t.beside = 1000;
-    ck_assert_uint_eq(time_of(&t), 7600);
-    t.long_queue = false;
-    ck_assert_uint_eq(time_of(&t), 7800);
-}
-END_TEST
-
-/* Then the operation is later than the start stamp, and waits there for many others only. */
-START_TEST(an_idle_stream_is_held_up_less_at_the_start)
-{
-    struct ct_bracket_times t = usual(20000);
-    t.long_queue = false;
-    t.lead_ns = 3400;
-    t.launch_ns = 9000;
-    uint64_t alone_ns = time_of(&t);
-    t.beside_start = 2;
-    ck_assert_uint_eq(time_of(&t), alone_ns);
-    t.beside = 1;
-    ck_assert_uint_eq(time_of(&t), alone_ns - 100);
-    t.beside = 1000;
-    ck_assert_uint_eq(time_of(&t), alone_ns - 1000);
-    t.beside_start = 3;
-    ck_assert_uint_eq(time_of(&t), alone_ns - 1200);
-    t.beside_start = 1000;
-    ck_assert_uint_eq(time_of(&t), alone_ns - 1800);
-}
-END_TEST
-
-START_TEST(a_stop_of_another_stream_keeps_the_operation_waiting)
-{
-    struct ct_bracket_times t = usual(20000);
-    t.long_queue = false;
-    t.lead_ns = 3400;
-    t.launch_ns = 9000;
-    uint64_t alone_ns = time_of(&t);
-    t.taken_ns = 1000;
-    ck_assert_uint_eq(time_of(&t), alone_ns);
-    t.taken_ns = 3000; /* the operation comes 1550 ns behind it instead */
-    ck_assert(ct_estimate(&figures, &t).is_clean);
-    ck_assert_uint_eq(time_of(&t), alone_ns - 1150);
-    t.taken_ns = 4100; /* perhaps */
-    struct ct_estimate e = ct_estimate(&figures, &t);
-    ck_assert(!e.is_clean);
-    ck_assert_uint_eq(e.low_ns, alone_ns - 2250 - figures.idle_uncertainty_ns);
-    ck_assert_uint_eq(e.high_ns, alone_ns + figures.idle_uncertainty_ns);
-}
-END_TEST
-
-START_TEST(records_of_others_leave_a_bound)
-{
-    struct ct_bracket_times t = usual(12900);
-    t.held_ns = 4000;
-    struct ct_estimate e = ct_estimate(&figures, &t);
-    ck_assert(!e.is_clean);
-    ck_assert_uint_eq(e.low_ns, 6000 - 200);
-    ck_assert_uint_eq(e.high_ns, 10000 + 200);
-}
-END_TEST
-
 START_TEST(a_late_stop_is_only_a_bound)
 {
     struct ct_prior prior = {0};
@@ -521,12 +452,14 @@ START_TEST(a_stop_may_have_waited_for_the_next_submission)
 }
 END_TEST
 
-/* 10,000 ns, and up to 8,000 more where others were served first. */
+/* 10,000 ns, and up to 8,000 more until its end was asked for. */
 static struct ct_estimate settle_held(struct ct_prior *prior, uint64_t more_ns)
 {
-    struct ct_bracket_times t = usual(12900 + more_ns);
-    t.held_ns = 9000;
-    return settled(&t, prior);
+    uint64_t ns = 10000 + more_ns;
+    struct ct_estimate e = {
+        .was_held = true, .time_ns = ns, .low_ns = ns - 9200, .high_ns = ns + 200};
+    ct_estimate_settle(&e, prior);
+    return e;
 }
 
 START_TEST(the_lowest_bounds_tell_where_none_is_clean)
@@ -615,7 +548,7 @@ START_TEST(behind_a_kernel_that_fills_the_device)
     ck_assert(ct_estimate(&figures, &t).is_clean);
     t.filled_ns = 28000;
     struct ct_calibration other = figures;
-    other.beside_ns = 0;
+    other.last_blocks_ns = 0;
     ck_assert(ct_estimate(&other, &t).is_clean); /* of this device nothing is known */
 }
 END_TEST
@@ -636,20 +569,6 @@ START_TEST(a_row_s_usual_length_follows_the_witnesses)
     ck_assert_uint_eq(settled(&late, &prior).time_ns, (4 * late_ns + 3 * ready_ns) / 7);
     late.witness_ns = -140;
     ck_assert_uint_eq(settled(&late, &prior).time_ns, (4 * (late_ns + 140) + 3 * ready_ns) / 7);
-}
-END_TEST
-
-/* As while a module is loaded for the first launch of a kernel: nothing of the kind is known yet.
- */
-START_TEST(a_stall_is_not_the_kernel_s)
-{
-    struct ct_prior prior = {0};
-    struct ct_bracket_times t = usual(502900);
-    t.held_ns = 480000;
-    t.stalled = true;
-    struct ct_estimate e = settled(&t, &prior);
-    ck_assert_uint_eq(e.time_ns, 20000 - 200);
-    ck_assert_uint_eq(prior.held, 0); /* of usual waits it tells nothing */
 }
 END_TEST
 
@@ -677,7 +596,7 @@ static uint64_t pin_for_ms(struct ct_gpu_clock *clock, uint64_t ticks, unsigned 
     for (unsigned i = 0; i < ms * 50; i++) {
         ticks += 20 * TICKS_PER_US;
         uint64_t late = i % 4 == 3 ? 3000 + (uint64_t)(rand() % 20000) : (uint64_t)(rand() % 200);
-        ct_gpu_clock_pin(clock, ticks, gpu_ns(ticks) + LATENCY_NS + late - 100, CT_PIN_ALONE);
+        ct_gpu_clock_pin(clock, ticks, gpu_ns(ticks) + LATENCY_NS + late - 100);
     }
     return ticks;
 }
@@ -721,8 +640,8 @@ START_TEST(clocks_are_tied_together_by_rare_pins)
     uint64_t ticks = pin_for_ms(&clock, 1000000, 25);
     for (unsigned i = 0; i < 400; i++) {
         ticks += (2000 + (unsigned)rand() % 6000) * TICKS_PER_US;
-        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300,
-                         CT_PIN_ALONE);
+        ct_gpu_clock_pin(&clock, ticks,
+                         gpu_ns(ticks) + LATENCY_NS + (uint64_t)(rand() % 600) - 300);
         if (i > 100)
             ck_assert_int_lt(llabs(error_at(&clock, ticks + 1000 * TICKS_PER_US)), 300);
     }
@@ -744,51 +663,9 @@ START_TEST(a_clock_that_jumped_is_found_again)
     uint64_t ticks = 1000000;
     /* a program that starts with a stream that looks idle and is not */
     for (int i = 0; i < 100; i++, ticks += 20 * TICKS_PER_US)
-        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + 1000000, CT_PIN_ALONE);
+        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + 1000000);
     ticks = pin_for_ms(&clock, ticks, 2);
     ck_assert_int_lt(llabs(error_at(&clock, ticks)), 200);
-}
-END_TEST
-
-/* How many of so many pins beside others count that begin so long after one that was alone. */
-static uint64_t counted_beside(unsigned pins, unsigned later_ms)
-{
-    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
-    uint64_t ticks = 1000000;
-    ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS, CT_PIN_ALONE);
-    ticks += later_ms * 1000 * TICKS_PER_US;
-    for (unsigned i = 0; i < pins; i++, ticks += 20 * TICKS_PER_US)
-        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + 2000, CT_PIN_BESIDE);
-    ck_assert_int_eq(llabs(error_at(&clock, ticks)) < 100, clock.pinned == 1);
-    return clock.pinned - 1;
-}
-
-START_TEST(pins_beside_other_streams_count_where_none_is_alone)
-{
-    ck_assert_uint_eq(counted_beside(100, 0), 0);
-    ck_assert_uint_eq(counted_beside(100, 9), 49); /* those later than 10 ms */
-    ck_assert_uint_eq(counted_beside(100, 11), 100);
-}
-END_TEST
-
-/* They count where they show that those alone are wrong. */
-START_TEST(pins_beside_other_streams_set_a_clock_right)
-{
-    struct ct_gpu_clock clock = {0};
-    uint64_t ticks = 1000000;
-    for (unsigned i = 0; i < 4; i++, ticks += 20 * TICKS_PER_US)
-        ct_gpu_clock_pin(&clock, ticks, gpu_ns(ticks) + LATENCY_NS + 50000, CT_PIN_ALONE);
-    for (unsigned i = 0; i < 64; i++, ticks += 20 * TICKS_PER_US) {
-        struct ct_measured m = {.times = usual(20000)};
-        m.op.open_ticks = m.op.call_ticks = ticks;
-        m.op.done_ticks = m.op.closed_ticks = ticks + 10;
-        m.times.gap_ns = 50000;
-        m.times.beside_start = 1;
-        m.start_ns = gpu_ns(ticks) + LATENCY_NS;
-        m.stop_ns = m.start_ns + m.times.raw_ns;
-        ct_lead_find(&clock, &m);
-    }
-    ck_assert_int_lt(llabs(error_at(&clock, ticks)), 100);
 }
 END_TEST
 
@@ -813,30 +690,6 @@ START_TEST(a_host_far_ahead_has_a_long_queue)
 }
 END_TEST
 
-/* Where a record on an idle stream would have been stamped. */
-START_TEST(it_is_known_when_a_start_was_asked_for)
-{
-    struct ct_gpu_clock clock = {.ns_per_tick = 1000.0 / TICKS_PER_US};
-    uint64_t ticks = pin_for_ms(&clock, 1000000, 10);
-    struct ct_measured m = {.times = usual(20000)};
-    ck_assert_uint_eq(ct_lead_asked_ns(&(struct ct_gpu_clock){0}, &m), 0);
-    m.op.open_ticks = m.op.call_ticks = ticks;
-    m.start_ns = gpu_ns(ticks) + 500000;
-    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &m), 0); /* behind other work */
-    m.times.gap_ns = 600000;
-    int64_t early_ns = (int64_t)(m.start_ns - ct_lead_asked_ns(&clock, &m));
-    ck_assert_int_lt(llabs(early_ns + LATENCY_NS - 500000), 200);
-    m.times.gap_ns = CT_GAP_UNKNOWN;
-    ck_assert_uint_ne(ct_lead_asked_ns(&clock, &m), 0);
-    m.op.flags = CT_OP_AFTER_BREAK; /* a wait for another stream, perhaps */
-    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &m), 0);
-    m.op.flags |= CT_OP_FOUND_IDLE;
-    ck_assert_uint_ne(ct_lead_asked_ns(&clock, &m), 0);
-    m.op.flags = CT_OP_SHARED_START;
-    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &m), 0);
-}
-END_TEST
-
 static struct ct_measured asked_and_stamped(uint64_t ticks, uint64_t late_ns)
 {
     struct ct_measured m = {.times = usual(20000)};
@@ -844,6 +697,14 @@ static struct ct_measured asked_and_stamped(uint64_t ticks, uint64_t late_ns)
     m.start_ns = gpu_ns(ticks) + late_ns;
     m.times.gap_ns = CT_GAP_UNKNOWN;
     return m;
+}
+
+/* How long after its record was asked for, by the clock, the start was stamped. */
+static int64_t late_by(const struct ct_gpu_clock *clock, const struct ct_measured *m)
+{
+    uint64_t ns;
+    ck_assert(ct_gpu_clock_about(clock, m->op.call_ticks, &ns));
+    return (int64_t)(m->start_ns - ns);
 }
 
 /*
@@ -858,21 +719,22 @@ START_TEST(the_earliest_stamp_tells_before_clocks_are_tied)
     for (unsigned i = 0; i < ct_countof(m); i++)
         ct_lead_guess(&clock, &m[i]);
     for (unsigned i = 0; i < ct_countof(m); i += 2) {
-        int64_t late_ns = (int64_t)(m[i].start_ns - ct_lead_asked_ns(&clock, &m[i]));
+        int64_t late_ns = late_by(&clock, &m[i]);
         ck_assert_int_lt(llabs(late_ns - (i ? 450000 : 30000)), 100);
     }
     struct ct_measured stalled = asked_and_stamped(3500000, 450000);
     stalled.op.flags = CT_OP_AFTER_BREAK | CT_OP_FOUND_IDLE; /* when it was asked */
     ct_lead_guess(&clock, &stalled);
-    ck_assert_uint_gt(stalled.start_ns - ct_lead_asked_ns(&clock, &stalled), 400000);
+    ck_assert_int_gt(late_by(&clock, &stalled), 400000);
     struct ct_measured shared = asked_and_stamped(4000000, 0);
     shared.op.flags = CT_OP_SHARED_START; /* the stop before: long before it was asked for */
     shared.start_ns -= 700000;
     ct_lead_guess(&clock, &shared);
-    ck_assert_uint_gt(m[2].start_ns - ct_lead_asked_ns(&clock, &m[2]), 400000);
+    ck_assert_int_gt(late_by(&clock, &m[2]), 400000);
     struct ct_measured later = asked_and_stamped(4000000 + 60000 * TICKS_PER_US, 450000);
     ct_lead_guess(&clock, &later);
-    ck_assert_uint_eq(ct_lead_asked_ns(&clock, &later), 0); /* that was too long ago */
+    uint64_t ns; /* that was too long ago */
+    ck_assert(!ct_gpu_clock_about(&clock, later.op.call_ticks, &ns));
 }
 END_TEST
 
@@ -946,7 +808,7 @@ static bool is_pin_of(uint64_t host_record_ns, uint64_t record_ns, unsigned late
 {
     struct ct_gpu_clock clock = {.host_record_ns = host_record_ns};
     struct ct_measured m = {.times = usual(20000), .start_ns = 1000000, .stop_ns = 1020000};
-    ct_gpu_clock_pin(&clock, 1000000, 1000000, CT_PIN_ALONE);
+    ct_gpu_clock_pin(&clock, 1000000, 1000000);
     m.op.open_ticks = m.op.call_ticks = 1000000 + ct_ns_to_ticks(later_ms * UINT64_C(1000000));
     m.op.done_ticks = m.op.closed_ticks = m.op.call_ticks;
     m.times.record_ns = record_ns;
@@ -1032,7 +894,7 @@ START_TEST(a_submission_meets_a_stop)
     struct ct_gpu_clock clock = {.host_record_ns = 1000};
     uint64_t stop = 1000000 * TICKS_PER_US;
     ck_assert(!meets_record(&clock, stop, 600)); /* nothing is known yet */
-    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), CT_PIN_ALONE);
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop));
     for (unsigned i = 0; i < ct_countof(records_ns); i++)
         ck_assert(meets_record(&clock, stop, records_ns[i]));
     for (unsigned i = 0; i < ct_countof(others_ns); i++)
@@ -1050,7 +912,7 @@ START_TEST(a_submission_meets_a_stop_beside_a_later_one)
     struct ct_gpu_clock clock = {.host_record_ns = 1000};
     uint64_t stop = 1000000 * TICKS_PER_US, far = stop + 100 * TICKS_PER_US,
              near = stop + 600 * TICKS_PER_US / 1000;
-    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop), CT_PIN_ALONE);
+    ct_gpu_clock_pin(&clock, stop, gpu_ns(stop));
     struct ct_pending second = {.op = {.open_ticks = near, .call_ticks = near}};
     second.op.done_ticks = second.op.closed_ticks = far;
     struct ct_pending first = {.next = &second, .op = second.op};
@@ -1124,10 +986,6 @@ int main(void)
     tcase_add_test(tests, engines_have_to_wait_for_each_other);
     tcase_add_test(tests, what_comes_late_does_not_wait_for_an_engine);
     tcase_add_test(tests, a_copy_with_the_host_inside_is_only_a_bound);
-    tcase_add_test(tests, streams_beside_hold_both_ends_up);
-    tcase_add_test(tests, an_idle_stream_is_held_up_less_at_the_start);
-    tcase_add_test(tests, a_stop_of_another_stream_keeps_the_operation_waiting);
-    tcase_add_test(tests, records_of_others_leave_a_bound);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
     tcase_add_test(tests, a_late_stop_of_a_set_is_a_bound);
     tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
@@ -1136,14 +994,11 @@ int main(void)
     tcase_add_test(tests, the_median_tells_where_some_only_pass_for_clean);
     tcase_add_test(tests, behind_a_kernel_that_fills_the_device);
     tcase_add_test(tests, a_row_s_usual_length_follows_the_witnesses);
-    tcase_add_test(tests, a_stall_is_not_the_kernel_s);
     tcase_add_test(tests, clocks_are_tied_together);
     tcase_add_test(tests, clocks_are_tied_together_by_rare_pins);
     tcase_add_test(tests, a_tie_follows_the_earliest_records);
     tcase_add_test(tests, ticks_may_go_back);
     tcase_add_test(tests, a_clock_that_jumped_is_found_again);
-    tcase_add_test(tests, pins_beside_other_streams_count_where_none_is_alone);
-    tcase_add_test(tests, pins_beside_other_streams_set_a_clock_right);
     tcase_add_test(tests, a_slow_host_comes_back_later);
     tcase_add_test(tests, a_call_that_was_held_up_comes_back_later);
     tcase_add_test(tests, records_that_were_held_up_tie_no_clocks);
@@ -1151,7 +1006,6 @@ int main(void)
     tcase_add_test(tests, a_submission_meets_a_stop_beside_a_later_one);
     tcase_add_test(tests, behind_a_break_the_stream_was_asked);
     tcase_add_test(tests, a_host_far_ahead_has_a_long_queue);
-    tcase_add_test(tests, it_is_known_when_a_start_was_asked_for);
     tcase_add_test(tests, the_earliest_stamp_tells_before_clocks_are_tied);
     tcase_add_test(tests, records_that_were_held_up_move_no_guess);
     tcase_add_test(tests, a_record_is_behind_the_operation);

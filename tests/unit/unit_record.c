@@ -27,7 +27,6 @@
 #include "state/capture.h"
 #include "state/note.h"
 #include "system/clock.h"
-#include "time/beside.h"
 #include "work/graph.h"
 #include "work/kernel.h"
 
@@ -317,7 +316,8 @@ static unsigned awake(void)
     return n;
 }
 
-/* Threads that launched once cost nothing and keep nothing, and are seen again at their next call. */
+/* Threads that launched once cost nothing and keep nothing, and are seen again at their next call.
+ */
 START_TEST(idle_threads_are_left_alone)
 {
     pthread_t thread[IDLE];
@@ -857,25 +857,22 @@ static struct ct_measured *measured(uint32_t stream, uint64_t start_ns, uint64_t
 }
 
 /* However much stops before the long one does. */
-START_TEST(streams_beside_are_counted)
+START_TEST(kernels_that_fill_the_device_are_found)
 {
     struct ct_measured *in[300], *alone, *last;
     ct_context_get((CUcontext)context);
     ct_row_get(CT_ROW_KERNEL, 0, 0, "kernel");
     struct ct_measured *spanning = measured(1, 1000, 10000000);
+    spanning->fills_device = true;
     alone = measured(0, 10, 20);
     for (unsigned i = 0; i < ct_countof(in); i++)
         in[i] = measured(0, 1000 + 100 * i, 1090 + 100 * i);
     last = measured(0, 10000000, 10000100);
-    ct_beside_running(2, 0, 20000);
-    ct_beside_running(3, 0, 20000000);
-    ct_beside_running(4, 1, 0); /* of another context */
     ct_settle(true);
-    ck_assert_uint_eq(alone->times.beside, 0);
+    ck_assert(!alone->times.filled_past && !spanning->times.filled_past);
     for (unsigned i = 0; i < ct_countof(in); i++)
-        ck_assert_uint_eq(in[i]->times.beside, 1 + (in[i]->stop_ns > 20000));
-    ck_assert_uint_eq(spanning->times.beside, 1);
-    ck_assert_uint_eq(last->times.beside, 1);
+        ck_assert(in[i]->times.filled_past && !in[i]->times.filled_ns);
+    ck_assert(!last->times.filled_past);
 }
 END_TEST
 
@@ -1128,7 +1125,7 @@ int main(void)
     tcase_add_test(tests, events_that_could_not_be_made);
     tcase_add_test(tests, a_stream_met_by_two_threads_is_one);
     tcase_add_test(tests, default_streams_of_many_contexts);
-    tcase_add_test(tests, streams_beside_are_counted);
+    tcase_add_test(tests, kernels_that_fill_the_device_are_found);
     tcase_add_test(tests, streams_are_settled_up_to_one_time);
     tcase_add_test(tests, the_clock_serves_as_start);
     tcase_add_test(tests, a_start_is_waited_for);

@@ -205,84 +205,6 @@ def print_intake():
                 print(f"  {title} {step * 200:+6} {len(by[step]):6} {quantiles(by[step])}")
 
 
-def pins_and_spans(name):
-    """Start records on idle streams: when the GPU was told, the stamp, the stream. And all brackets: start, stop, stream,
-    whether the start was recorded."""
-    pins, spans, stops = [], [], {}
-    for fields, start, stop, call, *_ in stamped(name):
-        record, has_record = int(fields[5]), not int(fields[1]) & (SHARED_START | TOLD_START)
-        if has_record and record <= 3000 and start - stops.get(fields[0], start) > 5000:
-            pins.append((call - TOLD * record, start, fields[0]))
-        spans.append((start, stop, fields[0], has_record))
-        stops[fields[0]] = stop
-    return sorted(pins), sorted(spans)
-
-
-def stamps_of(spans):
-    return sorted([(stop, stream) for _, stop, stream, _ in spans] +
-                  [(start, stream) for start, _, stream, has_record in spans if has_record])
-
-
-def after_other(stamps, start, stream):
-    """How long after the latest stamp of another stream."""
-    before = bisect.bisect_left(stamps, (start, ""))
-    return next((start - at for at, other in reversed(stamps[max(0, before - 40):before]) if other != stream), math.inf)
-
-
-def print_turn():
-    print("turn: start stamps of idle streams around those that are 8 us from other streams' stamps, by how long "
-          "after the latest of these")
-    for name in ("lib_spin_idle_8", "h100_spin_idle_8", "slow_spin_paused_8"):
-        pins, spans = pins_and_spans(name)
-        stamps = stamps_of(spans)
-        ties, by = collections.deque(maxlen=31), collections.defaultdict(list)
-        for told, start, stream in pins:
-            after = after_other(stamps, start, stream)
-            if after >= 8000:
-                ties.append(start - told)
-            elif len(ties) == ties.maxlen:
-                by[after // 500].append(start - told - statistics.median(ties))
-        for step in range(2, 10):
-            if len(by[step]) >= 20:
-                print(f"  {name:18} {step * 500:5} {len(by[step]):6} {quantiles(by[step])}")
-
-
-def in_flight(spans, at, stream):
-    """How many other streams have brackets that span that moment."""
-    until = bisect.bisect_left(spans, (at,))
-    return len({other for _, stop, other, _ in spans[max(0, until - 64):until] if stop > at and other != stream})
-
-
-def company(beside, after, record_ns):
-    if beside > 1:
-        return "two or more in flight"
-    if after <= record_ns + 400:
-        return "behind a record"
-    if beside:
-        return "one in flight"
-    return "alone" if after > 8000 else "none in flight"
-
-
-def print_company():
-    print("company: start stamps of idle streams around those with no other stream in flight and no stamp of one "
-          "in the 8 us before")
-    for name, record_ns in (("lib_spin_busy_8", 1280), ("lib_spin_near_8", 1280), ("h100_spin_busy_8", 1280),
-                            ("h100_spin_near_8", 1280), ("h100_slow_spin_busy_8", 2900), ("h100_slow_spin_idle_8", 2900)):
-        pins, spans = pins_and_spans(name)
-        stamps, by = stamps_of(spans), collections.defaultdict(list)
-        for told, start, stream in pins:
-            kind = company(in_flight(spans, start, stream), after_other(stamps, start, stream), record_ns)
-            by[kind].append((told, start - told))
-        part = len(by["alone"]) // 4
-        ends = [[statistics.median(x) for x in zip(*some)] for some in (by["alone"][:part], by["alone"][-part:])]
-        drift = (ends[1][1] - ends[0][1]) / (ends[1][0] - ends[0][0])
-        usual = statistics.median(ns - drift * told for told, ns in by["alone"])
-        for kind in ("alone", "none in flight", "one in flight", "behind a record", "two or more in flight"):
-            late = [ns - drift * told - usual for told, ns in by[kind]]
-            if len(late) >= 20:
-                print(f"  {name:22} {kind:22} {len(late):5} {quantiles(late)}")
-
-
 def print_held():
     """Without CUPTI: kernels behind the same kernel take the same time, however long the call was."""
     print("held: bracket less the host's time in it, idle stream, around the kernel's median, by what the call "
@@ -348,7 +270,7 @@ def print_phases():
 
 def main():
     for part in (print_clock, print_queue, print_lead, print_host, print_hosts, print_intake,
-                 print_turn, print_company, print_held, print_gaps, print_phases):
+                 print_held, print_gaps, print_phases):
         try:
             part()
         except FileNotFoundError as error:

@@ -26,7 +26,7 @@ def packed(path):
         stream, flags, start, raw, before, call, done, closed = map(int, fields[:8])
         kind, name = fields[9:11]
         if kind == "witness":
-            name = fields[16] if int(fields[16]) else "-"
+            name = fields[15] if int(fields[15]) else "-"
         out.append("\t".join(map(str, (
             stream, flags & ~BOUND, start - last_stop if len(out) > 1 else 0, raw,
             before - last_closed if len(out) > 1 else 0, call - before, done - call,
