@@ -274,10 +274,13 @@ bool ct_browser_click(struct ct_browser *b, const char *selector)
     char script[1024];
     double x, y;
     snprintf(script, sizeof(script),
-             "(() => { const e = document.querySelector(`%s`); if (!e) return 'none';"
+             "(async () => { const e = document.querySelector(`%s`); if (!e) return 'none';"
+             "let before, now; do { before = now;"
              "e.scrollIntoView({ block: 'center', behavior: 'instant' });"
              "const r = e.getBoundingClientRect();"
-             "return `${r.x + r.width / 2} ${r.y + r.height / 2}`; })()",
+             "now = `${r.x + r.width / 2} ${r.y + r.height / 2}`;"
+             "await new Promise(requestAnimationFrame); } while (now !== before);"
+             "return now; })()",
              selector);
     if (sscanf(ct_browser_eval(b, script), "%lf %lf", &x, &y) != 2)
         return false;

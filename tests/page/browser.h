@@ -25,7 +25,8 @@ bool ct_browser_open(struct ct_browser *b, const char *path);
  * until the next. */
 const char *ct_browser_eval(struct ct_browser *b, const char *script);
 
-/* A click at the middle of the first element that a selector finds, and keys such as "Enter". */
+/* A click at the middle of the first element that a selector finds, as soon as it stays where it
+ * is, and keys such as "Enter". */
 bool ct_browser_click(struct ct_browser *b, const char *selector);
 void ct_browser_press(struct ct_browser *b, const char *key);
 void ct_browser_type(struct ct_browser *b, const char *text);
