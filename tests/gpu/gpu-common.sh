@@ -164,6 +164,7 @@ mode_for() {
     nop) [ "$CUTRACE_NOP_LIB" ] && mode_words=(env LD_PRELOAD="$CUTRACE_NOP_LIB") ;;
     cutrace) mode_words=("${preload[@]}") ;;
     every) mode_words=("${preload[@]}" CUTRACE_SAMPLE=1) ;;
+    stacks) mode_words=("${preload[@]}" CUTRACE_STACKS=python) ;;
     trace) mode_words=("${preload[@]}" CUTRACE_TRACE=1) ;;
     budget) mode_words=("${preload[@]}" CUTRACE_BUDGET=2%) ;;
     nodes) mode_words=("${preload[@]}" CUTRACE_GRAPH_NODES="${CUTRACE_GRAPH_NODES-on}") ;;

@@ -67,6 +67,7 @@ check_all() {
     check "$1" check-gpu-neighbours &
     check "$1" check-gpu-nvtx &
     check "$1" check-gpu-shared --quick --repeats 1 --only alike-1 &
+    check "$1" check-gpu-stacks --only forward-decode &
     check "$1" check-gpu-streams --repeats 1 --only 1-turns-16 &
     check "$1" check-gpu-unified &
 }
