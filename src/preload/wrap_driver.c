@@ -12,11 +12,18 @@
 #include "preload/driver.h"
 #include "preload/hooks.h"
 #include "preload/wrap.h"
+#include "state/recording.h"
 
 /* Only functions the program is linked with come here before the driver was found. */
 static CT_COLD ct_function find_real(uint32_t id)
 {
     return ct_driver_function(id);
+}
+
+/* Inside a call of the runtime's that one counts. */
+static inline bool ct_call_counts(uint32_t runtime_depth)
+{
+    return !runtime_depth && !atomic_load_explicit(&ct_calls_are_off, memory_order_relaxed);
 }
 
 /* NOT_READY is an answer, not an error. */
@@ -86,7 +93,11 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
 #define OPEN_END(hook, ...) OPEN_BEFORE(hook, __VA_ARGS__)
 #define CLOSE_END(hook, ...) ,
 
-/* First of all: whether the call is a launch that goes by without a look. */
+/* Ahead of all: whether the call goes straight on, for which no register is saved. */
+#define BEHIND_PLAIN , static CT_NOINLINE
+#define STRAIGHT_PLAIN , atomic_load_explicit(&ct_calls_are_off, memory_order_relaxed)
+
+/* Then whether the call is a launch that goes by without a look. */
 #define BEGIN_KERNEL(...) , ct_pass_begin(ct_t)
 #define BEGIN_KERNEL_EX(...) , ct_pass_begin(ct_t)
 #define BEGIN_GRAPH(...) , ct_pass_begin(ct_t)
@@ -106,7 +117,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
 #define UNSEEN_END(hook, ...) , if (ct_is_on()) ct_hook_##hook(NULL __VA_OPT__(,) __VA_ARGS__);
 
 #define FULL(fn, null_stream, kind, ...) \
-    CT_INLINE CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
+    GIVEN(BEHIND_##kind, CT_INLINE) CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
     { \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
         if (ct_unlikely(!ct_f) && !(ct_f = (__typeof__(ct_f))find_real(CT_ID_##fn))) \
@@ -118,7 +129,8 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
             return ct_f(CT_ARGS(__VA_ARGS__)); \
         } \
         ct_t->driver_depth++; \
-        const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const bool ct_counts = ct_call_counts(ct_t->runtime_depth); \
+        const bool ct_due = ct_counts && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
         bool ct_clock = ct_due; \
         GIVEN(OPEN_##kind, ) \
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
@@ -126,7 +138,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
         const uint64_t ct_t1 = ct_clock ? ct_ticks() : 0; \
         GIVEN(CLOSE_##kind, CLOSE_WORK) \
         ct_t->driver_depth--; \
-        if (!ct_t->runtime_depth) \
+        if (ct_counts) \
             ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
         return ct_r; \
     }
@@ -137,13 +149,16 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
     { \
         const CUstream ct_null __attribute__((unused)) = null_stream; \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
+        if (GIVEN(STRAIGHT_##kind, false) && ct_likely(ct_f)) \
+            return ct_f(CT_ARGS(__VA_ARGS__)); \
         struct ct_thread *ct_t = ct_thread_current; \
         const uint64_t ct_begin = GIVEN(BEGIN_##kind, 0); \
         struct ct_pass *ct_p = GIVEN(PASS_##kind, NULL); \
         if (ct_likely(!ct_p || !ct_f)) \
             return full_##fn(CT_ARGS(__VA_ARGS__)); \
         ct_t->driver_depth = 1; \
-        const bool ct_due = !ct_t->runtime_depth && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const bool ct_counts = ct_call_counts(ct_t->runtime_depth); \
+        const bool ct_due = ct_counts && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
         const bool ct_clock = ct_due || ct_begin; \
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
         const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
@@ -152,7 +167,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
         ct_t->driver_depth = 0; \
         if (ct_unlikely(ct_begin)) \
             ct_pass_measured(ct_begin, ct_t0, ct_t1); \
-        if (!ct_t->runtime_depth) \
+        if (ct_counts) \
             ct_thread_count(ct_t, CT_ID_##fn, ct_due, ct_t0, ct_t1, is_failure(ct_r), (int32_t)ct_r); \
         return ct_r; \
     }

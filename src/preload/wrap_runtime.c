@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The runtime API's wrappers: one exported function for each row of runtime_api.def. They count
- * the call under its name; the driver calls inside are bracketed, but are no API rows.
+ * the call under its name, if anybody wants to know; the driver calls inside are bracketed, but
+ * are no API rows.
  */
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
@@ -11,6 +12,7 @@
 #include "cuda/args.h"
 #include "preload/runtime.h"
 #include "preload/wrap.h"
+#include "state/recording.h"
 
 /* Declared in crt/device_functions.h, which only nvcc can read. */
 extern cudaError_t __cudaGetKernel(cudaKernel_t *, const void *);
@@ -34,6 +36,8 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         prototype *ct_f = (prototype *)ct_runtime_real(CT_ID_##fn, __builtin_return_address(0)); \
         if (ct_unlikely(!ct_f)) \
             return missing; \
+        if (atomic_load_explicit(&ct_calls_are_off, memory_order_relaxed)) \
+            return ct_f(arguments); \
         struct ct_thread *ct_t = ct_wrap_enter(); \
         if (ct_unlikely(!ct_t || ct_t->runtime_depth)) \
             return ct_f(arguments); \
@@ -70,6 +74,8 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         uint64_t (*ct_f)(CT_WORDS(words)) = (__typeof__(ct_f))ct_runtime_real(CT_ID_##fn, __builtin_return_address(0)); \
         if (ct_unlikely(!ct_f)) \
             return cudaErrorSharedObjectSymbolNotFound; \
+        if (atomic_load_explicit(&ct_calls_are_off, memory_order_relaxed)) \
+            return ct_f(CT_WORD_ARGS(words)); \
         struct ct_thread *ct_t = ct_wrap_enter(); \
         if (ct_unlikely(!ct_t || ct_t->runtime_depth)) \
             return ct_f(CT_WORD_ARGS(words)); \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/recording.h"
 
+#include "base/config.h"
 #include "base/count.h"
 #include "state/renewal.h"
 #include "state/stream.h"
@@ -10,6 +11,7 @@
 #define SWITCHES 64 /* remembered: more than happen while a bracket is on its way */
 
 static CT_READ_MOSTLY atomic_bool recording;
+CT_PROCESS_READ atomic_bool ct_calls_are_off; /* not before the library is armed */
 
 static CT_READ_MOSTLY atomic_bool any_missed;  /* false: none of thousands of threads is asked */
 static _Atomic uint64_t switched_on[SWITCHES]; /* ticks */
@@ -18,6 +20,7 @@ static _Atomic uint32_t switches;
 void ct_recording_switch(bool on)
 {
     uint64_t now = ct_ticks();
+    atomic_store_explicit(&ct_calls_are_off, !on || ct_config.without_api, memory_order_relaxed);
     if (!atomic_exchange_explicit(&recording, on, memory_order_relaxed) && on) {
         uint32_t n = atomic_load_explicit(&switches, memory_order_relaxed);
         atomic_store_explicit(&switched_on[n % SWITCHES], now, memory_order_relaxed);

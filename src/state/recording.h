@@ -3,6 +3,8 @@
 #ifndef CT_RECORDING_H
 #define CT_RECORDING_H
 
+#include <stdatomic.h>
+
 #include "base/base.h"
 
 /* Recording can be switched off and on by the program; operations meanwhile are only counted. */
@@ -11,6 +13,11 @@ void ct_recording_set(bool on);
 void ct_recording_switch(bool on);
 void ct_recording_tell(void);
 bool ct_recording(void);
+/*
+ * Nobody wants to know of calls: recording is off, or API calls are not listed. Then one that
+ * changes nothing for recording goes straight to the driver.
+ */
+extern atomic_bool ct_calls_are_off;
 struct ct_thread;
 /* The calling thread made operations while recording was off. */
 void ct_recording_missed(struct ct_thread *t, uint64_t operations);

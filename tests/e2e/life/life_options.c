@@ -132,12 +132,14 @@ START_TEST(start_off)
     stage_profile(&s, "summary.bin");
     CHECK_SUM(stage_rows(&s, CT_ROW_KERNEL, NULL), 0);
     ck_assert_uint_eq(s.process->off_operations, 170);
+    ck_assert_uint_eq(stage_calls(&s, "cuLaunchKernel"), 0);
     ct_summary_free(&s);
     stage_drop(&r);
     r = PLAY(.argv = {"profiler"}, .env = {"CUTRACE_START=off"});
     stage_profile(&s, "summary.bin");
     CHECK_TIMED(stage_kernel(&s, "alpha"), 60);
     ck_assert_uint_eq(s.process->off_operations, 40);
+    ck_assert_uint_eq(stage_calls(&s, "cuLaunchKernel"), 60);
     ct_summary_free(&s);
     stage_drop(&r);
     r = PLAY(.argv = {"profiler"});
