@@ -11,7 +11,6 @@
 #include "report/reports/advice.h"
 #include "report/reports/details.h"
 #include "report/reports/headline.h"
-#include "report/reports/launchers.h"
 #include "report/reports/nvtx.h"
 #include "report/reports/truth.h"
 #include "report/reports/unified.h"
@@ -19,6 +18,7 @@
 #include "report/sinks/nvprof.h"
 #include "report/sinks/per.h"
 #include "report/sinks/stage.h"
+#include "report/stacks/launchers.h"
 #include "report/terminal.h"
 
 #define FIRST_ROWS 12 /* of each section at first; with all the lines around them two screens */

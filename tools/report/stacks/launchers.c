@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/reports/launchers.h"
+#include "report/stacks/launchers.h"
 
 #include <stdlib.h>
 
 #include "report/names.h"
+#include "report/stacks/calls.h"
 
 #define FEW 5
 

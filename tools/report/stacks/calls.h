@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Where operations were launched from, as a tree with times. */
+#ifndef CT_REPORT_CALLS_H
+#define CT_REPORT_CALLS_H
+
+#include <stdbool.h>
+
+#include "report/memory.h"
+#include "report/profile/merge.h"
+
+/* Operations launched from a frame itself, or as well from what it called. */
+struct ct_launched {
+    uint64_t count;
+    double ns; /* those without a duration taken to be as long as the others */
+};
+
+/* A frame, or one row's operations launched from it: these have no children. */
+struct ct_call {
+    uint32_t parent; /* index; CT_CALL_ROOT of those that nothing called, and of itself */
+    uint32_t line;   /* of ct_merged_stacks; of a row's operations that of their frame */
+    uint32_t row;    /* CT_CALL_FRAME: it is a frame */
+    uint32_t next;   /* of the same parent; 0: the last */
+    uint32_t first;  /* child; 0: none */
+    struct ct_launched own;
+    struct ct_launched all;
+};
+
+#define CT_CALL_ROOT 0
+#define CT_CALL_FRAME UINT32_MAX
+
+/* Those above come before what they called; children by time, longest first. */
+struct ct_calls {
+    struct ct_call *call;
+    size_t count;        /* with the root, of which `all` is all that has a stack */
+    uint64_t graphs;     /* of this: launches of graphs */
+    bool is_sampled;     /* some launches were passed over by chance: the rest is a guess */
+    double with_rest_ns; /* what has no stack as well; not less than what has one */
+};
+
+/* For one device of the merged table, or all of them. */
+void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device);
+void ct_calls_free(struct ct_calls *c);
+
+/* The next call of a walk that meets what is above before what it called; 0: it is through. */
+uint32_t ct_calls_next(const struct ct_calls *c, uint32_t at);
+
+/* Adds the function of a frame, or the operation launched from it, as it can be shown. */
+void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struct ct_call *call,
+                   bool demangle);
+
+/* Adds sentences about the times, a line each. */
+void ct_calls_notes(struct ct_string *out, const struct ct_calls *c);
+
+static inline void ct_launched_add(struct ct_launched *to, const struct ct_launched *more)
+{
+    ct_merge_add_to(&to->count, more->count);
+    to->ns += more->ns;
+}
+
+static inline double ct_calls_percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+#endif
