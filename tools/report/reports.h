@@ -177,5 +177,7 @@ struct ct_sink *ct_sink_table(FILE *out, const struct ct_look *look);
 
 int ct_format_html(const struct ct_input *in, FILE *out);
 int ct_format_collapsed(const struct ct_input *in, FILE *out);
+int ct_format_speedscope(const struct ct_input *in, FILE *out);
+int ct_format_pprof(const struct ct_input *in, FILE *out);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "report/names.h"
 #include "report/profile/view.h"
+#include "report/sinks/data.h"
 
 /* Mean time of one operation of a row; 0: none was timed. */
 static double mean_ns(const struct ct_merged_row *row)
@@ -133,13 +134,33 @@ uint32_t ct_calls_next(const struct ct_calls *c, uint32_t at)
     return at ? c->call[at].next : 0;
 }
 
+size_t ct_calls_stack(const struct ct_calls *c, const struct ct_call *call,
+                      uint32_t lines[CT_FILE_STACK_DEPTH])
+{
+    size_t depth = 0;
+    for (uint32_t i = call->parent; i && depth < CT_FILE_STACK_DEPTH; i = c->call[i].parent)
+        lines[depth++] = c->call[i].line;
+    return depth;
+}
+
 /* ---- in words ---- */
 
+static void put_operation(struct ct_string *out, const struct ct_merged *m,
+                          const struct ct_file_row *row, const struct ct_options *o)
+{
+    struct ct_string name = {0};
+    ct_name_row(&name, m, row, !o->mangled);
+    if (o->base && row->kind == CT_ROW_KERNEL)
+        ct_name_base(&name);
+    ct_string_add(out, name.data, name.len);
+    ct_string_free(&name);
+}
+
 void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struct ct_call *call,
-                   bool demangle)
+                   const struct ct_options *o)
 {
     if (call->row != CT_CALL_FRAME)
-        ct_name_row(out, m, &m->rows[call->row].sum, demangle);
+        put_operation(out, m, &m->rows[call->row].sum, o);
     else
         ct_name_safe(out, ct_merge_name(m, m->stacks.lines[call->line].function));
 }
@@ -157,4 +178,13 @@ void ct_calls_notes(struct ct_string *out, const struct ct_calls *c)
                          rest, c->is_sampled ? ", or is what the sample missed" : "");
     if (c->graphs)
         ct_string_put(out, "A CUDA graph counts for the line that launched it\n");
+}
+
+void ct_calls_say(const struct ct_calls *c)
+{
+    struct ct_string notes = {0};
+    ct_calls_notes(&notes, c);
+    for (char *line, *at = notes.data; (line = strsep(&at, "\n")) && *line;)
+        ct_data_note(line);
+    ct_string_free(&notes);
 }

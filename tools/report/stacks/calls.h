@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "report/memory.h"
+#include "report/options.h"
 #include "report/profile/merge.h"
 
 /* Operations launched from a frame itself, or as well from what it called. */
@@ -44,12 +45,18 @@ void ct_calls_free(struct ct_calls *c);
 /* The next call of a walk that meets what is above before what it called; 0: it is through. */
 uint32_t ct_calls_next(const struct ct_calls *c, uint32_t at);
 
+/* Lines of the frames above a call, innermost first; returns their number. */
+size_t ct_calls_stack(const struct ct_calls *c, const struct ct_call *call,
+                      uint32_t lines[CT_FILE_STACK_DEPTH]);
+
 /* Adds the function of a frame, or the operation launched from it, as it can be shown. */
 void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struct ct_call *call,
-                   bool demangle);
+                   const struct ct_options *o);
 
-/* Adds sentences about the times, a line each. */
+/* Adds sentences about the times, a line each; of formats without a place for them they are said.
+ */
 void ct_calls_notes(struct ct_string *out, const struct ct_calls *c);
+void ct_calls_say(const struct ct_calls *c);
 
 static inline void ct_launched_add(struct ct_launched *to, const struct ct_launched *more)
 {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Format "collapsed": a stack a line, with the GPU's time. */
-#include <stdlib.h>
-
 #include "report/reports.h"
-#include "report/sinks/data.h"
 #include "report/stacks/calls.h"
 
 /* Frames are told apart by semicolons. */
@@ -35,19 +32,17 @@ int ct_format_collapsed(const struct ct_input *in, FILE *out)
     ct_calls_of(&c, in->m, in->device);
     for (uint32_t at = c.call[CT_CALL_ROOT].first; at; at = ct_calls_next(&c, at)) {
         const struct ct_call *call = &c.call[at];
-        size_t depth = 0;
         if (call->row == CT_CALL_FRAME)
             continue;
-        for (uint32_t i = call->parent; i; i = c.call[i].parent)
-            stack[depth++] = c.call[i].line;
-        while (depth)
+        for (size_t depth = ct_calls_stack(&c, call, stack); depth;)
             put_frame(&line, in->m, stack[--depth]);
         ct_string_clear(&name);
-        ct_calls_name(&name, in->m, call, !in->o->mangled);
+        ct_calls_name(&name, in->m, call, in->o);
         put_part(&line, name.data);
         ct_string_printf(&line, " %.0f\n", call->all.ns);
         ct_string_write(&line, out);
     }
+    ct_calls_say(&c);
     ct_string_free(&line);
     ct_string_free(&name);
     ct_calls_free(&c);

@@ -37,7 +37,7 @@ static void put_call(struct tree *t, struct ct_sink *sink, const struct ct_call 
     bool is_frame = call->row == CT_CALL_FRAME;
     struct ct_string name = {0};
     ct_string_clear(&t->name);
-    ct_calls_name(&t->name, m, call, !t->in->o->mangled);
+    ct_calls_name(&t->name, m, call, t->in->o);
     unsigned indent = t->is_indented ? 2 * (level < MOST_INDENTED ? level : MOST_INDENTED) : 0;
     ct_string_printf(&name, "%*s%s", (int)indent, "", t->name.data);
     ct_string_clear(&t->file);

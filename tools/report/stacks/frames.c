@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/stacks/frames.h"
+
+#include <stdlib.h>
+
+#include "report/names.h"
+
+void ct_frames_list(struct ct_frames *f, const struct ct_calls *c, const struct ct_merged *m,
+                    const struct ct_options *o)
+{
+    size_t size = 0;
+    struct ct_string name = {0};
+    *f = (struct ct_frames){.lines = m->stacks.line_keys.count};
+    f->of_row = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*f->of_row));
+    for (size_t i = 1; i < c->count; i++) {
+        uint32_t row = c->call[i].row;
+        if (row == CT_CALL_FRAME || f->of_row[row])
+            continue;
+        ct_string_clear(&name);
+        ct_calls_name(&name, m, &c->call[i], o);
+        f->of_row[row] = f->lines + ct_intern_add(&f->operations, name.data, name.len);
+    }
+    ct_string_free(&name);
+}
+
+void ct_frames_free(struct ct_frames *f)
+{
+    ct_intern_free(&f->operations);
+    free(f->of_row);
+}
+
+void ct_frames_command(struct ct_string *out, const struct ct_merged *m)
+{
+    ct_string_put(out, "");
+    if (m->process_count)
+        ct_name_safe(out, ct_merge_name(m, m->processes[0].command));
+}
