@@ -98,6 +98,10 @@ same stacks stacks.stacks.csv stacks --format csv
 same stacks stacks.stacks.json stacks --format ndjson
 same stacks stacks.collapsed.txt --format collapsed
 same basic basic.lines.txt lines
+tests/golden/make_profile stacks "$dir/old.bin" || exit 99
+same edited edited.diff.txt diff --per line "$dir/old.bin"
+same edited edited.diff.csv diff --per line --format csv --sort=own_change,old_line "$dir/old.bin"
+same basic basic.diff.txt diff --per line "$dir/old.bin"
 same um um.total.csv um_total_sum --format csv
 same um um.total.txt um_total_sum
 for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \

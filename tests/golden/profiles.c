@@ -659,11 +659,32 @@ static void fill_stacks(struct ct_build *b)
     put_stack(b, 2, other, 1, 1, 4000);
 }
 
+/*
+ * The program of "stacks" after an edit: its lines have moved, step launches from another line,
+ * too, a function is gone, another is new.
+ */
+static void fill_edited(struct ct_build *b)
+{
+    struct ct_file_row f = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
+    for (int i = 0; i < 12; i++)
+        ct_build_time(&f, 2000);
+    ct_build_add(b, CT_SECTION_ROWS, &f);
+    uint32_t top = put_frame(b, 0, put_line(b, "/home/me/train.py", "<module>", 33));
+    uint32_t step = put_frame(b, top, put_line(b, "/home/me/train.py", "step", 12));
+    uint32_t other = put_frame(b, top, put_line(b, "/home/me/train.py", "step", 14));
+    uint32_t last = put_frame(b, step, put_line(b, "a;b\n.py", "Net.forward;\x1b", 9));
+    uint32_t new = put_frame(b, top, put_line(b, "/home/me/train.py", "evaluate", 20));
+    put_stack(b, 0, step, 2, 2, 4000);
+    put_stack(b, 0, other, 1, 1, 2000);
+    put_stack(b, 0, last, 7, 7, 14000);
+    put_stack(b, 0, new, 2, 2, 4000);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models) X(steps) X(stacks)
+    X(models) X(steps) X(stacks) X(edited)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -24,8 +24,13 @@ static const struct ct_option_choice unit_choices[] = {
 static const struct ct_option_choice mangled_choices[] = {{"on", false}, {"off", true}, {NULL, 0}};
 
 static const struct ct_option_choice per_choices[] = {
-    {"gpu", CT_PER_GPU},   {"process", CT_PER_PROCESS}, {"rank", CT_PER_RANK},
-    {"host", CT_PER_HOST}, {"stream", CT_PER_STREAM},   {NULL, 0},
+    {"gpu", CT_PER_GPU},
+    {"process", CT_PER_PROCESS},
+    {"rank", CT_PER_RANK},
+    {"host", CT_PER_HOST},
+    {"stream", CT_PER_STREAM},
+    {"line", CT_PER_LINE},
+    {NULL, 0},
 };
 
 static const struct ct_option_choice color_choices[] = {

@@ -10,6 +10,7 @@
 #include "report/profile/files.h"
 #include "report/profile/view.h"
 #include "report/reports.h"
+#include "report/stacks/line_diff.h"
 
 #define MOST_NAMED 10
 
@@ -302,7 +303,7 @@ static void note_limit(struct ct_sink *sink, const struct ct_diff *s)
         note_more(sink, over - MOST_NAMED);
 }
 
-static void print(struct ct_sink *sink, const struct ct_diff *s)
+static void print_rows(struct ct_sink *sink, const struct ct_diff *s)
 {
     ct_sink_begin(sink, &all_relation);
     put_all(sink, s, true);
@@ -313,6 +314,28 @@ static void print(struct ct_sink *sink, const struct ct_diff *s)
     for (size_t i = 0; i < s->pairs.count; i++)
         put_pair(sink, &s->pairs.pairs[i]);
     note_tests(sink, s);
+}
+
+/* No table of all together: columns of --sort and --columns are those of lines then. */
+static void print_lines(struct ct_sink *sink, const struct ct_diff *s)
+{
+    struct ct_string text = {0};
+    double before = ct_pairs_total(&s->pairs, true, false).value;
+    double after = ct_pairs_total(&s->pairs, true, true).value;
+    ct_line_diff_begin(sink, &s->before, &s->after);
+    note_devices(sink, s);
+    ct_string_put(&text, "Which changes are chance diff tells of operations, without --per line");
+    if (before > 0)
+        ct_string_printf(&text, "; together they took %+.2f%%", 100 * (after / before - 1));
+    say(sink, &text);
+}
+
+static void print(struct ct_sink *sink, const struct ct_diff *s)
+{
+    if (s->o->per == CT_PER_LINE)
+        print_lines(sink, s);
+    else
+        print_rows(sink, s);
     if (s->o->fail_over >= 0)
         note_limit(sink, s);
     ct_sink_end(sink);
