@@ -91,6 +91,7 @@ same um um.unified.txt unified
 same um um.unified.csv unified --format csv
 same um um.unified.per-gpu.txt unified --per gpu
 same stacks stacks.txt
+same stacks stacks.summary.csv summary:base --format csv
 same stacks stacks.lines.txt lines
 same stacks stacks.lines.csv lines --format csv
 same stacks stacks.stacks.txt stacks

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/golden/check.sh"
 esc=$'\e'
 
-make_profiles basic names uncertain many full
+make_profiles basic names uncertain many full stacks
 
 # Without a terminal: no colour, whole names, whatever COLUMNS says.
 COLUMNS=80 TERM=xterm "$report" kernels names.bin >out
@@ -70,6 +70,26 @@ on 80 "PAGER= $report names.bin"
 grep -q 'void' out && fail "a name of the summary is not shortened on 80 columns"
 sed "/API calls/,\$d" out | sed -n "s/$esc\[[0-9;]*m//g; s/^ .*[^ ]  \([^ ].*\)$/\1/p" | sort | uniq -d | grep -q . && fail "two rows read alike"
 [ "$(widest)" -le 80 ] || fail "a summary of $(widest) columns on a terminal of 80"
+
+# Lines of Python: beside the operation, or below the table where a terminal is narrow; in a file always there.
+on 120 "PAGER= NO_COLOR=1 $report stacks.bin"
+grep -q ' Max  Line  *Name$' out || fail "no column of lines: $(head -n 2 out)"
+grep -q ' a;b\\x0a.py:7 (62%)  *g$' out || fail "no line of an operation: $(cat out)"
+grep -q ' train.py  *\[CUDA graph' out || fail "a share that is all: $(cat out)"
+grep -q 'Lines of Python' out && fail "lines stand twice"
+on 96 "PAGER= NO_COLOR=1 $report stacks.bin"
+grep -q '….*:7 (62%)  *g$' out || fail "a narrow column loses the line's number: $(cat out)"
+[ "$(widest)" -le 96 ] || fail "lines take $(widest) columns of 96"
+for columns in 80 50; do
+    on $columns "PAGER= NO_COLOR=1 $report stacks.bin"
+    head -n 2 out | grep -q Line && fail "lines leave no room for names"
+    grep -q '^ *62.50%  Net.*:7)  g$' out || fail "no line below the table: $(cat out)"
+    sed '1,/Lines of Python/d' out >rows
+    mv rows out
+    [ "$(widest)" -le $columns ] || fail "lines take $(widest) columns of $columns"
+done
+"$report" stacks.bin | grep -q 'Max  Name$' || fail "lines in nvprof's table in a file"
+"$report" summary --columns line,name stacks.bin | grep -q '^/home/me/train.py  *\[CUDA' || fail "--columns line: no line"
 on 100 "PAGER= NO_COLOR=1 $report kernels names.bin"
 grep -q "$esc\[1m" out && fail "NO_COLOR"
 on 100 "PAGER= NO_COLOR=1 $report --color always kernels names.bin"

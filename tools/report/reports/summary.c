@@ -81,13 +81,20 @@ static const struct ct_column columns[CT_SUMMARY_COLUMNS] = {
     [CT_SUMMARY_NAME] = {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
     [CT_SUMMARY_BOUNDS] = {"upper_bounds", "Bounds", CT_CELL_COUNT, CT_FOLD_SUM, 0},
     [CT_SUMMARY_NAMES] = {"names", "Names", CT_CELL_COUNT, CT_FOLD_SUM, 0},
+    [CT_SUMMARY_LINE] = {"line", "Line", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(2)},
+    [CT_SUMMARY_LINE_PERCENT] = {"line_percent", "Line(%)", CT_CELL_PERCENT, CT_FOLD_NONE,
+                                 2 | CT_OPTIONAL(1)},
 };
 
 const struct ct_relation ct_summary_relation = {"summary", "Summary", columns, CT_SUMMARY_NAMES};
-static const struct ct_relation groups = {"summary", "Summary", columns, CT_SUMMARY_COLUMNS};
+static const struct ct_relation groups = {"summary", "Summary", columns, CT_SUMMARY_LINE};
+static const struct ct_relation with_lines = {"summary", "Summary", columns, CT_SUMMARY_COLUMNS};
 
-static void put_section(struct ct_sink *sink, const char *type, const struct ct_view *v)
+/* launchers: by the view's lines, or NULL; they are of m. */
+static void put_section(struct ct_sink *sink, const char *type, const struct ct_view *v,
+                        const struct ct_merged *m, const struct ct_launcher *launchers)
 {
+    struct ct_string place = {0};
     for (size_t i = 0; i < v->count; i++) {
         const struct ct_line *line = &v->lines[i];
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {
@@ -110,8 +117,15 @@ static void put_section(struct ct_sink *sink, const char *type, const struct ct_
             cells[CT_SUMMARY_MIN] = ct_cell_count(line->min_ns);
             cells[CT_SUMMARY_MAX] = ct_cell_count(line->max_ns);
         }
+        if (launchers && launchers[i].line != CT_MERGE_NONE) {
+            ct_string_clear(&place);
+            ct_launchers_place(&place, m, launchers[i].line);
+            cells[CT_SUMMARY_LINE] = ct_cell_text(place.data);
+            cells[CT_SUMMARY_LINE_PERCENT] = ct_cell_number(launchers[i].percent);
+        }
         ct_sink_row(sink, cells);
     }
+    ct_string_free(&place);
 }
 
 static bool wants_gpu(const struct ct_options *o)
@@ -128,13 +142,16 @@ static bool wants_apis(const struct ct_options *o)
 static void put_summary(const struct ct_input *in, struct ct_sink *sink, const struct ct_view *gpu)
 {
     struct ct_view apis;
+    struct ct_view_options o = ct_report_view(in->o);
+    struct ct_launcher *launchers = ct_launchers_of(in->m, gpu, in->device, &o);
     ct_view_apis(&apis, in->m);
-    ct_sink_begin(sink, in->o->grouped ? &groups : &ct_summary_relation);
+    ct_sink_begin(sink, launchers ? &with_lines : in->o->grouped ? &groups : &ct_summary_relation);
     if (wants_gpu(in->o))
-        put_section(sink, CT_SUMMARY_GPU, gpu);
+        put_section(sink, CT_SUMMARY_GPU, gpu, in->m, launchers);
     if (in->device == CT_VIEW_ALL_DEVICES && wants_apis(in->o))
-        put_section(sink, CT_SUMMARY_API, &apis);
+        put_section(sink, CT_SUMMARY_API, &apis, in->m, NULL);
     ct_sink_end(sink);
+    free(launchers);
     ct_view_free(&apis);
 }
 
@@ -208,7 +225,8 @@ static void print_truth(struct report *r, const struct ct_view *gpu)
     ct_truth_print(r->text, r->prefix, r->m, gpu, &r->view);
     if (!o->csv) {
         ct_truth_graphs(r->text, r->prefix, r->m, gpu, &r->view, o->top);
-        ct_launchers_print(r->text, r->prefix, r->m, gpu, o->top);
+        if (!ct_nvprof_has_lines(r->in->width))
+            ct_launchers_print(r->text, r->prefix, r->m, gpu, &r->view, o->top, r->in->width);
         ct_advice_print(r->text, r->prefix, r->m);
     }
     if (o->details && !o->csv) {

@@ -63,6 +63,7 @@ struct ct_sink *ct_sink_nvprof(FILE *out, const struct ct_look *look)
                           .unit = (enum ct_unit)o->unit,
                           .width = look->in->width,
                           .color = look->in->color,
+                          .grouped = o->grouped,
                           .gpu = o->gpu_summary || !o->api_summary,
                           .apis = look->in->device == CT_VIEW_ALL_DEVICES &&
                                   (o->api_summary || !o->gpu_summary),

@@ -21,6 +21,8 @@ enum ct_summary_column {
     CT_SUMMARY_NAME,
     CT_SUMMARY_BOUNDS, /* in machine formats */
     CT_SUMMARY_NAMES,  /* only of kernels in groups */
+    CT_SUMMARY_LINE,   /* of Python, "file:line", that launched most of it; with stacks alone */
+    CT_SUMMARY_LINE_PERCENT,
     CT_SUMMARY_COLUMNS,
 };
 
@@ -37,6 +39,7 @@ struct ct_nvprof {
     enum ct_unit unit;
     int width; /* of the terminal; 0: names are whole */
     bool color;
+    bool grouped;  /* kernels are in groups */
     bool gpu;      /* the GPU's operations belong to this table, */
     bool apis;     /* and so do calls */
     bool filtered; /* not all rows may have come; those of ranges have */
@@ -54,6 +57,9 @@ void ct_nvprof_units(enum ct_unit units[CT_SUMMARY_COLUMNS], const struct ct_nvp
 
 /* The line in place of rows: there are no "kernels", or none that were asked for. */
 void ct_nvprof_none(const struct ct_nvprof *n, const char *what);
+
+/* Whether a terminal of that width has room for the lines of Python; a file never has. */
+bool ct_nvprof_has_lines(int width);
 
 void ct_nvprof_text(const struct ct_nvprof *n);
 void ct_nvprof_csv(const struct ct_nvprof *n);

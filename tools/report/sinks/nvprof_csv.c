@@ -80,7 +80,7 @@ static void print_notes(const struct ct_nvprof *n)
 void ct_nvprof_csv(const struct ct_nvprof *n)
 {
     enum ct_unit units[CT_SUMMARY_COLUMNS];
-    bool groups = n->rows.count && n->rows.relation->count > CT_SUMMARY_NAMES;
+    bool groups = n->rows.count && n->grouped;
     ct_nvprof_units(units, n);
     print_notes(n);
     if (n->gpu && !n->gpu_count)

@@ -3,6 +3,7 @@
 
 #include "report/short_names.h"
 #include "report/sinks/nvprof.h"
+#include "report/stacks/launchers.h"
 #include "report/terminal.h"
 
 /*
@@ -14,28 +15,91 @@
 #define EXTREMES "  %8s  %8s"
 #define EXTREMES_WIDTH 20
 #define LEAST_NAME 23 /* columns; a terminal that has less for it is spared Min and Max */
+#define LEAST_LINE 14 /* likewise; with less there is no line of Python */
+#define MOST_LINE 24  /* where that costs Min and Max, or a name */
 
-/* The room that is left for names; INT_MAX: all that they need. */
-static int room_of(const struct ct_nvprof *n, bool *extremes)
+/* How a table is laid out in the width that there is. */
+struct layout {
+    bool extremes;
+    int line; /* columns; 0: none */
+    int name; /* INT_MAX: all that names need */
+};
+
+bool ct_nvprof_has_lines(int width)
 {
-    int room = n->width ? n->width - CELLS_WIDTH - 2 : INT_MAX;
-    *extremes = room >= LEAST_NAME + EXTREMES_WIDTH;
-    return !n->width ? room : *extremes ? room - EXTREMES_WIDTH : room > 4 ? room : 4;
+    return width >= CELLS_WIDTH + 2 + LEAST_LINE + 2 + LEAST_NAME;
 }
 
-static void print_extremes(const struct ct_nvprof *n, const char *min, const char *max)
+/* A line of Python without its directories, and its share unless it is all: "train.py:12 (62%)". */
+static void spell_line(struct ct_string *to, const struct ct_cell *cells)
 {
-    bool extremes;
-    room_of(n, &extremes);
-    if (extremes)
+    ct_string_clear(to);
+    if (!cells[CT_SUMMARY_LINE].known)
+        return;
+    ct_string_put(to, ct_launchers_short(cells[CT_SUMMARY_LINE].text));
+    if (cells[CT_SUMMARY_LINE_PERCENT].known && cells[CT_SUMMARY_LINE_PERCENT].number < 99.5)
+        ct_string_printf(to, " (%.0f%%)", cells[CT_SUMMARY_LINE_PERCENT].number);
+}
+
+/* The width that the widest takes; 0: no row has a line. */
+static int widest_line(const struct ct_nvprof *n)
+{
+    struct ct_string line = {0};
+    int most = 0;
+    for (size_t i = 0; i < n->rows.count; i++) {
+        struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
+        ct_kept_get(&n->rows, i, cells);
+        spell_line(&line, cells);
+        if (ct_terminal_width(line.data) > most)
+            most = ct_terminal_width(line.data);
+    }
+    ct_string_free(&line);
+    return most;
+}
+
+static struct layout layout_of(const struct ct_nvprof *n)
+{
+    if (!n->width)
+        return (struct layout){.extremes = true, .name = INT_MAX};
+    struct layout l = {.name = n->width - CELLS_WIDTH - 2};
+    if (ct_nvprof_has_lines(n->width))
+        l.line = widest_line(n);
+    if (l.line) {
+        int spare = l.name - LEAST_NAME - EXTREMES_WIDTH - 2, room = l.name - LEAST_NAME - 2;
+        int most = spare > MOST_LINE ? spare : room < MOST_LINE ? room : MOST_LINE;
+        l.line = l.line < 4 ? 4 : l.line < most ? l.line : most;
+        l.name -= l.line + 2;
+    }
+    l.extremes = l.name >= LEAST_NAME + EXTREMES_WIDTH;
+    l.name -= l.extremes ? EXTREMES_WIDTH : 0;
+    l.name = l.name > 4 ? l.name : 4;
+    return l;
+}
+
+static void print_extremes(const struct ct_nvprof *n, const struct layout *l, const char *min,
+                           const char *max)
+{
+    if (l->extremes)
         fprintf(n->out, EXTREMES, min, max);
 }
 
-static void print_units(const struct ct_nvprof *n, const enum ct_unit *units)
+static void print_python(const struct ct_nvprof *n, const struct layout *l, const char *line)
+{
+    struct ct_string shown = {0};
+    const char *number = strrchr(line, ':');
+    if (!l->line)
+        return;
+    ct_launchers_fit(&shown, line, number ? number : line + strlen(line), l->line);
+    fprintf(n->out, "  %s%*s", shown.data, l->line - ct_terminal_width(shown.data), "");
+    ct_string_free(&shown);
+}
+
+static void print_units(const struct ct_nvprof *n, const struct layout *l,
+                        const enum ct_unit *units)
 {
     fprintf(n->out, CELLS, "", "%", ct_unit_name(units[CT_SUMMARY_TIME]), "",
             ct_unit_name(units[CT_SUMMARY_AVG]));
-    print_extremes(n, ct_unit_name(units[CT_SUMMARY_MIN]), ct_unit_name(units[CT_SUMMARY_MAX]));
+    print_extremes(n, l, ct_unit_name(units[CT_SUMMARY_MIN]), ct_unit_name(units[CT_SUMMARY_MAX]));
     fputc('\n', n->out);
 }
 
@@ -63,9 +127,10 @@ static void print_name(const struct ct_nvprof *n, const char *name)
             n->color ? CT_TERMINAL_PLAIN : "");
 }
 
-static void print_line(const struct ct_nvprof *n, const char *type, const struct ct_cell *cells,
-                       const char *name, const enum ct_unit *units)
+static void print_line(const struct ct_nvprof *n, const struct layout *l, const char *type,
+                       const struct ct_cell *cells, const char *name, const enum ct_unit *units)
 {
+    struct ct_string line = {0};
     char percent[CT_UNITS_BYTES] = "-", calls[CT_UNITS_BYTES];
     char time[CT_UNITS_BYTES + 1], average[CT_UNITS_BYTES + 1];
     char times[CT_SUMMARY_COLUMNS][CT_UNITS_BYTES];
@@ -81,14 +146,16 @@ static void print_line(const struct ct_nvprof *n, const char *type, const struct
     snprintf(average, sizeof(average), "%s%s", ct_cell_sign(&cells[CT_SUMMARY_AVG]),
              times[CT_SUMMARY_AVG]);
     fprintf(n->out, CELLS, type, percent, time, calls, average);
-    print_extremes(n, times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
+    print_extremes(n, l, times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
+    spell_line(&line, cells);
+    print_python(n, l, line.data);
     print_name(n, name);
+    ct_string_free(&line);
 }
 
 /* Names as they are shown: whole, or in the room that a terminal has. */
-static char **names_of(const struct ct_nvprof *n, size_t from, size_t to)
+static char **names_of(const struct ct_nvprof *n, const struct layout *l, size_t from, size_t to)
 {
-    bool extremes;
     size_t none = 0;
     struct ct_string name = {0};
     char **names = ct_memory_grow(NULL, &none, to - from + 1, sizeof(*names));
@@ -102,19 +169,19 @@ static char **names_of(const struct ct_nvprof *n, size_t from, size_t to)
     ct_string_free(&name);
     if (!n->width)
         return names;
-    char **shown = ct_short_names_in((const char *const *)names, to - from, room_of(n, &extremes));
+    char **shown = ct_short_names_in((const char *const *)names, to - from, l->name);
     ct_short_names_free(names, to - from);
     return shown;
 }
 
-static void print_section(const struct ct_nvprof *n, const char *type, size_t from, size_t to,
-                          const enum ct_unit *units)
+static void print_section(const struct ct_nvprof *n, const struct layout *l, const char *type,
+                          size_t from, size_t to, const enum ct_unit *units)
 {
-    char **names = names_of(n, from, to);
+    char **names = names_of(n, l, from, to);
     for (size_t i = from; i < to; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
-        print_line(n, i == from ? type : "", cells, names[i - from], units);
+        print_line(n, l, i == from ? type : "", cells, names[i - from], units);
     }
     ct_short_names_free(names, to - from);
 }
@@ -122,6 +189,7 @@ static void print_section(const struct ct_nvprof *n, const char *type, size_t fr
 void ct_nvprof_text(const struct ct_nvprof *n)
 {
     enum ct_unit each[CT_SUMMARY_COLUMNS], *units = n->unit == CT_UNIT_AUTO ? NULL : each;
+    struct layout l = layout_of(n);
     ct_nvprof_units(each, n);
     size_t apis = n->range_count + n->gpu_count;
     if (n->gpu && !n->gpu_count && !n->range_count)
@@ -129,16 +197,17 @@ void ct_nvprof_text(const struct ct_nvprof *n)
     if (n->rows.count) {
         fprintf(n->out, "%s" CELLS, n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)", "Time",
                 "Calls", "Avg");
-        print_extremes(n, "Min", "Max");
+        print_extremes(n, &l, "Min", "Max");
+        print_python(n, &l, "Line");
         fprintf(n->out, "  %4s%s\n", "Name", n->color ? CT_TERMINAL_PLAIN : "");
         if (units)
-            print_units(n, units);
+            print_units(n, &l, units);
     }
-    print_section(n, CT_SUMMARY_RANGE, 0, n->range_count, units);
+    print_section(n, &l, CT_SUMMARY_RANGE, 0, n->range_count, units);
     if (!n->gpu_count && n->range_count)
         ct_nvprof_none(n, "kernels");
-    print_section(n, CT_SUMMARY_GPU ":", n->range_count, apis, units);
-    print_section(n, CT_SUMMARY_API ":", apis, n->rows.count, units);
+    print_section(n, &l, CT_SUMMARY_GPU ":", n->range_count, apis, units);
+    print_section(n, &l, CT_SUMMARY_API ":", apis, n->rows.count, units);
     if (n->apis && apis == n->rows.count)
         ct_nvprof_none(n, "API activities");
     if (n->uncertain)

@@ -4,67 +4,196 @@
 #include <stdlib.h>
 
 #include "report/names.h"
+#include "report/short_names.h"
 #include "report/stacks/calls.h"
+#include "report/terminal.h"
 
 #define FEW 5
+#define LEAST_HEAD 4 /* columns; a text with less of its beginning is cut in its middle */
 
-/* Whether a row is in a line of the table, on whatever device it is. */
-static bool is_in(const struct ct_merged_row *row, const struct ct_line *line)
+/* Numbers of the view's lines, by what rows of theirs have in common. */
+struct index {
+    const struct ct_merged *m;
+    const struct ct_view_options *o;
+    struct ct_intern keys;  /* their numbers are those of lines */
+    struct ct_intern names; /* of kernels that are known by their function alone */
+};
+
+static uint32_t add_key(struct index *x, const struct ct_file_row *row, uint32_t content,
+                        const char *base)
 {
-    const struct ct_file_row *a = &row->sum, *b = &line->row->sum;
-    return a->kind == b->kind && a->name == b->name && a->detail == b->detail;
+    uint32_t key[] = {row->kind, row->detail, base ? ct_intern_text(&x->names, base) : row->name,
+                      content};
+    return ct_intern_add(&x->keys, key, sizeof(key));
 }
 
-/* The time of each line of Python in one line of the table: the line with most, or CT_MERGE_NONE.
- */
-static uint32_t find_most(double *ns, const struct ct_calls *c, const struct ct_merged *m,
-                          const struct ct_line *line)
+static bool has_base(const struct index *x, const struct ct_file_row *row)
 {
-    uint32_t most = CT_MERGE_NONE;
-    memset(ns, 0, m->stacks.line_keys.count * sizeof(*ns));
-    for (size_t i = 1; i < c->count; i++) {
-        const struct ct_call *call = &c->call[i];
-        if (call->row == CT_CALL_FRAME || !is_in(&m->rows[call->row], line))
-            continue;
-        ns[call->line] += call->own.ns;
-        if (most == CT_MERGE_NONE || ns[call->line] > ns[most])
-            most = call->line;
+    return x->o->base && row->kind == CT_ROW_KERNEL;
+}
+
+static uint32_t line_of(struct index *x, const struct ct_merged_row *row)
+{
+    struct ct_string name = {0};
+    if (has_base(x, &row->sum)) {
+        ct_name_row(&name, x->m, &row->sum, x->o->demangle);
+        ct_name_base(&name);
     }
-    return most;
+    uint32_t line = add_key(x, &row->sum, row->content, name.data);
+    ct_string_free(&name);
+    return line;
 }
 
-static void print_line(FILE *out, const struct ct_merged *m, const struct ct_line *line,
-                       uint32_t most, double share)
+/* By the profile's rows, the line of the view; those without a line have numbers behind these. */
+static uint32_t *map_rows(const struct ct_merged *m, const struct ct_view *gpu,
+                          const struct ct_view_options *o)
 {
-    const struct ct_file_line *l = &m->stacks.lines[most];
-    struct ct_string function = {0}, file = {0};
-    ct_name_safe(&function, ct_merge_name(m, l->function));
-    ct_name_safe(&file, ct_merge_name(m, l->file));
-    fprintf(out, "%9.2f%%  %s (%s:%u)  %s\n", share < 100 ? share : 100.0, function.data, file.data,
-            l->line, line->name);
-    ct_string_free(&function);
-    ct_string_free(&file);
+    size_t size = 0;
+    struct index x = {.m = m, .o = o};
+    uint32_t *of = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*of));
+    for (size_t i = 0; i < gpu->count; i++) {
+        const struct ct_line *line = &gpu->lines[i];
+        const struct ct_file_row *row = &line->row->sum;
+        add_key(&x, row, line->content, has_base(&x, row) ? line->name : NULL);
+    }
+    for (uint32_t i = 0; i < m->row_keys.count; i++)
+        of[i] = line_of(&x, &m->rows[i]);
+    ct_intern_free(&x.keys);
+    ct_intern_free(&x.names);
+    return of;
+}
+
+/* Times of each line of Python in each line of the view. */
+struct shares {
+    struct ct_intern keys; /* line of the view, line of Python */
+    double *ns;
+    size_t ns_size;
+};
+
+static void add_share(struct shares *s, uint32_t line, const struct ct_call *call)
+{
+    uint32_t key[] = {line, call->line}, at = ct_intern_add(&s->keys, key, sizeof(key));
+    s->ns = ct_memory_grow(s->ns, &s->ns_size, (size_t)at + 1, sizeof(*s->ns));
+    s->ns[at] += call->own.ns;
+}
+
+static void choose(struct ct_launcher *l, const struct shares *s, const struct ct_view *gpu)
+{
+    for (uint32_t i = 0; i < s->keys.count; i++) {
+        uint32_t key[2];
+        memcpy(key, ct_intern_get(&s->keys, i), sizeof(key));
+        double percent = ct_calls_percent(s->ns[i], (double)gpu->lines[key[0]].total_ns);
+        percent = percent < 100 ? percent : 100;
+        if (percent > l[key[0]].percent)
+            l[key[0]] = (struct ct_launcher){key[1], percent};
+    }
+}
+
+struct ct_launcher *ct_launchers_of(const struct ct_merged *m, const struct ct_view *gpu,
+                                    uint32_t device, const struct ct_view_options *o)
+{
+    size_t size = 0;
+    struct ct_calls c;
+    struct shares s = {.ns = NULL};
+    if (!m->stacks.keys.count)
+        return NULL;
+    struct ct_launcher *l = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*l));
+    for (size_t i = 0; i < gpu->count; i++)
+        l[i].line = CT_MERGE_NONE;
+    ct_calls_of(&c, m, device);
+    uint32_t *of = map_rows(m, gpu, o);
+    for (size_t i = 1; i < c.count; i++)
+        if (c.call[i].row != CT_CALL_FRAME && of[c.call[i].row] < gpu->count)
+            add_share(&s, of[c.call[i].row], &c.call[i]);
+    choose(l, &s, gpu);
+    ct_intern_free(&s.keys);
+    free(s.ns);
+    free(of);
+    ct_calls_free(&c);
+    return l;
+}
+
+void ct_launchers_place(struct ct_string *out, const struct ct_merged *m, uint32_t line)
+{
+    const struct ct_file_line *l = &m->stacks.lines[line];
+    ct_name_safe(out, ct_merge_name(m, l->file));
+    if (l->line)
+        ct_string_printf(out, ":%u", l->line);
+}
+
+const char *ct_launchers_short(const char *place)
+{
+    const char *last = strrchr(place, '/');
+    return last ? last + 1 : place;
+}
+
+void ct_launchers_fit(struct ct_string *out, const char *text, const char *tail, int width)
+{
+    struct ct_string head = {0};
+    int room = width - ct_terminal_width(tail);
+    if (room < LEAST_HEAD || ct_terminal_width(text) <= width) {
+        ct_terminal_shorten(out, text, width);
+        return;
+    }
+    ct_string_add(&head, text, (size_t)(tail - text));
+    ct_terminal_shorten(out, head.data, room);
+    ct_string_put(out, tail);
+    ct_string_free(&head);
+}
+
+/* ---- below the table ---- */
+
+#define SHARE_WIDTH 14 /* columns before and between the two texts */
+
+/* "function (file:line)"; width: 0, or columns that it has to fit. */
+static void spell_line(struct ct_string *out, const struct ct_merged *m, uint32_t line, int width)
+{
+    struct ct_string text = {0}, place = {0};
+    ct_name_safe(&text, ct_merge_name(m, m->stacks.lines[line].function));
+    ct_launchers_place(&place, m, line);
+    size_t function = text.len;
+    ct_string_printf(&text, " (%s)", width ? ct_launchers_short(place.data) : place.data);
+    if (width)
+        ct_launchers_fit(out, text.data, text.data + function, width);
+    else
+        ct_string_add(out, text.data, text.len);
+    ct_string_free(&text);
+    ct_string_free(&place);
+}
+
+static void print_lines(FILE *out, const struct ct_merged *m, const struct ct_launcher *l,
+                        const char *const *names, size_t count, int width)
+{
+    struct ct_string line = {0};
+    int room = !width ? 0 : width > SHARE_WIDTH + 20 ? width - SHARE_WIDTH : 20;
+    char **shown = ct_short_names_in(names, count, room - room / 2);
+    for (size_t i = 0; i < count; i++) {
+        ct_string_clear(&line);
+        spell_line(&line, m, l[i].line, room / 2);
+        fprintf(out, "%9.2f%%  %s  %s\n", l[i].percent, line.data, width ? shown[i] : names[i]);
+    }
+    ct_short_names_free(shown, count);
+    ct_string_free(&line);
 }
 
 void ct_launchers_print(FILE *out, const char *prefix, const struct ct_merged *m,
-                        const struct ct_view *gpu, uint64_t top)
+                        const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top,
+                        int width)
 {
-    size_t size = 0, left = top ? (size_t)top : FEW;
-    struct ct_calls c;
-    if (!m->stacks.keys.count)
+    size_t left = top ? (size_t)top : FEW, count = 0, size = 0;
+    struct ct_launcher *l = ct_launchers_of(m, gpu, CT_VIEW_ALL_DEVICES, o);
+    if (!l)
         return;
-    ct_calls_of(&c, m, CT_VIEW_ALL_DEVICES);
-    double *ns = ct_memory_grow(NULL, &size, m->stacks.line_keys.count, sizeof(*ns));
+    const char **names = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*names));
+    for (size_t i = 0; i < gpu->count && count < left; i++) {
+        if (l[i].line == CT_MERGE_NONE)
+            continue;
+        names[count] = gpu->lines[i].name;
+        l[count++] = l[i];
+    }
     fprintf(out, "\n%sLines of Python with most of an operation's time:\n%10s  Line\n", prefix,
             "Time(%)");
-    for (size_t i = 0; i < gpu->count && left; i++) {
-        const struct ct_line *line = &gpu->lines[i];
-        uint32_t most = find_most(ns, &c, m, line);
-        if (most == CT_MERGE_NONE || !line->total_ns)
-            continue;
-        print_line(out, m, line, most, 100 * ns[most] / (double)line->total_ns);
-        left--;
-    }
-    free(ns);
-    ct_calls_free(&c);
+    print_lines(out, m, l, names, count, width);
+    free(names);
+    free(l);
 }
