@@ -55,6 +55,12 @@ check_interpreters() {
     [ "$(cat "$dir/names")" = "after before " ] || fail "$1: with another interpreter stacks of: $(cat "$dir/names")"
 }
 
+# Lines of Python in `cutrace ctl PID top`, if it has a screen.
+check_top() {
+    grep -q '^#define CT_WITH_NCURSES 1' config.h || { echo "SKIP lines in top: there is no ncurses"; return; }
+    CUTRACE_OUTPUT=$dir/top.bin timeout 120 python3 "$here/top.py" "$PWD/cutrace" || fail "lines in top"
+}
+
 refused() {
     profiled "$1" "$here/program.py" "$dir/truth" 4 1
     grep -q 'cutrace: no Python stacks: ' "$dir/on.err" || fail "$1 is not refused: $(head -3 "$dir/on.err")"
@@ -81,6 +87,7 @@ done
 [ "$tried" -gt 0 ] || { echo "there is no Python"; exit 77; }
 python=$(python3 -c 'import sys; print(sys.executable)')
 check_output "$python"
+check_top
 export CUTRACE_SAMPLE=4
 check_sums "$python" 80
 unset CUTRACE_SAMPLE

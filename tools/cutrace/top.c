@@ -12,6 +12,8 @@
 #include "report/names.h"
 #include "report/profile/pairs.h"
 #include "report/profile/view.h"
+#include "report/stacks/launchers.h"
+#include "report/stacks/line_sums.h"
 #include "report/terminal.h"
 #include "report/units.h"
 #include "say.h"
@@ -26,11 +28,11 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static void drop_rows(struct top_row *rows, size_t count)
+static void drop_rows(const struct top_table *table)
 {
-    for (size_t i = 0; i < count; i++)
-        free(rows[i].name);
-    free(rows);
+    for (size_t i = 0; i < table->count; i++)
+        free(table->rows[i].name);
+    free(table->rows);
 }
 
 /* Estimates of a sample may become less. */
@@ -39,8 +41,20 @@ static uint64_t grown(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-static void add_row(struct top *t, const struct ct_merged *m, const struct ct_line *line,
-                    const struct top *before)
+/* Adds a row to a table; its name is the table's from now on. */
+static void add_row(struct top_table *to, struct top_row r, const struct top_table *before)
+{
+    const struct top_row *b = NULL;
+    if (before->count)
+        b = bsearch(&r, before->rows, before->count, sizeof(r), by_number);
+    r.last_ns = grown(r.total_ns, b ? b->total_ns : 0);
+    r.last_calls = grown(r.calls, b ? b->calls : 0);
+    to->rows = ct_memory_grow(to->rows, &to->size, to->count + 1, sizeof(r));
+    to->rows[to->count++] = r;
+}
+
+static void add_operation(struct top *t, const struct ct_merged *m, const struct ct_line *line,
+                          const struct top_table *before)
 {
     struct ct_string name = {0}, key = {0};
     ct_name_safe(&name, line->name);
@@ -58,13 +72,48 @@ static void add_row(struct top *t, const struct ct_merged *m, const struct ct_li
         .max_ns = line->timed ? line->max_ns : 0,
     };
     ct_string_free(&key);
-    const struct top_row *b = NULL;
-    if (before->count)
-        b = bsearch(&r, before->rows, before->count, sizeof(r), by_number);
-    r.last_ns = grown(r.total_ns, b ? b->total_ns : 0);
-    r.last_calls = grown(r.calls, b ? b->calls : 0);
-    t->rows = ct_memory_grow(t->rows, &t->size, t->count + 1, sizeof(r));
-    t->rows[t->count++] = r;
+    add_row(&t->tables[TOP_OPERATIONS], r, before);
+}
+
+/* The name is all that tells a line from others. */
+static void add_line(struct top *t, const struct ct_merged *m, const struct ct_line_sum *line,
+                     const struct top_table *before)
+{
+    struct ct_string name = {0};
+    ct_name_safe(&name, ct_merge_name(m, m->stacks.lines[line->index].function));
+    ct_string_put(&name, " (");
+    ct_launchers_place(&name, m, line->index);
+    ct_string_put(&name, ")");
+    struct top_row r = {
+        .name = name.data,
+        .number = ct_intern_add(&t->known_lines, name.data, name.len),
+        .calls = line->all.count,
+        .total_ns = ct_view_whole_ns(line->all.ns),
+        .own_ns = ct_view_whole_ns(line->own.ns),
+    };
+    add_row(&t->tables[TOP_LINES], r, before);
+}
+
+static void add_operations(struct top *t, const struct ct_merged *m, const struct top_table *before)
+{
+    struct ct_view v;
+    struct ct_view_options o = {.demangle = true};
+    ct_view_gpu(&v, m, CT_VIEW_ALL_DEVICES, &o);
+    for (size_t i = 0; i < v.count; i++)
+        if (v.lines[i].calls)
+            add_operation(t, m, &v.lines[i], before);
+    ct_view_free(&v);
+}
+
+static void add_lines(struct top *t, const struct ct_merged *m, const struct top_table *before)
+{
+    struct ct_calls c;
+    ct_calls_of(&c, m, CT_VIEW_ALL_DEVICES);
+    struct ct_line_sums sums = ct_line_sums_of(&c, m);
+    for (size_t i = 0; i < sums.count; i++)
+        add_line(t, m, &sums.at[i], before);
+    free(sums.at);
+    ct_calls_free(&c);
 }
 
 static void add_facts(struct top *t, const struct ct_summary *s, const struct top *before)
@@ -89,22 +138,20 @@ static void add_facts(struct top *t, const struct ct_summary *s, const struct to
 static void add_profile(struct top *t, const struct ct_summary *s)
 {
     struct ct_merged m = {0};
-    struct ct_view v;
-    struct ct_view_options o = {.demangle = true};
     struct top before = *t;
-    if (before.count)
-        qsort(before.rows, before.count, sizeof(*before.rows), by_number);
-    t->rows = NULL;
-    t->count = t->size = 0;
+    for (int i = 0; i < TOP_TABLES; i++) {
+        struct top_table *old = &before.tables[i];
+        if (old->count)
+            qsort(old->rows, old->count, sizeof(*old->rows), by_number);
+        t->tables[i] = (struct top_table){.rows = NULL};
+    }
     ct_merge_add(&m, s);
-    ct_view_gpu(&v, &m, CT_VIEW_ALL_DEVICES, &o);
-    for (size_t i = 0; i < v.count; i++)
-        if (v.lines[i].calls)
-            add_row(t, &m, &v.lines[i], &before);
+    add_operations(t, &m, &before.tables[TOP_OPERATIONS]);
+    add_lines(t, &m, &before.tables[TOP_LINES]);
     add_facts(t, s, &before);
-    ct_view_free(&v);
     ct_merge_free(&m);
-    drop_rows(before.rows, before.count);
+    for (int i = 0; i < TOP_TABLES; i++)
+        drop_rows(&before.tables[i]);
 }
 
 enum link_result top_take(struct top *t, enum top_order order)
@@ -165,8 +212,10 @@ static const struct {
 
 void top_sort(struct top *t, enum top_order order)
 {
-    if (t->count)
-        qsort(t->rows, t->count, sizeof(*t->rows), orders[order].compare);
+    for (int i = 0; i < TOP_TABLES; i++)
+        if (t->tables[i].count)
+            qsort(t->tables[i].rows, t->tables[i].count, sizeof(*t->tables[i].rows),
+                  orders[order].compare);
 }
 
 const char *top_order_name(enum top_order order)
@@ -200,10 +249,11 @@ static void put_process(struct ct_string *out, const struct top *t)
 
 static void put_device(struct ct_string *out, const struct top *t)
 {
+    const struct top_table *all = &t->tables[TOP_OPERATIONS];
     uint64_t calls = 0, last_calls = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        calls += t->rows[i].calls;
-        last_calls += t->rows[i].last_calls;
+    for (size_t i = 0; i < all->count; i++) {
+        calls += all->rows[i].calls;
+        last_calls += all->rows[i].last_calls;
     }
     if (t->devices)
         ct_string_printf(out, "%zu x %s  ", t->devices, t->device.data);
@@ -222,11 +272,12 @@ void top_line(struct ct_string *out, const struct top *t, int line)
         put_process(out, t);
 }
 
-enum { NOW, NOW_TIME, NOW_CALLS, ALL_TIME, ALL_CALLS, AVG, MIN, MAX, COLUMNS };
+enum { NOW, NOW_TIME, NOW_CALLS, ALL_TIME, ALL_CALLS, OWN, AVG, MIN, MAX, COLUMNS };
 
 static const char *const headings[COLUMNS] = {
-    [NOW] = "Now(%)",      [NOW_TIME] = "Time", [NOW_CALLS] = "Calls", [ALL_TIME] = "All time",
-    [ALL_CALLS] = "Calls", [AVG] = "Avg",       [MIN] = "Min",         [MAX] = "Max",
+    [NOW] = "Now(%)",        [NOW_TIME] = "Time",   [NOW_CALLS] = "Calls",
+    [ALL_TIME] = "All time", [ALL_CALLS] = "Calls", [OWN] = "Own",
+    [AVG] = "Avg",           [MIN] = "Min",         [MAX] = "Max",
 };
 
 static const char *between(int column)
@@ -244,17 +295,21 @@ static int width_of(int column)
     return (int)strlen(between(column)) + cell_width(column);
 }
 
+#define OF_OPERATIONS (1u << AVG | 1u << MIN | 1u << MAX)
+#define OF_LINES (1u << OWN)
+
 /* The columns, by bits, that fit a width beside names that can be read; width 0: all. */
-static unsigned shown_in(int width)
+static unsigned shown_in(const struct top *t, int width)
 {
-    static const int least[] = {MAX, MIN, ALL_CALLS, AVG, NOW_CALLS, ALL_TIME}; /* that go first */
+    static const int least[] = {MAX, MIN, ALL_CALLS, AVG, OWN, NOW_CALLS, ALL_TIME}; /* go first */
     unsigned shown = (1u << COLUMNS) - 1;
     int left = width - 2;
+    shown &= ~(t->shown == TOP_LINES ? OF_OPERATIONS : OF_LINES);
     for (int i = 0; i < COLUMNS; i++)
-        left -= width_of(i);
+        left -= shown & 1u << i ? width_of(i) : 0;
     for (size_t i = 0; width && i < ct_countof(least) && left < LEAST_NAME; i++) {
+        left += shown & 1u << least[i] ? width_of(least[i]) : 0;
         shown &= ~(1u << least[i]);
-        left += width_of(least[i]);
     }
     return shown;
 }
@@ -265,10 +320,10 @@ static void put_cell(struct ct_string *out, unsigned shown, int column, const ch
         ct_string_printf(out, "%s%*s", between(column), cell_width(column), text);
 }
 
-void top_heading(struct ct_string *out, int width)
+void top_heading(struct ct_string *out, const struct top *t, int width)
 {
     for (int i = 0; i < COLUMNS; i++)
-        put_cell(out, shown_in(width), i, headings[i]);
+        put_cell(out, shown_in(t, width), i, headings[i]);
     ct_string_put(out, "  Name");
 }
 
@@ -292,13 +347,14 @@ static void put_count(struct ct_string *out, unsigned shown, int column, uint64_
 void top_row(struct ct_string *out, const struct top *t, const struct top_row *r, int width)
 {
     size_t begin = out->len;
-    unsigned shown = shown_in(width);
+    unsigned shown = shown_in(t, width);
     bool timed = r->total_ns || r->max_ns;
     ct_string_printf(out, "%6.2f%%", percent(r->last_ns, t->last_ns));
     put_time(out, shown, NOW_TIME, r->last_ns, timed, "");
     put_count(out, shown, NOW_CALLS, r->last_calls);
     put_time(out, shown, ALL_TIME, r->total_ns, timed, "");
     put_count(out, shown, ALL_CALLS, r->calls);
+    put_time(out, shown, OWN, r->own_ns, timed, "");
     put_time(out, shown, AVG, r->avg_ns, timed, r->bound ? "<" : r->uncertain ? "~" : "");
     put_time(out, shown, MIN, r->min_ns, timed, "");
     put_time(out, shown, MAX, r->max_ns, timed, "");
@@ -315,16 +371,17 @@ void top_row(struct ct_string *out, const struct top *t, const struct top_row *r
 static void print(const struct top *t)
 {
     struct ct_string out = {0};
+    const struct top_table *shown = &t->tables[t->shown];
     int width = ct_terminal_columns(STDOUT_FILENO);
-    for (int i = 0; i < TOP_LINES; i++) {
+    for (int i = 0; i < TOP_HEAD; i++) {
         top_line(&out, t, i);
         ct_string_put(&out, "\n");
     }
     ct_string_put(&out, "\n");
-    top_heading(&out, width);
-    for (size_t i = 0; i < t->count; i++) {
+    top_heading(&out, t, width);
+    for (size_t i = 0; i < shown->count; i++) {
         ct_string_put(&out, "\n");
-        top_row(&out, t, &t->rows[i], width);
+        top_row(&out, t, &shown->rows[i], width);
     }
     puts(out.data);
     fflush(stdout);
@@ -384,8 +441,10 @@ int top(const struct link *l, const struct options *o)
     (void)plain;
     enum link_result result = top_plain(&t, order, delay_ms, times);
 #endif
-    drop_rows(t.rows, t.count);
+    for (int i = 0; i < TOP_TABLES; i++)
+        drop_rows(&t.tables[i]);
     ct_intern_free(&t.known);
+    ct_intern_free(&t.known_lines);
     ct_string_free(&t.command);
     ct_string_free(&t.device);
     if (result == LINK_ENDED)

@@ -10,19 +10,28 @@
 #include "options.h"
 #include "report/profile/intern.h"
 
+/* An operation, or a line of Python: times and calls are then with all that it called. */
 struct top_row {
     char *name;       /* as it can be shown */
-    uint32_t number;  /* in top.known */
+    uint32_t number;  /* in top.known, or known_lines */
     bool uncertain;   /* the average is, as in the summary */
     bool bound;       /* the average is an upper bound */
     uint64_t last_ns; /* since the table before */
     uint64_t last_calls;
     uint64_t total_ns; /* 0: no operation is timed */
     uint64_t calls;
-    uint64_t avg_ns;
+    uint64_t avg_ns; /* of operations alone, as the next two */
     uint64_t min_ns;
     uint64_t max_ns;
+    uint64_t own_ns; /* of lines alone */
 };
+
+struct top_table {
+    struct top_row *rows;
+    size_t count, size;
+};
+
+enum top_rows { TOP_OPERATIONS, TOP_LINES, TOP_TABLES };
 
 struct top {
     struct link link;
@@ -33,9 +42,10 @@ struct top {
     uint64_t busy_ns;         /* of all GPUs that are in use, since the start and in the interval */
     uint64_t last_busy_ns;
     uint64_t active_devices;
-    struct ct_intern known; /* keys that tell rows apart: names of graphs change hands */
-    struct top_row *rows;
-    size_t count, size;
+    struct ct_intern known; /* keys that tell operations apart: names of graphs change hands */
+    struct ct_intern known_lines;
+    struct top_table tables[TOP_TABLES];
+    enum top_rows shown;
 };
 
 enum top_order { TOP_INTERVAL, TOP_TOTAL, TOP_CALLS, TOP_AVG, TOP_NAME, TOP_ORDERS };
@@ -49,9 +59,9 @@ const char *top_order_name(enum top_order order);
  * Lines over the table, its heading, and a row, all without an end of line. width: columns of the
  * terminal; 0: no limit.
  */
-#define TOP_LINES 2
+#define TOP_HEAD 2
 void top_line(struct ct_string *out, const struct top *t, int line);
-void top_heading(struct ct_string *out, int width);
+void top_heading(struct ct_string *out, const struct top *t, int width);
 void top_row(struct ct_string *out, const struct top *t, const struct top_row *r, int width);
 
 /* The command: returns the exit status. */

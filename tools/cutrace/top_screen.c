@@ -10,7 +10,7 @@
 #include "say.h"
 #include "top.h"
 
-#define HEAD (TOP_LINES + 2) /* and the line of order and keys, and the heading */
+#define HEAD (TOP_HEAD + 2) /* and the line of order and keys, and the heading */
 
 struct screen {
     struct top *top;
@@ -27,18 +27,19 @@ static void put_line(int y, struct ct_string *text)
 static void put_head(const struct screen *s)
 {
     struct ct_string text = {0};
-    for (int i = 0; i < TOP_LINES; i++) {
+    for (int i = 0; i < TOP_HEAD; i++) {
         top_line(&text, s->top, i);
         put_line(i, &text);
     }
-    ct_string_printf(&text, "by %s  (q: quit, s: other order, up, down, i t c a n: by that)",
+    ct_string_printf(&text,
+                     "by %s  (q: quit, s: other order, up, down, i t c a n: by that, l: by line)",
                      top_order_name(s->order));
     attron(A_DIM);
-    put_line(TOP_LINES, &text);
+    put_line(TOP_HEAD, &text);
     attroff(A_DIM);
     attron(A_REVERSE);
     mvhline(HEAD - 1, 0, ' ', COLS);
-    top_heading(&text, COLS);
+    top_heading(&text, s->top, COLS);
     put_line(HEAD - 1, &text);
     attroff(A_REVERSE);
     ct_string_free(&text);
@@ -47,18 +48,23 @@ static void put_head(const struct screen *s)
 static void draw(struct screen *s)
 {
     const struct top *t = s->top;
+    const struct top_table *shown = &t->tables[t->shown];
     struct ct_string text = {0};
     erase();
     put_head(s);
-    if (s->first >= t->count)
-        s->first = t->count ? t->count - 1 : 0;
-    for (size_t i = s->first; i < t->count && HEAD + (int)(i - s->first) < LINES; i++) {
-        const struct top_row *r = &t->rows[i];
+    if (s->first >= shown->count)
+        s->first = shown->count ? shown->count - 1 : 0;
+    for (size_t i = s->first; i < shown->count && HEAD + (int)(i - s->first) < LINES; i++) {
+        const struct top_row *r = &shown->rows[i];
         attr_t look = r->last_calls ? A_BOLD : A_NORMAL;
         attron(look);
         top_row(&text, t, r, COLS);
         put_line(HEAD + (int)(i - s->first), &text);
         attroff(look);
+    }
+    if (t->shown == TOP_LINES && !shown->count) {
+        ct_string_put(&text, "No stacks are in the profile: cutrace --stacks python records them");
+        put_line(HEAD, &text);
     }
     ct_string_free(&text);
     refresh();
@@ -94,6 +100,10 @@ static bool obey(struct screen *s, int key)
         break;
     case 'n':
         set_order(s, TOP_NAME);
+        break;
+    case 'l':
+        s->top->shown = s->top->shown == TOP_LINES ? TOP_OPERATIONS : TOP_LINES;
+        s->first = 0;
         break;
     case '\f':
         clearok(curscr, TRUE);

@@ -5,7 +5,6 @@
 
 #include "report/names.h"
 #include "report/profile/view.h"
-#include "report/sinks/data.h"
 
 /* Mean time of one operation of a row; 0: none was timed. */
 static double mean_ns(const struct ct_merged_row *row)
@@ -178,13 +177,4 @@ void ct_calls_notes(struct ct_string *out, const struct ct_calls *c)
                          rest, c->is_sampled ? ", or is what the sample missed" : "");
     if (c->graphs)
         ct_string_put(out, "A CUDA graph counts for the line that launched it\n");
-}
-
-void ct_calls_say(const struct ct_calls *c)
-{
-    struct ct_string notes = {0};
-    ct_calls_notes(&notes, c);
-    for (char *line, *at = notes.data; (line = strsep(&at, "\n")) && *line;)
-        ct_data_note(line);
-    ct_string_free(&notes);
 }

@@ -53,10 +53,8 @@ size_t ct_calls_stack(const struct ct_calls *c, const struct ct_call *call,
 void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struct ct_call *call,
                    const struct ct_options *o);
 
-/* Adds sentences about the times, a line each; of formats without a place for them they are said.
- */
+/* Adds sentences about the times, a line each. */
 void ct_calls_notes(struct ct_string *out, const struct ct_calls *c);
-void ct_calls_say(const struct ct_calls *c);
 
 static inline void ct_launched_add(struct ct_launched *to, const struct ct_launched *more)
 {

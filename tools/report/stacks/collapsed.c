@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Format "collapsed": a stack a line, with the GPU's time. */
 #include "report/reports.h"
-#include "report/stacks/calls.h"
+#include "report/stacks/frames.h"
 
 /* Frames are told apart by semicolons. */
 static void put_part(struct ct_string *line, const char *text)
@@ -42,7 +42,7 @@ int ct_format_collapsed(const struct ct_input *in, FILE *out)
         ct_string_printf(&line, " %.0f\n", call->all.ns);
         ct_string_write(&line, out);
     }
-    ct_calls_say(&c);
+    ct_frames_say(&c);
     ct_string_free(&line);
     ct_string_free(&name);
     ct_calls_free(&c);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/names.h"
+#include "report/sinks/data.h"
 
 void ct_frames_list(struct ct_frames *f, const struct ct_calls *c, const struct ct_merged *m,
                     const struct ct_options *o)
@@ -34,4 +35,13 @@ void ct_frames_command(struct ct_string *out, const struct ct_merged *m)
     ct_string_put(out, "");
     if (m->process_count)
         ct_name_safe(out, ct_merge_name(m, m->processes[0].command));
+}
+
+void ct_frames_say(const struct ct_calls *c)
+{
+    struct ct_string notes = {0};
+    ct_calls_notes(&notes, c);
+    for (char *line, *at = notes.data; (line = strsep(&at, "\n")) && *line;)
+        ct_data_note(line);
+    ct_string_free(&notes);
 }

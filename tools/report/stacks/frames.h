@@ -21,4 +21,7 @@ void ct_frames_free(struct ct_frames *f);
 /* Program and arguments of the first process; "": there is none. */
 void ct_frames_command(struct ct_string *out, const struct ct_merged *m);
 
+/* Says, on standard error, what a document has no place for: see ct_calls_notes(). */
+void ct_frames_say(const struct ct_calls *c);
+
 #endif

@@ -224,7 +224,7 @@ int ct_format_pprof(const struct ct_input *in, FILE *out)
     ct_frames_list(&p.frames, &p.calls, in->m, in->o);
     put_profile(&p);
     write_packed(&p.profile, out);
-    ct_calls_say(&p.calls);
+    ct_frames_say(&p.calls);
     ct_intern_free(&p.texts);
     ct_string_free(&p.profile);
     ct_string_free(&p.message);

@@ -129,7 +129,7 @@ int ct_format_speedscope(const struct ct_input *in, FILE *out)
     ct_calls_of(&d.calls, in->m, in->device);
     ct_frames_list(&d.frames, &d.calls, in->m, in->o);
     put_document(&d);
-    ct_calls_say(&d.calls);
+    ct_frames_say(&d.calls);
     ct_string_free(&d.text);
     ct_frames_free(&d.frames);
     ct_calls_free(&d.calls);
