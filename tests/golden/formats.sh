@@ -5,11 +5,11 @@
 . "${srcdir:-.}/tests/golden/check.sh"
 schema=$srcdir/doc/cutrace-report.schema.json
 
-profiles="basic multi full uncertain none hostile"
+profiles="basic multi full uncertain none hostile stacks"
 make_profiles $profiles
 # Those of a summary; what else there is has tests of its own.
 reports="summary kernels copies graphs apis shapes losses info streams cuda_api_sum \
-    advice ranks cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_sum"
+    advice ranks lines stacks cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_sum"
 
 # Nothing that a terminal acts upon, and valid UTF-8.
 inert()

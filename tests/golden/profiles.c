@@ -668,7 +668,10 @@ static void fill_edited(struct ct_build *b)
     struct ct_file_row f = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
     for (int i = 0; i < 12; i++)
         ct_build_time(&f, 2000);
+    struct ct_file_row g = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fi"));
+    ct_build_time(&g, 1000);
     ct_build_add(b, CT_SECTION_ROWS, &f);
+    ct_build_add(b, CT_SECTION_ROWS, &g);
     uint32_t top = put_frame(b, 0, put_line(b, "/home/me/train.py", "<module>", 33));
     uint32_t step = put_frame(b, top, put_line(b, "/home/me/train.py", "step", 12));
     uint32_t other = put_frame(b, top, put_line(b, "/home/me/train.py", "step", 14));
@@ -678,6 +681,7 @@ static void fill_edited(struct ct_build *b)
     put_stack(b, 0, other, 1, 1, 2000);
     put_stack(b, 0, last, 7, 7, 14000);
     put_stack(b, 0, new, 2, 2, 4000);
+    put_stack(b, 1, last, 1, 1, 1000);
 }
 
 /* clang-format off */
