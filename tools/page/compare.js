@@ -3,7 +3,7 @@
 const compare = (() => {
   'use strict';
   const LEVEL = 0.05; /* as CT_PAIRS_LEVEL: less likely by chance is significant */
-  const MOST_BARS = 12, LEAST_BAR = 0.002; /* of the longest */
+  const MOST_BARS = 12, LEAST_BAR = 0.002; /* as a part of the longest */
 
   const verdict = (l) => l.verdict || (l.p === undefined ? 'cannot be told' : 'within chance');
   const colourOf = (l) => (l.verdict === 'new' ? 'k1' : l.verdict === 'vanished' ? 'rest'

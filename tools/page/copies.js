@@ -1,5 +1,5 @@
 
-/* Copies and sets: what was achieved, against what memory and bus can do, by kind of memory. */
+/* Copies and sets: their bandwidth beside the peak of memory and bus, by kind of memory. */
 const copies = (() => {
   'use strict';
   const rateOf = (bytes, ns) => (ns ? bytes * 1e9 / ns : 0);
@@ -17,8 +17,8 @@ const copies = (() => {
 
   const inside = (l) => l.kind === 'set' || /DtoD|DtoA|AtoD|AtoA/.test(l.name);
 
-  /* Of the device with the most, as lines are of all; a copy inside a device reads and writes. What there is between
-     two devices, the file does not say. */
+  /* The device with the most counts, as lines are of all; a copy inside a device reads and writes. Links between
+     two devices are not in the file. */
   const peak = (profile, line) => {
     const most = (key) => 1e6 * Math.max(0, ...profile.devices.map((d) => d[key]));
     if (!inside(line))
@@ -26,7 +26,7 @@ const copies = (() => {
     return most('memory_mbs') / (line.kind === 'set' ? 1 : 2);
   };
 
-  /* The best that copies of one kind and size achieved on average: what can be done at least. */
+  /* The best that copies of one kind and size achieved on average: a lower limit of the peak. */
   const best = (profile, line) => Math.max(achieved(line), ...add(profile.transfers.filter((t) => t.name === line.name),
     (t) => `${t.from} ${t.to} ${t.octave}`).map((t) => rateOf(t.bytes, t.ns)));
 

@@ -18,12 +18,12 @@ const h = (tag, props = {}, ...children) => {
   return e;
 };
 
-/* What assistive technology is to say now. */
+/* A text for assistive technology to say now. */
 const say = (text) => {
   document.getElementById('said').textContent = text;
 };
 
-/* Parts of a whole beside each other, and what they are: {text, ns, percent, colour}. */
+/* Parts of a whole beside each other, with a key: {text, ns, percent, colour}. */
 const split = (kind, parts) => [
   h('div', { class: kind, role: 'img', 'aria-label': parts.map((p) => `${p.text} ${units.share(p.percent)}`).join(', ') },
     parts.map((p) => {

@@ -1,5 +1,5 @@
 
-/* What matters, in words with the numbers that say so. */
+/* The findings in words, with the numbers that say so. */
 const headline = (() => {
   'use strict';
   const element = h;
@@ -19,7 +19,7 @@ const headline = (() => {
 
   const name = (line) => h('span', { class: 'name' }, line.short.length > 36 ? `${line.short.slice(0, 35)}…` : line.short);
 
-  /* What was recorded of all processes; null where only some of them are listed. */
+  /* The recorded time of all processes; null where only some of them are listed. */
   const recorded = (profile) => (profile.process_count === profile.processes.length
     ? sum(profile.processes, 'duration') : 0) || null;
 

@@ -16,7 +16,7 @@ const histogram = (() => {
   const edges = (hist) => hist.counts.map((_, i) => i).concat(hist.counts.length)
     .map((i) => lower((hist.first + i) * 2 ** hist.shift));
 
-  /* The same in at most `most` columns of equal width on a logarithmic axis. */
+  /* The bins of a line in at most `most` columns of equal width on a logarithmic axis. */
   const columns = (hist, most) => {
     const at = edges(hist), log = (x) => Math.log(Math.max(x, 0.5));
     const from = log(at[0]), to = log(at[at.length - 1]);
@@ -28,7 +28,7 @@ const histogram = (() => {
     return out;
   };
 
-  /* What is known of the durations of a line, as pairs. */
+  /* Figures of the durations of a line, as pairs. */
   const figures = (l) => {
     const q = l.quantiles;
     return [['Minimum', units.time(l.min)], q && ['5th percentile', units.time(q[0])],
@@ -154,7 +154,7 @@ const histogram = (() => {
   const draw = (line, box) => {
     const hist = line.histogram, at = edges(hist);
     const xs = at.map((x) => Math.max(x, 0.5));
-    /* Bins differ in width on this axis: areas are what compares. */
+    /* Bins differ in width on this axis: areas compare, heights do not. */
     const ys = [...hist.counts.map((n, i) => n / Math.log(xs[i + 1] / xs[i] || 2)), 0];
     const fill = (alpha) => () => theme.colour(line.colour) + alpha;
     const options = {

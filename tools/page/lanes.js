@@ -1,8 +1,8 @@
 
 /*
- * What the timeline draws: the lanes of tools/page/lane.h, as typed arrays, and for each a pyramid:
- * bins of equal time with how much of it was busy and what took most of it, each level half as fine
- * as the one below. What a view needs is then never much more than its pixels.
+ * Data of the timeline: the lanes of tools/page/lane.h, as typed arrays, and for each a pyramid:
+ * bins of equal time with how much of it was busy and the item that took most of it, each level half
+ * as fine as the one below. A view then never reads much more than its pixels.
  */
 const lanes = (() => {
   'use strict';

@@ -6,7 +6,7 @@ const managed = (() => {
   const size = (bytes) => (bytes ? units.size(bytes) : '-');
 
   const columns = [
-    { key: 'name', title: 'What', sort: (l) => l.name, opener: true },
+    { key: 'name', title: 'Kind', sort: (l) => l.name, opener: true },
     { key: 'count', title: 'Count', sort: (l) => l.count, text: (l) => units.count(l.count) },
     { key: 'faults', title: 'Faults', class: 'wide', hint: 'In the groups', sort: (l) => l.faults || 0, text: (l) => (l.faults ? units.count(l.faults) : '-') },
     { key: 'bytes', title: 'Size', sort: (l) => l.bytes || 0, text: (l) => size(l.bytes) },
@@ -31,7 +31,7 @@ const managed = (() => {
 
   const has = (profile) => profile.managed.length > 0;
   const create = (profile) => h('section', { id: 'managed' }, h('h2', {}, 'Managed memory'),
-    h('p', { class: 'note' }, 'What the driver moved between host and GPU, and the page faults that made it. A row opens to why it moved.'),
+    h('p', { class: 'note' }, 'Memory that the driver moved between host and GPU, and the page faults that made it. A row opens to why it moved.'),
     h('div', { class: 'bar' }), table.create({ label: 'Managed memory', columns, lines: lines(profile), inside, sorted: 'total' }).element);
 
   return { has, create };

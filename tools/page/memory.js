@@ -1,5 +1,5 @@
 
-/* What was allocated, the most that was at one time, and what was not freed. */
+/* Allocations: their sums, the most at one time, and those that were not freed. */
 const memory = (() => {
   'use strict';
   const count = (n) => (n ? units.count(n) : '-');
@@ -31,7 +31,7 @@ const memory = (() => {
     return { ...l, index, name, short: name, colour: l.held ? 'warn' : 'c0' };
   });
 
-  /* What is not listed by size comes last. */
+  /* Blocks that are not listed by size come last. */
   const still = (profile) => [h('h3', {}, 'Still allocated at exit'),
     table.grid(['Memory', 'Blocks', 'Block size', 'Size'],
       [...profile.blocks].sort((a, b) => !a.memory - !b.memory || b.bytes - a.bytes)

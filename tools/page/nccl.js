@@ -1,5 +1,5 @@
 
-/* What NCCL was called for, and the bandwidth that came of it. */
+/* Operations of NCCL, and their bandwidth. */
 const nccl = (() => {
   'use strict';
   const mean = (l) => (l.calls ? Math.floor(l.bytes / l.calls) : -1);
@@ -13,7 +13,7 @@ const nccl = (() => {
     { key: 'total', title: 'Time', sort: (l) => l.total || 0, text: (l) => (l.timed ? units.time(l.total) : '-') },
     { key: 'avg', title: 'Avg', class: 'wide', sort: (l) => l.avg || 0, text: (l) => (l.timed ? units.time(l.avg) : '-') },
     { key: 'algorithm', title: 'Alg bandwidth', class: 'wide', hint: 'Bytes of the message by time', sort: (l) => l.algorithm || 0, text: (l) => rate(l.algorithm) },
-    { key: 'bus', title: 'Bus bandwidth', hint: 'What the slowest link carries, as nccl-tests has it', sort: (l) => l.bus || 0, text: (l) => rate(l.bus) },
+    { key: 'bus', title: 'Bus bandwidth', hint: 'The load of the slowest link, as nccl-tests has it', sort: (l) => l.bus || 0, text: (l) => rate(l.bus) },
   ];
 
   const inside = (l) => h('div', { class: 'inside' }, kernels.pairs([

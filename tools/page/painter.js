@@ -2,7 +2,7 @@
 /* Draws the timeline on its canvases. */
 const painter = (() => {
   'use strict';
-  const STEPS = 4; /* of opacity, by how busy a column of pixels is */
+  const STEPS = 4; /* opacities, by how busy a column of pixels is */
 
   const prepare = (canvas, tall) => {
     const dpr = devicePixelRatio || 1, w = canvas.clientWidth;
@@ -40,7 +40,7 @@ const painter = (() => {
     ctx.stroke();
   };
 
-  /* Columns of pixels: how busy, and with what. They are kept between lanes. */
+  /* Columns of pixels: how busy, and the item with most of it. They are kept between lanes. */
   let busy = new Float32Array(0), most = new Float32Array(0), what = new Uint32Array(0);
   const clear = (w) => {
     if (busy.length < w) {

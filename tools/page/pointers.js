@@ -4,7 +4,7 @@ const pointers = (() => {
   'use strict';
   const attach = (canvas, view) => {
     const down = new Map();
-    let moved = 0, distance = 0, begun = null; /* of a span that is being selected, ns */
+    let moved = 0, distance = 0, begun = null; /* ns: begin of a span that is being selected */
 
     const spread = () => {
       const [a, b] = [...down.values()];

@@ -1,5 +1,5 @@
 
-/* A span of the timeline that was selected: how busy it was, and with what. */
+/* A span of the timeline that was selected: how busy it was, and the operations and calls in it. */
 const span = (() => {
   'use strict';
   const MOST = 8; /* rows of a list */
@@ -18,7 +18,7 @@ const span = (() => {
     sums.set(lane.what[i], s);
   };
 
-  /* Together, so that what ran at once counts once. */
+  /* The length of all together: time that several share counts once. */
   const union = (parts) => {
     let busy = 0, end = -Infinity;
     parts.sort((a, b) => a[0] - b[0]).forEach(([from, to]) => {

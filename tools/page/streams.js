@@ -1,5 +1,5 @@
 
-/* How busy devices and streams were, what ran beside what, and why nothing ran. */
+/* How busy devices and streams were, how much ran side by side, and why nothing ran. */
 const streams = (() => {
   'use strict';
   const WAITS = ['w0', 'w1', 'w2', 'w3', 'w4', 'w4', 'w4', 'w4'];

@@ -6,7 +6,7 @@ const table = (() => {
 
   /*
    * columns: {key, title, hint, text(line), sort(line), cell(line), class}; a column with `opener`
-   * holds the name. `inside(line)` makes what a row opens to. `order(line)`, smallest first, is how
+   * holds the name. `inside(line)` makes the detail that a row opens to. `order(line)`, smallest first, is how
    * lines stand until a column is chosen.
    */
   const create = ({ label, columns, lines, inside, sorted, order: given }) => {

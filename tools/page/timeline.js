@@ -9,7 +9,7 @@ const timeline = (() => {
   const GROWN = 1.8, GROWN_FULL = 3; /* how much taller lanes become where there is room */
   const AROUND = { page: 324, full: 254 }; /* pixels of a window that lanes do not have */
 
-  /* What tells processes apart: in other containers and on other hosts a pid may be the same. */
+  /* A prefix that tells processes apart: in other containers and on other hosts a pid may be the same. */
   const processes = (files) => files.map((f, i) => {
     if (files.length > 1 && f.rank !== undefined && files.filter((g) => g.rank === f.rank).length === 1)
       return `rank ${f.rank} · `;
@@ -54,13 +54,13 @@ const timeline = (() => {
     return y;
   };
 
-  /* What is drawn of each row or function of the traces: the same name and colour as elsewhere. */
+  /* How each row or function of the traces is drawn: with the name and colour that it has elsewhere. */
   const looks = (profile) => {
     const known = new Map(profile.activities.map((a) => [a.name, a]));
     return profile.timeline.whats.map((w) => {
       const line = w.call ? null : known.get(w.name);
       const copy = w.name.startsWith('[CUDA mem') || w.name.startsWith('[CUDA pre');
-      if (w.range) /* of NVTX: alpha, red, green, blue */
+      if (w.range) /* NVTX's colour: alpha, red, green, blue */
         return { name: w.name, short: w.name, line: null, low: false,
           colour: w.color ? `#${(w.color & 0xffffff).toString(16).padStart(6, '0')}` : 'call' };
       const call = /Synchronize|WaitEvent/.test(w.name) ? 'wait' : 'call';
@@ -126,7 +126,7 @@ const timeline = (() => {
         fits && ['Occupancy, waves', `${units.share(fits.occupancy)}, ${residency.waves(fits.waves)}`]].filter(Boolean);
     };
 
-    /* What is known of an item, as pairs. */
+    /* Figures of an item, as pairs. */
     const facts = (row, i) => {
       const lane = state.data[row.i], what = look[lane.what[i]], ns = lane.end[i] - lane.start[i];
       const pairs = [['Start', units.tick(t.first + lane.start[i])], [lane.count[i] > 1 ? 'Within' : 'Duration', units.time(ns)]];

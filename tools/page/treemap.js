@@ -3,7 +3,7 @@
    van Wijk, "Squarified treemaps". */
 const treemap = (() => {
   'use strict';
-  const MOST = 60; /* tiles; what is left is one tile */
+  const MOST = 60; /* tiles; the others are one tile */
 
   /* The worst ratio of sides in a row of areas along a side. */
   const worst = (row, sum, side) => Math.max(
@@ -111,7 +111,7 @@ const treemap = (() => {
     return bar;
   }));
 
-  /* The element, and what redraws the map in it. */
+  /* The element, and a function that chooses its picture. */
   const create = (lines, pick) => {
     const map = h('div', { class: 'map', role: 'group',
       'aria-label': 'GPU time by kernel; arrow keys go from one to the next' });
@@ -120,9 +120,9 @@ const treemap = (() => {
     keys(map);
     new ResizeObserver(() => map.clientWidth && drawMap(map, lines, pick)).observe(map);
     theme.watch(() => drawMap(map, lines, pick));
-    const show = (what) => {
-      map.hidden = what !== 'map';
-      list.hidden = what !== 'bars';
+    const show = (picture) => {
+      map.hidden = picture !== 'map';
+      list.hidden = picture !== 'bars';
     };
     return { element: h('div', {}, map, list), show };
   };

@@ -1,5 +1,5 @@
 
-/* What was lost, and how far the rest can be trusted; then what it ran on. */
+/* Losses, and how far the rest can be trusted; then processes and devices. */
 const trust = (() => {
   'use strict';
   const calibration = { device: 'measured on the device', table: 'from the table of known devices',
