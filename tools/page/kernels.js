@@ -92,14 +92,20 @@ const kernels = (() => {
   } }, 'Find in the timeline') : null);
 
   const inside = (profile) => (l) => h('div', { class: 'inside' },
-    h('div', { class: 'whole' }, h('code', {}, l.name), copyButton(l.name), findButton(l)),
+    h('div', { class: 'whole' }, h('code', {}, l.name), copyButton(l.name), callers.button(l), findButton(l)),
     h('div', {}, h('h3', {}, 'How long single calls took'), histogram.plot(l)),
     h('div', {}, pairs(figures(l)), h('h3', { style: { 'margin-top': '14px' } }, 'How far to trust this'), pairs(trust(l))),
-    shapes(profile, l), nodes(l));
+    callers.table(l), shapes(profile, l), nodes(l));
 
+  /* Programs in Python are told how to see their lines. */
+  const hint = (profile) => (!profile.stacks && profile.processes.some((p) => /(^|[/ ])python[\d.]*( |$)/.test(p.command))
+    ? h('p', { class: 'small under' }, h('span', {}, 'From which lines of Python these were launched: ', h('code', {}, 'cutrace --stacks python'))) : null);
+
+  let reveal = null;
   const create = (profile) => {
     const lines = profile.activities, timed = lines.filter((l) => l.total);
     const t = table.create({ label: 'GPU activities', columns, lines, inside: inside(profile), sorted: 'total' });
+    reveal = t.reveal;
     const map = treemap.create(timed, (line) => (line.index === undefined ? 0 : t.reveal(line)));
     return h('section', { id: 'kernels' },
       h('div', { class: 'bar' }, h('h2', {}, 'Where the GPU’s time went'), h('span', { class: 'grow' }),
@@ -107,8 +113,8 @@ const kernels = (() => {
       timed.length ? map.element : h('div', { class: 'empty' }, 'No operation on the GPU has a time.'),
       h('div', { class: 'bar' }, table.search('Filter by name', t.filter), h('span', { class: 'grow' }),
         h('span', { class: 'small' }, `${units.count(lines.length)} kinds of operation; a row opens to its distribution`)),
-      t.element);
+      t.element, hint(profile));
   };
 
-  return { create, pairs };
+  return { create, pairs, reveal: (line) => reveal(line) };
 })();

@@ -28,15 +28,16 @@
   };
 
   /* Some are there only where the profile has something for them. */
-  const ofTwo = [['changes', 'Changes', compare], ['calls', 'CUDA calls', { create: compare.calls }],
+  const ofTwo = [['changes', 'Changes', compare], ['python', 'Python', lineChanges], ['calls', 'CUDA calls', { create: compare.calls }],
     ['trust', 'Accuracy', { create: compare.sides }]];
-  const sections = profile.compared ? ofTwo : [
-    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['timeline', 'Timeline', timeline],
+  const ofOne = [
+    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Python', python], ['timeline', 'Timeline', timeline],
     ['streams', 'Streams', streams], ['copies', 'Copies', copies],
     ['ranks', 'Ranks', ranks],
     ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],
     ['calls', 'CUDA calls', calls], ['trust', 'Accuracy', trust],
-  ].filter(([, , s]) => !s.has || s.has(profile));
+  ];
+  const sections = (profile.compared ? ofTwo : ofOne).filter(([, , s]) => !s.has || s.has(profile));
 
   const navigate = (nav) => {
     const links = new Map();

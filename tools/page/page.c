@@ -14,6 +14,7 @@
 #include "page/nccl.h"
 #include "page/occupancy.h"
 #include "page/ranks.h"
+#include "page/stacks.h"
 #include "page/timeline.h"
 #include "report/reports.h"
 
@@ -52,6 +53,9 @@ static json_t *profile_of(const struct ct_input *in, const struct ct_page_timeli
     json_t *ranks = ct_page_ranks(in);
     if (ranks)
         ct_json_set(to, "ranks", ranks);
+    json_t *stacks = ct_page_stacks(m, &gpu, o);
+    if (stacks)
+        ct_json_set(to, "stacks", stacks);
     if (timeline->facts)
         ct_json_set(to, "timeline", json_incref(timeline->facts));
     ct_view_free(&gpu);

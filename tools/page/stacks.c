@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "page/stacks.h"
+
+#include <stdlib.h>
+
+#include "page/json.h"
+#include "report/names.h"
+#include "report/stacks/calls.h"
+
+/* Texts that are in the page once. */
+struct texts {
+    struct ct_intern known;
+    json_t *list;
+};
+
+static uint32_t number_of(struct texts *t, const char *text)
+{
+    uint32_t at = ct_intern_text(&t->known, text);
+    if (at == json_array_size(t->list)) {
+        struct ct_string safe = {0};
+        ct_name_safe(&safe, text);
+        ct_json_append_text(t->list, safe.data);
+        ct_string_free(&safe);
+    }
+    return at;
+}
+
+/* File, function and number of each line, one after the other. */
+static void add_lines(json_t *to, const struct ct_merged *m)
+{
+    struct texts t = {.list = ct_json_array()};
+    json_t *lines = ct_json_array();
+    for (uint32_t i = 0; i < m->stacks.line_keys.count; i++) {
+        const struct ct_file_line *l = &m->stacks.lines[i];
+        ct_json_append_count(lines, number_of(&t, ct_merge_name(m, l->file)));
+        ct_json_append_count(lines, number_of(&t, ct_merge_name(m, l->function)));
+        ct_json_append_count(lines, l->line);
+    }
+    ct_json_set(to, "texts", t.list);
+    ct_json_set(to, "lines", lines);
+    ct_intern_free(&t.known);
+}
+
+enum { PARENT, LINE, OPERATION, NS, COUNT, COLUMNS };
+static const char *const columns[COLUMNS] = {"parent", "line", "operation", "ns", "count"};
+
+/* Frames that launched nothing are left out; the others keep their order. */
+static void add_calls(json_t *to, const struct ct_calls *c, const uint32_t *operation)
+{
+    size_t size = 0;
+    uint32_t *number = ct_memory_grow(NULL, &size, c->count, sizeof(*number)), count = 0;
+    json_t *column[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++)
+        column[i] = ct_json_array();
+    for (size_t i = 1; i < c->count; i++) {
+        const struct ct_call *call = &c->call[i];
+        if (!call->all.count)
+            continue;
+        number[i] = ++count;
+        ct_json_append_count(column[PARENT], number[call->parent]);
+        ct_json_append_count(column[LINE], call->line);
+        ct_json_append_count(column[OPERATION],
+                             call->row == CT_CALL_FRAME ? 0 : operation[call->row] + 1);
+        ct_json_append_count(column[NS], ct_view_whole_ns(call->all.ns));
+        ct_json_append_count(column[COUNT], call->all.count);
+    }
+    for (int i = 0; i < COLUMNS; i++)
+        ct_json_set(to, columns[i], column[i]);
+    free(number);
+}
+
+/* `operation`: by the profile's rows. */
+static json_t *tree_of(const struct ct_merged *m, const uint32_t *operation)
+{
+    struct ct_calls c;
+    json_t *to = NULL;
+    ct_calls_of(&c, m, CT_VIEW_ALL_DEVICES);
+    if (c.count > 1 && c.call[CT_CALL_ROOT].all.count) {
+        to = ct_json_object();
+        ct_json_count(to, "with_rest", ct_view_whole_ns(c.with_rest_ns));
+        ct_json_count(to, "graphs", c.graphs);
+        ct_json_flag(to, "sampled", c.is_sampled);
+        add_lines(to, m);
+        add_calls(to, &c, operation);
+    }
+    ct_calls_free(&c);
+    return to;
+}
+
+/* ---- one profile ---- */
+
+/* A name that a row and its line have in common; graphs are told apart by their content. */
+static void spell_row(struct ct_string *name, const struct ct_merged *m,
+                      const struct ct_merged_row *row, const struct ct_view_options *o)
+{
+    ct_string_clear(name);
+    if (row->sum.kind == CT_ROW_GRAPH) {
+        ct_string_printf(name, "%u %u", row->content, row->sum.detail);
+        return;
+    }
+    ct_name_row(name, m, &row->sum, o->demangle);
+    if (o->base && row->sum.kind == CT_ROW_KERNEL)
+        ct_name_base(name);
+}
+
+static void spell_line(struct ct_string *name, const struct ct_line *line)
+{
+    ct_string_clear(name);
+    if (line->kind == CT_ROW_GRAPH)
+        ct_string_printf(name, "%u %u", line->content, line->detail);
+    else
+        ct_string_put(name, line->name);
+}
+
+/* By the profile's rows, their lines; the caller frees it. */
+static uint32_t *lines_of(const struct ct_merged *m, const struct ct_view *gpu,
+                          const struct ct_view_options *o)
+{
+    struct ct_intern known = {0};
+    struct ct_string name = {0};
+    size_t size = 0, none = 0;
+    uint32_t *line = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*line));
+    uint32_t *of_row = ct_memory_grow(NULL, &none, (size_t)m->row_keys.count + 1, sizeof(*of_row));
+    for (uint32_t i = 0; i < gpu->count; i++) {
+        spell_line(&name, &gpu->lines[i]);
+        uint32_t lines = known.count, at = ct_intern_text(&known, name.data);
+        if (at == lines)
+            line[at] = i;
+    }
+    for (uint32_t i = 0, lines = known.count; i < m->row_keys.count; i++) {
+        spell_row(&name, m, &m->rows[i], o);
+        uint32_t at = ct_intern_text(&known, name.data);
+        of_row[i] = at < lines ? line[at] : 0; /* a row without a line has no calls, and no stack */
+    }
+    ct_string_free(&name);
+    ct_intern_free(&known);
+    free(line);
+    return of_row;
+}
+
+json_t *ct_page_stacks(const struct ct_merged *m, const struct ct_view *gpu,
+                       const struct ct_view_options *o)
+{
+    if (!m->stacks.keys.count)
+        return NULL;
+    uint32_t *operation = lines_of(m, gpu, o);
+    json_t *to = tree_of(m, operation);
+    free(operation);
+    return to;
+}
+
+/* ---- two profiles ---- */
+
+static json_t *side_of(const struct ct_merged *m, struct ct_intern *keys, json_t *names,
+                       bool demangle)
+{
+    size_t size = 0;
+    uint32_t *operation =
+        ct_memory_grow(NULL, &size, (size_t)m->row_keys.count + 1, sizeof(*operation));
+    for (uint32_t i = 0; i < m->row_keys.count; i++) {
+        struct ct_string key = {0}, name = {0};
+        ct_pairs_key(&key, m, &m->rows[i]);
+        operation[i] = ct_intern_add(keys, key.data, key.len);
+        if (operation[i] == json_array_size(names)) {
+            ct_name_row(&name, m, &m->rows[i].sum, demangle);
+            json_t *named = ct_json_object();
+            ct_json_text(named, "name", name.data);
+            ct_json_append(names, named);
+        }
+        ct_string_free(&key);
+        ct_string_free(&name);
+    }
+    json_t *to = tree_of(m, operation);
+    free(operation);
+    return to;
+}
+
+json_t *ct_page_stacks_compare(const struct ct_diff *d)
+{
+    struct ct_intern keys = {0};
+    json_t *to = NULL, *names = ct_json_array();
+    json_t *before = side_of(&d->before, &keys, names, !d->o->mangled);
+    json_t *after = side_of(&d->after, &keys, names, !d->o->mangled);
+    if (before && after) {
+        to = ct_json_object();
+        ct_json_add_short(names, "name", "short");
+        ct_json_set(to, "operations", json_incref(names));
+        ct_json_set(to, "old", json_incref(before));
+        ct_json_set(to, "new", json_incref(after));
+    }
+    json_decref(names);
+    json_decref(before);
+    json_decref(after);
+    ct_intern_free(&keys);
+    return to;
+}
