@@ -7,6 +7,7 @@
  *     changed   the same run, where one kernel takes longer, one less, one is new and one is gone
  *     rankN     the same run as rank N of 4, of which the third is slower
  *     hostile   names that would be HTML, script, JSON or another encoding, if they were let
+ *     python... programs in Python, see python_profile.h
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #include "base/hist.h"
-#include "build_file.h"
+#include "python_profile.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -406,6 +407,7 @@ static void fill_hostile(struct generator *g)
     memset(endless, 'x', 20000);
     add_row(g, kernel_row(g, endless, 8), &(struct habit){3, 900, 0.1, 0, 0});
     free(endless);
+    ct_fill_hostile_stack(&g->b, 0, hostile, COUNT(hostile));
     add_impossible(g);
     struct ct_file_note note = {CT_NOTE_WARNING,
                                 ct_build_text(&g->b, "<svg onload=window.hacked=10>"), 1};
@@ -424,8 +426,10 @@ int main(int argc, char **argv)
         fill_torch(&g);
     else if (!strcmp(kind, "hostile"))
         fill_hostile(&g);
-    else
-        return fputs("usage: make_page_profile torch|changed|rankN|hostile FILE\n", stderr), 2;
+    else if (!ct_fill_python(&g.b, kind))
+        return fputs("usage: make_page_profile torch|changed|rankN|hostile|python... FILE\n",
+                     stderr),
+               2;
     bool saved = ct_build_save(&g.b, argv[2]);
     ct_build_free(&g.b);
     return saved ? 0 : 1;

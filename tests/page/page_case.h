@@ -24,6 +24,7 @@ void open_file(const char *name);
 void resize(int width, int height);
 
 void add_timeline_tests(TCase *tests);
+void add_python_tests(TCase *tests);
 
 /* Each script is to give this text. */
 #define SAYS(script, expected) ck_assert_str_eq(ct_browser_eval(browser, script), expected)

@@ -5,7 +5,7 @@
  */
 const flame = (() => {
   'use strict';
-  const MOST_STEPS = 4; /* frames of the path that are named */
+  const MOST_STEPS = 3; /* frames of the path that are named */
 
   /*
    * tree: of stacks.js; measures: [[key, title, text(value)]]; look(i): {text, place, colour, frame}, how a node is
@@ -199,7 +199,7 @@ const flame = (() => {
           mark(state.test);
           arrange();
         })),
-      h('div', { class: 'bar tight' }, steps, h('span', { class: 'grow' }), keys), stage, details);
+      h('div', { class: 'bar tight' }, steps, keys), stage, details);
     showPath();
     choose(null);
     /* Shows all of it, with nodes that stand out. */
@@ -210,7 +210,7 @@ const flame = (() => {
       element.scrollIntoView({ block: 'start' });
       canvas.focus({ preventScroll: true });
     };
-    return { element, show, state, placed: () => placed };
+    return { element, show, state, look: lookOfBox, placed: () => placed };
   };
 
   return { create };

@@ -4,6 +4,7 @@ const flamePainter = (() => {
   'use strict';
   const TALL = 20, GAP = 1, LEAST = 1; /* pixels; narrower boxes are not drawn */
   const FOLDED = 4; /* frames of a chain from which its inner ones are one row */
+  const NOTHING = 0.02; /* of a frame, as a part of it */
   const PAD = 5;
 
   /*
@@ -17,10 +18,11 @@ const flamePainter = (() => {
       return box;
     };
     const scale = width / (values[root] || 1);
-    /* The frame that takes all of a frame but for less than a pixel. */
+    /* A frame that takes all of its parent, but for a part that nobody would see. */
     const only = (i) => {
-      const c = first[i];
-      return c >= 0 && tree.operation[c] < 0 && tree.line[c] >= 0 && (values[i] - values[c]) * scale < LEAST ? c : -1;
+      const c = first[i], isFrame = c >= 0 && tree.operation[c] < 0 && tree.line[c] >= 0;
+      const rest = isFrame ? values[i] - values[c] : 0;
+      return isFrame && rest * scale < LEAST && rest <= NOTHING * values[i] && values[c] * scale >= LEAST ? c : -1;
     };
     const chainOf = (i) => {
       const chain = [i];
@@ -82,7 +84,9 @@ const flamePainter = (() => {
     const wide = widthOf(ctx, text);
     if (wide <= room)
       return text;
-    const most = Math.floor(text.length * room / wide) - 1;
+    let most = Math.floor(text.length * room / wide);
+    while (most >= 3 && widthOf(ctx, `${text.slice(0, most)}…`) > room)
+      most--;
     return most >= 3 ? `${text.slice(0, most)}…` : '';
   };
 

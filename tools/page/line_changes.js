@@ -5,6 +5,8 @@ const lineChanges = (() => {
   const FULL = Math.log(1.5); /* a factor of the time that has the full colour */
   const MOST = 12; /* operations below a line that are listed */
 
+  let current = null;
+
   const mix = (a, b, part) => {
     const channels = (c) => [1, 3, 5].map((i) => parseInt(theme.colour(c).slice(i, i + 2), 16));
     const from = channels(a), to = channels(b);
@@ -84,6 +86,7 @@ const lineChanges = (() => {
     const calls = (side) => compared.pairs.filter((l) => l.gpu).reduce((s, l) => s + l[side].calls, 0);
     const tree = linePairs.merge(stacks.read(before, { ns: before.with_rest, count: calls('before') }), stacks.read(after, { ns: after.with_rest, count: calls('after') }));
     const view = viewOf(tree, operations), lines = linesOf(tree);
+    current = { tree, view };
     const t = table.create({ label: 'Changes of lines of Python', columns, lines, inside: inside(tree, operations, view), sorted: 'change', order: (l) => -Math.abs(l.change) });
     return h('section', { id: 'python' }, h('h2', {}, 'Lines of Python'),
       h('p', { class: 'note' }, 'GPU time by the line that launched it, with all that it called. Lines that an edit has moved are taken for the same. '
@@ -92,5 +95,5 @@ const lineChanges = (() => {
       h('div', { class: 'bar' }, table.search('Filter by function or file', t.filter)), t.element);
   };
 
-  return { create, has: ({ compared }) => Boolean(compared.stacks) };
+  return { create, has: ({ compared }) => Boolean(compared.stacks), current: () => current };
 })();
