@@ -110,9 +110,12 @@ const flamePainter = (() => {
     ctx.globalAlpha = faded || box.above ? 0.45 : 1;
     ctx.fillStyle = theme.colour(colour);
     ctx.fillRect(box.x, y, Math.max(LEAST, box.w - (box.w > 3 ? GAP : 0)), TALL - GAP);
-    const white = theme.wantsWhite(colour);
-    write(ctx, box, y, look, white ? '#fff' : '#101315', white ? 'rgb(255 255 255 / .72)' : 'rgb(16 19 21 / .66)');
     ctx.globalAlpha = 1;
+    const white = theme.wantsWhite(colour);
+    if (faded || box.above)
+      write(ctx, box, y, look, theme.colour('ink-3'), theme.colour('ink-3'));
+    else
+      write(ctx, box, y, look, white ? '#fff' : '#101315', white ? 'rgb(255 255 255 / .72)' : 'rgb(16 19 21 / .66)');
   };
 
   const outline = (ctx, box, y, colour, wide) => {
