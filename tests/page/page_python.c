@@ -313,6 +313,23 @@ START_TEST(flame_graph_fits_narrow_windows)
 }
 END_TEST
 
+/* Times by line are not those of raw brackets, which nobody else launched a part of. */
+START_TEST(raw_times_have_no_rest)
+{
+    open_page("tests/page/make_page_profile", "python-edited");
+    run("cd %s && %s/cutrace-report --raw --format html -o raw.html python-edited.bin", dir, top);
+    open_file("raw.html");
+    SAYS("document.querySelector('#python .note').textContent",
+         "7.1% of the GPU time was launched by no known line of Python."
+         " Times by line are those of the operations, not raw brackets.");
+    ck_assert(ct_browser_click(browser, "#kernels tr.row:nth-child(1) .opener"));
+    SAYS(COMES("#kernels tr.detail .across tbody tr", "3"), "3");
+    SAYS("document.querySelector('#kernels tr.detail .across .small') === null", "true");
+    SAYS(LAUNCHED ".slice(0, 22)", "100%|1.00 ms|60|linear");
+    QUIET();
+}
+END_TEST
+
 /* A program in Python is told how to record them, others are not. */
 START_TEST(without_stacks_nothing_is_there)
 {
@@ -445,6 +462,7 @@ void add_python_tests(TCase *tests)
     tcase_add_test(tests, kernels_tell_who_launched_them);
     tcase_add_test(tests, many_stacks_fit);
     tcase_add_test(tests, flame_graph_fits_narrow_windows);
+    tcase_add_test(tests, raw_times_have_no_rest);
     tcase_add_test(tests, without_stacks_nothing_is_there);
     tcase_add_test(tests, hostile_stacks_are_inert);
     tcase_add_test(tests, two_runs_have_a_flame_graph);

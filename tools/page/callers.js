@@ -54,12 +54,15 @@ const callers = (() => {
         line === null ? h('span', { class: 'faint' }, `${units.many(row.chain.length - 4, 'line')} more`) : nameOf(tree, line)]));
   };
 
-  const create = (l) => {
+  /* Durations of a profile's stacks are never raw: of raw ones the share is that of the launches. */
+  const wholeTime = (profile, l, ns, count) => (profile.raw ? ns * Math.max(1, l.calls / count) : Math.max(l.total || 0, ns));
+
+  const create = (profile, l) => {
     const tree = python.current()?.tree, list = tree ? stacksOf(tree, l.index) : [];
     if (!list.length)
       return null;
     const sum = (key) => list.reduce((s, x) => s + x[key], 0), timed = sum('ns') > 0;
-    const weight = (g) => (timed ? g.ns : g.count), whole = timed ? Math.max(l.total || 0, sum('ns')) : Math.max(l.calls, sum('count'));
+    const weight = (g) => (timed ? g.ns : g.count), whole = timed ? wholeTime(profile, l, sum('ns'), sum('count')) : Math.max(l.calls, sum('count'));
     const rows = rowsOf(list, weight, whole), none = 100 * (1 - weight({ ns: sum('ns'), count: sum('count') }) / whole);
     /* The largest; a caller has never more than the line that it called. */
     const kept = new Set([...rows].sort((a, b) => weight(b) - weight(a)).slice(0, MOST)), shown = rows.filter((r) => kept.has(r));
@@ -67,7 +70,7 @@ const callers = (() => {
       table.grid([timed ? 'of its time' : 'of its launches', 'Time', 'Launches', 'Line ← its caller'],
         shown.map((r) => [units.share(100 * weight(r) / whole), timed ? units.time(r.ns) : '-', units.count(r.count), cellOf(tree, r)]), 3),
       rows.length > MOST || none >= 0.5 ? h('p', { class: 'small' }, [rows.length > MOST && `${units.many(rows.length - MOST, 'more row')}.`,
-        none >= 0.5 && `${units.share(none)} from no known line of Python.`].filter(Boolean).join(' ')) : null);
+        none >= 0.5 && `${units.share(none)} from no known line of Python${profile.stacks.sampled ? ', or missed by the sample' : ''}.`].filter(Boolean).join(' ')) : null);
   };
 
   const button = (l) => {

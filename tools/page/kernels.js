@@ -95,7 +95,7 @@ const kernels = (() => {
     h('div', { class: 'whole' }, h('code', {}, l.name), copyButton(l.name), callers.button(l), findButton(l)),
     h('div', {}, h('h3', {}, 'How long single calls took'), histogram.plot(l)),
     h('div', {}, pairs(figures(l)), h('h3', { style: { 'margin-top': '14px' } }, 'How far to trust this'), pairs(trust(l))),
-    callers.table(l), shapes(profile, l), nodes(l));
+    callers.table(profile, l), shapes(profile, l), nodes(l));
 
   /* Programs in Python are told how to see their lines. */
   const hint = (profile) => (!profile.stacks && profile.processes.some((p) => /(^|[/ ])python[\d.]*( |$)/.test(p.command))
