@@ -290,9 +290,30 @@ START_TEST(many_stacks_fit)
          " setTimeout(() => requestAnimationFrame(() => r(c.getContext('2d').getImageData(4, 50 *"
          " devicePixelRatio, 1, 1).data[3])), 100); })",
          "255");
+    SAYS("document.querySelector('#python .under').textContent",
+         "Show 1,000 of 9,8029,792 more rows");
+    ck_assert(ct_browser_click(browser, "#python .under button"));
+    SAYS("document.querySelectorAll('#python tr.row').length", "1000");
+    SAYS("document.querySelector('#python .under').textContent", "Show 108,802 more rows");
     click_at(1, 3);
     SAYS(VIEW ".state.root > 0 && document.querySelector('#python .stage').scrollTop === 0",
          "true");
+    QUIET();
+}
+END_TEST
+
+/* A line that something leads to is shown even where it is behind those. */
+START_TEST(a_line_far_down_is_shown)
+{
+    open_page(PYTHON);
+    SAYS("(() => { const lines = Array.from({ length: 1500 }, (_, index) => ({ index, name:"
+         " `line ${index}`, short: `line ${index}`, colour: 'set' }));"
+         " const t = table.create({ label: 'Lines', lines, inside: () => '', sorted: 'name',"
+         " order: (l) => l.index, columns: [{ key: 'name', title: 'Name', sort: (l) => l.index,"
+         " opener: true }] }); document.body.append(t.element); t.reveal(lines[1400]);"
+         " return [...t.element.querySelectorAll('tr.row.open')].map((r) => r.textContent)"
+         ".join(); })()",
+         "line 1400");
     QUIET();
 }
 END_TEST
@@ -461,6 +482,7 @@ void add_python_tests(TCase *tests)
     tcase_add_test(tests, lines_are_those_of_the_report);
     tcase_add_test(tests, kernels_tell_who_launched_them);
     tcase_add_test(tests, many_stacks_fit);
+    tcase_add_test(tests, a_line_far_down_is_shown);
     tcase_add_test(tests, flame_graph_fits_narrow_windows);
     tcase_add_test(tests, raw_times_have_no_rest);
     tcase_add_test(tests, without_stacks_nothing_is_there);

@@ -3,6 +3,7 @@
 const table = (() => {
   'use strict';
   const FIRST = 10; /* rows at first; the others on demand */
+  const MOST = 1000; /* rows then: a browser takes seconds for ten thousand; a filter or an order finds the rest */
 
   /*
    * columns: {key, title, hint, text(line), sort(line), cell(line), class}; a column with `opener`
@@ -10,7 +11,7 @@ const table = (() => {
    * lines stand until a column is chosen.
    */
   const create = ({ label, columns, lines, inside, sorted, order: given }) => {
-    const state = { by: sorted, down: true, given, words: '', all: false, open: new Set() };
+    const state = { by: sorted, down: true, given, words: '', all: false, most: MOST, open: new Set() };
     const body = h('tbody'), more = h('div', { class: 'under' });
     const heads = columns.map((c) => head(c));
 
@@ -77,7 +78,7 @@ const table = (() => {
     };
 
     const draw = () => {
-      const found = order(), shown = state.all ? found : found.slice(0, FIRST);
+      const found = order(), shown = found.slice(0, state.all ? state.most : FIRST);
       heads.forEach((th, i) => {
         const on = columns[i].key === state.by && !state.given;
         if (on)
@@ -91,7 +92,8 @@ const table = (() => {
           lines.length ? 'No name has that in it.' : 'There are none.')));
       more.hidden = found.length <= FIRST;
       more.replaceChildren(h('button', { type: 'button', class: 'plain', onclick: () => { state.all = !state.all; draw(); } },
-        state.all ? `Show ${FIRST}` : `Show all ${units.count(found.length)}`), ...rest(found.slice(shown.length)));
+        state.all ? `Show ${FIRST}` : found.length > state.most ? `Show ${units.count(state.most)} of ${units.count(found.length)}`
+          : `Show all ${units.count(found.length)}`), ...rest(found.slice(shown.length)));
     };
 
     /* How many rows are not shown, and how much they are of the whole. */
@@ -104,7 +106,9 @@ const table = (() => {
     /* Brings a line into sight, opened. */
     const reveal = (line) => {
       state.words = '';
-      state.all = state.all || order().indexOf(line) >= FIRST;
+      const at = order().indexOf(line);
+      state.all = state.all || at >= FIRST;
+      state.most = Math.max(state.most, at + 1);
       state.open.add(line);
       draw();
       const row = body.querySelector(`tr[data-index="${line.index}"]`);
