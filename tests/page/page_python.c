@@ -39,14 +39,34 @@ static void mouse(const char *type, double x, double y)
                                              y, "button", "left", "clickCount", 1)));
 }
 
+/* Waits until a flame graph is drawn as it is now, and scrolled so far. */
+#define DRAWN(view, at)                                                                            \
+    SAYS("new Promise((r) => { const look = () => (" view ".state.drawn?.rows === " view           \
+         ".placed().rows.length && " view ".state.drawn.rows && " view ".state.drawn.top === " at  \
+         " ? r(true) : setTimeout(look, 20)); look(); })",                                         \
+         "true")
+
+static void open_python(const char *tool, const char *kind)
+{
+    open_page(tool, kind);
+    DRAWN(VIEW, "0");
+}
+
 /* A click at so many percent of the width, in a row that is in sight. */
 static void click_at(int percent, int row)
 {
-    ct_browser_eval(browser, "document.querySelector('#python .steps').scrollIntoView({ behavior:"
-                             " 'instant' })");
-    double x = number_of("document.querySelector('.flame').getBoundingClientRect().x");
-    double y = number_of("document.querySelector('.flame').getBoundingClientRect().y");
-    double w = number_of("document.querySelector('.flame').clientWidth");
+    double x, y, w;
+    ck_assert_int_eq(
+        sscanf(ct_browser_eval(
+                   browser, "(async () => { let before, now; do { before = now;"
+                            " document.querySelector('#python .steps').scrollIntoView({ behavior:"
+                            " 'instant' });"
+                            " const r = document.querySelector('.flame').getBoundingClientRect();"
+                            " now = `${r.x} ${r.y} ${r.width}`;"
+                            " await new Promise(requestAnimationFrame); } while (now !== before);"
+                            " return now; })()"),
+               "%lf %lf %lf", &x, &y, &w),
+        3);
     x += w * percent / 100;
     y += (row + 0.5) * number_of(TALL);
     mouse("mouseMoved", x, y);
@@ -56,7 +76,7 @@ static void click_at(int percent, int row)
 
 START_TEST(stacks_are_a_flame_graph)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     SAYS(SECTIONS, "summary kernels python timeline streams copies calls trust");
     SAYS(ROWS(VIEW),
          "All GPU work 100; <module> 90, by no known line of Python 10; ⋯ 2 frames 90; run 90;"
@@ -66,16 +86,17 @@ START_TEST(stacks_are_a_flame_graph)
     SAYS("document.querySelector('#python .note').textContent",
          "10% of the GPU time was launched by no known line of Python.");
     /* A kernel has the colour of its row, a frame that of its kind. */
-    SAYS("new Promise((r) => setTimeout(() => requestAnimationFrame(() => {"
-         " const c = document.querySelector('.flame'), all = c.getContext('2d')"
-         ".getImageData(0, 0, c.width, c.height).data;"
-         " const at = (part, row) => { const i = 4 * (Math.floor((row + 0.5) *" TALL
-         ") * c.width + Math.floor(c.width * part)); return [...all.slice(i, i + 3)]"
-         ".map((v) => v.toString(16).padStart(2, '0')).join(''); };"
-         " r([`#${at(0.3, 8)}` === theme.colour('k0'), `#${at(0.5, 7)}` === theme.colour('k1'),"
-         " `#${at(0.3, 4)}` === theme.colour('frame'), `#${at(0.3, 7)}` ==="
-         " theme.colour('frame-library')].join()); }), 100))",
-         "true,true,true,true");
+    SAYS(
+        "(() => {"
+        " const c = document.querySelector('.flame'), all = c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data;"
+        " const at = (part, row) => { const i = 4 * (Math.floor((row + 0.5) *" TALL
+        ") * c.width + Math.floor(c.width * part)); return [...all.slice(i, i + 3)]"
+        ".map((v) => v.toString(16).padStart(2, '0')).join(''); };"
+        " return [`#${at(0.3, 8)}` === theme.colour('k0'), `#${at(0.5, 7)}` === theme.colour('k1'),"
+        " `#${at(0.3, 4)}` === theme.colour('frame'), `#${at(0.3, 7)}` ==="
+        " theme.colour('frame-library')].join(); })()",
+        "true,true,true,true");
     SAYS("document.documentElement.scrollWidth <= innerWidth", "true");
     QUIET();
 }
@@ -83,7 +104,7 @@ END_TEST
 
 START_TEST(flame_graph_zooms_by_clicks)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     click_at(75, 4); /* loop:62 */
     SAYS(ROWS(VIEW), "All GPU work 100; loop 100; evaluate 100; Net.forward 100; linear 100;"
                      " gemm 100");
@@ -112,7 +133,7 @@ END_TEST
 
 START_TEST(flame_graph_has_keys)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     FOCUS();
     for (int i = 0; i < 5; i++)
         ct_browser_press(browser, "ArrowDown");
@@ -141,7 +162,7 @@ END_TEST
 /* A frame inside another that is found counts once. */
 START_TEST(flame_graph_is_searched)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     ck_assert(ct_browser_click(browser, "#python .search"));
     ct_browser_type(browser, "FORWARD");
     SAYS(FOUND, "80% of the time in 3 calls");
@@ -160,7 +181,7 @@ END_TEST
 /* By launches that are as long as they are in this run. */
 START_TEST(flame_graph_counts_launches)
 {
-    open_page("tests/page/make_page_profile", "python-edited");
+    open_python("tests/page/make_page_profile", "python-edited");
     SAYS(ROW(VIEW, "4") " + ' ' + Math.round(100 * " VIEW ".placed().rows[4][1].w / " VIEW
                         ".placed().rows[0][0].w)",
          "loop, loop 14");
@@ -175,7 +196,7 @@ END_TEST
 /* The tooltip of a frame that the mouse is over. */
 START_TEST(flame_graph_tells_of_frames)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     click_at(10, 0);
     mouse("mouseMoved",
           number_of("document.querySelector('.flame').getBoundingClientRect().x") + 10,
@@ -192,7 +213,7 @@ END_TEST
 /* Rows are as wide as in a report of lines. */
 START_TEST(lines_are_a_table)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     SAYS("document.querySelector('#python .small:last-child').textContent",
          "13 lines; a row opens to the operations below it");
     SAYS(CELLS("0"), "90.00%|900 µs|-|90|<module> train.py:90");
@@ -216,7 +237,7 @@ END_TEST
 /* As the report `lines` has it: a line that calls itself, times without a duration, a graph. */
 START_TEST(lines_are_those_of_the_report)
 {
-    open_page("tests/golden/make_profile", "stacks");
+    open_python("tests/golden/make_profile", "stacks");
     run("cd %s && %s/cutrace-report lines --format csv stacks.bin 2>/dev/null | tr -d '\"' | sed "
         "'s/.x3b/;/' |"
         " awk -F, 'NR > 1 { printf \"%%s%%s|%%d|%%d|%%d|%%s\", (NR > 2 ? \";\" : \"\"),"
@@ -245,7 +266,7 @@ END_TEST
 
 START_TEST(kernels_tell_who_launched_them)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     ck_assert(ct_browser_click(browser, "#kernels tr.row:nth-child(1) .opener"));
     SAYS(COMES("#kernels tr.detail .across tbody tr", "3"), "3");
     SAYS(LAUNCHED, "100%|600 µs|60|linear functional.py:5 ← Net.forward model.py:12;"
@@ -267,7 +288,7 @@ END_TEST
 /* Boxes are as many as pixels at most; the rows that are not in sight wait for it. */
 START_TEST(many_stacks_fit)
 {
-    open_page("tests/page/make_page_profile", "python-many");
+    open_python("tests/page/make_page_profile", "python-many");
     SAYS("python.current().tree.n > 10000", "true");
     SAYS(VIEW ".placed().rows.flat().every((b) => b.w >= 1)", "true");
     SAYS(VIEW ".placed().rows.every((r) => r.every((b, i) => !i || b.x >= r[i - 1].x + r[i - 1].w"
@@ -284,11 +305,11 @@ START_TEST(many_stacks_fit)
          " return s.clientHeight <= 0.6 * innerHeight && s.scrollHeight > 5000 &&"
          " document.querySelector('.flame').clientHeight <= s.clientHeight; })()",
          "true");
-    /* At the end of the stage there are other rows. */
-    SAYS("new Promise((r) => { const s = document.querySelector('#python .stage'),"
-         " c = document.querySelector('.flame'); s.scrollTop = 4000;"
-         " setTimeout(() => requestAnimationFrame(() => r(c.getContext('2d').getImageData(4, 50 *"
-         " devicePixelRatio, 1, 1).data[3])), 100); })",
+    /* Further down in the stage are other rows. */
+    ct_browser_eval(browser, "document.querySelector('#python .stage').scrollTop = 4000");
+    DRAWN(VIEW, "4000");
+    SAYS("document.querySelector('.flame').getContext('2d').getImageData(4, 50 *"
+         " devicePixelRatio, 1, 1).data[3]",
          "255");
     SAYS("document.querySelector('#python .under').textContent",
          "Show 1,000 of 9,8029,792 more rows");
@@ -305,7 +326,7 @@ END_TEST
 /* A line that something leads to is shown even where it is behind those. */
 START_TEST(a_line_far_down_is_shown)
 {
-    open_page(PYTHON);
+    open_python(PYTHON);
     SAYS("(() => { const lines = Array.from({ length: 1500 }, (_, index) => ({ index, name:"
          " `line ${index}`, short: `line ${index}`, colour: 'set' }));"
          " const t = table.create({ label: 'Lines', lines, inside: () => '', sorted: 'name',"
@@ -323,7 +344,7 @@ START_TEST(flame_graph_fits_narrow_windows)
     static const int widths[] = {800, 360};
     for (int i = 0; i < 2; i++) {
         resize(widths[i], 900);
-        open_page(PYTHON);
+        open_python(PYTHON);
         SAYS("document.documentElement.scrollWidth <= innerWidth", "true");
         SAYS(VIEW ".placed().rows[0][0].w === document.querySelector('.flame').clientWidth",
              "true");
@@ -337,7 +358,7 @@ END_TEST
 /* Times by line are not those of raw brackets, which nobody else launched a part of. */
 START_TEST(raw_times_have_no_rest)
 {
-    open_page("tests/page/make_page_profile", "python-edited");
+    open_python("tests/page/make_page_profile", "python-edited");
     run("cd %s && %s/cutrace-report --raw --format html -o raw.html python-edited.bin", dir, top);
     open_file("raw.html");
     SAYS("document.querySelector('#python .note').textContent",
@@ -370,7 +391,7 @@ END_TEST
 
 START_TEST(hostile_stacks_are_inert)
 {
-    open_page("tests/page/make_page_profile", "hostile");
+    open_python("tests/page/make_page_profile", "hostile");
     ct_browser_eval(browser, "document.querySelectorAll('#python .opener').forEach((b) =>"
                              " b.click())");
     SAYS(COMES("#python tr.detail .whole", "10"), "10");
@@ -397,6 +418,7 @@ static void open_changes(const char *before, const char *after)
 START_TEST(two_runs_have_a_flame_graph)
 {
     open_changes("python", "python-edited");
+    DRAWN(CHANGES, "0");
     SAYS(SECTIONS, "changes python calls trust");
     SAYS(ROWS(CHANGES),
          "All GPU work 100; <module> 93, by no known line of Python 7; ⋯ 2 frames 93; run 93;"
@@ -416,6 +438,7 @@ END_TEST
 START_TEST(two_runs_have_a_table_of_lines)
 {
     open_changes("python", "python-edited");
+    DRAWN(CHANGES, "0");
     SAYS("[...document.querySelectorAll('#python tr.row')].map((r) => [...r.children].map((c) =>"
          " c.textContent).join('|')).find((t) => t.includes('linear'))",
          "+400 µs|+66.7%|+400 µs|600 µs|1.00 ms|60|linear functional.py:5");
@@ -446,6 +469,7 @@ END_TEST
 START_TEST(edited_lines_are_paired)
 {
     open_changes("python", "python-edited");
+    DRAWN(CHANGES, "0");
     SAYS("(() => { const line = (number, operation) => ({ number, operation });"
          " const tree = (lines) => ({ n: 2 * lines.length + 1, rest: -1,"
          "  lines: lines.map((l) => ({ file: '/a/model.py', function: 'f', number: l.number })),"

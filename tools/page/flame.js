@@ -61,6 +61,7 @@ const flame = (() => {
         canvas.style.height = `${tall}px`;
         flamePainter.draw(canvas, placed, { look: lookOfBox, found: state.found, isFound, chosen: state.chosen, hovered: state.hovered }, stage.scrollTop, tall);
         state.cost = performance.now() - begin;
+        state.drawn = { rows: placed.rows.length, top: stage.scrollTop };
       });
     };
 
