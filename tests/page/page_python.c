@@ -84,7 +84,7 @@ START_TEST(stacks_are_a_flame_graph)
          " Net.forward 40, Net.forward 20, AdamW.step 10, linear 20;"
          " linear 40, softmax 20, adam 10, gemm 20; gemm 40");
     SAYS("document.querySelector('#python .note').textContent",
-         "10% of the GPU time was launched by no known line of Python.");
+         "10.0% of the GPU time was launched by no known line of Python.");
     /* A kernel has the colour of its row, a frame that of its kind. */
     SAYS(
         "(() => {"

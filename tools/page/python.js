@@ -54,12 +54,8 @@ const python = (() => {
 
   /* ---- the section ---- */
 
-  const notes = ({ stacks: facts, raw }, tree) => {
-    const rest = 100 * tree.values.ns[tree.rest] / (tree.values.ns[0] || 1);
-    return [rest >= 0.05 && `${units.share(rest)} of the GPU time was launched by no known line of Python${facts.sampled ? ', or is what the sample missed' : ''}.`,
-      facts.graphs && 'A CUDA graph counts for the line that launched it.',
-      raw && 'Times by line are those of the operations, not raw brackets.'].filter(Boolean).join(' ');
-  };
+  const notes = ({ stacks: facts, raw }) => [...facts.notes, raw && 'Times by line are those of the operations, not raw brackets']
+    .filter(Boolean).map((n) => `${n}.`).join(' ');
 
   const create = (profile) => {
     const { stacks: facts, activities } = profile, tree = stacks.read(facts, whole(facts, activities));
@@ -73,7 +69,7 @@ const python = (() => {
     const t = table.create({ label: 'Lines of Python', columns, lines, inside: inside(tree, activities, view), sorted: 'all' });
     current = { tree, view };
     return h('section', { id: 'python' }, h('h2', {}, 'Lines of Python that launched it'),
-      h('p', { class: 'note' }, notes(profile, tree)), view.element,
+      h('p', { class: 'note' }, notes(profile)), view.element,
       h('div', { class: 'bar' }, table.search('Filter by function or file', t.filter), h('span', { class: 'grow' }),
         h('span', { class: 'small' }, `${units.many(lines.length, 'line')}; a row opens to the operations below it`)),
       t.element);

@@ -2,6 +2,7 @@
 #include "page/stacks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "page/json.h"
 #include "report/names.h"
@@ -69,6 +70,19 @@ static void add_calls(json_t *to, const struct ct_calls *c, const uint32_t *oper
     free(number);
 }
 
+static void add_notes(json_t *to, const struct ct_calls *c)
+{
+    struct ct_string text = {0};
+    char *rest = NULL;
+    json_t *notes = ct_json_array();
+    ct_string_put(&text, "");
+    ct_calls_notes(&text, c);
+    for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        ct_json_append_text(notes, line);
+    ct_json_set(to, "notes", notes);
+    ct_string_free(&text);
+}
+
 /* `operation`: by the profile's rows. */
 static json_t *tree_of(const struct ct_merged *m, const uint32_t *operation)
 {
@@ -78,8 +92,8 @@ static json_t *tree_of(const struct ct_merged *m, const uint32_t *operation)
     if (c.count > 1 && c.call[CT_CALL_ROOT].all.count) {
         to = ct_json_object();
         ct_json_count(to, "with_rest", ct_view_whole_ns(c.with_rest_ns));
-        ct_json_count(to, "graphs", c.graphs);
         ct_json_flag(to, "sampled", c.is_sampled);
+        add_notes(to, &c);
         add_lines(to, m);
         add_calls(to, &c, operation);
     }
