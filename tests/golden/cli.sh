@@ -24,7 +24,7 @@ status 2 "'maybe' is no value of --demangling: on or off" "$report" --demangling
 status 2 "no file is given, and there is no summary.bin" "$report"
 status 2 "'many' is no value of --top: a whole number from 1 on" "$report" --top many basic.bin
 status 2 "--csv and --details exclude each other" "$report" --csv --details basic.bin
-status 2 "'kernel' is no report (did you mean kernels?): there are summary, kernels, copies" "$report" kernel basic.bin
+status 2 "'kernel' is no report (did you mean kernels?)" "$report" kernel basic.bin
 status 2 "'streems' is no report (did you mean streams?)" "$report" streems
 status 2 "'everything' is no report: there are" "$report" everything basic.bin
 status 1 "nothing: cannot be opened" "$report" nothing

@@ -13,6 +13,7 @@
 #include "help.h"
 #include "link.h"
 #include "options.h"
+#include "report/guess.h"
 #include "say.h"
 #include "top.h"
 
@@ -29,6 +30,9 @@ static const struct command {
 #define CT_COMMAND(name, help) {#name, name},
 #include "options/options.def"
 };
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define HELP " (try cutrace ctl --help)"
 
 /* ---- commands ---- */
 
@@ -153,10 +157,15 @@ static int list(void)
 
 static const struct command *find_command(const char *name)
 {
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (!strcmp(commands[i].name, name))
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (!strcmp(names[i], name))
             return &commands[i];
-    say("'%s' is no command of cutrace ctl (try cutrace ctl --help)", name);
+    }
+    const char *meant = ct_guess(name, names, COMMANDS);
+    say("'%s' is no command of cutrace ctl%s%s%s", name, meant ? " (did you mean " : "",
+        meant ? meant : HELP, meant ? "?)" : "");
     return NULL;
 }
 
@@ -167,7 +176,7 @@ static pid_t read_pid(const char *text)
     long pid = strtol(text, &end, 10);
     if (isdigit((unsigned char)*text) && !*end && !errno && pid > 0 && pid <= 0x7fffffff)
         return (pid_t)pid;
-    say("'%s' is no process's number", text);
+    say("'%s' is no process's number: cutrace ctl PID COMMAND, or cutrace ctl list", text);
     return 0;
 }
 
@@ -184,8 +193,10 @@ int ctl_main(int argc, char **argv)
     }
     if (o.command[0] && !strcmp(o.command[0], "list") && !o.command[1])
         return list();
+    if (o.command[0] && !o.command[1] && !read_pid(o.command[0]))
+        return EXIT_FAILURE;
     if (!o.command[0] || !o.command[1] || o.command[2]) {
-        say("ctl takes a process's number and a command (try cutrace ctl --help)");
+        say("ctl takes a process's number and a command" HELP);
         return EXIT_FAILURE;
     }
     struct link l;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
+#include "report/guess.h"
 #include "role.h"
 #include "say.h"
 
@@ -153,6 +153,10 @@ static void set_trace(const struct options *o)
         make_absolute(OPTION_TRACE, name);
 }
 
+/* Said of all that the launcher looks at: the part that tells them apart is compared. */
+#define PREFIX "CUTRACE_"
+#define PREFIX_LETTERS (sizeof(PREFIX) - 1)
+
 /* A misspelt variable would be without effect. */
 static void say_unknown(const char *entry)
 {
@@ -161,20 +165,21 @@ static void say_unknown(const char *entry)
     char name[64];
     for (int i = 0; i < OPTION_COUNT; i++)
         if (option_rows[i].variable)
-            names[known++] = option_rows[i].variable;
+            names[known++] = option_rows[i].variable + PREFIX_LETTERS;
     snprintf(name, sizeof(name), "%.*s", (int)len, entry);
     for (size_t i = 0; i < known; i++)
-        if (!strcmp(names[i], name))
+        if (!strcmp(names[i], name + PREFIX_LETTERS))
             return;
-    const char *meant = ct_nearest(name, names, known);
-    say("%s is no variable of cutrace%s%s", name, meant ? ": did you mean " : "",
-        meant ? meant : "");
+    const char *meant = ct_guess(name + PREFIX_LETTERS, names, known);
+    say("%s is no variable of cutrace%s%s%s", name,
+        meant ? " (did you mean " PREFIX : " (cutrace --help has them", meant ? meant : "",
+        meant ? "?)" : ")");
 }
 
 static void look_for_unknown(void)
 {
     for (size_t i = 0; i < count; i++)
-        if (!strncmp(made[i], "CUTRACE_", 8) && role_speaks())
+        if (!strncmp(made[i], PREFIX, PREFIX_LETTERS) && role_speaks())
             say_unknown(made[i]);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "cutrace/trace.h"
 #include "environment.h"
 #include "finish.h"
 #include "former.h"
@@ -23,6 +25,7 @@
 #include "pattern.h"
 #include "place.h"
 #include "program.h"
+#include "report/guess.h"
 #include "role.h"
 #include "say.h"
 #include "system/parent.h"
@@ -32,15 +35,48 @@
 #define NOT_EXECUTABLE 126
 #define NOT_FOUND 127
 
+/* A file of ours where a program is wanted. */
+static bool is_profile(const char *name)
+{
+    char magic[8] = "";
+    FILE *f = fopen(name, "re");
+    size_t n = f ? fread(magic, 1, sizeof(magic), f) : 0;
+    if (f)
+        fclose(f);
+    return n == sizeof(magic) && (!memcmp(magic, CT_FILE_MAGIC, sizeof(magic)) ||
+                                  !memcmp(magic, CT_TRACE_MAGIC, sizeof(magic)));
+}
+
+/* A word without a slash: perhaps one of the launcher's own. */
+static const char *why_no_command(const char *name)
+{
+    static const char *const words[] = {"ctl", "profile", "stats", "export", "report"};
+    static const char *const meant[] = {"cutrace ctl", "cutrace profile", "cutrace stats",
+                                        "cutrace export", "cutrace-report"};
+    static char text[64];
+    const char *word = ct_guess(name, words, sizeof(words) / sizeof(words[0]));
+    size_t len = strlen(name);
+    if (len > 3 && !strcmp(name + len - 3, ".py"))
+        return strerror(ENOENT);
+    for (size_t i = 0; word && i < sizeof(words) / sizeof(words[0]); i++)
+        if (word == words[i])
+            snprintf(text, sizeof(text), "command not found (did you mean %s?)", meant[i]);
+    return word ? text : "command not found";
+}
+
 static _Noreturn void cannot_run(const char *name, int error)
 {
-    bool missing = error == ENOENT || error == ENOTDIR, is_path = strchr(name, '/');
+    char room[PATH_MAX];
+    bool ours = is_profile(name), is_path = strchr(name, '/');
+    bool missing = (error == ENOENT || error == ENOTDIR) && !ours;
     const char *why = strerror(error);
-    if (error == ENOENT && !is_path)
-        why = "command not found";
+    if (ours)
+        why = "is a profile or a trace, no program: cutrace-report prints it";
+    else if (error == ENOENT && !is_path)
+        why = why_no_command(name);
     else if (error == ENOENT && !access(name, F_OK))
         why = "the interpreter that it names was not found";
-    say("%s: %s", name, why);
+    say("%s: %s", *name ? name : say_quoted(name, room, sizeof(room)), why);
     exit(missing ? NOT_FOUND : NOT_EXECUTABLE);
 }
 
@@ -141,7 +177,8 @@ static void check_outputs(const struct options *o)
         exit(FAILED);
     if (ct_rank_has_job(role_rank()))
         add_own_rank(path, sizeof(path));
-    if (!options_has(o, OPTION_OVERWRITE) && lstat(path, &st) == 0) {
+    bool there = lstat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+    if (!options_has(o, OPTION_OVERWRITE) && there) {
         say("%s: is there already; -f overwrites it", path);
         exit(FAILED);
     }

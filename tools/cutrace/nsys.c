@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "report/guess.h"
 #include "say.h"
 
 #define WRONG 125
@@ -67,6 +68,22 @@ static bool has(const char *list, const char *word)
     return false;
 }
 
+/* ---- options that are not known ---- */
+
+static void refuse(const char *command, int code, char **argv, const struct option *longs)
+{
+    char hint[CT_GUESS_BYTES];
+    const char *word = argv[optind - 1];
+    if (code == ':') {
+        say("%s: '%s' requires an argument", command, word);
+        return;
+    }
+    const char *dashed = optopt ? ct_guess_dash(hint, argv, optind, optopt, longs) : NULL;
+    if (!optopt)
+        ct_guess_option(hint, word, longs);
+    say("'%s' is no option of %s that is known here%s", dashed ? dashed : word, command, hint);
+}
+
 /* ---- profile ---- */
 
 /* "A=B,C=D" */
@@ -84,7 +101,7 @@ static bool take_range(struct words *w, const struct row *r, const char *value)
     if (!strcmp(value, "cudaProfilerApi"))
         add(w, "--profile-from-start=off");
     else if (strcmp(value, "nvtx") && strcmp(value, "none")) {
-        say("'%s' is no value of --%s here (%s)", value, r->name, r->text);
+        say("'%s' is no value of --%s here: %s", value, r->name, r->text);
         return false;
     }
     return true;
@@ -94,6 +111,10 @@ static bool take_range(struct words *w, const struct row *r, const char *value)
 static bool take(struct words *w, const struct row *r, const char *value)
 {
     bool is_off = !strcmp(value, "false") || !strcmp(value, "none");
+    if ((r->kind == SWITCH || r->kind == STATS) && !is_off && strcmp(value, "true") != 0) {
+        say("'%s' is no value of --%s: true or false", value, r->name);
+        return false;
+    }
     switch (r->kind) {
     case VALUE:
         add_value(w, r->option, value);
@@ -166,12 +187,8 @@ bool nsys_profile(int *argc, char ***argv)
     add_value(&w, "--trace-file", "1"); /* as nsys always has one */
     for (int code; (code = getopt_long(count, from, letters, longs, NULL)) != -1;) {
         const struct row *r = row_of(code);
-        if (!r && code == ':')
-            say("profile: '%s' requires an argument", from[optind - 1]);
-        else if (!r)
-            say("profile: '%s' is no option of nsys profile that is known here (try cutrace "
-                "--help)",
-                from[optind - 1]);
+        if (!r)
+            refuse("nsys profile", code, from, longs);
         if (!r || !take(&w, r, optarg))
             return false;
     }
@@ -252,8 +269,8 @@ static bool parse(struct request *r, int argc, char **argv)
         {"sqlite", 1, NULL, 's'},          {0}};
     bool exports = !strcmp(argv[0], "export");
     opterr = 0;
-    for (int code;
-         (code = getopt_long(argc, argv, exports ? ":o:t:f:q" : ":r:f:o:t:q", longs, NULL)) != -1;)
+    const char *letters = exports ? ":o:t:f:q" : ":r:f:o:t:q";
+    for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;)
         switch (code) {
         case 'r':
             r->reports = optarg;
@@ -278,8 +295,7 @@ static bool parse(struct request *r, int argc, char **argv)
         case 's':
             break;
         default:
-            say("%s: '%s' is no option that is known here (try cutrace-report --help)", argv[0],
-                argv[optind - 1]);
+            refuse(exports ? "nsys export" : "nsys stats", code, argv, longs);
             return false;
         }
     r->file = argv[optind] ? argv[optind] : "summary.bin";
@@ -332,17 +348,15 @@ int nsys_stats(int argc, char **argv, const char *report)
     struct request r = {
         .reports = "cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum",
         .formats = "table"};
-    int worst = 0;
+    int status = 0;
     if (!parse(&r, argc, argv))
         return WRONG;
     unsigned count = 1;
     for (const char *at = r.reports; (at = strchr(at, ',')); at++)
         count++;
-    for (unsigned n = 0; n < count; n++) {
-        int status = print_report(&r, report, n);
-        worst = status > worst ? status : worst;
-    }
-    return worst;
+    for (unsigned n = 0; n < count && !status; n++) /* others would fail alike */
+        status = print_report(&r, report, n);
+    return status;
 }
 
 int nsys_export(int argc, char **argv, const char *report)

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "help.h"
 #include "options/setting.h"
+#include "report/guess.h"
 #include "say.h"
 
 #define FIRST_CODE 256 /* above all letters */
@@ -138,6 +139,40 @@ static bool is_possible(const struct option_row *r, const char *value)
     return strcmp(r->argument, "SECONDS") ? *value != '\0' : is_time(value);
 }
 
+/* "on, off or N" of "on|off|N". */
+static const char *spell_choices(const char *choices)
+{
+    static char text[128];
+    size_t at = 0;
+    for (; *choices && at + 8 < sizeof(text); choices++)
+        if (*choices != '|')
+            text[at++] = *choices;
+        else
+            at += (size_t)sprintf(text + at, strchr(choices + 1, '|') ? ", " : " or ");
+    text[at] = '\0';
+    return text;
+}
+
+/* The possible values in words, by the option's name or its argument's. */
+static const char *form_of(const struct option_row *r)
+{
+    static const char *const forms[][2] = {
+        {"kernels", "parts of names or patterns, with commas between"},
+        {"events-in-use", "a whole number from 64 on"},
+        {"N", "a whole number from 1 on"},
+        {"PERCENT", "such as 2% or 0.5%"},
+        {"SECONDS", "a number such as 10"},
+        {"BYTES", "such as 64M or 1G, at least 4M"},
+        {"LIST", "numbers with commas between"},
+        {"RANGE@DOMAIN", "the name of a range, or name@domain"},
+        {"FILE", "the name of a file"},
+    };
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        if (!strcmp(forms[i][0], r->name) || !strcmp(forms[i][0], r->argument))
+            return forms[i][1];
+    return spell_choices(r->argument);
+}
+
 /* ---- parsing ---- */
 
 /* The name in nvprof's CONTEXT:STREAM:NAME:INVOCATION; NULL: the value chooses by more. */
@@ -165,7 +200,7 @@ static enum options_result take(struct options *o, int id, const char *value)
         return OPTIONS_WRONG;
     }
     if (value && !is_possible(r, value)) {
-        say("'%s' is no value of --%s (%s)", value, r->name, r->argument);
+        say("'%s' is no value of --%s: %s", value, r->name, form_of(r));
         return OPTIONS_WRONG;
     }
     o->value[id] = value ? value : "";
@@ -219,14 +254,19 @@ static bool take_void(struct options *o, const struct refusal *r, const char *va
     return true;
 }
 
-/* An option that getopt refuses though names begin with it is the beginning of several. */
-static bool is_ambiguous(const struct getopt_tables *t, const char *argument)
+/* getopt's complaint about a word or a letter that it does not know. */
+static void refuse_unknown(const struct getopt_tables *t, char **argv)
 {
-    size_t len = strcspn(argument, "=");
-    for (const struct option *o = t->longs; o->name && len > 2; o++)
-        if (!strncmp(o->name, argument + 2, len - 2))
-            return true;
-    return false;
+    char hint[CT_GUESS_BYTES];
+    const char *word = argv[optind - 1], *why = "unrecognized";
+    if (optopt)
+        word = ct_guess_dash(hint, argv, optind, optopt, t->longs);
+    else
+        why = ct_guess_option(hint, word, t->longs);
+    if (word)
+        say("%s option '%s'%s", why, word, hint);
+    else
+        say("invalid option -- '%c'%s", optopt, hint);
 }
 
 static enum options_result refuse(const struct getopt_tables *t, int code, char **argv)
@@ -244,11 +284,8 @@ static enum options_result refuse(const struct getopt_tables *t, int code, char 
                                                                        : "?");
     else if (id >= 0)
         say("option '--%s' takes no argument (try --help)", option_rows[id].name);
-    else if (optopt)
-        say("invalid option -- '%c' (try --help)", optopt);
     else
-        say("%s option '%s' (try --help)",
-            is_ambiguous(t, argv[optind - 1]) ? "ambiguous" : "unrecognized", argv[optind - 1]);
+        refuse_unknown(t, argv);
     return OPTIONS_WRONG;
 }
 

@@ -3,6 +3,10 @@
 #ifndef CT_REPORT_COMPLAIN_H
 #define CT_REPORT_COMPLAIN_H
 
+/* A file of another kind is called so, as far as that can be seen. */
 void ct_complain(const char *file, const char *reason);
+
+/* The file of this path is called so: both live as long as the process. */
+void ct_complain_as(const char *path, const char *name);
 
 #endif

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
 #include "report/complain.h"
+#include "report/guess.h"
 #include "report/memory.h"
 #include "report/options_table.h"
 #include "report/reports.h"
@@ -22,14 +22,12 @@ enum ct_options_result ct_operands_refuse(const char *argument, const char *kind
                                           const char *const *names, size_t count)
 {
     struct ct_string after = {0};
-    const char *meant = ct_nearest(argument, names, count);
-    ct_string_printf(&after, "' is no %s", kind);
-    if (meant)
-        ct_string_printf(&after, " (did you mean %s?)", meant);
-    ct_string_put(&after, ": there are");
-    for (size_t i = 0; i < count; i++)
+    const char *meant = ct_guess(argument, names, count);
+    ct_string_printf(&after, meant ? "' is no %s (did you mean %s?)" : "' is no %s: there are",
+                     kind, meant);
+    for (size_t i = 0; i < count && !meant; i++)
         ct_string_printf(&after, "%s%s", i ? ", " : " ", names[i]);
-    ct_options_complain("'", argument, after.data);
+    ct_options_answer("'", argument, after.data);
     ct_string_free(&after);
     return CT_OPTIONS_WRONG;
 }
@@ -42,18 +40,28 @@ static void list_reports(const char *names[CT_REPORT_COUNT])
         names[i] = ct_reports[i].name;
 }
 
-/* A word that was meant for a report: there is no such file, but others, or nearly such a report.
- */
-static bool like_a_report(const struct ct_options *o, const char *word)
+/* Letters alone, and there is no such file. */
+static bool is_a_word(const char *word)
 {
-    const char *names[CT_REPORT_COUNT];
-    list_reports(names);
-    return *word != '-' && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz_-:")] &&
-           access(word, F_OK) && (o->file_count > 1 || ct_nearest(word, names, CT_REPORT_COUNT));
+    return *word && *word != '-' &&
+           !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-:")] &&
+           access(word, F_OK);
 }
 
-/* nsys's suffixes say how kernels are named. */
-static const struct ct_report *find_report(struct ct_options *o, const char *word)
+/*
+ * A word that was meant for a report: the first with files behind it, or a first or last one that
+ * is nearly a report's name. NULL: there is none.
+ */
+static const char *mistyped(const struct ct_options *o, const char *const *names)
+{
+    const char *first = o->files[0], *last = o->files[o->file_count - 1];
+    if (is_a_word(first) && (o->file_count > 1 || ct_guess(first, names, CT_REPORT_COUNT)))
+        return first;
+    return !o->behind && is_a_word(last) && ct_guess(last, names, CT_REPORT_COUNT) ? last : NULL;
+}
+
+/* The report, whatever its suffix. */
+static const struct ct_report *find_suffixed(const char *word)
 {
     char name[MOST_LETTERS + 1];
     size_t len = strcspn(word, ":");
@@ -61,7 +69,14 @@ static const struct ct_report *find_report(struct ct_options *o, const char *wor
         return NULL;
     memcpy(name, word, len);
     name[len] = 0;
-    const struct ct_report *report = ct_report_find(name);
+    return ct_report_find(name);
+}
+
+/* nsys's suffixes say how kernels are named. */
+static const struct ct_report *find_report(struct ct_options *o, const char *word)
+{
+    const struct ct_report *report = find_suffixed(word);
+    size_t len = strcspn(word, ":");
     bool base = !strcmp(word + len, ":base"), mangled = !strcmp(word + len, ":mangled");
     if (!report || (word[len] && !base && !mangled))
         return NULL;
@@ -114,6 +129,7 @@ static enum ct_options_result take_input(char **file)
     }
     snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
     *file = path;
+    ct_complain_as(path, "standard input");
     return CT_OPTIONS_RUN;
 }
 
@@ -137,10 +153,12 @@ enum ct_options_result ct_operands_take(struct ct_options *o, bool plain)
     const struct ct_report *report = plain ? NULL : take_name(o);
     bool trace = o->gpu_trace || o->api_trace;
     o->report = report ? report : &ct_reports[trace ? CT_REPORT_TRACE : CT_REPORT_SUMMARY];
-    if (!report && !plain && o->file_count && like_a_report(o, o->files[0])) {
-        const char *names[CT_REPORT_COUNT];
-        list_reports(names);
-        return ct_operands_refuse(o->files[0], "report", names, CT_REPORT_COUNT);
-    }
-    return take_files(o);
+    const char *names[CT_REPORT_COUNT];
+    list_reports(names);
+    const char *word = report || plain || !o->file_count ? NULL : mistyped(o, names);
+    if (!word)
+        return take_files(o);
+    if (find_suffixed(word))
+        return ct_options_answer("'", word, "': behind a report's name comes :base or :mangled");
+    return ct_operands_refuse(word, "report", names, CT_REPORT_COUNT);
 }

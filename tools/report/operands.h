@@ -11,7 +11,7 @@
  */
 enum ct_options_result ct_operands_take(struct ct_options *o, bool plain);
 
-/* Says that an argument is none of the names, which one may have been meant, and all of them. */
+/* Says that an argument is none of the names, and which was meant, or all of them. */
 enum ct_options_result ct_operands_refuse(const char *argument, const char *kind,
                                           const char *const *names, size_t count);
 

@@ -50,6 +50,9 @@ void ct_help_print(void);
 /* Complains of an argument, which may be the name of a hostile file. */
 enum ct_options_result ct_options_complain(const char *before, const char *argument,
                                            const char *after);
+/* As that, where `after` says by itself how to go on. */
+enum ct_options_result ct_options_answer(const char *before, const char *argument,
+                                         const char *after);
 
 enum ct_options_result ct_options_check(const struct ct_options *o);
 

@@ -11,6 +11,7 @@
 
 #include "config.h"
 #include "format/trace_read.h"
+#include "report/guess.h"
 #include "report/names.h"
 #include "report/operands.h"
 #include "report/options_table.h"
@@ -58,13 +59,23 @@ const struct ct_option_row ct_option_rows[CT_OPTION_COUNT] = {
 #undef CT_OPTION_ROW
 };
 
-enum ct_options_result ct_options_complain(const char *before, const char *argument,
-                                           const char *after)
+enum ct_options_result ct_options_answer(const char *before, const char *argument,
+                                         const char *after)
 {
     struct ct_string shown = {0};
     ct_name_safe(&shown, argument);
-    fprintf(stderr, "cutrace-report: %s%s%s (try --help)\n", before, shown.data, after);
+    fprintf(stderr, "cutrace-report: %s%s%s\n", before, shown.data, after);
     ct_string_free(&shown);
+    return CT_OPTIONS_WRONG;
+}
+
+enum ct_options_result ct_options_complain(const char *before, const char *argument,
+                                           const char *after)
+{
+    struct ct_string all = {0};
+    ct_string_printf(&all, "%s (try --help)", after);
+    ct_options_answer(before, argument, all.data);
+    ct_string_free(&all);
     return CT_OPTIONS_WRONG;
 }
 
@@ -72,6 +83,7 @@ enum ct_options_result ct_options_complain(const char *before, const char *argum
 static void spell_form(struct ct_string *to, const struct ct_option_row *row)
 {
     static const char *const forms[] = {
+        [CT_OPTION_TEXT] = "it is empty",
         [CT_OPTION_NUMBER] = "a whole number from 1 on",
         [CT_OPTION_PERCENT] = "such as 5 or 0.5%",
         [CT_OPTION_TIME] = "such as 1.5s, 20ms or 300us",
@@ -184,6 +196,8 @@ static enum ct_options_result apply(struct ct_options *o, int id)
     case CT_OPTION_CHOICE:
         return choose(o, row, optarg);
     case CT_OPTION_TEXT:
+        if (!*optarg)
+            return refuse_value(row, optarg);
         *(const char **)((char *)o + row->member) = optarg;
         return CT_OPTIONS_RUN;
     case CT_OPTION_NUMBER:
@@ -205,32 +219,25 @@ static int row_of(int code)
     return -1;
 }
 
-/*
- * Whether the argument begins the name of an option: getopt refused it, so there are several such.
- */
-static bool is_ambiguous(const char *argument)
-{
-    size_t len = strcspn(argument, "=");
-    for (size_t i = 0; i < CT_OPTION_COUNT && len > 2; i++)
-        if (!strncmp(ct_option_rows[i].name, argument + 2, len - 2))
-            return true;
-    return false;
-}
-
 /* Complains as getopt would, but makes the argument's bytes safe to be shown. */
-static enum ct_options_result refuse(int code, char **argv)
+static enum ct_options_result refuse(int code, char **argv, const struct option *longs)
 {
     int id = row_of(optopt);
-    char letter[] = {(char)optopt, 0};
+    char letter[] = {(char)optopt, 0}, hint[CT_GUESS_BYTES + 1], before[64];
     if (code == ':')
         return ct_options_complain("option '--", ct_option_rows[id].name, "' requires an argument");
     if (id >= 0)
         return ct_options_complain("option '--", ct_option_rows[id].name, "' takes no argument");
-    if (optopt)
-        return ct_options_complain("invalid option -- '", letter, "'");
-    bool known = is_ambiguous(argv[optind - 1]);
-    return ct_options_complain(known ? "ambiguous option '" : "unrecognized option '",
-                               argv[optind - 1], "'");
+    if (optopt) {
+        const char *word = ct_guess_dash(hint + 1, argv, optind, optopt, longs);
+        hint[0] = '\'';
+        return ct_options_answer(word ? "unrecognized option '" : "invalid option -- '",
+                                 word ? word : letter, hint);
+    }
+    snprintf(before, sizeof(before), "%s option '",
+             ct_guess_option(hint + 1, argv[optind - 1], longs));
+    hint[0] = '\'';
+    return ct_options_answer(before, argv[optind - 1], hint);
 }
 
 /*
@@ -294,7 +301,7 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
             o->files[o->file_count++] = optarg;
             continue;
         }
-        enum ct_options_result result = id < 0 ? refuse(code, argv) : apply(o, id);
+        enum ct_options_result result = id < 0 ? refuse(code, argv, longs) : apply(o, id);
         if (result != CT_OPTIONS_RUN)
             return result;
     }

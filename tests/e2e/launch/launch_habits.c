@@ -75,8 +75,8 @@ START_TEST(unknown_variable)
     struct stage_run r =
         LAUNCH(.argv = {rig_actor(), "small", "10"}, .env = {"CUTRACE_SAMPEL=10", "CUTRACE_LOG=1"});
     ck_assert_int_eq(stage_exit(&r), 0);
-    const char *said = strstr(r.err, "cutrace: CUTRACE_SAMPEL is no variable of cutrace: did you "
-                                     "mean CUTRACE_SAMPLE\n");
+    const char *said = strstr(r.err, "cutrace: CUTRACE_SAMPEL is no variable of cutrace (did you "
+                                     "mean CUTRACE_SAMPLE?)\n");
     ck_assert_msg(said && !strstr(said + 12, "CUTRACE_SAMPEL"), "%s", r.err);
     stage_drop(&r);
 }

@@ -62,7 +62,7 @@ static void check_refused(const char *program, int status, const char *why)
     char line[200];
     struct stage_run r = LAUNCH(.argv = {program, "argument"});
     ck_assert_msg(stage_exit(&r) == status, "%s: %d %s", program, stage_exit(&r), r.err);
-    snprintf(line, sizeof(line), "cutrace: %s: %s\n", program, why);
+    snprintf(line, sizeof(line), "cutrace: %s: %s\n", *program ? program : "''", why);
     ck_assert_str_eq(r.err, line);
     stage_drop(&r);
 }
@@ -281,7 +281,8 @@ START_TEST(abbreviations)
 {
     struct stage_run r = LAUNCH(.argv = {"--print=yes", rig_inner(), "exit", "0"});
     ck_assert_int_eq(stage_exit(&r), FAILED);
-    ck_assert_str_eq(r.err, "cutrace: ambiguous option '--print=yes' (try --help)\n");
+    ck_assert_ptr_nonnull(
+        strstr(r.err, "cutrace: ambiguous option '--print=yes': --print-gpu-trace, "));
     stage_drop(&r);
     r = LAUNCH(.argv = {"--qui", rig_inner(), "exit", "7"});
     ck_assert_int_eq(stage_exit(&r), 7);
