@@ -44,7 +44,7 @@ widest()
 
 on 100 "PAGER= $report kernels names.bin"
 grep -q "$esc\[1m" out || fail "no colours on a terminal"
-grep -q '…' out || fail "no name is shortened on a terminal"
+grep -q 'vectorized_elementwise_kernel' out && fail "a name is whole on a terminal"
 [ "$(widest)" -le 100 ] || fail "a table of $(widest) columns on a terminal of 100"
 grep -q 'more columns in a wider terminal' out || fail "hidden columns are not said"
 on 80 "PAGER= $report graphs --filter CUDA full.bin"
@@ -101,6 +101,19 @@ grep -q "$esc\[1m" out || fail "no colours at the end of a program"
 [ "$(widest)" -le 80 ] || fail "$(widest) columns at the end of a program on a terminal of 80"
 grep -q '([0-9]* others)' out || fail "all rows at the end of a program"
 [ "$(wc -l <out)" -le 48 ] || fail "$(wc -l <out) lines at the end of a program"
+make_profiles steps
+for name in names uncertain full steps; do
+    for columns in 40 60 80 120 200; do
+        on $columns "$report --live $name.bin"
+        [ "$(widest)" -le $columns ] || fail "$name: $(widest) columns at the end of a program on a terminal of $columns"
+        sed -n "s/$esc\[[0-9;]*m//g; /  GPU.*:/,/ API.*:/ s/^ .*[^ ]  \([^ ].*\)$/\1/p" out | sort | uniq -d |
+            grep . && fail "$name: rows that read alike in $columns columns"
+        [ $columns -lt 60 ] || grep -q '  Calls  ' out || fail "$name: no calls in $columns columns"
+    done
+done
+on 60 "$report --live names.bin"
+grep -q '\[CUDA memcpy PtoP\]' out || fail "a name of 18 columns is cut on a terminal of 60"
+sed "s/$esc\[[0-9;]*m//g" out | grep -q '  1  f$' || fail "names do not begin below each other"
 on 80 "$report --live full.bin"
 grep -q '([0-9]* others)' out && fail "four rows are too many"
 on 80 "$report --live --top 2 full.bin"

@@ -105,6 +105,41 @@ START_TEST(fit_and_differ)
 }
 END_TEST
 
+/* Loop: the columns. The rest of the room is for the beginning, which says the kind. */
+static const struct {
+    int width;
+    const char *shown[4];
+} rooms[] = {
+    {140,
+     {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas",
+      "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x256x64_cublas",
+      "elementwise<CUDAFunctor_add>", "elementwise<MulFunctor>"}},
+    {43,
+     {"sm90_xmma_gemm_bf16bf\u2026tn_n_tilesize128x128\u2026",
+      "sm90_xmma_gemm_bf16bf\u2026nt_n_tilesize128x256\u2026", "elementwise<CUDAFunctor_add>",
+      "elementwise<MulFunctor>"}},
+    {23,
+     {"sm90_xmma_gemm\u2026tn_n_ti\u2026", "sm90_xmma_gemm\u2026nt_n_ti\u2026",
+      "elementwise<CU\u2026tor_add>", "elementwise<MulFunctor>"}},
+};
+
+START_TEST(in_room)
+{
+    static const char *const full[] = {
+        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas",
+        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x256x64_cublas",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+        "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>)",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
+        "float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)",
+    };
+    char **names = ct_short_names_in(full, COUNT(full), rooms[_i].width);
+    for (size_t i = 0; i < COUNT(full); i++)
+        ck_assert_str_eq(names[i], rooms[_i].shown[i]);
+    ct_short_names_free(names, COUNT(full));
+}
+END_TEST
+
 START_TEST(none)
 {
     ct_short_names_free(ct_short_names(NULL, 0), 0);
@@ -121,6 +156,7 @@ int main(void)
     tcase_add_test(tests, long_ones_where_they_differ);
     tcase_add_test(tests, twice);
     tcase_add_loop_test(tests, fit_and_differ, 12, 100);
+    tcase_add_loop_test(tests, in_room, 0, COUNT(rooms));
     tcase_add_test(tests, none);
     return ct_case_main("short names", tests);
 }

@@ -112,12 +112,36 @@ static bool apply(struct ct_string *out, const char *function, const char *text,
     return false;
 }
 
-void ct_kernel_group(struct ct_string *name)
+static void compile_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, compile);
+}
+
+bool ct_kernel_named(struct ct_string *name)
+{
+    struct parts p = {{0}, {0}};
+    struct ct_string picked = {0};
+    compile_once();
+    bool split_up = name->data && split(&p, name->data);
+    if (split_up)
+        ct_string_put(&p.inside, "");
+    bool named = split_up && apply(&picked, p.function.data, p.inside.data, true);
+    if (named) {
+        ct_string_clear(name);
+        ct_string_put(name, picked.data);
+    }
+    ct_string_free(&p.function);
+    ct_string_free(&p.inside);
+    ct_string_free(&picked);
+    return named;
+}
+
+void ct_kernel_group(struct ct_string *name)
+{
     struct parts p = {{0}, {0}};
     struct ct_string picked = {0}, cut = {0};
-    pthread_once(&once, compile);
+    compile_once();
     if (name->data && split(&p, name->data)) {
         ct_string_put(&p.inside, "");
         if (!apply(&picked, p.function.data, p.inside.data, true))

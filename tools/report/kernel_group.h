@@ -6,6 +6,8 @@
 #ifndef CT_REPORT_KERNEL_GROUP_H
 #define CT_REPORT_KERNEL_GROUP_H
 
+#include <stdbool.h>
+
 #include "report/memory.h"
 
 /*
@@ -31,5 +33,11 @@ extern const struct ct_kernel_rule ct_kernel_rules[];
  * Thread-safe.
  */
 void ct_kernel_group(struct ct_string *name);
+
+/*
+ * That name only where a rule with a group has one, which stands for what is in the brackets of a
+ * template; false: there is none, and the name stays.
+ */
+bool ct_kernel_named(struct ct_string *name);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/kernel_group.h"
 #include "report/memory.h"
 #include "report/profile/intern.h"
 #include "report/terminal.h"
@@ -16,6 +17,8 @@
 #define ALIKE 20     /* bytes at the beginning by which those are found */
 #define LEAST_SHARED 16
 #define MOST_HEAD 12
+#define KIND 14            /* columns of "sm90_xmma_gemm" */
+#define BESIDE_KIND 9      /* columns for the difference there */
 #define MOST_DIFFERENCES 3 /* groups within groups */
 
 /* "void a::b<int>(float *)": path "a::b", base "b", args "<int>". */
@@ -129,12 +132,17 @@ static void add_cut(struct ct_string *out, const struct ct_string *text, size_t 
     ct_string_put(out, text->data + whole(text->data, text->len - tail));
 }
 
-enum form { BASE, SOME_ARGS, ALL_ARGS, PATH, FORMS };
+enum form { GROUP, BASE, SOME_ARGS, ALL_ARGS, PATH, FORMS };
 
 static char *spell(const struct parts *p, enum form form)
 {
     struct ct_string out = {0}, tight = {0};
     size_t from = form == PATH ? p->path : p->base;
+    if (form == GROUP) {
+        ct_string_put(&out, p->full);
+        if (ct_kernel_named(&out))
+            return out.data;
+    }
     ct_string_clear(&out);
     ct_string_clear(&tight);
     add_tight(&tight, p->text + p->args, p->end - p->args);
@@ -248,7 +256,7 @@ static void cut_at_difference(struct names *n, size_t from, size_t to, void *unu
     }
 }
 
-static char **shorten_all(const char *const *names, size_t count)
+static char **shorten_all(const char *const *names, size_t count, enum form shortest)
 {
     size_t none = 0, as_many = 0, also = 0;
     struct names n = {.count = count,
@@ -257,11 +265,12 @@ static char **shorten_all(const char *const *names, size_t count)
     struct parts *parts = ct_memory_grow(NULL, &also, count + 1, sizeof(*parts));
     for (size_t i = 0; i < count; i++) {
         parts[i] = parse(names[i]);
-        n.text[i] = spell(&parts[i], BASE);
+        n.text[i] = spell(&parts[i], shortest);
     }
-    for (enum form form = SOME_ARGS; form <= FORMS; form++)
+    for (enum form form = shortest + 1; form <= FORMS; form++)
         for_alike(&n, SIZE_MAX, make_longer, &(struct longer){parts, form});
-    for_alike(&n, ALIKE, cut_at_difference, NULL);
+    if (shortest == BASE)
+        for_alike(&n, ALIKE, cut_at_difference, NULL);
     for (size_t i = 0; i < count; i++)
         free(parts[i].text);
     free(parts);
@@ -273,6 +282,7 @@ static char **shorten_all(const char *const *names, size_t count)
 
 struct room {
     char **whole; /* the short names */
+    char **shown;
     int width;
 };
 
@@ -307,6 +317,35 @@ static void add_beginning(struct ct_string *out, const char *text, int width)
     ct_string_put(out, part.data);
     ct_string_put(out, DOTS);
     ct_string_free(&part);
+}
+
+/* Half of the room, or the kind of a matrix product where only that is left. */
+static int least_beginning(int width)
+{
+    int kind = width - BESIDE_KIND < KIND ? width - BESIDE_KIND : KIND;
+    return kind > width / 2 ? kind : width / 2;
+}
+
+/* The beginning of a name that others share, and from where they differ, as far as there is room.
+ */
+static void cut_in_room(struct names *n, size_t from, size_t to, void *opaque)
+{
+    const struct room *r = opaque;
+    size_t len = shared(n, from, to);
+    for (size_t k = from; k < to && len > LEAST_SHARED; k++) {
+        const char *text = n->text[n->order[k]];
+        int rest = ct_terminal_width(text + len);
+        int spare = r->width - rest - 1, most = least_beginning(r->width);
+        most = spare > most ? spare : most;
+        struct ct_string out = {0};
+        if (*text == '[' || ct_terminal_width(text) <= r->width || most >= (int)len)
+            continue;
+        ct_string_clear(&out);
+        ct_string_add(&out, text, whole(text, (size_t)most));
+        ct_string_put(&out, DOTS);
+        add_beginning(&out, text + len, r->width - ct_terminal_width(out.data));
+        set(&r->shown[n->order[k]], &out);
+    }
 }
 
 /* Cut in the middle they read alike: they show where they begin to differ. */
@@ -346,12 +385,14 @@ static void number(struct names *n, size_t from, size_t to, void *opaque)
 static char **fit_all(const char *const *names, size_t count, int width)
 {
     size_t none = 0, as_many = 0;
-    struct room r = {shorten_all(names, count), width};
     struct names n = {.count = count,
                       .text = ct_memory_grow(NULL, &none, count + 1, sizeof(char *)),
                       .order = ct_memory_grow(NULL, &as_many, count + 1, sizeof(size_t))};
+    struct room r = {shorten_all(names, count, GROUP), n.text, width};
     for (size_t i = 0; i < count; i++)
         shorten(&n.text[i], r.whole[i], width);
+    struct names wholes = {r.whole, n.order, count};
+    for_alike(&wholes, ALIKE, cut_in_room, &r);
     for (unsigned i = 0; i < MOST_DIFFERENCES; i++)
         for_alike(&n, SIZE_MAX, show_difference, &r);
     for_alike(&n, SIZE_MAX, number, &r);
@@ -375,7 +416,8 @@ static char **make(const char *const *names, size_t count, int width)
         if (which[i] == different)
             once[different++] = names[i];
     }
-    char **texts_once = width ? fit_all(once, different, width) : shorten_all(once, different);
+    char **texts_once =
+        width ? fit_all(once, different, width) : shorten_all(once, different, BASE);
     for (size_t i = 0; i < count; i++)
         all[i] = ct_memory_copy(texts_once[which[i]], strlen(texts_once[which[i]]) + 1);
     ct_short_names_free(texts_once, different);

@@ -104,17 +104,31 @@ static void fit_line(FILE *out, const char *line, int width)
     ct_string_free(&shown);
 }
 
-void ct_terminal_fit(FILE *out, const char *text, int width)
+static void each_line(FILE *out, const char *text, int width,
+                      void (*put)(FILE *out, const char *line, int width))
 {
     struct ct_string line = {0};
     while (*text) {
         size_t len = strcspn(text, "\n");
         ct_string_clear(&line);
         ct_string_add(&line, text, len);
-        fit_line(out, line.data, width);
+        put(out, line.data, width);
         text += len + (text[len] == '\n');
     }
     ct_string_free(&line);
+}
+
+void ct_terminal_fit(FILE *out, const char *text, int width)
+{
+    each_line(out, text, width, fit_line);
+}
+
+void ct_terminal_wrap(FILE *out, const char *text, int width)
+{
+    if (width)
+        each_line(out, text, width, wrap);
+    else
+        fputs(text, out);
 }
 
 int ct_terminal_columns(int fd)

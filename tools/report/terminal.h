@@ -25,6 +25,9 @@ void ct_terminal_shorten(struct ct_string *out, const char *text, int width);
  */
 void ct_terminal_fit(FILE *out, const char *text, int width);
 
+/* Lines of words, wrapped at blanks; width 0: as they are. */
+void ct_terminal_wrap(FILE *out, const char *text, int width);
+
 /* Columns of the terminal behind a descriptor; 0: it is none. */
 int ct_terminal_columns(int fd);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
+#include <string.h>
 
 #include "report/short_names.h"
 #include "report/sinks/nvprof.h"
@@ -10,17 +11,23 @@
  * Type, Time(%), Time, Calls, Avg, Min, Max; the name is only shortened on a terminal. The mark of
  * a time or an average takes a blank before its column, so that everything else stays where it is.
  */
-#define CELLS "%16s  %7s %9s  %8s %9s"
-#define CELLS_WIDTH 55
+#define TYPE_WIDTH 16
+#define SHARES "  %7s %9s"
+#define CALLS "  %8s"
+#define AVERAGE " %9s"
+#define CALLS_WIDTH 10 /* each of the two */
+#define CELLS_WIDTH 55 /* all of these */
 #define EXTREMES "  %8s  %8s"
 #define EXTREMES_WIDTH 20
-#define LEAST_NAME 23 /* columns; a terminal that has less for it is spared Min and Max */
+#define NARROW_TYPE 6
+#define LEAST_NAME 23 /* columns; a terminal that has less for it is spared others */
 #define LEAST_LINE 14 /* likewise; with less there is no line of Python */
 #define MOST_LINE 24  /* where that costs Min and Max, or a name */
 
 /* How a table is laid out in the width that there is. */
 struct layout {
-    bool extremes;
+    int type;
+    bool calls, average, extremes;
     int line; /* columns; 0: none */
     int name; /* INT_MAX: all that names need */
 };
@@ -57,11 +64,20 @@ static int widest_line(const struct ct_nvprof *n)
     return most;
 }
 
+static bool spare(int *name, int columns)
+{
+    bool needed = *name < LEAST_NAME;
+    *name += needed ? columns : 0;
+    return needed;
+}
+
+/* Spared are, in this order, Min and Max, half of the type, Avg, Calls. */
 static struct layout layout_of(const struct ct_nvprof *n)
 {
+    struct layout l = {TYPE_WIDTH, true, true, true, 0, INT_MAX};
     if (!n->width)
-        return (struct layout){.extremes = true, .name = INT_MAX};
-    struct layout l = {.name = n->width - CELLS_WIDTH - 2};
+        return l;
+    l.name = n->width - CELLS_WIDTH - 2;
     if (ct_nvprof_has_lines(n->width))
         l.line = widest_line(n);
     if (l.line) {
@@ -72,15 +88,26 @@ static struct layout layout_of(const struct ct_nvprof *n)
     }
     l.extremes = l.name >= LEAST_NAME + EXTREMES_WIDTH;
     l.name -= l.extremes ? EXTREMES_WIDTH : 0;
+    l.type = spare(&l.name, TYPE_WIDTH - NARROW_TYPE) ? NARROW_TYPE : TYPE_WIDTH;
+    l.average = !spare(&l.name, CALLS_WIDTH);
+    l.calls = !spare(&l.name, CALLS_WIDTH);
     l.name = l.name > 4 ? l.name : 4;
     return l;
 }
 
-static void print_extremes(const struct ct_nvprof *n, const struct layout *l, const char *min,
-                           const char *max)
+struct line {
+    const char *type, *percent, *time, *calls, *average, *min, *max;
+};
+
+static void print_cells(const struct ct_nvprof *n, const struct layout *l, const struct line *t)
 {
+    fprintf(n->out, "%*s" SHARES, l->type, t->type, t->percent, t->time);
+    if (l->calls)
+        fprintf(n->out, CALLS, t->calls);
+    if (l->average)
+        fprintf(n->out, AVERAGE, t->average);
     if (l->extremes)
-        fprintf(n->out, EXTREMES, min, max);
+        fprintf(n->out, EXTREMES, t->min, t->max);
 }
 
 static void print_python(const struct ct_nvprof *n, const struct layout *l, const char *line)
@@ -97,9 +124,11 @@ static void print_python(const struct ct_nvprof *n, const struct layout *l, cons
 static void print_units(const struct ct_nvprof *n, const struct layout *l,
                         const enum ct_unit *units)
 {
-    fprintf(n->out, CELLS, "", "%", ct_unit_name(units[CT_SUMMARY_TIME]), "",
-            ct_unit_name(units[CT_SUMMARY_AVG]));
-    print_extremes(n, l, ct_unit_name(units[CT_SUMMARY_MIN]), ct_unit_name(units[CT_SUMMARY_MAX]));
+    print_cells(n, l,
+                &(struct line){"", "%", ct_unit_name(units[CT_SUMMARY_TIME]), "",
+                               ct_unit_name(units[CT_SUMMARY_AVG]),
+                               ct_unit_name(units[CT_SUMMARY_MIN]),
+                               ct_unit_name(units[CT_SUMMARY_MAX])});
     fputc('\n', n->out);
 }
 
@@ -120,10 +149,10 @@ static void add_name(struct ct_string *to, const struct ct_cell *cells)
         ct_string_printf(to, " [%llu kernels]", (unsigned long long)cells[CT_SUMMARY_NAMES].count);
 }
 
-/* nvprof's names are at least as wide as their heading. */
+/* nvprof's names are at least as wide as their heading; a terminal has them all begin there. */
 static void print_name(const struct ct_nvprof *n, const char *name)
 {
-    fprintf(n->out, "  %s%4s%s\n", n->color ? CT_TERMINAL_NAME : "", name,
+    fprintf(n->out, "  %s%*s%s\n", n->color ? CT_TERMINAL_NAME : "", n->width ? 0 : 4, name,
             n->color ? CT_TERMINAL_PLAIN : "");
 }
 
@@ -145,8 +174,9 @@ static void print_line(const struct ct_nvprof *n, const struct layout *l, const 
              times[CT_SUMMARY_TIME]);
     snprintf(average, sizeof(average), "%s%s", ct_cell_sign(&cells[CT_SUMMARY_AVG]),
              times[CT_SUMMARY_AVG]);
-    fprintf(n->out, CELLS, type, percent, time, calls, average);
-    print_extremes(n, l, times[CT_SUMMARY_MIN], times[CT_SUMMARY_MAX]);
+    print_cells(n, l,
+                &(struct line){type, percent, time, calls, average, times[CT_SUMMARY_MIN],
+                               times[CT_SUMMARY_MAX]});
     spell_line(&line, cells);
     print_python(n, l, line.data);
     print_name(n, name);
@@ -177,13 +207,25 @@ static char **names_of(const struct ct_nvprof *n, const struct layout *l, size_t
 static void print_section(const struct ct_nvprof *n, const struct layout *l, const char *type,
                           size_t from, size_t to, const enum ct_unit *units)
 {
+    char label[TYPE_WIDTH + 1];
+    bool narrow = l->type == NARROW_TYPE;
+    snprintf(label, sizeof(label), "%.*s:", (int)strcspn(type, narrow ? ": " : ":"), type);
     char **names = names_of(n, l, from, to);
     for (size_t i = from; i < to; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_kept_get(&n->rows, i, cells);
-        print_line(n, l, i == from ? type : "", cells, names[i - from], units);
+        print_line(n, l, i == from ? label : "", cells, names[i - from], units);
     }
     ct_short_names_free(names, to - from);
+}
+
+/* A mark of the cells above. */
+static void explain(const struct ct_nvprof *n, const char *text)
+{
+    struct ct_string line = {0};
+    ct_string_printf(&line, "%s%s\n", n->prefix, text);
+    ct_terminal_wrap(n->out, line.data, n->width);
+    ct_string_free(&line);
 }
 
 void ct_nvprof_text(const struct ct_nvprof *n)
@@ -195,9 +237,8 @@ void ct_nvprof_text(const struct ct_nvprof *n)
     if (n->gpu && !n->gpu_count && !n->range_count)
         ct_nvprof_none(n, "kernels");
     if (n->rows.count) {
-        fprintf(n->out, "%s" CELLS, n->color ? CT_TERMINAL_BOLD : "", "Type", "Time(%)", "Time",
-                "Calls", "Avg");
-        print_extremes(n, &l, "Min", "Max");
+        fputs(n->color ? CT_TERMINAL_BOLD : "", n->out);
+        print_cells(n, &l, &(struct line){"Type", "Time(%)", "Time", "Calls", "Avg", "Min", "Max"});
         print_python(n, &l, "Line");
         fprintf(n->out, "  %4s%s\n", "Name", n->color ? CT_TERMINAL_PLAIN : "");
         if (units)
@@ -206,18 +247,15 @@ void ct_nvprof_text(const struct ct_nvprof *n)
     print_section(n, &l, CT_SUMMARY_RANGE, 0, n->range_count, units);
     if (!n->gpu_count && n->range_count)
         ct_nvprof_none(n, "kernels");
-    print_section(n, &l, CT_SUMMARY_GPU ":", n->range_count, apis, units);
-    print_section(n, &l, CT_SUMMARY_API ":", apis, n->rows.count, units);
+    print_section(n, &l, CT_SUMMARY_GPU, n->range_count, apis, units);
+    print_section(n, &l, CT_SUMMARY_API, apis, n->rows.count, units);
     if (n->apis && apis == n->rows.count)
         ct_nvprof_none(n, "API activities");
     if (n->uncertain)
-        fprintf(n->out, "%s~: Avg is less than twice what it may be wrong by (see --details)\n",
-                n->prefix);
+        explain(n, "~: Avg is less than twice what it may be wrong by (see --details)");
     if (n->bounds)
-        fprintf(n->out, "%s<: Avg is so much at most, it rests on upper bounds (see --details)\n",
-                n->prefix);
+        explain(n, "<: Avg is so much at most, it rests on upper bounds (see --details)");
     if (n->estimates)
-        fprintf(n->out, "%s*: Not all calls were timed, Time and Avg are estimates (see below)\n",
-                n->prefix);
-    fputs(n->notes.data, n->out);
+        explain(n, "*: Not all calls were timed, Time and Avg are estimates (see below)");
+    ct_terminal_wrap(n->out, n->notes.data, n->width);
 }

@@ -389,10 +389,10 @@ static void end(struct ct_sink *sink)
     if (!t->first.count && !*t->look.prefix)
         fprintf(t->out, "%s%s: none\n", t->further ? "\n" : "", t->relation->title);
     t->further |= !*t->look.prefix;
-    fputs(t->notes.data, t->out);
     if (t->hidden)
-        fprintf(t->out, "%s%zu more column%s in a wider terminal or a file\n", t->look.prefix,
-                t->hidden, t->hidden == 1 ? "" : "s");
+        ct_string_printf(&t->notes, "%s%zu more column%s in a wider terminal or a file\n",
+                         t->look.prefix, t->hidden, t->hidden == 1 ? "" : "s");
+    ct_terminal_wrap(t->out, t->notes.data, t->look.in->width);
 }
 
 static void close_table(struct ct_sink *sink)
