@@ -92,4 +92,12 @@ sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/p' "$page" | sed 's/\\-/-/g; s/\\f[IR]/
     awk '/^\.BR CUTRACE_/ { sub(/^\.BR /, ""); gsub(/ /, ""); name = $0; getline; print name, $0 }' \
         >"$dir/text"
 same "variables in cutrace-report.1"
+
+# A release is called so wherever its number stands; the package's files are in the repository alone.
+version=$(./cutrace-report --version | head -n 1 | sed 's/.* //')
+for file in "$srcdir/NEWS" "$srcdir/debian/changelog" "$srcdir"/doc/*.[157]; do
+    [ -e "$file" ] || continue
+    sed -n '1,2s/^\(\.TH .*"\)\{0,1\}cutrace (\{0,1\}\([0-9.]*\).*/\2/p' "$file" | grep -qxF "$version" ||
+        { echo "FAIL: $file: is not of version $version"; failed=1; }
+done
 exit $failed

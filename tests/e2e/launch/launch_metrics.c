@@ -71,7 +71,7 @@ START_TEST(old_files_go)
 {
     static const char *const gone[] = {"dir/cutrace-node-1.prom", "dir/.cutrace-node-1.part"};
     static const char *const kept[] = {
-        "dir/.other",          "dir/cutrace-report.html", "dir/cutrace-0.1.0.tar.xz",
+        "dir/.other",          "dir/cutrace-report.html", "dir/cutrace-0.2.0.tar.xz",
         "dir/.cutrace-secret", "dir/cutrace-notes.prom",  "dir/cutrace-node-1.part"};
     static const char strangers[] = "dir/cutrace-node-2.prom";
     ck_assert_int_eq(mkdir("dir", 0777), 0);
