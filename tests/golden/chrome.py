@@ -88,6 +88,24 @@ def is_range(event):
     return event['ph'] in 'Xi' and event['cat'] == 'user_annotation'
 
 
+def check_nesting(line):
+    """Slices of a line, (start, -duration), are beside each other or inside: speedscope drops those that cross."""
+    ends = []
+    for start, minus in sorted(line):
+        while ends and ends[-1] <= start:
+            ends.pop()
+        check(not ends or start - minus <= ends[-1], 'slices that cross', (start, minus))
+        ends.append(start - minus)
+
+
+def check_devices(document, slices):
+    """PyTorch's readers look up a slice's device by its number."""
+    devices = {d['id']: d for d in document['deviceProperties']}
+    check(all(isinstance(d['name'], str) for d in devices.values()), 'a device without a name', devices)
+    for event in (e for line in slices.values() for e in line if 'device' in e['args']):
+        check(event['args']['device'] in devices, 'a device that is not described', event)
+
+
 def check_ranges(events, named):
     """Ranges of a line are beside each other or inside; such a line has nothing else."""
     lines = collections.defaultdict(list)
@@ -99,12 +117,7 @@ def check_ranges(events, named):
             start = microseconds(event, 'ts')
             lines[line].append((start, -microseconds(event, 'dur')))
     for line in lines.values():
-        ends = []
-        for start, minus in sorted(line):
-            while ends and ends[-1] <= start:
-                ends.pop()
-            check(not ends or start - minus <= ends[-1], 'ranges that cross', (start, minus))
-            ends.append(start - minus)
+        check_nesting(line)
     for event in events:
         check(event['ph'] != 'X' or is_range(event) or (event['pid'], event['tid']) not in lines,
               'two kinds', event)
@@ -152,6 +165,11 @@ def main():
             slices[event['pid'], event['tid']].append(event)
             check((event['pid'], None) in named, 'a process without a name', event)
             check((event['pid'], event['tid']) in named, 'a thread without a name', event)
+    for line in slices.values():
+        check_nesting([(microseconds(e, 'ts'), -microseconds(e, 'dur')) for e in line])
+        gpu = sorted((microseconds(e, 'ts'), microseconds(e, 'dur')) for e in line if 'stream' in e['args'])
+        check(all(a + d <= b for (a, d), (b, _) in zip(gpu, gpu[1:])), 'operations of a line that overlap', gpu)
+    check_devices(document, slices)
     said = collections.Counter((e['name'], microseconds(e, 'ts'), microseconds(e, 'dur'),
                                 e['args']['correlation']) for e in events
                                if e['ph'] == 'X' and not is_range(e))

@@ -11,6 +11,7 @@
 #include "report/exports/chrome_color.h"
 #include "report/exports/export_tracks.h"
 #include "report/names.h"
+#include "report/profile/intern.h"
 #include "report/reports.h"
 #include "report/sinks/data.h"
 #include "report/trace/event_names.h"
@@ -27,6 +28,15 @@ struct chrome {
     struct ct_open_ranges open;
     struct ct_string text; /* not written yet */
     struct ct_string name; /* of a copy or set */
+    struct lanes *lanes;   /* by the stream's line */
+    size_t lanes_size;
+};
+
+/* Lines of a stream: one of two operations that overlap goes to the next. */
+#define MOST_LANES 16
+
+struct lanes {
+    uint64_t end_ns[MOST_LANES];
 };
 
 /* ---- parts of a line: each is put at `to`, and returns where the next one goes ---- */
@@ -96,12 +106,31 @@ static uint32_t device_of(struct chrome *c, const struct ct_event *e, uint32_t d
     return DEVICE_PIDS + track.id;
 }
 
+/*
+ * Programmatic launches run into one another, and times have errors: readers take slices of a line
+ * that overlap for calls in calls, and drop those that cross.
+ */
+static uint32_t lane_of(struct chrome *c, uint32_t stream, const struct ct_event *e)
+{
+    uint32_t lane = 0;
+    c->lanes = ct_memory_grow(c->lanes, &c->lanes_size, (size_t)stream + 1, sizeof(*c->lanes));
+    uint64_t *end_ns = c->lanes[stream].end_ns;
+    while (lane < MOST_LANES - 1 && end_ns[lane] > e->start_ns)
+        lane++;
+    end_ns[lane] = ct_max(end_ns[lane], e->end_ns);
+    return lane;
+}
+
 static uint32_t stream_of(struct chrome *c, const struct ct_event *e, uint32_t pid)
 {
-    struct ct_track track = ct_track_stream(&c->tracks, e->file, (uint32_t)e->op.stream);
+    struct ct_track stream = ct_track_stream(&c->tracks, e->file, (uint32_t)e->op.stream);
+    uint32_t lane = lane_of(c, stream.id, e);
+    struct ct_track track = lane ? ct_track_lane(&c->tracks, stream.id, lane) : stream;
     if (track.is_new) {
         struct ct_string name = {0};
         ct_track_stream_name(&name, e->file, (uint32_t)e->op.stream);
+        if (lane)
+            ct_string_printf(&name, " (%u)", lane + 1);
         put_name(c, "thread", pid, track.id, name.data, track.id);
         ct_string_free(&name);
     }
@@ -369,6 +398,63 @@ static void put_unfinished(struct chrome *c)
         }
 }
 
+/* ---- devices ---- */
+
+/* As PyTorch's profiler has them. */
+static void put_device(struct ct_string *to, const struct ct_trace_device *d)
+{
+    static const struct {
+        const char *key;
+        enum ct_trace_attribute which;
+    } properties[] = {
+        {"computeMajor", CT_TRACE_COMPUTE_CAPABILITY_MAJOR},
+        {"computeMinor", CT_TRACE_COMPUTE_CAPABILITY_MINOR},
+        {"maxThreadsPerBlock", CT_TRACE_MAX_THREADS_PER_BLOCK},
+        {"maxThreadsPerMultiprocessor", CT_TRACE_MAX_THREADS_PER_MULTIPROCESSOR},
+        {"regsPerBlock", CT_TRACE_MAX_REGISTERS_PER_BLOCK},
+        {"warpSize", CT_TRACE_WARP_SIZE},
+        {"sharedMemPerBlock", CT_TRACE_MAX_SHARED_MEMORY_PER_BLOCK},
+        {"numSms", CT_TRACE_MULTIPROCESSOR_COUNT},
+        {"regsPerMultiprocessor", CT_TRACE_MAX_REGISTERS_PER_MULTIPROCESSOR},
+        {"sharedMemPerBlockOptin", CT_TRACE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+        {"sharedMemPerMultiprocessor", CT_TRACE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
+    };
+    struct ct_string name = {0};
+    uint32_t value;
+    ct_name_safe(&name, d->name);
+    ct_string_printf(to, "\n{\"id\":%u,\"name\":", d->ordinal);
+    ct_data_quote(to, name.data ? name.data : "");
+    if (d->memory_bytes)
+        ct_string_printf(to, ",\"totalGlobalMem\":%" PRIu64, d->memory_bytes);
+    for (size_t i = 0; i < ct_countof(properties); i++)
+        if (ct_trace_says(d, properties[i].which, &value))
+            ct_string_printf(to, ",\"%s\":%u", properties[i].key, value);
+    ct_string_put(to, "}");
+    ct_string_free(&name);
+}
+
+/* Each once, though several processes may have used it. */
+static void put_devices(struct chrome *c)
+{
+    struct ct_intern seen = {0};
+    for (uint32_t i = 0; i < c->tl.file_count; i++) {
+        const struct ct_trace_reader *t = c->tl.files[i].t;
+        for (uint32_t k = 0; t && k < t->devices.count; k++) {
+            const struct ct_trace_device *d = &t->devices.at[k];
+            char key[sizeof(d->uuid) + sizeof(d->ordinal)];
+            uint32_t before = seen.count;
+            memcpy(key, d->uuid, sizeof(d->uuid));
+            memcpy(key + sizeof(d->uuid), &d->ordinal, sizeof(d->ordinal));
+            ct_intern_add(&seen, key, sizeof(key));
+            if (seen.count == before)
+                continue;
+            ct_string_put(&c->text, before ? "," : "");
+            put_device(&c->text, d);
+        }
+    }
+    ct_intern_free(&seen);
+}
+
 /* ---- the document ---- */
 
 /* The first element stands for the comma before each other. */
@@ -394,6 +480,8 @@ static void put_document(struct chrome *c)
         ct_string_write_much(&c->text, c->out);
     }
     put_unfinished(c);
+    ct_string_put(&c->text, "\n],\"schemaVersion\":1,\"deviceProperties\":[");
+    put_devices(c);
     ct_string_put(&c->text, "\n]}\n");
     ct_string_write(&c->text, c->out);
     ct_string_free(&notes);
@@ -409,6 +497,7 @@ int ct_export_chrome(const struct ct_input *in, FILE *out)
     if (c.tl.file_count)
         put_document(&c);
     int status = c.tl.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    free(c.lanes);
     ct_tracks_free(&c.tracks);
     ct_open_ranges_free(&c.open);
     ct_event_names_free(&c.names);

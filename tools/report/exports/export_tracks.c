@@ -57,6 +57,12 @@ struct ct_track ct_track_stream(struct ct_tracks *t, const struct ct_timeline_fi
     return take_from(t, &tracks_of(t, f)->streams, at);
 }
 
+struct ct_track ct_track_lane(struct ct_tracks *t, uint32_t stream, uint32_t lane)
+{
+    uint32_t key[] = {stream, lane};
+    return take_from(t, &t->further, ct_intern_add(&t->lines, key, sizeof(key)));
+}
+
 static const struct ct_trace_label *label_of(const struct ct_event *e)
 {
     return &e->file->t->labels.at[e->range.label];
@@ -68,7 +74,7 @@ struct ct_track ct_track_ranges(struct ct_tracks *t, const struct ct_event *e, u
     ct_open_ranges_key(&key, e, e->range.number ? lane : 0);
     uint32_t line = ct_intern_text(&t->lines, key.data);
     ct_string_free(&key);
-    return take_from(t, &t->ranges, line);
+    return take_from(t, &t->further, line);
 }
 
 uint32_t ct_track_pid(const struct ct_tracks *t, const struct ct_timeline_file *f)
@@ -122,6 +128,6 @@ void ct_tracks_free(struct ct_tracks *t)
     free(t->files);
     ct_intern_free(&t->pids);
     ct_intern_free(&t->lines);
-    free(t->ranges.at);
+    free(t->further.at);
     *t = (struct ct_tracks){0};
 }

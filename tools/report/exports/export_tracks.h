@@ -26,8 +26,8 @@ struct ct_tracks {
     size_t files_size;
     uint32_t count;
     struct ct_intern pids;
-    struct ct_intern lines; /* of ranges */
-    struct ct_track_list ranges;
+    struct ct_intern lines;       /* of ranges, and further ones of streams */
+    struct ct_track_list further; /* by these */
 };
 
 struct ct_track {
@@ -39,6 +39,9 @@ struct ct_track ct_track_process(struct ct_tracks *t, const struct ct_timeline_f
 struct ct_track ct_track_thread(struct ct_tracks *t, const struct ct_timeline_file *f, uint32_t at);
 struct ct_track ct_track_device(struct ct_tracks *t, const struct ct_timeline_file *f, uint32_t at);
 struct ct_track ct_track_stream(struct ct_tracks *t, const struct ct_timeline_file *f, uint32_t at);
+
+/* A further line of a stream, from 1 on, whose first one has the number. */
+struct ct_track ct_track_lane(struct ct_tracks *t, uint32_t stream, uint32_t lane);
 
 /* Pushed ranges of a thread and domain nest in one line; started ones have a line for each lane. */
 struct ct_track ct_track_ranges(struct ct_tracks *t, const struct ct_event *e, uint32_t lane);
