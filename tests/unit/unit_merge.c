@@ -656,7 +656,7 @@ START_TEST(managed_memory_adds_up)
         add_moved(&b, (uint32_t)file, CT_UNIFIED_CPU_FAULTS, 0, 0);
         merge(&b);
     }
-    const struct ct_file_unified *u = ct_moved_find(&merged.moved, 0, CT_UNIFIED_HTOD);
+    const struct ct_file_unified *u = ct_managed_memory_find(&merged.managed, 0, CT_UNIFIED_HTOD);
     ck_assert_uint_eq(u->count, 2);
     ck_assert_uint_eq(u->bytes, 400);
     ck_assert_uint_eq(u->cause_bytes[0], 400);
@@ -667,9 +667,9 @@ START_TEST(managed_memory_adds_up)
     ck_assert_uint_eq(u->total_ns, 7);
     ck_assert_uint_eq(u->first_address, 100);
     ck_assert_uint_eq(u->last_address, 600);
-    ck_assert_uint_eq(ct_moved_find(&merged.moved, 1, CT_UNIFIED_HTOD)->bytes, 2000);
-    ck_assert_uint_eq(ct_moved_find(&merged.moved, 0, CT_UNIFIED_CPU_FAULTS)->count, 2);
-    ck_assert_ptr_null(ct_moved_find(&merged.moved, 1, CT_UNIFIED_CPU_FAULTS));
+    ck_assert_uint_eq(ct_managed_memory_find(&merged.managed, 1, CT_UNIFIED_HTOD)->bytes, 2000);
+    ck_assert_uint_eq(ct_managed_memory_find(&merged.managed, 0, CT_UNIFIED_CPU_FAULTS)->count, 2);
+    ck_assert_ptr_null(ct_managed_memory_find(&merged.managed, 1, CT_UNIFIED_CPU_FAULTS));
 }
 END_TEST
 

@@ -118,7 +118,7 @@ static json_t *managed_of(const struct ct_merged *m, const struct ct_file_unifie
 json_t *ct_page_managed(const struct ct_merged *m)
 {
     json_t *all = ct_json_array();
-    for (uint32_t i = 0; i < m->moved.keys.count; i++)
-        ct_json_append(all, managed_of(m, &m->moved.moved[i]));
+    for (uint32_t i = 0; i < m->managed.keys.count; i++)
+        ct_json_append(all, managed_of(m, &m->managed.rows[i]));
     return all;
 }

@@ -547,7 +547,7 @@ static void add_all(struct ct_merged *m, const struct ct_summary *s, bool groupe
     ct_activity_add(&m->activity, s, m->device_map, m->row_map);
     ct_allocated_add(&m->allocated, s, m->device_map);
     ct_collectives_add(&m->collectives, s);
-    ct_moved_add(&m->moved, s, m->device_map);
+    ct_managed_memory_add(&m->managed, s, m->device_map);
     ct_ranges_add(m, s);
     ct_stacks_add(m, s);
     if (m->details && m->devices_as == CT_DEVICES_EACH)
@@ -599,7 +599,7 @@ void ct_merge_free(struct ct_merged *m)
     ct_activity_free(&m->activity);
     ct_allocated_free(&m->allocated);
     ct_collectives_free(&m->collectives);
-    ct_moved_free(&m->moved);
+    ct_managed_memory_free(&m->managed);
     ct_ranges_free(&m->ranges);
     ct_stacks_free(&m->stacks);
     memset(m, 0, sizeof(*m));

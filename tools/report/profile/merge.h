@@ -17,7 +17,7 @@
 #include "report/profile/allocated.h"
 #include "report/profile/collectives.h"
 #include "report/profile/intern.h"
-#include "report/profile/moved.h"
+#include "report/profile/managed_memory.h"
 #include "report/profile/ranges.h"
 #include "report/profile/stacks.h"
 
@@ -119,7 +119,7 @@ struct ct_merged {
     struct ct_merged_activity activity;
     struct ct_merged_allocated allocated;
     struct ct_merged_collectives collectives;
-    struct ct_merged_moved moved;
+    struct ct_managed_memory managed;
     struct ct_merged_ranges ranges;
     struct ct_merged_stacks stacks;
     struct ct_file_stream *streams;

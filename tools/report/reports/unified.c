@@ -102,18 +102,18 @@ static void put(struct ct_sink *sink, const struct ct_merged *m, const struct ct
 /* Faults of the CPU are of no GPU, and come last. */
 int ct_report_unified(const struct ct_input *in, struct ct_sink *sink)
 {
-    const struct ct_merged_moved *moved = &in->m->moved;
+    const struct ct_managed_memory *managed = &in->m->managed;
     uint32_t *order = ct_per_devices(in->m);
     ct_sink_begin(sink, &relation);
     for (uint32_t i = 0; i < in->m->device_keys.count; i++)
-        for (uint32_t at = 0; at < moved->keys.count; at++)
-            if (moved->moved[at].device == order[i] && ct_view_is_of(order[i], in->device) &&
-                moved->moved[at].kind != CT_UNIFIED_CPU_FAULTS)
-                put(sink, in->m, &moved->moved[at]);
-    const struct ct_file_unified *cpu = ct_moved_find(moved, 0, CT_UNIFIED_CPU_FAULTS);
+        for (uint32_t at = 0; at < managed->keys.count; at++)
+            if (managed->rows[at].device == order[i] && ct_view_is_of(order[i], in->device) &&
+                managed->rows[at].kind != CT_UNIFIED_CPU_FAULTS)
+                put(sink, in->m, &managed->rows[at]);
+    const struct ct_file_unified *cpu = ct_managed_memory_find(managed, 0, CT_UNIFIED_CPU_FAULTS);
     if (cpu && in->device == CT_VIEW_ALL_DEVICES)
         put(sink, in->m, cpu);
-    if (!moved->keys.count)
+    if (!managed->keys.count)
         ct_sink_note(sink, "Nothing is known: see CUTRACE_UNIFIED_MEMORY");
     ct_sink_end(sink);
     free(order);
@@ -158,15 +158,15 @@ static void add_to(struct sum *s, const struct ct_file_unified *u)
 /* nsys's megabyte is 10^6. */
 int ct_report_um_total_sum(const struct ct_input *in, struct ct_sink *sink)
 {
-    const struct ct_merged_moved *moved = &in->m->moved;
+    const struct ct_managed_memory *managed = &in->m->managed;
     struct sum s = {.lowest = 0};
     char lowest[32], highest[32];
-    for (uint32_t at = 0; at < moved->keys.count; at++)
-        add_to(&s, &moved->moved[at]);
+    for (uint32_t at = 0; at < managed->keys.count; at++)
+        add_to(&s, &managed->rows[at]);
     snprintf(lowest, sizeof(lowest), "0x%llX", (unsigned long long)s.lowest);
     snprintf(highest, sizeof(highest), "0x%llX", (unsigned long long)s.highest);
     ct_sink_begin(sink, &totals);
-    if (moved->keys.count)
+    if (managed->keys.count)
         ct_sink_row(sink, (struct ct_cell[TOTALS]){
                               [HTOD_MB] = ct_cell_number((double)s.bytes[CT_UNIFIED_HTOD] * 1e-6),
                               [DTOH_MB] = ct_cell_number((double)s.bytes[CT_UNIFIED_DTOH] * 1e-6),
@@ -202,13 +202,13 @@ static const struct ct_relation um_sum = {"um_sum", "Unified Memory Analysis Sum
  * Pages are not told apart: all bytes moved from and to one GPU are a row, under its lowest
  * address.
  */
-static void put_um(struct ct_sink *sink, const struct ct_merged_moved *moved, uint32_t device)
+static void put_um(struct ct_sink *sink, const struct ct_managed_memory *managed, uint32_t device)
 {
     struct sum s = {.lowest = 0};
     uint64_t ns = 0;
     char address[32];
-    for (uint32_t at = 0; at < moved->keys.count; at++) {
-        const struct ct_file_unified *u = &moved->moved[at];
+    for (uint32_t at = 0; at < managed->keys.count; at++) {
+        const struct ct_file_unified *u = &managed->rows[at];
         if (u->device != device || u->kind == CT_UNIFIED_CPU_FAULTS)
             continue;
         add_to(&s, u);
@@ -231,15 +231,15 @@ static void put_um(struct ct_sink *sink, const struct ct_merged_moved *moved, ui
 
 int ct_report_um_sum(const struct ct_input *in, struct ct_sink *sink)
 {
-    const struct ct_merged_moved *moved = &in->m->moved;
-    const struct ct_file_unified *cpu = ct_moved_find(moved, 0, CT_UNIFIED_CPU_FAULTS);
+    const struct ct_managed_memory *managed = &in->m->managed;
+    const struct ct_file_unified *cpu = ct_managed_memory_find(managed, 0, CT_UNIFIED_CPU_FAULTS);
     ct_sink_begin(sink, &um_sum);
     for (uint32_t i = 0; i < in->m->device_keys.count; i++)
         if (ct_view_is_of(i, in->device))
-            put_um(sink, moved, i);
+            put_um(sink, managed, i);
     if (cpu && in->device == CT_VIEW_ALL_DEVICES)
         ct_sink_row(sink, (struct ct_cell[UM_COLUMNS]){[UM_CPU] = ct_cell_count(cpu->count)});
-    if (moved->keys.count)
+    if (managed->keys.count)
         ct_sink_note(sink, "Rows are of GPUs, and of the CPU: pages are not told apart");
     ct_sink_end(sink);
     return 0;

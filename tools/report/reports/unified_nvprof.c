@@ -91,7 +91,7 @@ static void print_device(const struct printer *p, uint32_t device)
     else
         ct_string_printf(&quoted, "\"%s\"", name.data);
     for (int kind = 0; kind < CT_UNIFIED_CPU_FAULTS; kind++) {
-        const struct ct_file_unified *u = ct_moved_find(&p->in->m->moved, device, kind);
+        const struct ct_file_unified *u = ct_managed_memory_find(&p->in->m->managed, device, kind);
         if (!u)
             continue;
         if (!begun)
@@ -111,8 +111,9 @@ static void print_faults(FILE *out, const struct ct_file_unified *cpu)
 void ct_unified_print(FILE *out, const char *prefix, const struct ct_input *in)
 {
     struct printer p = {.out = out, .in = in, .csv = in->o->csv};
-    const struct ct_file_unified *cpu = ct_moved_find(&in->m->moved, 0, CT_UNIFIED_CPU_FAULTS);
-    if (!in->m->moved.keys.count)
+    const struct ct_file_unified *cpu =
+        ct_managed_memory_find(&in->m->managed, 0, CT_UNIFIED_CPU_FAULTS);
+    if (!in->m->managed.keys.count)
         return;
     fprintf(out, "\n%sUnified Memory profiling result:\n", prefix);
     if (cpu && p.csv) /* nothing is to follow the last row */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/profile/moved.h"
+#include "report/profile/managed_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/profile/merge.h"
 
-static void add_moved(struct ct_file_unified *to, const struct ct_file_unified *from)
+static void add_row(struct ct_file_unified *to, const struct ct_file_unified *from)
 {
     if (from->bytes)
         ct_merge_widen(&to->min_bytes, &to->max_bytes, !to->bytes, from->min_bytes,
@@ -25,31 +25,32 @@ static void add_moved(struct ct_file_unified *to, const struct ct_file_unified *
     ct_merge_add_to(&to->total_ns, from->total_ns);
 }
 
-void ct_moved_add(struct ct_merged_moved *m, const struct ct_summary *s, const uint32_t *device_map)
+void ct_managed_memory_add(struct ct_managed_memory *m, const struct ct_summary *s,
+                           const uint32_t *device_map)
 {
     for (size_t i = 0; i < s->unified_count; i++) {
         const struct ct_file_unified *from = &s->unified[i];
         uint32_t device = from->kind == CT_UNIFIED_CPU_FAULTS ? 0 : device_map[from->device];
         uint32_t key[] = {device, from->kind}, at = ct_intern_add(&m->keys, key, sizeof(key));
-        m->moved = ct_memory_grow(m->moved, &m->size, (size_t)at + 1, sizeof(*m->moved));
-        m->moved[at].device = device;
-        m->moved[at].kind = from->kind;
-        add_moved(&m->moved[at], from);
+        m->rows = ct_memory_grow(m->rows, &m->size, (size_t)at + 1, sizeof(*m->rows));
+        m->rows[at].device = device;
+        m->rows[at].kind = from->kind;
+        add_row(&m->rows[at], from);
     }
 }
 
-const struct ct_file_unified *ct_moved_find(const struct ct_merged_moved *m, uint32_t device,
-                                            enum ct_unified kind)
+const struct ct_file_unified *ct_managed_memory_find(const struct ct_managed_memory *m,
+                                                     uint32_t device, enum ct_unified kind)
 {
     for (uint32_t i = 0; i < m->keys.count; i++)
-        if (m->moved[i].device == device && m->moved[i].kind == (uint32_t)kind)
-            return &m->moved[i];
+        if (m->rows[i].device == device && m->rows[i].kind == (uint32_t)kind)
+            return &m->rows[i];
     return NULL;
 }
 
-void ct_moved_free(struct ct_merged_moved *m)
+void ct_managed_memory_free(struct ct_managed_memory *m)
 {
     ct_intern_free(&m->keys);
-    free(m->moved);
+    free(m->rows);
     memset(m, 0, sizeof(*m));
 }
