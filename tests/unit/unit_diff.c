@@ -318,11 +318,11 @@ START_TEST(processes_are_the_sample)
     row.sum.estimated = 10000;
     row.sum.estimated_ns = 1e7;
     row.sum.estimated_square_ns2 = row.sum.square_ns2;
-    struct ct_side alone = ct_side_of_row(&row, false);
+    struct ct_diff_side alone = ct_diff_side_of_row(&row, false);
     ck_assert_double_eq_tol(alone.mean.variance, 0.01, 1e-4);
     row.spread.sum = (struct ct_file_spread){.processes = 10, .mean_ns = 10000};
     row.spread.sum.mean_square_ns2 = 10 * 1000.0 * 1000 + 9 * 400;
-    struct ct_side many = ct_side_of_row(&row, false);
+    struct ct_diff_side many = ct_diff_side_of_row(&row, false);
     ck_assert_double_eq_tol(many.mean.variance, 40, 1e-6);
     ck_assert_double_eq(many.mean.freedom, 9);
 }

@@ -16,7 +16,7 @@ static void add_known(json_t *to, const char *key, double value)
         ct_json_real(to, key, value);
 }
 
-static json_t *side_of(const struct ct_side *side)
+static json_t *side_of(const struct ct_diff_side *side)
 {
     json_t *to = ct_json_object();
     ct_json_count(to, "calls", ct_view_whole_ns(side->calls));

@@ -54,7 +54,7 @@ static struct ct_pair *pair_of(struct ct_pairs *p, struct ct_string *key)
     return &p->pairs[at];
 }
 
-static struct ct_side *side_of(struct ct_pair *pair, bool after)
+static struct ct_diff_side *side_of(struct ct_pair *pair, bool after)
 {
     return after ? &pair->after : &pair->before;
 }
@@ -65,7 +65,7 @@ static void add_row(struct ct_pairs *p, const struct ct_merged *m, const struct 
     struct ct_string key = {0};
     ct_pairs_key(&key, m, row);
     struct ct_pair *pair = pair_of(p, &key);
-    *side_of(pair, after) = ct_side_of_row(row, raw);
+    *side_of(pair, after) = ct_diff_side_of_row(row, raw);
     pair->gpu = true;
     if (!pair->name.len)
         ct_name_row(&pair->name, m, &row->sum, demangle);
@@ -78,7 +78,7 @@ static void add_api(struct ct_pairs *p, const struct ct_merged *m, const struct 
     ct_string_printf(&key, "api %u ", api->sum.flags);
     key_text(&key, ct_merge_name(m, api->sum.name));
     struct ct_pair *pair = pair_of(p, &key);
-    *side_of(pair, after) = ct_side_of_api(api);
+    *side_of(pair, after) = ct_diff_side_of_api(api);
     if (!pair->name.len)
         ct_name_api(&pair->name, ct_merge_name(m, api->sum.name));
 }
@@ -96,8 +96,8 @@ static void add_side(struct ct_pairs *p, const struct ct_merged *m, bool after, 
 
 static void test(struct ct_pair *pair)
 {
-    const struct ct_side *a = &pair->before, *b = &pair->after;
-    struct ct_estimate a_total = ct_side_total(a), b_total = ct_side_total(b);
+    const struct ct_diff_side *a = &pair->before, *b = &pair->after;
+    struct ct_estimate a_total = ct_diff_side_total(a), b_total = ct_diff_side_total(b);
     pair->total_p = pair->mean_p = pair->half_ns = pair->ranks.p = NAN;
     if (!(a->timed > 0) || !(b->timed > 0))
         return;
@@ -181,7 +181,7 @@ struct ct_estimate ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after
     double parts = 0;
     for (size_t i = 0; i < p->count; i++) {
         const struct ct_pair *pair = &p->pairs[i];
-        struct ct_estimate one = ct_side_total(after ? &pair->after : &pair->before);
+        struct ct_estimate one = ct_diff_side_total(after ? &pair->after : &pair->before);
         if (pair->gpu != gpu)
             continue;
         sum.value += one.value;

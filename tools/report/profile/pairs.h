@@ -3,13 +3,13 @@
 #ifndef CT_REPORT_PAIRS_H
 #define CT_REPORT_PAIRS_H
 
-#include "report/profile/side.h"
+#include "report/profile/diff_side.h"
 
 #define CT_PAIRS_LEVEL 0.05 /* changes less likely by chance are significant */
 
 struct ct_pair {
-    struct ct_side before, after; /* without calls: not there */
-    bool gpu;                     /* an operation; otherwise a function */
+    struct ct_diff_side before, after; /* without calls: not there */
+    bool gpu;                          /* an operation; otherwise a function */
     struct ct_string name;
     double total_p; /* NAN: cannot be told; of all pairs together, as the next two */
     double mean_p;

@@ -154,7 +154,7 @@ static void put_all(struct ct_sink *sink, const struct ct_diff *s, bool gpu)
 
 static void put_pair(struct ct_sink *sink, const struct ct_pair *pair)
 {
-    const struct ct_side *a = &pair->before, *b = &pair->after;
+    const struct ct_diff_side *a = &pair->before, *b = &pair->after;
     const char *verdict = ct_pair_verdict(pair);
     bool in_a = a->calls > 0, in_b = b->calls > 0, a_timed = a->timed > 0, b_timed = b->timed > 0;
     bool both = a_timed && b_timed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/profile/side.h"
+#include "report/profile/diff_side.h"
 
 #include <math.h>
 
@@ -39,11 +39,11 @@ static void use_processes(struct ct_estimate *mean, const struct ct_file_spread 
     }
 }
 
-struct ct_side ct_side_of_row(const struct ct_merged_row *row, bool raw)
+struct ct_diff_side ct_diff_side_of_row(const struct ct_merged_row *row, bool raw)
 {
     struct ct_durations d = ct_view_durations(row, raw);
     const struct ct_file_row *sum = &row->sum;
-    struct ct_side side = {.calls = (double)ct_view_calls(sum), .hist = d.hist};
+    struct ct_diff_side side = {.calls = (double)ct_view_calls(sum), .hist = d.hist};
     double timed = (double)sum->timed;
     if (!sum->timed)
         return side;
@@ -64,10 +64,10 @@ struct ct_side ct_side_of_row(const struct ct_merged_row *row, bool raw)
     return side;
 }
 
-struct ct_side ct_side_of_api(const struct ct_merged_api *api)
+struct ct_diff_side ct_diff_side_of_api(const struct ct_merged_api *api)
 {
     const struct ct_file_api *sum = &api->sum;
-    struct ct_side side = {
+    struct ct_diff_side side = {
         .calls = (double)sum->calls, .total_ns = (double)sum->total_ns, .hist = &api->hist};
     double timed = (double)(sum->timed ? sum->timed : sum->calls), n = (double)sum->sampled;
     if (!sum->calls)
@@ -82,7 +82,7 @@ struct ct_side ct_side_of_api(const struct ct_merged_api *api)
     return side;
 }
 
-struct ct_estimate ct_side_total(const struct ct_side *side)
+struct ct_estimate ct_diff_side_total(const struct ct_diff_side *side)
 {
     struct ct_estimate total = side->mean;
     total.value *= side->calls;
