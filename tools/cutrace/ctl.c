@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "complain.h"
 #include "help.h"
 #include "link.h"
 #include "options.h"
 #include "report/guess.h"
-#include "say.h"
 #include "top.h"
 
 static int status(const struct link *l, const struct options *o);
@@ -38,7 +38,7 @@ static const struct command {
 
 static int ended(const struct link *l)
 {
-    say("process %d has ended, or listens no more", (int)l->pid);
+    complain("process %d has ended, or listens no more", (int)l->pid);
     return EXIT_FAILURE;
 }
 
@@ -138,7 +138,7 @@ static int list(void)
 {
     DIR *all = opendir("/proc");
     if (!all) {
-        say("/proc: %s", strerror(errno));
+        complain("/proc: %s", strerror(errno));
         return EXIT_FAILURE;
     }
     puts("PID      COMMAND");
@@ -164,8 +164,8 @@ static const struct command *find_command(const char *name)
             return &commands[i];
     }
     const char *meant = ct_guess(name, names, COMMANDS);
-    say("'%s' is no command of cutrace ctl%s%s%s", name, meant ? " (did you mean " : "",
-        meant ? meant : HELP, meant ? "?)" : "");
+    complain("'%s' is no command of cutrace ctl%s%s%s", name, meant ? " (did you mean " : "",
+             meant ? meant : HELP, meant ? "?)" : "");
     return NULL;
 }
 
@@ -176,7 +176,7 @@ static pid_t read_pid(const char *text)
     long pid = strtol(text, &end, 10);
     if (isdigit((unsigned char)*text) && !*end && !errno && pid > 0 && pid <= 0x7fffffff)
         return (pid_t)pid;
-    say("'%s' is no process's number: cutrace ctl PID COMMAND, or cutrace ctl list", text);
+    complain("'%s' is no process's number: cutrace ctl PID COMMAND, or cutrace ctl list", text);
     return 0;
 }
 
@@ -196,7 +196,7 @@ int ctl_main(int argc, char **argv)
     if (o.command[0] && !o.command[1] && !read_pid(o.command[0]))
         return EXIT_FAILURE;
     if (!o.command[0] || !o.command[1] || o.command[2]) {
-        say("ctl takes a process's number and a command" HELP);
+        complain("ctl takes a process's number and a command" HELP);
         return EXIT_FAILURE;
     }
     struct link l;

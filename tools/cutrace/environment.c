@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "report/guess.h"
 #include "role.h"
-#include "say.h"
 
 static char **made;
 static size_t count;
@@ -19,7 +19,7 @@ static char *join(const char *name, const char *value)
 {
     char *text;
     if (asprintf(&text, "%s=%s", name, value) < 0) {
-        say("%s", strerror(errno));
+        complain("%s", strerror(errno));
         exit(125);
     }
     return text;
@@ -158,7 +158,7 @@ static void set_trace(const struct options *o)
 #define PREFIX_LETTERS (sizeof(PREFIX) - 1)
 
 /* A misspelt variable would be without effect. */
-static void say_unknown(const char *entry)
+static void complain_unknown(const char *entry)
 {
     const char *names[OPTION_COUNT];
     size_t known = 0, len = strcspn(entry, "=");
@@ -171,16 +171,16 @@ static void say_unknown(const char *entry)
         if (!strcmp(names[i], name + PREFIX_LETTERS))
             return;
     const char *meant = ct_guess(name + PREFIX_LETTERS, names, known);
-    say("%s is no variable of cutrace%s%s%s", name,
-        meant ? " (did you mean " PREFIX : " (cutrace --help has them", meant ? meant : "",
-        meant ? "?)" : ")");
+    complain("%s is no variable of cutrace%s%s%s", name,
+             meant ? " (did you mean " PREFIX : " (cutrace --help has them", meant ? meant : "",
+             meant ? "?)" : ")");
 }
 
 static void look_for_unknown(void)
 {
     for (size_t i = 0; i < count; i++)
         if (!strncmp(made[i], PREFIX, PREFIX_LETTERS) && role_speaks())
-            say_unknown(made[i]);
+            complain_unknown(made[i]);
 }
 
 char **environment_make(const struct options *o, const char *library, const char *list)
@@ -191,7 +191,7 @@ char **environment_make(const struct options *o, const char *library, const char
         inherited++;
     made = calloc(inherited + OPTION_COUNT + 8, sizeof(*made));
     if (!made) {
-        say("%s", strerror(errno));
+        complain("%s", strerror(errno));
         exit(125);
     }
     memcpy(made, environ, inherited * sizeof(*made));

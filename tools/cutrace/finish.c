@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "gather.h"
 #include "job.h"
 #include "list.h"
 #include "role.h"
-#include "say.h"
 #include "unheard.h"
 
 #define RANKS_SHOWN "8"
@@ -64,7 +64,7 @@ static void add_options(struct arguments *a, const struct options *o)
 static int where_text_goes(const struct options *o)
 {
     bool rows = options_has(o, OPTION_CSV) && options_has(o, OPTION_LOG_FILE);
-    return rows ? say_where_else() : say_where();
+    return rows ? complain_where_else() : complain_where();
 }
 
 static void print_table(const struct options *o, const char *report, const char *const *paths,
@@ -78,10 +78,10 @@ static void print_table(const struct options *o, const char *report, const char 
     add(&a, "--");
     for (size_t i = 0; i < count; i++)
         add(&a, paths[i]);
-    int status = job_tool(report, a.word, say_where(),
+    int status = job_tool(report, a.word, complain_where(),
                           where_text_goes(o)); /* the report says its own failures */
     if (status < 0 || status >= 127)
-        say("the table could not be printed: %s failed", report);
+        complain("the table could not be printed: %s failed", report);
     free(a.word);
 }
 
@@ -97,7 +97,7 @@ static void print_ranks(const char *report, const char *const *paths, size_t cou
     add(&a, "--");
     for (size_t i = 0; i < count; i++)
         add(&a, paths[i]);
-    job_tool(report, a.word, say_where(), say_where());
+    job_tool(report, a.word, complain_where(), complain_where());
     free(a.word);
 }
 
@@ -138,8 +138,8 @@ static void say_who_runs(const struct list *l, pid_t pid)
 {
     for (size_t i = 0; i < l->count; i++)
         if (l->files[i].open && !l->files[i].trace)
-            say_of(pid, "Process %d still runs and goes on writing %s", (int)l->files[i].pid,
-                   short_path(l->files[i].path));
+            complain_of(pid, "Process %d still runs and goes on writing %s", (int)l->files[i].pid,
+                        short_path(l->files[i].path));
 }
 
 static void say_what_next(pid_t pid, const char *report, const char *const *paths, size_t count)
@@ -148,9 +148,9 @@ static void say_what_next(pid_t pid, const char *report, const char *const *path
     size_t at = 0;
     for (size_t i = 0; i < count && i < FILES_NAMED && at < sizeof(line); i++)
         at += (size_t)snprintf(line + at, sizeof(line) - at, " %s",
-                               say_quoted(short_path(paths[i]), room, sizeof(room)));
-    say_of(pid, "Look at it again, or closer: cutrace-report%s%s%s", report, line,
-           count > FILES_NAMED ? " ..." : "");
+                               complain_quoted(short_path(paths[i]), room, sizeof(room)));
+    complain_of(pid, "Look at it again, or closer: cutrace-report%s%s%s", report, line,
+                count > FILES_NAMED ? " ..." : "");
 }
 
 /* Profiles of other ranks are other launchers', and may still be written. */
@@ -159,7 +159,7 @@ static void say_all_ranks(pid_t pid, const char *path)
     char all[4096];
     struct ct_text t = ct_text_in(all, sizeof(all));
     if (ct_rank_has_job(role_rank()) && ct_rank_add_all(&t, short_path(path)))
-        say_of(pid, "The table of all ranks: cutrace-report ranks %s", all);
+        complain_of(pid, "The table of all ranks: cutrace-report ranks %s", all);
 }
 
 /* A file may have been removed since, or be where the launcher cannot see it. */
@@ -172,24 +172,24 @@ static void say_who_left_none(const struct list *l, pid_t pid)
     else if (l->started && !l->profiles && unheard_say_files(pid))
         return; /* these processes could not tell when their files had names */
     else if (l->started == 1 && !l->profiles)
-        say_of(pid, "The process that started CUDA left no profile that can be found");
+        complain_of(pid, "The process that started CUDA left no profile that can be found");
     else if (l->profiles < l->started)
-        say_of(pid, "Of %zu processes that started CUDA %zu left no profile that can be found",
-               l->started, l->started - l->profiles);
+        complain_of(pid, "Of %zu processes that started CUDA %zu left no profile that can be found",
+                    l->started, l->started - l->profiles);
 }
 
 /* The report names the profiles that it is given. */
 static void say_files(pid_t pid, const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        say_of(pid, "Generated result file: %s", paths[i]);
+        complain_of(pid, "Generated result file: %s", paths[i]);
 }
 
 /* A file of rows ends with a row: other lines go to the terminal. */
 static void say_beside_rows(const struct options *o)
 {
-    if (where_text_goes(o) != say_where())
-        say_to(where_text_goes(o));
+    if (where_text_goes(o) != complain_where())
+        complain_to(where_text_goes(o));
 }
 
 /* The traces, if they are wanted and there are some; else the profiles. */
@@ -210,7 +210,7 @@ static void tell(const struct options *o, const char *report, const struct list 
         say_who_runs(l, pid);
         return;
     }
-    bool rows_last = options_has(o, OPTION_CSV) && where_text_goes(o) == say_where();
+    bool rows_last = options_has(o, OPTION_CSV) && where_text_goes(o) == complain_where();
     if (!rows_last)
         print_tables(o, report, traced ? traces : profiles, traced ? trace_count : count);
     say_beside_rows(o);

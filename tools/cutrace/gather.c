@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/rank.h"
+#include "complain.h"
 #include "job.h"
 #include "role.h"
-#include "say.h"
 
 struct group {
     const char **paths;
@@ -74,7 +74,8 @@ static bool merge(const struct group *g, const char *report, const char *to)
     words[n++] = to;
     words[n++] = "--";
     memcpy(words + n, g->paths, g->count * sizeof(*words));
-    bool done = job_tool(report, (char **)(uintptr_t)words, say_where(), say_where()) == 0;
+    bool done =
+        job_tool(report, (char **)(uintptr_t)words, complain_where(), complain_where()) == 0;
     free(words);
     for (size_t i = 0; done && i < g->count; i++)
         if (strcmp(g->paths[i], to))

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "family.h"
 #include "own.h"
-#include "say.h"
 #include "witness.h"
 
 #define LOOK_NS 50000000 /* between looks whether CUDA has started */
@@ -73,7 +73,7 @@ static void execute(const struct job *j)
     execvpe(j->argv[0], j->argv, j->environment);
     if (errno != E2BIG)
         return;
-    say("%s: no room for cutrace's variables: it runs unprofiled", j->argv[0]);
+    complain("%s: no room for cutrace's variables: it runs unprofiled", j->argv[0]);
     execvp(j->argv[0], j->argv);
 }
 

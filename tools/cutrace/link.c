@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "complain.h"
 
 #define PATIENCE_S 10
 
@@ -131,27 +131,29 @@ static uid_t user_of(pid_t pid)
 static void say_closed(pid_t pid)
 {
     if (user_of(pid) == geteuid())
-        say("process %d is this user's, but its descriptors cannot be read, as of one that is not "
+        complain(
+            "process %d is this user's, but its descriptors cannot be read, as of one that is not "
             "dumpable or may do more: root may ask",
             (int)pid);
     else if (geteuid() == 0)
-        say("the descriptors of process %d cannot be read: for another user's, root needs "
-            "CAP_SYS_PTRACE",
-            (int)pid);
+        complain("the descriptors of process %d cannot be read: for another user's, root needs "
+                 "CAP_SYS_PTRACE",
+                 (int)pid);
     else
-        say("process %d is another user's: its own user and root may ask", (int)pid);
+        complain("process %d is another user's: its own user and root may ask", (int)pid);
 }
 
 static void say_why_not(pid_t pid)
 {
     if (has_ended(pid))
-        say("there is no process %d", (int)pid);
+        complain("there is no process %d", (int)pid);
     else if (has_library(pid))
-        say("process %d has libcutrace.so, but does not listen: it has not started CUDA, was left "
+        complain(
+            "process %d has libcutrace.so, but does not listen: it has not started CUDA, was left "
             "out, or has CUTRACE_CONTROL=off",
             (int)pid);
     else
-        say("process %d runs without libcutrace.so", (int)pid);
+        complain("process %d runs without libcutrace.so", (int)pid);
 }
 
 /* Sockets' names are of a network namespace, and containers often have one of their own. */
@@ -166,8 +168,8 @@ static bool enter_network_of(pid_t pid)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool entered = fd >= 0 && !setns(fd, CLONE_NEWNET);
     if (!entered)
-        say("process %d is in another network namespace: ask as root, or inside its container",
-            (int)pid);
+        complain("process %d is in another network namespace: ask as root, or inside its container",
+                 (int)pid);
     if (fd >= 0)
         close(fd);
     return entered;
@@ -204,8 +206,8 @@ bool link_find(struct link *l, pid_t pid)
     else if (!found)
         say_why_not(pid);
     else if (!has_key)
-        say("process %d has no key to its socket: its libcutrace.so is of another version",
-            (int)pid);
+        complain("process %d has no key to its socket: its libcutrace.so is of another version",
+                 (int)pid);
     return found && has_key && enter_network_of(pid);
 }
 
@@ -264,7 +266,7 @@ static enum link_result fail(const struct link *l, const char *why)
 {
     if (has_ended(l->pid))
         return LINK_ENDED;
-    say("process %d %s", (int)l->pid, why);
+    complain("process %d %s", (int)l->pid, why);
     return LINK_FAILED;
 }
 

@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "cutrace/run.h"
 #include "format/write.h"
 #include "own.h"
-#include "say.h"
 #include "system/hush.h"
 
 #define CLOSE_TRIES 50 /* of 10 ms */
@@ -161,7 +161,7 @@ void list_pass_on(pid_t launcher, const char *path)
     int bytes = asprintf(&record, "%c %d%c%c%s", CT_RUN_PASSED, (int)launcher, 0, 0, path);
     ct_hush_begin(&hush);
     if (file >= 0 && bytes > 0 && write(file, record, (size_t)bytes + 1) < 0)
-        say("%s: the cutrace outside cannot be told: %s", path, strerror(errno));
+        complain("%s: the cutrace outside cannot be told: %s", path, strerror(errno));
     ct_hush_end(&hush);
     if (bytes > 0)
         free(record);
@@ -175,7 +175,7 @@ void list_read(struct list *l)
     const char *at, *end;
     *l = (struct list){.known = read_all(&at, &end) != NULL}; /* never freed: files point into it */
     if (!l->known && fd >= 0)
-        say("what processes told cannot be read: %s", strerror(errno));
+        complain("what processes told cannot be read: %s", strerror(errno));
     for (struct record r; next(&r, &at, end);)
         add(l, &r);
     for (int i = 0; any_open(l) && i < CLOSE_TRIES; i++)

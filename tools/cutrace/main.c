@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "ctl.h"
 #include "cutrace/trace.h"
 #include "environment.h"
@@ -27,7 +28,6 @@
 #include "program.h"
 #include "report/guess.h"
 #include "role.h"
-#include "say.h"
 #include "system/parent.h"
 #include "unheard.h"
 
@@ -76,7 +76,7 @@ static _Noreturn void cannot_run(const char *name, int error)
         why = why_no_command(name);
     else if (error == ENOENT && !access(name, F_OK))
         why = "the interpreter that it names was not found";
-    say("%s: %s", *name ? name : say_quoted(name, room, sizeof(room)), why);
+    complain("%s: %s", *name ? name : complain_quoted(name, room, sizeof(room)), why);
     exit(missing ? NOT_FOUND : NOT_EXECUTABLE);
 }
 
@@ -84,7 +84,7 @@ static const char *need_report(void)
 {
     const char *report = place_report();
     if (!report) {
-        say("cutrace-report was not found beside cutrace, nor in " CT_BINDIR);
+        complain("cutrace-report was not found beside cutrace, nor in " CT_BINDIR);
         exit(FAILED);
     }
     return report;
@@ -94,12 +94,13 @@ static const char *need_library(void)
 {
     const char *library = place_library();
     if (!library) {
-        say("libcutrace.so was not found in " CT_LIBDIR ", nor where it is beside cutrace");
+        complain("libcutrace.so was not found in " CT_LIBDIR ", nor where it is beside cutrace");
         exit(FAILED);
     }
     library = place_preloadable(library);
     if (!library) {
-        say("the path of libcutrace.so holds blanks, colons or $, and no link to it could be made: "
+        complain(
+            "the path of libcutrace.so holds blanks, colons or $, and no link to it could be made: "
             "%s",
             strerror(errno));
         exit(FAILED);
@@ -120,7 +121,7 @@ static void need_pattern(const char *option, const char *pattern)
     const char *wrong = pattern ? pattern_check(pattern) : NULL;
     if (!wrong)
         return;
-    say("--%s '%s': %s", option, pattern, wrong);
+    complain("--%s '%s': %s", option, pattern, wrong);
     exit(FAILED);
 }
 
@@ -138,7 +139,7 @@ static void need_writable(const char *path)
         errno = EISDIR;
     else if (access(path, F_OK) ? !access(place, W_OK | X_OK) : !access(path, W_OK))
         return;
-    say("%s: cannot be written: %s", path, strerror(errno));
+    complain("%s: cannot be written: %s", path, strerror(errno));
     exit(FAILED);
 }
 
@@ -179,7 +180,7 @@ static void check_outputs(const struct options *o)
         add_own_rank(path, sizeof(path));
     bool there = lstat(path, &st) == 0 && !S_ISDIR(st.st_mode);
     if (!options_has(o, OPTION_OVERWRITE) && there) {
-        say("%s: is there already; -f overwrites it", path);
+        complain("%s: is there already; -f overwrites it", path);
         exit(FAILED);
     }
     need_writable(path);
@@ -190,7 +191,7 @@ static void open_log(const char *pattern, pid_t pid)
 {
     char path[4096];
     if (log_stream >= 0) {
-        say_to(log_stream);
+        complain_to(log_stream);
         return;
     }
     if (!pattern || !pattern_expand(path, sizeof(path), pattern, pid))
@@ -198,9 +199,9 @@ static void open_log(const char *pattern, pid_t pid)
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY;
     int fd = own_move_up(ct_parent_open_file(path, flags | (role_speaks() ? O_TRUNC : 0), 0666));
     if (fd < 0)
-        say("%s: cannot be written: %s", path, strerror(errno));
+        complain("%s: cannot be written: %s", path, strerror(errno));
     else
-        say_to(fd);
+        complain_to(fd);
 }
 
 /* ---- the two things it does ---- */
@@ -221,14 +222,14 @@ static int import(struct options *o)
         o->value[OPTION_LOG_FILE] = log;
     }
     finish_import(o, report);
-    say("%s: %s", report, strerror(errno));
+    complain("%s: %s", report, strerror(errno));
     return FAILED;
 }
 
 /* The library comes neither into the program nor into its children: nothing is left to do. */
 static _Noreturn void run_without(const struct program *p, const struct options *o)
 {
-    say("%s %s: it runs unprofiled", p->path, p->why);
+    complain("%s %s: it runs unprofiled", p->path, p->why);
     execvp(o->command[0], o->command);
     cannot_run(o->command[0], errno);
 }
@@ -242,8 +243,8 @@ static void look_at_program(const struct options *o)
     if (p.kind == PROGRAM_CLOSED)
         run_without(&p, o);
     if (p.kind == PROGRAM_STATIC)
-        say("%s %s: it runs unprofiled, but for the dynamic programs that it starts", p.path,
-            p.why);
+        complain("%s %s: it runs unprofiled, but for the dynamic programs that it starts", p.path,
+                 p.why);
 }
 
 static int run(const struct options *o)
@@ -257,7 +258,7 @@ static int run(const struct options *o)
                     .timeout_s = o->value[OPTION_TIMEOUT] ? atof(o->value[OPTION_TIMEOUT]) : 0,
                     .has_started = list_has_started};
     if (!list)
-        say("what processes write cannot be found out: %s", strerror(errno));
+        complain("what processes write cannot be found out: %s", strerror(errno));
     unheard_start(environment_output());
     int error = job_start(&j);
     if (error)
@@ -266,8 +267,8 @@ static int run(const struct options *o)
     job_wait(&j);
     place_tidy();
     if (j.timed_out)
-        say_of(j.pid, "The program was ended %s s after it had started CUDA",
-               o->value[OPTION_TIMEOUT]);
+        complain_of(j.pid, "The program was ended %s s after it had started CUDA",
+                    o->value[OPTION_TIMEOUT]);
     former_end();
     finish(o, report, j.pid);
     job_end_as(j.status);
@@ -286,7 +287,7 @@ int main(int argc, char **argv)
         return FAILED;
     switch (options_parse(&o, argc, argv)) {
     case OPTIONS_RUN:
-        say_to(own_move_up(dup(STDERR_FILENO)));
+        complain_to(own_move_up(dup(STDERR_FILENO)));
         role_find(&o);
         return options_has(&o, OPTION_IMPORT) ? import(&o) : run(&o);
     case OPTIONS_DONE:

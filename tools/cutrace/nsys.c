@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "report/guess.h"
-#include "say.h"
 
 #define WRONG 125
 #define FIRST_CODE 256
@@ -75,13 +75,13 @@ static void refuse(const char *command, int code, char **argv, const struct opti
     char hint[CT_GUESS_BYTES];
     const char *word = argv[optind - 1];
     if (code == ':') {
-        say("%s: '%s' requires an argument", command, word);
+        complain("%s: '%s' requires an argument", command, word);
         return;
     }
     const char *dashed = optopt ? ct_guess_dash(hint, argv, optind, optopt, longs) : NULL;
     if (!optopt)
         ct_guess_option(hint, word, longs);
-    say("'%s' is no option of %s that is known here%s", dashed ? dashed : word, command, hint);
+    complain("'%s' is no option of %s that is known here%s", dashed ? dashed : word, command, hint);
 }
 
 /* ---- profile ---- */
@@ -101,7 +101,7 @@ static bool take_range(struct words *w, const struct row *r, const char *value)
     if (!strcmp(value, "cudaProfilerApi"))
         add(w, "--profile-from-start=off");
     else if (strcmp(value, "nvtx") && strcmp(value, "none")) {
-        say("'%s' is no value of --%s here: %s", value, r->name, r->text);
+        complain("'%s' is no value of --%s here: %s", value, r->name, r->text);
         return false;
     }
     return true;
@@ -112,7 +112,7 @@ static bool take(struct words *w, const struct row *r, const char *value)
 {
     bool is_off = !strcmp(value, "false") || !strcmp(value, "none");
     if ((r->kind == SWITCH || r->kind == STATS) && !is_off && strcmp(value, "true") != 0) {
-        say("'%s' is no value of --%s: true or false", value, r->name);
+        complain("'%s' is no value of --%s: true or false", value, r->name);
         return false;
     }
     switch (r->kind) {
@@ -129,7 +129,7 @@ static bool take(struct words *w, const struct row *r, const char *value)
         break;
     case TRACE:
         if (!has(value, "cuda") && !has(value, "cuda-hw") && !has(value, "nvtx"))
-            say("--trace=%s: %s", value, r->text);
+            complain("--trace=%s: %s", value, r->text);
         break;
     case NODES:
         add_value(w, r->option, strncmp(value, "node", 4) ? "off" : "on");
@@ -145,10 +145,10 @@ static bool take(struct words *w, const struct row *r, const char *value)
         break;
     case NONE:
         if (!is_off)
-            say("--%s has no counterpart and is ignored: %s", r->name, r->text);
+            complain("--%s has no counterpart and is ignored: %s", r->name, r->text);
         break;
     case NOT:
-        say("there is no --%s here: %s", r->name, r->text);
+        complain("there is no --%s here: %s", r->name, r->text);
         return false;
     case SILENT:
         break;
@@ -367,10 +367,10 @@ int nsys_export(int argc, char **argv, const char *report)
     if (!parse(&r, argc, argv))
         return WRONG;
     if (strcmp(r.type, "sqlite")) {
-        say("export: there is no --type %s here: sqlite, or cutrace-report --format chrome, "
-            "perfetto, "
-            "html, json or csv",
-            r.type);
+        complain("export: there is no --type %s here: sqlite, or cutrace-report --format chrome, "
+                 "perfetto, "
+                 "html, json or csv",
+                 r.type);
         return WRONG;
     }
     const char *trace = file_of(r.file, ".trace");

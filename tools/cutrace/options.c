@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "config.h"
 #include "help.h"
 #include "options/setting.h"
 #include "report/guess.h"
-#include "say.h"
 
 #define FIRST_CODE 256 /* above all letters */
 
@@ -196,11 +196,11 @@ static enum options_result take(struct options *o, int id, const char *value)
 {
     const struct option_row *r = &option_rows[id];
     if (id == OPTION_KERNELS && value && !(value = kernel_of(value))) {
-        say("--kernels chooses by name alone here, not by context, stream or invocation");
+        complain("--kernels chooses by name alone here, not by context, stream or invocation");
         return OPTIONS_WRONG;
     }
     if (value && !is_possible(r, value)) {
-        say("'%s' is no value of --%s: %s", value, r->name, form_of(r));
+        complain("'%s' is no value of --%s: %s", value, r->name, form_of(r));
         return OPTIONS_WRONG;
     }
     o->value[id] = value ? value : "";
@@ -264,9 +264,9 @@ static void refuse_unknown(const struct getopt_tables *t, char **argv)
     else
         why = ct_guess_option(hint, word, t->longs);
     if (word)
-        say("%s option '%s'%s", why, word, hint);
+        complain("%s option '%s'%s", why, word, hint);
     else
-        say("invalid option -- '%c'%s", optopt, hint);
+        complain("invalid option -- '%c'%s", optopt, hint);
 }
 
 static enum options_result refuse(const struct getopt_tables *t, int code, char **argv)
@@ -275,15 +275,15 @@ static enum options_result refuse(const struct getopt_tables *t, int code, char 
     int id = row_of(optopt);
     const struct refusal *taken = code == ':' ? refusal_of(optopt) : NULL;
     if (r && optarg && r->values)
-        say("there is no --%s=%s here: %s", r->name, optarg, r->instead);
+        complain("there is no --%s=%s here: %s", r->name, optarg, r->instead);
     else if (r)
-        say("there is no --%s here: %s", r->name, r->instead);
+        complain("there is no --%s here: %s", r->name, r->instead);
     else if (code == ':')
-        say("option '--%s' requires an argument (try --help)", id >= 0 ? option_rows[id].name
-                                                               : taken ? taken->name
-                                                                       : "?");
+        complain("option '--%s' requires an argument (try --help)", id >= 0 ? option_rows[id].name
+                                                                    : taken ? taken->name
+                                                                            : "?");
     else if (id >= 0)
-        say("option '--%s' takes no argument (try --help)", option_rows[id].name);
+        complain("option '--%s' takes no argument (try --help)", option_rows[id].name);
     else
         refuse_unknown(t, argv);
     return OPTIONS_WRONG;
@@ -322,17 +322,17 @@ static enum options_result check(const struct options *o)
 {
     const char *excluded = excluded_pair(o), *idle = idle_option(o);
     if (options_has(o, OPTION_IMPORT) == (*o->command != NULL)) {
-        say(*o->command ? "-i runs no program, but '%s' is given"
-                        : "no program is given (try --help)",
-            *o->command);
+        complain(*o->command ? "-i runs no program, but '%s' is given"
+                             : "no program is given (try --help)",
+                 *o->command);
         return OPTIONS_WRONG;
     }
     if (idle) {
-        say("-i runs no program, and --%s would change nothing", idle);
+        complain("-i runs no program, and --%s would change nothing", idle);
         return OPTIONS_WRONG;
     }
     if (excluded) {
-        say("%s", excluded);
+        complain("%s", excluded);
         return OPTIONS_WRONG;
     }
     return OPTIONS_RUN;

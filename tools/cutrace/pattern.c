@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "role.h"
-#include "say.h"
 
 const char *pattern_check(const char *pattern)
 {
@@ -37,7 +37,7 @@ static const char *variable(const char **p)
     *p += len + 2;
     const char *value = getenv(name);
     if (!value)
-        say("cannot find environment variable \"%s\"", name);
+        complain("cannot find environment variable \"%s\"", name);
     return value;
 }
 
@@ -76,6 +76,6 @@ bool pattern_expand(char *to, size_t size, const char *pattern, pid_t pid)
         at += (size_t)snprintf(to + at, size - at, "%s", text);
     }
     if (at >= size)
-        say("%s: the name is too long", pattern);
+        complain("%s: the name is too long", pattern);
     return at < size;
 }

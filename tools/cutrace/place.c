@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "complain.h"
 #include "system/trust.h"
 
 /* Separators of LD_PRELOAD, and the sign that $LIB, $ORIGIN and the like begin with. */
@@ -35,7 +35,7 @@ static bool is_trusted(const char *path)
     own[n > 0 ? n : 0] = '\0';
     int fd = ct_trust_open(path, own);
     if (fd < 0)
-        say("%s is not used, as others than its owner and root could exchange it", path);
+        complain("%s is not used, as others than its owner and root could exchange it", path);
     else
         close(fd);
     return fd >= 0;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "config.h"
 #include "report/names.h"
 #include "report/profile/pairs.h"
@@ -16,7 +17,6 @@
 #include "report/stacks/line_sums.h"
 #include "report/terminal.h"
 #include "report/units.h"
-#include "say.h"
 
 #define LEAST_NAME 24 /* characters: before a name gets less, a column goes */
 
@@ -165,8 +165,8 @@ enum link_result top_take(struct top *t, enum top_order order)
         return result;
     t->recording = a.flags & CT_CTL_RECORDING;
     if (fd < 0 || ct_summary_read_open(&s, fd, &error) || !s.process_count) {
-        say("the profile of process %d cannot be read%s%s", (int)t->link.pid, fd < 0 ? "" : ": it ",
-            fd < 0 ? "" : error.text);
+        complain("the profile of process %d cannot be read%s%s", (int)t->link.pid,
+                 fd < 0 ? "" : ": it ", fd < 0 ? "" : error.text);
         result = LINK_FAILED;
     } else {
         add_profile(t, &s);
@@ -418,7 +418,7 @@ static bool read_times(const char *text, unsigned long *times)
     *times = text ? strtoul(text, &end, 10) : (unsigned long)-1;
     if (!text || (*text >= '0' && *text <= '9' && !*end && *times))
         return true;
-    say("'%s' is no number of tables", text);
+    complain("'%s' is no number of tables", text);
     return false;
 }
 
@@ -448,7 +448,7 @@ int top(const struct link *l, const struct options *o)
     ct_string_free(&t.command);
     ct_string_free(&t.device);
     if (result == LINK_ENDED)
-        say("process %d has ended, or listens no more", (int)l->pid);
+        complain("process %d has ended, or listens no more", (int)l->pid);
     return result == LINK_ANSWERED || (result == LINK_ENDED && t.age_ns) ? EXIT_SUCCESS
                                                                          : EXIT_FAILURE;
 }

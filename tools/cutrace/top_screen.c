@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "complain.h"
 #include "top.h"
 
 #define HEAD (TOP_HEAD + 2) /* and the line of order and keys, and the heading */
@@ -174,8 +174,8 @@ enum link_result top_screen(struct top *t, enum top_order order, unsigned delay_
     setlocale(LC_CTYPE, "");
     if (!open_terminal()) {
         const char *name = getenv("TERM");
-        say("there is no description of the terminal '%s': use -b, or TERM=xterm-256color",
-            name ? name : "");
+        complain("there is no description of the terminal '%s': use -b, or TERM=xterm-256color",
+                 name ? name : "");
         return LINK_FAILED;
     }
     cbreak();

@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "format/read.h"
 #include "list.h"
 #include "pattern.h"
-#include "say.h"
 
 #define NS_IN_S 1000000000u
 #define MOST_NAMED 8
@@ -67,13 +67,14 @@ static bool say_profile(pid_t program, int fd, const char *name)
     if (!ct_summary_is_one(fd))
         return false;
     if (ct_summary_read_open(&s, fd, &error)) {
-        say_of(program, "%s%s was written meanwhile, by whom is not told in it", directory, name);
+        complain_of(program, "%s%s was written meanwhile, by whom is not told in it", directory,
+                    name);
         return true;
     }
     since = s.process_count && s.process->start_unix_ns >= began_ns;
     if (since)
-        say_of(program, "Process %u wrote %s%s, and could not be heard of here",
-               (unsigned)s.process->pid, directory, name);
+        complain_of(program, "Process %u wrote %s%s, and could not be heard of here",
+                    (unsigned)s.process->pid, directory, name);
     ct_summary_free(&s);
     return since;
 }
@@ -82,8 +83,8 @@ static bool say_file(pid_t program, int at, const char *name)
 {
     int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) {
-        say_of(program, "%s%s was written meanwhile, and cannot be read here: %s", directory, name,
-               strerror(errno));
+        complain_of(program, "%s%s was written meanwhile, and cannot be read here: %s", directory,
+                    name, strerror(errno));
         return true;
     }
     bool said = say_profile(program, fd, name);
@@ -166,7 +167,7 @@ static void take_passed(pid_t pid, const char *wanted, const char *path)
 {
     (void)wanted;
     passed++;
-    say_of(speaker, "%s is of the cutrace in this one's run, process %d", path, (int)pid);
+    complain_of(speaker, "%s is of the cutrace in this one's run, process %d", path, (int)pid);
 }
 
 void unheard_say(pid_t program)
@@ -179,7 +180,7 @@ void unheard_say(pid_t program)
     if (!*why)
         look_for_driver();
     if (*why)
-        say_of(program, "No process has started CUDA: there is no profile%s", why);
+        complain_of(program, "No process has started CUDA: there is no profile%s", why);
     else
-        say_of(program, "No process has told that it started CUDA: there is no profile");
+        complain_of(program, "No process has told that it started CUDA: there is no profile");
 }

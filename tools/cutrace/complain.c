@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "say.h"
+#include "complain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,19 +16,19 @@
 static int target = STDERR_FILENO;
 static int last_resort = -1; /* the target before there was a log */
 
-void say_to(int fd)
+void complain_to(int fd)
 {
     if (target != STDERR_FILENO)
         last_resort = target;
     target = fd;
 }
 
-int say_where(void)
+int complain_where(void)
 {
     return target;
 }
 
-int say_where_else(void)
+int complain_where_else(void)
 {
     return last_resort < 0 ? target : last_resort;
 }
@@ -57,11 +57,11 @@ static void put(const char *line, size_t len)
         return;
     target = last_resort;
     last_resort = -1;
-    say("the log cannot be written: %s", strerror(errno));
+    complain("the log cannot be written: %s", strerror(errno));
     put(line, len);
 }
 
-static void say_line(const char *prefix, const char *format, va_list arguments)
+static void complain_line(const char *prefix, const char *format, va_list arguments)
 {
     char raw[LINE_BYTES], line[LINE_BYTES + 64];
     int saved_errno = errno;
@@ -73,25 +73,25 @@ static void say_line(const char *prefix, const char *format, va_list arguments)
     errno = saved_errno;
 }
 
-void say(const char *format, ...)
+void complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_line("cutrace: ", format, arguments);
+    complain_line("cutrace: ", format, arguments);
     va_end(arguments);
 }
 
-void say_of(pid_t pid, const char *format, ...)
+void complain_of(pid_t pid, const char *format, ...)
 {
     char prefix[32];
     va_list arguments;
     snprintf(prefix, sizeof(prefix), "==%d== ", (int)pid);
     va_start(arguments, format);
-    say_line(prefix, format, arguments);
+    complain_line(prefix, format, arguments);
     va_end(arguments);
 }
 
-const char *say_quoted(const char *word, char *room, size_t size)
+const char *complain_quoted(const char *word, char *room, size_t size)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+=./,:%@";
