@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "complain.h"
+#include "descriptor.h"
 #include "family.h"
-#include "own.h"
 #include "witness.h"
 
 #define LOOK_NS 50000000 /* between looks whether CUDA has started */
@@ -102,7 +102,7 @@ static int start(struct job *j)
     if (j->pid < 0)
         return errno;
     if (!j->pid)
-        be_program(j, launcher, own_move_up(ends[1]));
+        be_program(j, launcher, descriptor_move_up(ends[1]));
     close(ends[1]);
     ssize_t n = read(ends[0], &error, sizeof(error));
     close(ends[0]);
@@ -244,7 +244,7 @@ int job_start(struct job *j)
     if (error)
         witness_end();
     else
-        own_drop_inherited();
+        descriptor_drop_inherited();
     return error;
 }
 

@@ -13,8 +13,8 @@
 
 #include "complain.h"
 #include "cutrace/run.h"
+#include "descriptor.h"
 #include "format/write.h"
-#include "own.h"
 #include "system/hush.h"
 
 #define CLOSE_TRIES 50 /* of 10 ms */
@@ -27,7 +27,7 @@ const char *list_make(void)
 {
     static char name[64];
     struct ct_hush hush;
-    fd = own_move_up(memfd_create("cutrace-run", MFD_CLOEXEC));
+    fd = descriptor_move_up(memfd_create("cutrace-run", MFD_CLOEXEC));
     ct_hush_begin(&hush); /* the list is a file, and some users limit the size of files */
     bool begun = fd >= 0 && write(fd, CT_RUN_MAGIC, CT_RUN_MAGIC_BYTES) == CT_RUN_MAGIC_BYTES;
     ct_hush_end(&hush);

@@ -15,6 +15,7 @@
 #include "complain.h"
 #include "ctl.h"
 #include "cutrace/trace.h"
+#include "descriptor.h"
 #include "environment.h"
 #include "finish.h"
 #include "former.h"
@@ -22,7 +23,6 @@
 #include "list.h"
 #include "nsys.h"
 #include "options.h"
-#include "own.h"
 #include "pattern.h"
 #include "place.h"
 #include "program.h"
@@ -163,7 +163,7 @@ static void check_outputs(const struct options *o)
     const char *output = o->value[OPTION_OUTPUT];
     const char *log = stream_of(o->value[OPTION_LOG_FILE]) < 0 ? o->value[OPTION_LOG_FILE] : NULL;
     if (!log && options_has(o, OPTION_LOG_FILE))
-        log_stream = own_move_up(dup(stream_of(o->value[OPTION_LOG_FILE])));
+        log_stream = descriptor_move_up(dup(stream_of(o->value[OPTION_LOG_FILE])));
     need_pattern("export-profile", output);
     need_pattern("log-file", log);
     char path[4096];
@@ -197,7 +197,8 @@ static void open_log(const char *pattern, pid_t pid)
     if (!pattern || !pattern_expand(path, sizeof(path), pattern, pid))
         return;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY;
-    int fd = own_move_up(ct_parent_open_file(path, flags | (role_speaks() ? O_TRUNC : 0), 0666));
+    int fd =
+        descriptor_move_up(ct_parent_open_file(path, flags | (role_speaks() ? O_TRUNC : 0), 0666));
     if (fd < 0)
         complain("%s: cannot be written: %s", path, strerror(errno));
     else
@@ -287,7 +288,7 @@ int main(int argc, char **argv)
         return FAILED;
     switch (options_parse(&o, argc, argv)) {
     case OPTIONS_RUN:
-        complain_to(own_move_up(dup(STDERR_FILENO)));
+        complain_to(descriptor_move_up(dup(STDERR_FILENO)));
         role_find(&o);
         return options_has(&o, OPTION_IMPORT) ? import(&o) : run(&o);
     case OPTIONS_DONE:

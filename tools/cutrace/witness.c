@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "own.h"
+#include "descriptor.h"
 
 #define HIGHEST 64  /* signal */
 #define LOOK_MS 100 /* between looks whether the witness is stopped */
@@ -46,13 +46,13 @@ void witness_start(void)
     if (!pid) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         prctl(PR_SET_NAME, "cutrace-witness");
-        own_drop_inherited();
+        descriptor_drop_inherited();
         if (getppid() == launcher)
             testify(ends[1], launcher);
         _exit(0);
     }
     close(ends[1]);
-    testimony = own_move_up(ends[0]);
+    testimony = descriptor_move_up(ends[0]);
 }
 
 bool witness_is(pid_t process)

@@ -3,16 +3,16 @@
  * The launcher's own descriptors: above those that anybody counts on, and closed on exec. That flag
  * tells them from inherited descriptors, which are the program's.
  */
-#ifndef OWN_H
-#define OWN_H
+#ifndef DESCRIPTOR_H
+#define DESCRIPTOR_H
 
 /* Takes fd over and moves it up. -1: fd was -1, or there is no room. */
-int own_move_up(int fd);
+int descriptor_move_up(int fd);
 
 /*
  * Closes the inherited descriptors, as a pipe's reader waits for the last writer, and puts
  * /dev/null in the place of the standard streams.
  */
-void own_drop_inherited(void);
+void descriptor_drop_inherited(void);
 
 #endif

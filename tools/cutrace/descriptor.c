@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "own.h"
+#include "descriptor.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 #define LOWEST 100
 
-int own_move_up(int fd)
+int descriptor_move_up(int fd)
 {
     int up = -1;
     for (int lowest = LOWEST; fd >= 0 && up < 0 && lowest > STDERR_FILENO; lowest /= 2)
@@ -18,7 +18,7 @@ int own_move_up(int fd)
     return up;
 }
 
-void own_drop_inherited(void)
+void descriptor_drop_inherited(void)
 {
     DIR *d = opendir("/proc/self/fd");
     for (struct dirent *e; d && (e = readdir(d));) {
