@@ -103,6 +103,7 @@ tests/golden/make_profile stacks "$dir/old.bin" || exit 99
 same edited edited.diff.txt diff --per line "$dir/old.bin"
 same edited edited.diff.csv diff --per line --format csv --sort=own_change,old_line "$dir/old.bin"
 same edited edited.summary.csv summary:base --format csv
+same packaged packaged.txt
 same basic basic.diff.txt diff --per line "$dir/old.bin"
 same um um.total.csv um_total_sum --format csv
 same um um.total.txt um_total_sum

@@ -684,11 +684,32 @@ static void fill_edited(struct ct_build *b)
     put_stack(b, 1, last, 1, 1, 1000);
 }
 
+/* Launches from inside packages: one that the program called, and one that nothing of its own did.
+ */
+static void fill_packaged(struct ct_build *b)
+{
+    struct ct_file_row f = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
+    struct ct_file_row g = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1gv"));
+    for (int i = 0; i < 4; i++)
+        ct_build_time(&f, 2000);
+    ct_build_time(&g, 1000);
+    ct_build_add(b, CT_SECTION_ROWS, &f);
+    ct_build_add(b, CT_SECTION_ROWS, &g);
+    uint32_t top = put_frame(b, 0, put_line(b, "<frozen runpy>", "_run_code", 88));
+    uint32_t train = put_frame(b, top, put_line(b, "/home/me/train.py", "forward", 7));
+    uint32_t later = put_frame(b, top, put_line(b, "/home/me/train.py", "forward", 8));
+    uint32_t line =
+        put_line(b, "/opt/venv/lib64/python3.12/site-packages/torch/nn/linear.py", "forward", 134);
+    put_stack(b, 0, put_frame(b, train, line), 3, 3, 6000);
+    put_stack(b, 0, put_frame(b, later, line), 1, 1, 2000);
+    put_stack(b, 1, put_frame(b, top, line), 1, 1, 1000);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models) X(steps) X(stacks) X(edited)
+    X(models) X(steps) X(stacks) X(edited) X(packaged)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -70,9 +70,28 @@ struct shares {
     size_t ns_size;
 };
 
-static void add_share(struct shares *s, uint32_t line, const struct ct_call *call)
+/* Python's own modules, packages that were installed, and those that the interpreter has inside. */
+static bool is_library(const char *file)
 {
-    uint32_t key[] = {line, call->line}, at = ct_intern_add(&s->keys, key, sizeof(key));
+    return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+           strstr(file, "/lib/python") || strstr(file, "/lib64/python") ||
+           !strncmp(file, "<frozen ", 8);
+}
+
+/* The innermost of the program's own; where all are of libraries, the innermost. */
+static uint32_t program_line(const struct ct_calls *c, const struct ct_merged *m,
+                             const struct ct_call *operation)
+{
+    for (uint32_t at = operation->parent; at != CT_CALL_ROOT; at = c->call[at].parent)
+        if (!is_library(ct_merge_name(m, m->stacks.lines[c->call[at].line].file)))
+            return c->call[at].line;
+    return operation->line;
+}
+
+static void add_share(struct shares *s, uint32_t line, uint32_t launcher,
+                      const struct ct_call *call)
+{
+    uint32_t key[] = {line, launcher}, at = ct_intern_add(&s->keys, key, sizeof(key));
     s->ns = ct_memory_grow(s->ns, &s->ns_size, (size_t)at + 1, sizeof(*s->ns));
     s->ns[at] += call->own.ns;
 }
@@ -104,7 +123,7 @@ struct ct_launcher *ct_launchers_of(const struct ct_merged *m, const struct ct_v
     uint32_t *of = map_rows(m, gpu, o);
     for (size_t i = 1; i < c.count; i++)
         if (c.call[i].row != CT_CALL_FRAME && of[c.call[i].row] < gpu->count)
-            add_share(&s, of[c.call[i].row], &c.call[i]);
+            add_share(&s, of[c.call[i].row], program_line(&c, m, &c.call[i]), &c.call[i]);
     choose(l, &s, gpu);
     ct_intern_free(&s.keys);
     free(s.ns);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which line of Python launched most of the time of a line of the summary. */
+/*
+ * The line of Python that launched most of the time of a line of the summary: the program's own
+ * line, as that of a library says little of who wanted it.
+ */
 #ifndef CT_REPORT_LAUNCHERS_H
 #define CT_REPORT_LAUNCHERS_H
 
