@@ -88,6 +88,7 @@ enum ct_section_type {
     CT_SECTION_LINES = 24,     /* struct ct_file_line: lines of the program's source */
     CT_SECTION_FRAMES = 25,    /* struct ct_file_frame: lines in those that called them */
     CT_SECTION_STACKS = 26,    /* struct ct_file_stack: operations by row and innermost frame */
+    CT_SECTION_MODULES = 27,   /* struct ct_file_module: objects whose methods frames are in */
 };
 
 struct ct_file_section {
@@ -647,6 +648,22 @@ struct ct_file_line {
 struct ct_file_frame {
     uint32_t parent; /* the frame that called this one, as its index plus one; 0: none did */
     uint32_t line;   /* index into CT_SECTION_LINES */
+    uint32_t module; /* that it runs in, as its index plus one; 0: in none */
+    uint32_t reserved; /* zero */
+};
+
+/*
+ * An object whose forward() or __call__() ran, in that of another one, which comes before it.
+ * Frames may differ in their modules alone.
+ */
+#define CT_FILE_MODULE_DEPTH 64 /* modules are in fewer others */
+#define CT_FILE_MODULE_OTHERS UINT32_MAX
+
+struct ct_file_module {
+    uint32_t parent;   /* its index plus one; 0: in none */
+    uint32_t type;     /* string: its class's name */
+    uint32_t number;   /* among those of its type in its parent, from 0; or OTHERS: all the rest */
+    uint32_t reserved; /* zero */
 };
 
 /* Operations that ran, of one row and launched from one stack. */
@@ -658,36 +675,21 @@ struct ct_file_stack {
     uint64_t total_ns;
 };
 
+#define CT_FILE_SIZES(X)                                                                           \
+    X(ct_file_commit, 32) X(ct_file_header, CT_FILE_HEADER_BYTES) X(ct_file_payload, 8)            \
+    X(ct_file_section, 24) X(ct_file_process, 64) X(ct_file_device, 120) X(ct_file_row, 368)       \
+    X(ct_file_shape, 40) X(ct_file_bucket, 16) X(ct_file_api, 80) X(ct_file_stream, 104)           \
+    X(ct_file_node, 88) X(ct_file_note, 16) X(ct_file_activity, 168) X(ct_file_gap, 80)            \
+    X(ct_file_transfer, 40) X(ct_file_total, 40) X(ct_file_spread, 72) X(ct_file_thread, 16)       \
+    X(ct_file_range, 88) X(ct_file_cell, 56) X(ct_file_memory, 112) X(ct_file_block, 24)           \
+    X(ct_file_collective, 96) X(ct_file_unified, 160) X(ct_file_line, 16) X(ct_file_frame, 16)     \
+    X(ct_file_stack, 32) X(ct_file_module, 16)
+
 #define CT_FILE_CHECK(type, size)                                                                  \
     _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")
-CT_FILE_CHECK(ct_file_commit, 32);
-CT_FILE_CHECK(ct_file_header, CT_FILE_HEADER_BYTES);
-CT_FILE_CHECK(ct_file_payload, 8);
-CT_FILE_CHECK(ct_file_section, 24);
-CT_FILE_CHECK(ct_file_process, 64);
-CT_FILE_CHECK(ct_file_device, 120);
-CT_FILE_CHECK(ct_file_row, 368);
-CT_FILE_CHECK(ct_file_shape, 40);
-CT_FILE_CHECK(ct_file_bucket, 16);
-CT_FILE_CHECK(ct_file_api, 80);
-CT_FILE_CHECK(ct_file_stream, 104);
-CT_FILE_CHECK(ct_file_node, 88);
-CT_FILE_CHECK(ct_file_note, 16);
-CT_FILE_CHECK(ct_file_activity, 168);
-CT_FILE_CHECK(ct_file_gap, 80);
-CT_FILE_CHECK(ct_file_transfer, 40);
-CT_FILE_CHECK(ct_file_total, 40);
-CT_FILE_CHECK(ct_file_spread, 72);
-CT_FILE_CHECK(ct_file_thread, 16);
-CT_FILE_CHECK(ct_file_range, 88);
-CT_FILE_CHECK(ct_file_cell, 56);
-CT_FILE_CHECK(ct_file_memory, 112);
-CT_FILE_CHECK(ct_file_block, 24);
-CT_FILE_CHECK(ct_file_collective, 96);
-CT_FILE_CHECK(ct_file_unified, 160);
-CT_FILE_CHECK(ct_file_line, 16);
-CT_FILE_CHECK(ct_file_frame, 8);
-CT_FILE_CHECK(ct_file_stack, 32);
+#define X(type, size) CT_FILE_CHECK(type, size);
+CT_FILE_SIZES(X)
+#undef X
 _Static_assert(CT_LOSS_COUNT <= CT_FILE_LOSSES, "losses outgrow the file");
 _Static_assert(CT_IDLE_COUNT <= CT_FILE_IDLES, "reasons to be idle outgrow the file");
 _Static_assert(CT_UNIFIED_CAUSE_COUNT <= CT_FILE_UNIFIED_CAUSES, "causes outgrow the file");

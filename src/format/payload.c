@@ -485,6 +485,22 @@ static const char *check_lines(const struct ct_summary *s)
     return NULL;
 }
 
+/* Likewise below. */
+static const char *check_modules(const struct ct_summary *s)
+{
+    uint8_t *depth = calloc(s->modules_count + 1, sizeof(*depth));
+    const char *wrong = depth ? NULL : "memory for its modules is out";
+    for (size_t i = 0; i < s->modules_count && !wrong; i++) {
+        const struct ct_file_module *m = &s->modules[i];
+        if (m->parent > i || !is_string(s, m->type))
+            wrong = "a module is of no known type or parent";
+        else if ((depth[i + 1] = depth[m->parent] + 1) > CT_FILE_MODULE_DEPTH)
+            wrong = "a module is in too many others";
+    }
+    free(depth);
+    return wrong;
+}
+
 /* A frame comes after the one that called it: so none is in itself. */
 static const char *check_frames(const struct ct_summary *s)
 {
@@ -492,8 +508,8 @@ static const char *check_frames(const struct ct_summary *s)
     const char *wrong = depth ? NULL : "memory for its frames is out";
     for (size_t i = 0; i < s->frames_count && !wrong; i++) {
         const struct ct_file_frame *f = &s->frames[i];
-        if (f->parent > i || f->line >= s->lines_count)
-            wrong = "a frame is of no known line or caller";
+        if (f->parent > i || f->line >= s->lines_count || f->module > s->modules_count)
+            wrong = "a frame is of no known line, caller or module";
         else if ((depth[i + 1] = depth[f->parent] + 1) > CT_FILE_STACK_DEPTH)
             wrong = "a stack is too deep";
     }
@@ -524,7 +540,7 @@ int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *e
         check_apis,        check_ranges,         check_streams, check_nodes,  check_notes,
         check_threads,     check_program_ranges, check_lines,   check_texts,  check_activities,
         check_gaps,        check_transfers,      check_spreads, check_cells,  check_allocations,
-        check_collectives, check_unified,        check_frames,  check_stacks,
+        check_collectives, check_unified,        check_frames,  check_stacks, check_modules,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -41,7 +41,8 @@
     X(UNIFIED, unified, struct ct_file_unified)                                                    \
     X(LINES, lines, struct ct_file_line)                                                           \
     X(FRAMES, frames, struct ct_file_frame)                                                        \
-    X(STACKS, stacks, struct ct_file_stack)
+    X(STACKS, stacks, struct ct_file_stack)                                                        \
+    X(MODULES, modules, struct ct_file_module)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,

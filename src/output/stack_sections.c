@@ -9,6 +9,7 @@
 static struct {
     uint32_t file[CT_STACK_LINES];
     uint32_t function[CT_STACK_LINES];
+    uint32_t type[CT_STACK_MODULES + 1];
 } text;
 
 static uint32_t add_string(const char *s)
@@ -28,11 +29,22 @@ static void add_line(uint32_t i)
     ct_image_append(CT_SECTION_LINES, &f, sizeof(f));
 }
 
-/* A number from 1 here is an index plus one there. */
+/* A number from 1 here is an index plus one there, as in the next one. */
+static void add_module(uint32_t module)
+{
+    const struct ct_stack_module *m = ct_stack_module(module);
+    bool is_first = m->same_type == module;
+    text.type[module] = is_first ? add_string(m->type) : text.type[m->same_type];
+    struct ct_file_module f = {.parent = m->parent, .type = text.type[module], .number = m->number};
+    if (m->number == CT_STACK_OTHERS)
+        f.number = CT_FILE_MODULE_OTHERS;
+    ct_image_append(CT_SECTION_MODULES, &f, sizeof(f));
+}
+
 static void add_frame(uint32_t node)
 {
     const struct ct_stack_node *n = ct_stack_node(node);
-    struct ct_file_frame f = {.parent = n->parent, .line = n->line};
+    struct ct_file_frame f = {.parent = n->parent, .line = n->line, .module = n->module};
     ct_image_append(CT_SECTION_FRAMES, &f, sizeof(f));
 }
 
@@ -71,9 +83,12 @@ static void add_losses(void)
 void ct_stack_sections_add(void)
 {
     uint32_t nodes = ct_stack_nodes(), lines = nodes ? ct_stack_lines() : 0;
+    uint32_t modules = nodes ? ct_stack_modules() : 0;
     struct ct_stack_cell *c;
     for (uint32_t i = 0; i < lines; i++)
         add_line(i);
+    for (uint32_t module = 1; module <= modules; module++)
+        add_module(module);
     for (uint32_t node = 1; node <= nodes; node++)
         add_frame(node);
     for (uint32_t slot = 0; nodes && (c = ct_stack_cell(slot)); slot++)

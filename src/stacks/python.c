@@ -77,7 +77,11 @@ static bool has_members(const struct ct_py_layout *l, const char *type)
     bool is_qualified = l->lines == CT_PY_LOCATIONS;
     return told(type, "co_filename") == l->file && told(type, "co_firstlineno") == l->first_line &&
            told(type, is_qualified ? "co_qualname" : "co_name") == l->name &&
-           told(type, tables[l->lines]) == l->table &&
+           told(type, tables[l->lines]) == l->table && told(type, "co_argcount") == l->arguments &&
+           told(type, "co_name") == l->own_name &&
+           (is_qualified ||
+            (told(type, "co_nlocals") == l->locals_before_cells &&
+             told(type, "co_varnames") == l->names && told(type, "co_cellvars") == l->cells)) &&
            (l->lasti_bytes || ct_py_word(type + TYPE_BASIC_SIZE) == l->start);
 }
 
@@ -91,10 +95,11 @@ struct figure {
 static bool has_figures(const struct ct_py_layout *l, const char *runtime)
 {
     const struct figure figures[] = {
-        {{184, 208}, l->state_frame}, {{232, 256}, l->back},  {{240, 264}, l->code},
-        {{248, 272}, l->instruction}, {{264, 288}, l->owner}, {{280, 320}, l->file},
-        {{296, 336}, l->name},        {{304, 344}, l->table}, {{312, 352}, l->first_line},
-        {{344, 384}, l->start},       {{16, 16}, 0},
+        {{184, 208}, l->state_frame}, {{232, 256}, l->back},         {{240, 264}, l->code},
+        {{248, 272}, l->instruction}, {{264, 288}, l->owner},        {{280, 320}, l->file},
+        {{296, 336}, l->name},        {{304, 344}, l->table},        {{312, 352}, l->first_line},
+        {{344, 384}, l->start},       {{256, 280}, l->locals},       {{320, 360}, l->arguments},
+        {{328, 368}, l->names},       {{376, 424}, CT_PY_TYPE_NAME}, {{16, 16}, 0},
     };
     bool is_14 = l->version == (3 << 8 | 14);
     if (!ct_same_text("xdebugpy", runtime, 8) || ct_py_word(runtime + 8) >> 16 != l->version)
@@ -108,8 +113,9 @@ static bool has_figures(const struct ct_py_layout *l, const char *runtime)
 const char *ct_python_check(struct ct_interpreter *i)
 {
     const struct ct_python_symbols *s = &i->of;
-    if (!s->Py_GetVersion || !s->PyCode_Type || !s->PyType_Type || !s->PyCode_Addr2Line ||
-        !s->PyFrame_GetLineNumber || !s->PyInterpreterState_Head || !s->PyInterpreterState_Next)
+    if (!s->Py_GetVersion || !s->PyCode_Type || !s->PyCell_Type || !s->PyType_Type ||
+        !s->PyCode_Addr2Line || !s->PyFrame_GetLineNumber || !s->PyInterpreterState_Head ||
+        !s->PyInterpreterState_Next)
         return "this Python does not export what is needed";
     const struct ct_py_layout *l = ct_py_layout_of(version_of(s->Py_GetVersion()));
     i->is_finalizing = s->Py_IsFinalizing ? s->Py_IsFinalizing : s->_Py_IsFinalizing;
@@ -123,7 +129,8 @@ const char *ct_python_check(struct ct_interpreter *i)
         return "frames of this Python are not laid out as its version has them";
     if (l->version >= (3 << 8 | 12) && !s->PyUnstable_InterpreterFrame_GetLine)
         return OLD;
-    i->python = (struct ct_python){.layout = l, .code_type = s->PyCode_Type};
+    i->python =
+        (struct ct_python){.layout = l, .code_type = s->PyCode_Type, .cell_type = s->PyCell_Type};
     i->asks_for_others = l->version < (3 << 8 | 12);
     return NULL;
 }
@@ -162,7 +169,26 @@ static bool is_code(const struct ct_py_layout *l, const char *code)
     return ct_py_is_address(table) && is_readable(table, CT_PY_BYTES) &&
            ct_py_word(table + CT_PY_SIZE) < 1 << 20 &&
            is_readable(table + CT_PY_BYTES, ct_py_word(table + CT_PY_SIZE)) &&
-           is_text(l, ct_py_pointer(code + l->file)) && is_text(l, ct_py_pointer(code + l->name));
+           is_text(l, ct_py_pointer(code + l->file)) && is_text(l, ct_py_pointer(code + l->name)) &&
+           is_text(l, ct_py_pointer(code + l->own_name));
+}
+
+/* Whether the first argument, if there is one, has a name, and is an object with a type. */
+static bool has_first_argument(const struct ct_py_layout *l, const char *frame, const char *code)
+{
+    const char *names = ct_py_pointer(code + l->names);
+    const char *object = ct_py_held(l, frame + l->locals);
+    if (!ct_py_half(code + l->arguments))
+        return true;
+    if (!ct_py_is_address(names) || !is_readable(names, CT_PY_ITEMS + 8) ||
+        !is_text(l, ct_py_pointer(names + CT_PY_ITEMS)))
+        return false;
+    if (!object)
+        return true;
+    if (!ct_py_is_address(object) || !is_readable(object, CT_PY_TYPE + 8))
+        return false;
+    const char *type = ct_py_pointer(object + CT_PY_TYPE);
+    return ct_py_is_address(type) && is_readable(type, CT_PY_TYPE_NAME + 8);
 }
 
 /*
@@ -181,6 +207,19 @@ static int line_by_python(const struct ct_interpreter *i, const char *frame)
                : i->of.PyFrame_GetLineNumber(frame);
 }
 
+/* In two parts, so that one page at least is read where no other follows. */
+void ct_python_type_name(const char *type, char *name, size_t size)
+{
+    char *from = (char *)(uintptr_t)ct_py_pointer(type + CT_PY_TYPE_NAME);
+    int saved_errno = errno;
+    size_t in_page = ct_min(size - 1, 4096 - ((uintptr_t)from & 4095));
+    struct iovec to = {name, size - 1};
+    struct iovec parts[] = {{from, in_page}, {from + in_page, size - 1 - in_page}};
+    ssize_t got = process_vm_readv(getpid(), &to, 1, parts, ct_countof(parts), 0);
+    name[got > 0 ? got : 0] = '\0';
+    errno = saved_errno;
+}
+
 static const char *check_frame(const struct ct_interpreter *i, const char *frame, bool *tried)
 {
     static const char differs[] = "frames of this Python do not read as Python itself reads them";
@@ -197,6 +236,8 @@ static const char *check_frame(const struct ct_interpreter *i, const char *frame
     enum ct_py_look look = ct_py_look_at(p, frame, &spot);
     if (look != CT_PY_FRAME)
         return look == CT_PY_GARBLED ? differs : NULL;
+    if (!has_first_argument(p->layout, frame, code))
+        return differs;
     int line = (int)ct_py_line(p->layout, &spot), by_code = -1, by_frame = -1;
     by_code = i->of.PyCode_Addr2Line(code, spot.offset);
     by_frame = line_by_python(i, frame);

@@ -17,6 +17,7 @@
     X(PyInterpreterState_Head, void *(*)(void))                                                    \
     X(PyInterpreterState_Next, void *(*)(void *))                                                  \
     X(Py_GetVersion, const char *(*)(void))                                                        \
+    X(PyCell_Type, const char *)                                                                   \
     X(PyCode_Type, const char *)                                                                   \
     X(PyType_Type, const char *)                                                                   \
     X(_PyRuntime, const char *)                                                                    \
@@ -51,6 +52,9 @@ const char *ct_python_check(struct ct_interpreter *i);
  * Whatever it reads the kernel reads first. *tried: there was a frame to look at. Once, too.
  */
 const char *ct_python_check_frames(const struct ct_interpreter *i, const char *frame, bool *tried);
+
+/* A type's name, cut where `size` ends; "": it has none that can be read. */
+void ct_python_type_name(const char *type, char *name, size_t size);
 
 /* The calling thread's newest frame; NULL: it has none, or none that is its own. */
 static inline const char *ct_python_newest(const struct ct_interpreter *i)

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #define LONGEST_TEXT 4096 /* characters of a name or a path that are looked at */
+#define MOST_LOCALS 4096
 #define LARGEST_TABLE ((uint64_t)1 << 20)
 
 #define ODD_A 0x9e3779b97f4a7c15u
@@ -101,6 +102,88 @@ uint64_t ct_py_mark(const struct ct_py_layout *l, const struct ct_py_spot *spot)
     return mark_of(l, spot);
 }
 
+/* ---- modules ---- */
+
+static bool is_method_of_module(const struct ct_py_layout *l, const char *code)
+{
+    const char *name = ct_py_pointer(code + l->own_name), *text = name + l->ascii_text;
+    if (!ct_py_is_address(name))
+        return false;
+#define IS(method) !__builtin_memcmp(text, method, sizeof(method) - 1)
+    switch (ct_py_word(name + CT_PY_TEXT_LENGTH)) {
+    case 7:
+        return IS("forward");
+    case 8:
+        return IS("__call__");
+    case 10:
+        return IS("_call_impl");
+    case 18:
+        return IS("_wrapped_call_impl");
+    default:
+        return false;
+    }
+#undef IS
+}
+
+static bool begins_with_self(const struct ct_py_layout *l, const char *code)
+{
+    const char *names = ct_py_pointer(code + l->names);
+    if (!ct_py_half(code + l->arguments) || !ct_py_is_address(names) ||
+        !ct_py_word(names + CT_PY_SIZE))
+        return false;
+    const char *name = ct_py_pointer(names + CT_PY_ITEMS);
+    return ct_py_is_address(name) && ct_py_word(name + CT_PY_TEXT_LENGTH) == 4 &&
+           !__builtin_memcmp(name + l->ascii_text, "self", 4);
+}
+
+/* Up to 3.10 an argument that a closure shares is in its cell alone, which is behind the locals. */
+static CT_COLD const char *cell_of_first(const struct ct_py_layout *l, const char *frame,
+                                         const char *code)
+{
+    const char *names = ct_py_pointer(code + l->cells);
+    const char *argument = ct_py_pointer(code + l->cell_arguments);
+    uint64_t locals = ct_py_half(code + l->locals_before_cells);
+    if (!ct_py_is_address(names) || !ct_py_is_address(argument) || locals > MOST_LOCALS)
+        return NULL;
+    uint64_t count = ct_min(ct_py_word(names + CT_PY_SIZE), MOST_LOCALS);
+    for (uint64_t i = 0; i < count; i++)
+        if (!ct_py_word(argument + 8 * i))
+            return ct_py_pointer(frame + l->locals + 8 * (locals + i));
+    return NULL;
+}
+
+/* In words that are aligned, so that none reaches beyond a page that the name does not reach. */
+CT_INLINE uint64_t name_mark(const char *name)
+{
+    const char *at = (const char *)((uintptr_t)name & ~(uintptr_t)7);
+    uint64_t word = ct_py_word(at), ones = 0x0101010101010101u;
+    bool ends = (word - ones) & ~word & (ones << 7);
+    return word * ODD_C + (ends ? 0 : ct_py_word(at + 8) * ODD_D);
+}
+
+struct ct_py_self ct_py_self(const struct ct_python *p, const char *frame, const char *code)
+{
+    const struct ct_py_self none = {.id = 0};
+    const struct ct_py_layout *l = p->layout;
+    if (!is_method_of_module(l, code) || !begins_with_self(l, code))
+        return none;
+    const char *object = ct_py_held(l, frame + l->locals);
+    if (!object && l->cells)
+        object = cell_of_first(l, frame, code);
+    if (ct_py_is_address(object) && ct_py_pointer(object + CT_PY_TYPE) == p->cell_type)
+        object = ct_py_pointer(object + CT_PY_IN_CELL);
+    if (!ct_py_is_address(object))
+        return none;
+    const char *type = ct_py_pointer(object + CT_PY_TYPE);
+    if (!ct_py_is_address(type))
+        return none;
+    const char *name = ct_py_pointer(type + CT_PY_TYPE_NAME);
+    if (!ct_py_may_be_there(name))
+        return none;
+    uint64_t id = fold((uintptr_t)object ^ ODD_A, (uintptr_t)type ^ name_mark(name));
+    return (struct ct_py_self){.id = id | 1, .type = type};
+}
+
 uint64_t ct_py_stack_mark(const struct ct_python *p, const char *frame)
 {
     const struct ct_python at = *p;
@@ -117,7 +200,7 @@ uint64_t ct_py_stack_mark(const struct ct_python *p, const char *frame)
         uint64_t mark = look == CT_PY_FRAME ? mark_of(&layout, &spot) : 0;
         if (!mark)
             return 0;
-        hash = stir(hash, mark);
+        hash = stir(hash, mark ^ ct_py_self(&at, frame, spot.code).id);
     }
     return hash ? hash | 1 : 0;
 }

@@ -15,6 +15,7 @@
 struct ct_python {
     const struct ct_py_layout *layout;
     const void *code_type; /* PyCode_Type */
+    const void *cell_type; /* PyCell_Type */
 };
 
 enum ct_py_look {
@@ -48,19 +49,29 @@ CT_INLINE const char *ct_py_pointer(const char *at)
     return (const char *)(uintptr_t)ct_py_word(at);
 }
 
+CT_INLINE bool ct_py_may_be_there(const char *p)
+{
+    return (uintptr_t)p - 4096 < ((uintptr_t)1 << 48) - 4096;
+}
+
 /* Whether it can be the address of an object. */
 CT_INLINE bool ct_py_is_address(const char *p)
 {
-    return !((uintptr_t)p & 7) && (uintptr_t)p - 4096 < ((uintptr_t)1 << 48) - 4096;
+    return !((uintptr_t)p & 7) && ct_py_may_be_there(p);
+}
+
+/* A reference in a frame. */
+CT_INLINE const char *ct_py_held(const struct ct_py_layout *l, const char *at)
+{
+    uintptr_t word = (uintptr_t)ct_py_word(at);
+    if (!l->is_tagged)
+        return (const char *)word;
+    return (word & 3) == 3 ? NULL : (const char *)(word & ~(uintptr_t)3);
 }
 
 CT_INLINE const char *ct_py_code_of(const struct ct_python *p, const char *frame)
 {
-    const struct ct_py_layout *l = p->layout;
-    uintptr_t word = (uintptr_t)ct_py_word(frame + l->code);
-    if (!l->is_tagged)
-        return (const char *)word;
-    return (word & 3) == 3 ? NULL : (const char *)(word & ~(uintptr_t)3);
+    return ct_py_held(p->layout, frame + p->layout->code);
 }
 
 /* Bytes of instructions that a code object has. */
@@ -121,9 +132,21 @@ CT_INLINE const char *ct_py_newest(const struct ct_python *p, const char *state)
  */
 uint64_t ct_py_mark(const struct ct_py_layout *l, const struct ct_py_spot *spot);
 
+/* An object whose method a frame runs; id 0: there is none, or it is not known. */
+struct ct_py_self {
+    uint64_t id; /* made of its address, its type's and that one's name */
+    const char *type;
+};
+
 /*
- * A number for a whole stack, and whether it ends as one does; 0: a frame is garbled, or there is
- * none.
+ * The object in a frame of a module's method: forward(), __call__(), and those of PyTorch in
+ * between. By the method's name and by its first argument's, which is self.
+ */
+struct ct_py_self ct_py_self(const struct ct_python *p, const char *frame, const char *code);
+
+/*
+ * A number for a whole stack, modules and all, and whether it ends as one does; 0: a frame is
+ * garbled, or there is none.
  */
 uint64_t ct_py_stack_mark(const struct ct_python *p, const char *frame);
 

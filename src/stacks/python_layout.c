@@ -3,18 +3,20 @@
 
 #define VERSION(major, minor) ((major) << 8 | (minor))
 
-#define UP_TO_10(minor, unit, form, lasti, name_at, table_at)                                      \
+#define UP_TO_10(minor, unit, form, lasti, locals_at)                                              \
     {                                                                                              \
         .version = VERSION(3, minor), .lasti_bytes = unit, .lines = form, .state_frame = 24,       \
         .inner_frame = CT_PY_NONE, .back = 24, .code = 32, .instruction = lasti,                   \
-        .owner = CT_PY_NONE, .first_line = 40, .file = 104, .name = name_at, .table = table_at,    \
-        .traceable = CT_PY_NONE, .start = 48, .ascii_text = 48, .other_text = 72                   \
+        .owner = CT_PY_NONE, .locals = locals_at, .arguments = 16, .names = 72, .own_name = 112,   \
+        .locals_before_cells = 28, .cells = 88, .cell_arguments = 96, .first_line = 40,            \
+        .file = 104, .name = 112, .table = 120, .traceable = CT_PY_NONE, .start = 48,              \
+        .ascii_text = 48, .other_text = 72                                                         \
     }
 
 static const struct ct_py_layout layouts[] = {
-    UP_TO_10(8, 1, CT_PY_LNOTAB, 104, 112, 120),
-    UP_TO_10(9, 1, CT_PY_LNOTAB, 104, 112, 120),
-    UP_TO_10(10, 2, CT_PY_LINETABLE, 96, 112, 120),
+    UP_TO_10(8, 1, CT_PY_LNOTAB, 104, 360),
+    UP_TO_10(9, 1, CT_PY_LNOTAB, 104, 360),
+    UP_TO_10(10, 2, CT_PY_LINETABLE, 96, 352),
     {
         .version = VERSION(3, 11),
         .first_shim = 3,
@@ -25,6 +27,10 @@ static const struct ct_py_layout layouts[] = {
         .code = 32,
         .instruction = 56,
         .owner = 69,
+        .locals = 72,
+        .arguments = 56,
+        .names = 96,
+        .own_name = 120,
         .first_line = 72,
         .file = 112,
         .name = 128,
@@ -44,6 +50,10 @@ static const struct ct_py_layout layouts[] = {
         .code = 0,
         .instruction = 56,
         .owner = 70,
+        .locals = 72,
+        .arguments = 52,
+        .names = 96,
+        .own_name = 120,
         .first_line = 68,
         .file = 112,
         .name = 128,
@@ -64,6 +74,10 @@ static const struct ct_py_layout layouts[] = {
         .code = 0,
         .instruction = 56,
         .owner = 70,
+        .locals = 72,
+        .arguments = 52,
+        .names = 96,
+        .own_name = 120,
         .first_line = 68,
         .file = 112,
         .name = 128,
@@ -85,6 +99,10 @@ static const struct ct_py_layout layouts[] = {
         .code = 0,
         .instruction = 56,
         .owner = 74,
+        .locals = 80,
+        .arguments = 52,
+        .names = 96,
+        .own_name = 120,
         .first_line = 68,
         .file = 112,
         .name = 128,

@@ -30,8 +30,15 @@ struct ct_py_layout {
     uint16_t code;
     uint16_t instruction;
     uint16_t owner;
+    uint16_t locals; /* the first local, which is the first argument of a function that has one */
 
-    uint16_t first_line; /* of a code object */
+    uint16_t arguments;           /* of a code object: how many have a place in its call, 32 bits */
+    uint16_t names;               /* tuple: the locals' */
+    uint16_t own_name;            /* never qualified */
+    uint16_t locals_before_cells; /* up to 3.10, as the next two: the locals' number, 32 bits; */
+    uint16_t cells;               /* tuple: names of those that closures share; */
+    uint16_t cell_arguments;      /* for each of these the argument that it holds, 64 bits */
+    uint16_t first_line;          /* of a code object */
     uint16_t file;
     uint16_t name; /* qualified where there is such a name */
     uint16_t table;
@@ -45,6 +52,9 @@ struct ct_py_layout {
 #define CT_PY_TYPE 8         /* of every object: the address of its type */
 #define CT_PY_SIZE 16        /* of a code object, or a bytes object: how many units or bytes */
 #define CT_PY_BYTES 32       /* of a bytes object: the first one */
+#define CT_PY_ITEMS 24       /* of a tuple: the first one */
+#define CT_PY_TYPE_NAME 24   /* of a type: the address of its name */
+#define CT_PY_IN_CELL 16     /* of a cell: the object's address */
 #define CT_PY_TEXT_LENGTH 16 /* of a string: characters */
 #define CT_PY_TEXT_HASH 24   /* all bits set: it has not been asked for */
 #define CT_PY_TEXT_STATE 32  /* bits: kind from 2 (3 of them), compact 5, ASCII 6 */
@@ -53,7 +63,7 @@ struct ct_py_layout {
 /* As much of a frame as is looked at: none is shorter. */
 static inline size_t ct_py_frame_bytes(const struct ct_py_layout *l)
 {
-    return l->lasti_bytes ? 112 : 80;
+    return l->locals + sizeof(uint64_t);
 }
 
 /* NULL: nothing is known of that version. */

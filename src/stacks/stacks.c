@@ -132,23 +132,54 @@ static uint32_t line_of(const struct ct_py_spot *spot)
     return ct_table_find(&spots, mark, &line) ? (uint32_t)line : read_line(mark, spot);
 }
 
+/* How far a walk from the outermost frame in has come. */
+struct place {
+    uint32_t node;
+    uint32_t module;
+    uint64_t self; /* id of the object that the module is for */
+};
+
+/* Frames of one object below each other, as those of forward() in __call__(), are one module. */
+static void enter_module(struct place *at, const struct ct_py_self *self)
+{
+    char type[CT_STACK_TEXT_BYTES];
+    if (!self->id || self->id == at->self)
+        return;
+    at->self = self->id;
+    uint32_t parent = at->module;
+    at->module = ct_stack_module_find(parent, self->id);
+    if (!at->module) {
+        ct_python_type_name(self->type, type, sizeof(type));
+        at->module = ct_stack_module_add(parent, self->id, type);
+    }
+    if (at->module == parent)
+        lose(CT_STACK_LOST_MODULES);
+}
+
+static bool enter_frame(struct place *at, const char *frame)
+{
+    struct ct_py_spot spot;
+    if (ct_py_look_at(&interpreter.python, frame, &spot) != CT_PY_FRAME)
+        return true;
+    struct ct_py_self self = ct_py_self(&interpreter.python, frame, spot.code);
+    uint32_t line = line_of(&spot);
+    enter_module(at, &self);
+    at->node = line == UINT32_MAX ? CT_STACK_NONE : ct_stack_node_add(at->node, line, at->module);
+    return at->node != CT_STACK_NONE;
+}
+
 /* From the outermost in. CT_STACK_NONE: there is no room. */
 static uint32_t read_stack(const char *frame)
 {
-    uint32_t line[CT_PY_DEPTH], n = 0, node = CT_STACK_NONE;
-    for (unsigned depth = 0; frame && depth < CT_PY_DEPTH; depth++) {
-        struct ct_py_spot spot;
-        if (ct_py_look_at(&interpreter.python, frame, &spot) == CT_PY_FRAME &&
-            (line[n++] = line_of(&spot)) == UINT32_MAX)
+    const char *frames[CT_PY_DEPTH];
+    struct place at = {.node = CT_STACK_NONE};
+    unsigned n = 0;
+    for (; frame && n < CT_PY_DEPTH; frame = ct_py_back(&interpreter.python, frame))
+        frames[n++] = frame;
+    while (n)
+        if (!enter_frame(&at, frames[--n]))
             return CT_STACK_NONE;
-        frame = ct_py_back(&interpreter.python, frame);
-    }
-    while (n) {
-        node = ct_stack_node_add(node, line[--n]);
-        if (!node)
-            return CT_STACK_NONE;
-    }
-    return ct_stack_node_end(node) ? node : CT_STACK_NONE;
+    return ct_stack_node_end(at.node) ? at.node : CT_STACK_NONE;
 }
 
 /* One that has not been seen, or was forgotten as the table was full. */

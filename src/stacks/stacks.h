@@ -26,7 +26,8 @@ struct ct_stack_cell {
 #define CT_STACK_LOSSES(X)                                                                         \
     X(MANY, "Operations that are in no Python stack: there were too many of different stacks")     \
     X(GARBLED, "Operations that are in no Python stack: a frame did not read as one")              \
-    X(CELLS, "Operations that are in no Python stack: there were too many of different kinds")
+    X(CELLS, "Operations that are in no Python stack: there were too many of different kinds")     \
+    X(MODULES, "Stacks without all of their modules: there were too many of these")
 
 enum ct_stack_loss {
 #define X(id, text) CT_STACK_LOST_##id,

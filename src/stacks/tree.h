@@ -17,7 +17,11 @@
 #define CT_STACK_LINES 16384
 #define CT_STACK_TEXT_BYTES 1024 /* of a name or a path; what is longer is cut there */
 #define CT_STACK_ALL_TEXT_BYTES ((size_t)1500000)
-#define CT_STACK_NONE 0 /* no stack; nodes count from 1 */
+#define CT_STACK_MODULES 16384
+#define CT_STACK_MODULE_DEPTH 64   /* those further in count for the last one */
+#define CT_STACK_ALIKE 512         /* objects of one type and parent that have numbers */
+#define CT_STACK_OTHERS UINT16_MAX /* number of the others together */
+#define CT_STACK_NONE 0            /* no stack, or no module; nodes, and modules, count from 1 */
 
 /* A line of a function; the texts live on. */
 struct ct_stack_line {
@@ -31,6 +35,18 @@ struct ct_stack_line {
 struct ct_stack_node {
     uint32_t parent; /* 0: nothing called it */
     uint32_t line;   /* index */
+    uint32_t module; /* that it runs in; 0: in none */
+};
+
+/* An object whose forward() or __call__() runs, in that of another one. */
+struct ct_stack_module {
+    const char *type;   /* its name */
+    uint32_t parent;    /* 0: in none */
+    uint16_t depth;     /* 1: likewise */
+    uint16_t number;    /* by appearance, from 0, of its type in its parent */
+    uint32_t same_type; /* the first that has this type, which may be itself */
+    uint32_t alike;     /* in the first of these: how many there are, */
+    uint32_t others;    /* and the one that stands for those without a number; 0: there is none */
 };
 
 /* False: memory is out. */
@@ -39,14 +55,22 @@ bool ct_stack_tree_init(void);
 /* The number of a line, from 0; UINT32_MAX: there is no room. */
 uint32_t ct_stack_line_add(const char *file, const char *function, uint32_t line);
 /* The node of a line in what called it, or CT_STACK_NONE: there is no room. */
-uint32_t ct_stack_node_add(uint32_t parent, uint32_t line);
+uint32_t ct_stack_node_add(uint32_t parent, uint32_t line, uint32_t module);
+/*
+ * The module of an object with this id in a parent; CT_STACK_NONE: it has not been seen there.
+ * _add is told its type's name, and gives the parent where there is no room.
+ */
+uint32_t ct_stack_module_find(uint32_t parent, uint64_t id);
+uint32_t ct_stack_module_add(uint32_t parent, uint64_t id, const char *type);
 /* Makes a node a stack, which it may be already. False: there are CT_STACKS. */
 bool ct_stack_node_end(uint32_t node);
 
 /* Those that are whole: they only grow in number. The nodes before what they called. */
 uint32_t ct_stack_lines(void);
+uint32_t ct_stack_modules(void);
 uint32_t ct_stack_nodes(void);
 const struct ct_stack_line *ct_stack_line(uint32_t i);
 const struct ct_stack_node *ct_stack_node(uint32_t node); /* from 1 to ct_stack_nodes() */
+const struct ct_stack_module *ct_stack_module(uint32_t module);
 
 #endif

@@ -616,10 +616,21 @@ static uint32_t put_line(struct ct_build *b, const char *file, const char *funct
     return ct_build_add(b, CT_SECTION_LINES, &l);
 }
 
+static uint32_t put_module(struct ct_build *b, uint32_t parent, const char *type, uint32_t number)
+{
+    struct ct_file_module f = {parent, ct_build_text(b, type), number, 0};
+    return ct_build_add(b, CT_SECTION_MODULES, &f) + 1;
+}
+
+static uint32_t put_frame_in(struct ct_build *b, uint32_t parent, uint32_t line, uint32_t module)
+{
+    struct ct_file_frame f = {.parent = parent, .line = line, .module = module};
+    return ct_build_add(b, CT_SECTION_FRAMES, &f) + 1;
+}
+
 static uint32_t put_frame(struct ct_build *b, uint32_t parent, uint32_t line)
 {
-    struct ct_file_frame f = {parent, line};
-    return ct_build_add(b, CT_SECTION_FRAMES, &f) + 1;
+    return put_frame_in(b, parent, line, 0);
 }
 
 static void put_stack(struct ct_build *b, uint32_t row, uint32_t frame, uint64_t count,
@@ -705,11 +716,44 @@ static void fill_packaged(struct ct_build *b)
     put_stack(b, 1, put_frame(b, top, line), 1, 1, 1000);
 }
 
+/*
+ * Two layers of one class, of which the second has the more time, behind one line; one of these has
+ * two parts of a class, one of them the others of a class with too many objects, and a name that is
+ * to be escaped.
+ */
+static void fill_modules(struct ct_build *b)
+{
+    struct ct_file_row f = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
+    for (int i = 0; i < 20; i++)
+        ct_build_time(&f, 1000);
+    ct_build_add(b, CT_SECTION_ROWS, &f);
+    uint32_t model = put_module(b, 0, "Model", 0);
+    uint32_t layers[] = {put_module(b, model, "Layer", 0), put_module(b, model, "Layer", 1)};
+    uint32_t linear[] = {put_module(b, layers[1], "Linear", 0),
+                         put_module(b, layers[1], "Linear", 1)};
+    uint32_t others = put_module(b, model, "Loss", CT_FILE_MODULE_OTHERS);
+    put_module(b, model, "Unused", 0);
+    uint32_t top = put_frame(b, 0, put_line(b, "train.py", "<module>", 30));
+    uint32_t forward = put_line(b, "model.py", "Layer.forward", 7);
+    uint32_t outer =
+        put_frame_in(b, top, put_line(b, "model.py", "Model.forward", 12), model);
+    put_stack(b, 0, top, 1, 1, 1000);
+    put_stack(b, 0, put_frame_in(b, outer, forward, layers[0]), 5, 5, 5000);
+    uint32_t second = put_frame_in(b, outer, forward, layers[1]);
+    put_stack(b, 0, second, 1, 1, 1000);
+    for (uint32_t i = 0; i < 2; i++)
+        put_stack(b, 0,
+                  put_frame_in(b, second, put_line(b, "linear.py", "Linear.forward", 3), linear[i]),
+                  4 + i, 4, 4000);
+    put_stack(b, 0, put_frame_in(b, outer, put_line(b, "loss.py", "Loss.forward", 3), others), 3, 3,
+              3000);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models) X(steps) X(stacks) X(edited) X(packaged)
+    X(models) X(steps) X(stacks) X(edited) X(packaged) X(modules)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames of CPython that are made here, right and wrong, and the tree of stacks. */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "case_main.h"
 #include "stacks/python.h"
@@ -20,7 +22,17 @@ struct memory {
     _Alignas(16) char table[64];
     _Alignas(16) char bytes[64];
     _Alignas(16) char code[512];
-    _Alignas(16) char frame[FRAMES][384];
+    _Alignas(16) char method[64];
+    _Alignas(16) char self[64];
+    _Alignas(16) char names[64];
+    _Alignas(16) char cell_names[64];
+    _Alignas(16) char cell_arguments[64];
+    _Alignas(16) char cell_type[8];
+    _Alignas(16) char cell[64];
+    _Alignas(16) char class[64];
+    _Alignas(16) char class_name[64];
+    _Alignas(16) char object[2][64];
+    _Alignas(16) char frame[FRAMES][512];
 };
 
 static struct memory memory;
@@ -60,7 +72,8 @@ static void make(uint32_t version)
     memset(&memory, 0, sizeof(memory));
     layout = ct_py_layout_of(version);
     ck_assert_ptr_nonnull(layout);
-    python = (struct ct_python){.layout = layout, .code_type = memory.type};
+    python = (struct ct_python){
+        .layout = layout, .code_type = memory.type, .cell_type = memory.cell_type};
     make_text(memory.file, "train.py");
     make_text(memory.name, "step");
     put(memory.table + CT_PY_SIZE, 4, 8);
@@ -77,6 +90,7 @@ static void make(uint32_t version)
     put_address(memory.code + layout->file, memory.file);
     put_address(memory.code + layout->name, memory.name);
     put_address(memory.code + layout->table, memory.table);
+    put_address(memory.code + layout->own_name, memory.name);
     if (layout->lasti_bytes)
         put_address(memory.code + layout->start, memory.bytes);
     put(memory.bytes + CT_PY_SIZE, 16, 8);
@@ -88,6 +102,31 @@ static void make(uint32_t version)
         put(f + layout->code, (uintptr_t)memory.code | (layout->is_tagged ? 1 : 0), 8);
         set_offset(f, 8);
     }
+}
+
+/* The frame's method has this name, and is an object's. */
+static void make_module(uint32_t version, const char *method)
+{
+    make(version);
+    make_text(memory.method, method);
+    make_text(memory.self, "self");
+    put_address(memory.code + layout->own_name, memory.method);
+    put(memory.code + layout->arguments, 1, 4);
+    put_address(memory.code + layout->names, memory.names);
+    put(memory.names + CT_PY_SIZE, 1, 8);
+    put_address(memory.names + CT_PY_ITEMS, memory.self);
+    strcpy(memory.class_name, "Linear");
+    put_address(memory.class + CT_PY_TYPE_NAME, memory.class_name);
+    for (int i = 0; i < 2; i++)
+        put_address(memory.object[i] + CT_PY_TYPE, memory.class);
+    put_address(memory.cell + CT_PY_TYPE, memory.cell_type);
+    for (int i = 0; i < FRAMES; i++)
+        put_address(memory.frame[i] + layout->locals, memory.object[0]);
+}
+
+static uint64_t self_id(void)
+{
+    return ct_py_self(&python, memory.frame[1], memory.code).id;
 }
 
 static uint64_t mark(void)
@@ -168,6 +207,142 @@ START_TEST(garbled_frames_are_refused)
         set_offset(memory.frame[3], outside[i]);
         ck_assert_uint_eq(mark(), 0);
     }
+}
+END_TEST
+
+/* By the names of the method and of its first argument. */
+START_TEST(modules_are_known)
+{
+    static const char *const methods[] = {"forward", "__call__", "_call_impl",
+                                          "_wrapped_call_impl"};
+    static const char *const others[] = {
+        "forwarx", "backward",     "__init__", "_call_impx",
+        "step",    "fast_forward", "",         "_wrapped_call_impx"};
+    for (size_t i = 0; i < ct_countof(methods); i++) {
+        make_module(versions[_i], methods[i]);
+        ck_assert_uint_ne(self_id(), 0);
+        ck_assert_ptr_eq(ct_py_self(&python, memory.frame[1], memory.code).type, memory.class);
+        make_text(memory.self, "this");
+        ck_assert_uint_eq(self_id(), 0);
+        make_text(memory.self, "selfs");
+        ck_assert_uint_eq(self_id(), 0);
+        make_text(memory.self, "self");
+        put(memory.code + layout->arguments, 0, 4);
+        ck_assert_uint_eq(self_id(), 0);
+    }
+    for (size_t i = 0; i < ct_countof(others); i++) {
+        make_module(versions[_i], others[i]);
+        ck_assert_uint_eq(self_id(), 0);
+    }
+}
+END_TEST
+
+/* Another object, type or name of it; in a module's frames alone. */
+START_TEST(other_modules_have_other_marks)
+{
+    make_module(versions[_i], "forward");
+    const uint64_t first = mark(), id = self_id();
+    put_address(memory.frame[1] + layout->locals, memory.object[1]);
+    ck_assert_uint_ne(mark(), first);
+    ck_assert_uint_ne(self_id(), id);
+    put_address(memory.frame[1] + layout->locals, memory.object[0]);
+    ck_assert_uint_eq(mark(), first);
+    static const char *const names[] = {"Lineas", "Linear2", "", "LinearAndMore", "Conv"};
+    for (size_t i = 0; i < ct_countof(names); i++) {
+        strcpy(memory.class_name, names[i]);
+        ck_assert_uint_ne(self_id(), id);
+    }
+    strcpy(memory.class_name, "Linear");
+    make_text(memory.method, "step");
+    const uint64_t other = mark();
+    put_address(memory.frame[1] + layout->locals, memory.object[1]);
+    ck_assert_uint_eq(mark(), other);
+}
+END_TEST
+
+/* A name is read in words, none of them beyond its last page. */
+START_TEST(names_end_with_a_page)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(pages, MAP_FAILED);
+    ck_assert_int_eq(munmap(pages + page, page), 0);
+    make_module(versions[_i], "forward");
+    char name[64];
+    for (size_t bytes = 1; bytes < 20; bytes++) {
+        char *at = pages + page - bytes;
+        memset(at, 'x', bytes - 1);
+        at[bytes - 1] = '\0';
+        put_address(memory.class + CT_PY_TYPE_NAME, at);
+        ck_assert_uint_ne(self_id(), 0);
+        ct_python_type_name(memory.class, name, sizeof(name));
+        ck_assert_str_eq(name, at);
+    }
+    put_address(memory.class + CT_PY_TYPE_NAME, (void *)0x10000);
+    ct_python_type_name(memory.class, name, sizeof(name));
+    ck_assert_str_eq(name, "");
+    munmap(pages, page);
+}
+END_TEST
+
+/* An argument that a closure shares: in a cell behind the locals, or in its place. */
+START_TEST(cells_are_looked_into)
+{
+    make_module(versions[_i], "forward");
+    const uint64_t id = self_id();
+    char *local = memory.frame[1] + layout->locals;
+    put_address(memory.cell + CT_PY_IN_CELL, memory.object[0]);
+    if (layout->cells) {
+        put_address(local, NULL);
+        ck_assert_uint_eq(self_id(), 0);
+        put(memory.code + layout->locals_before_cells, 3, 4);
+        put_address(memory.code + layout->cells, memory.cell_names);
+        put_address(memory.code + layout->cell_arguments, memory.cell_arguments);
+        put(memory.cell_names + CT_PY_SIZE, 2, 8);
+        put(memory.cell_arguments, UINT64_MAX, 8);
+        local += 8 * 4;
+    }
+    put_address(local, memory.cell);
+    ck_assert_uint_eq(self_id(), id);
+    put_address(memory.cell + CT_PY_IN_CELL, NULL);
+    ck_assert_uint_eq(self_id(), 0);
+    if (layout->cells) {
+        put_address(memory.cell + CT_PY_IN_CELL, memory.object[0]);
+        put(memory.cell_arguments + 8, 1, 8);
+        put(memory.cell_names + CT_PY_SIZE, 2, 8);
+        ck_assert_uint_eq(self_id(), 0);
+        put(memory.code + layout->locals_before_cells, UINT32_MAX, 4);
+        put(memory.cell_arguments + 8, 0, 8);
+        ck_assert_uint_eq(self_id(), 0);
+    }
+}
+END_TEST
+
+/* The stack is known all the same. */
+START_TEST(garbled_modules_are_none)
+{
+    static const uint64_t no_addresses[] = {0, 8, 0x1234567, 0xffff800000000000, UINT64_MAX - 7};
+    make_module(versions[_i], "forward");
+    char *const at[] = {memory.code + layout->own_name, memory.code + layout->names,
+                        memory.names + CT_PY_ITEMS,     memory.frame[1] + layout->locals,
+                        memory.object[0] + CT_PY_TYPE,  memory.class + CT_PY_TYPE_NAME};
+    for (size_t i = 0; i < ct_countof(at); i++) {
+        for (size_t k = 0; k < ct_countof(no_addresses); k++) {
+            make_module(versions[_i], "forward");
+            bool is_any = i + 1 == ct_countof(at); /* a name may be anywhere */
+            if (is_any && no_addresses[k] == 0x1234567)
+                continue;
+            put(at[i], no_addresses[k], 8);
+            ck_assert_uint_eq(self_id(), 0);
+            ck_assert(mark() || layout->own_name == layout->name);
+        }
+    }
+    make_module(versions[_i], "forward");
+    put(memory.frame[1] + layout->locals, layout->is_tagged ? 7 : 0, 8); /* a number */
+    ck_assert_uint_eq(self_id(), 0);
+    make_module(versions[_i], "forward");
+    put(memory.names + CT_PY_SIZE, 0, 8);
+    ck_assert_uint_eq(self_id(), 0);
 }
 END_TEST
 
@@ -284,11 +459,22 @@ START_TEST(frames_are_checked)
     ck_assert_ptr_nonnull(ct_python_check_frames(&i, nowhere, &tried));
     ck_assert(!tried);
     char *const at[] = {memory.frame[2] + layout->back, memory.frame[2] + layout->code,
-                        memory.code + layout->file, memory.code + layout->table,
-                        memory.code + layout->name};
+                        memory.code + layout->file,     memory.code + layout->table,
+                        memory.code + layout->name,     memory.code + layout->own_name};
     for (size_t k = 0; k < ct_countof(at); k++) {
         make(versions[_i]);
         put_address(at[k], nowhere);
+        ck_assert_ptr_nonnull(ct_python_check_frames(&i, memory.frame[0], &tried));
+    }
+    make(versions[_i]);
+    put(memory.code + layout->arguments, 1, 4); /* without names */
+    ck_assert_ptr_nonnull(ct_python_check_frames(&i, memory.frame[0], &tried));
+    char *const of_module[] = {memory.code + layout->names, memory.names + CT_PY_ITEMS,
+                               memory.frame[2] + layout->locals, memory.object[0] + CT_PY_TYPE};
+    for (size_t k = 0; k < ct_countof(of_module); k++) {
+        make_module(versions[_i], "step");
+        ck_assert_ptr_null(ct_python_check_frames(&i, memory.frame[0], &tried));
+        put_address(of_module[k], nowhere);
         ck_assert_ptr_nonnull(ct_python_check_frames(&i, memory.frame[0], &tried));
     }
     make(versions[_i]);
@@ -305,13 +491,77 @@ START_TEST(stacks_are_a_tree)
     ck_assert_uint_ne(ct_stack_line_add("a.py", "f", 2), a);
     ck_assert_uint_eq(ct_stack_line(b)->same_file, a);
     ck_assert_uint_eq(ct_stack_line(b)->same_function, b);
-    uint32_t outer = ct_stack_node_add(0, a), inner = ct_stack_node_add(outer, b);
+    uint32_t outer = ct_stack_node_add(0, a, 0), inner = ct_stack_node_add(outer, b, 0);
     ck_assert_uint_ne(outer, CT_STACK_NONE);
-    ck_assert_uint_eq(ct_stack_node_add(outer, b), inner);
-    ck_assert_uint_ne(ct_stack_node_add(inner, b), inner);
+    ck_assert_uint_eq(ct_stack_node_add(outer, b, 0), inner);
+    ck_assert_uint_ne(ct_stack_node_add(inner, b, 0), inner);
     ck_assert_uint_eq(ct_stack_node(inner)->parent, outer);
     ck_assert_uint_eq(ct_stack_lines(), 3);
     ck_assert_uint_eq(ct_stack_nodes(), 3);
+    uint32_t in_module = ct_stack_node_add(outer, b, 5);
+    ck_assert_uint_ne(in_module, inner);
+    ck_assert_uint_eq(ct_stack_node(in_module)->module, 5);
+    ck_assert_uint_eq(ct_stack_node(inner)->module, 0);
+}
+END_TEST
+
+/* Ids are of objects; those of a type in a parent are numbered as they come. */
+START_TEST(modules_are_a_tree)
+{
+    ck_assert(ct_stack_tree_init());
+    char type[] = "Layer";
+    uint32_t model = ct_stack_module_add(0, 3, "Model"),
+             first = ct_stack_module_add(model, 5, type);
+    uint32_t other = ct_stack_module_add(model, 7, "Linear");
+    type[0] = 'x'; /* texts are copies */
+    uint32_t second = ct_stack_module_add(model, 9, "Layer");
+    ck_assert_uint_eq(ct_stack_module_find(0, 3), model);
+    ck_assert_uint_eq(ct_stack_module_find(model, 5), first);
+    ck_assert_uint_eq(ct_stack_module_add(model, 5, "Layer"), first);
+    ck_assert_uint_eq(ct_stack_module_find(0, 5), CT_STACK_NONE);
+    ck_assert_uint_eq(ct_stack_module_find(first, 5), CT_STACK_NONE);
+    ck_assert_uint_eq(ct_stack_module(model)->parent, 0);
+    ck_assert_uint_eq(ct_stack_module(first)->parent, model);
+    ck_assert_str_eq(ct_stack_module(first)->type, "Layer");
+    ck_assert_uint_eq(ct_stack_module(first)->number, 0);
+    ck_assert_uint_eq(ct_stack_module(second)->number, 1);
+    ck_assert_uint_eq(ct_stack_module(second)->same_type, first);
+    ck_assert_uint_eq(ct_stack_module(other)->number, 0);
+    uint32_t inner = ct_stack_module_add(second, 5, "Layer");
+    ck_assert_uint_eq(ct_stack_module(inner)->number, 0);
+    ck_assert_uint_eq(ct_stack_module(inner)->same_type, first);
+    ck_assert_uint_eq(ct_stack_modules(), 5);
+}
+END_TEST
+
+/* Beyond the numbers one module stands for all the others; without room the parent does. */
+START_TEST(modules_are_bounded)
+{
+    ck_assert(ct_stack_tree_init());
+    uint32_t others = 0, parent = 0;
+    for (uint32_t i = 0; i < CT_STACK_ALIKE + 20; i++) {
+        uint32_t m = ct_stack_module_add(0, 2 * i + 1, "Loss");
+        ck_assert_uint_ne(m, 0);
+        ck_assert(i < CT_STACK_ALIKE || !others || m == others);
+        others = i < CT_STACK_ALIKE ? 0 : m;
+        ck_assert_uint_eq(ct_stack_module(m)->number, others ? CT_STACK_OTHERS : i);
+    }
+    ck_assert_uint_eq(ct_stack_module_add(0, 1, "Loss"), 1);
+    for (unsigned depth = 1; depth <= CT_STACK_MODULE_DEPTH; depth++) {
+        uint32_t inner = ct_stack_module_add(parent, 99999, "Again");
+        ck_assert_uint_ne(inner, parent);
+        parent = inner;
+    }
+    ck_assert_uint_eq(ct_stack_module_add(parent, 99999, "Again"), parent);
+    char type[32];
+    uint32_t added = 0;
+    for (uint32_t i = 0; i < CT_STACK_MODULES + 20; i++) {
+        snprintf(type, sizeof(type), "Type%u", i);
+        added += ct_stack_module_add(others, 2 * i + 1, type) != others;
+    }
+    ck_assert_uint_eq(added + CT_STACK_ALIKE + 1 + CT_STACK_MODULE_DEPTH, CT_STACK_MODULES);
+    ck_assert_uint_eq(ct_stack_modules(), CT_STACK_MODULES);
+    ck_assert_uint_eq(ct_stack_module_add(0, 3, "Loss"), 2);
 }
 END_TEST
 
@@ -325,7 +575,7 @@ START_TEST(stacks_are_bounded)
         lines += ct_stack_line_add("a.py", name, i) != UINT32_MAX;
     }
     for (uint32_t i = 0; i < CT_STACK_NODES + 10; i++) {
-        uint32_t node = ct_stack_node_add(i / CT_STACK_LINES, i % CT_STACK_LINES);
+        uint32_t node = ct_stack_node_add(i / CT_STACK_LINES, i % CT_STACK_LINES, 0);
         nodes += node != CT_STACK_NONE;
         ends += node != CT_STACK_NONE && ct_stack_node_end(node);
     }
@@ -360,6 +610,11 @@ int main(void)
     tcase_add_loop_test(tests, frames_are_read, 0, n);
     tcase_add_loop_test(tests, other_stacks_have_other_marks, 0, n);
     tcase_add_loop_test(tests, garbled_frames_are_refused, 0, n);
+    tcase_add_loop_test(tests, modules_are_known, 0, n);
+    tcase_add_loop_test(tests, other_modules_have_other_marks, 0, n);
+    tcase_add_loop_test(tests, names_end_with_a_page, 0, n);
+    tcase_add_loop_test(tests, cells_are_looked_into, 0, n);
+    tcase_add_loop_test(tests, garbled_modules_are_none, 0, n);
     tcase_add_loop_test(tests, other_objects_are_no_code, 0, n);
     tcase_add_loop_test(tests, frames_are_skipped, 0, n);
     tcase_add_loop_test(tests, circles_end, 0, n);
@@ -367,6 +622,8 @@ int main(void)
     tcase_add_loop_test(tests, frames_are_checked, 0, n);
     tcase_add_test(tests, stacks_are_a_tree);
     tcase_add_test(tests, stacks_are_bounded);
+    tcase_add_test(tests, modules_are_a_tree);
+    tcase_add_test(tests, modules_are_bounded);
     tcase_add_test(tests, texts_are_bounded);
     return ct_case_main("python", tests);
 }

@@ -107,7 +107,8 @@ static void fill_ranges(struct ct_build *b)
 static void fill_stacks(struct ct_build *b)
 {
     struct ct_file_line line = {.line = 3};
-    struct ct_file_frame outer = {.parent = 0}, inner = {.parent = 1};
+    struct ct_file_frame outer = {.parent = 0}, inner = {.parent = 1, .module = 2};
+    struct ct_file_module model = {.parent = 0}, layer = {.parent = 1, .number = 3};
     struct ct_file_stack stack = {.frame = 1, .count = 2};
     line.file = ct_build_text(b, "train.py");
     line.function = ct_build_text(b, "step");
@@ -115,6 +116,9 @@ static void fill_stacks(struct ct_build *b)
     ct_build_add(b, CT_SECTION_FRAMES, &outer);
     ct_build_add(b, CT_SECTION_FRAMES, &inner);
     ct_build_add(b, CT_SECTION_STACKS, &stack);
+    model.type = layer.type = ct_build_text(b, "Layer");
+    ct_build_add(b, CT_SECTION_MODULES, &model);
+    ct_build_add(b, CT_SECTION_MODULES, &layer);
 }
 
 static void fill(struct ct_build *b)
@@ -371,8 +375,11 @@ static const struct {
     FIELD(RANGES, ct_file_range, square_ns2, 0x7ff8000000000000, "not a number"),
     FIELD(LINES, ct_file_line, file, 100000, "text of a line"),
     FIELD(LINES, ct_file_line, function, UINT32_MAX, "text of a line"),
-    FIELD(FRAMES, ct_file_frame, parent, 1, "a frame is of no known line or caller"),
-    FIELD(FRAMES, ct_file_frame, line, 1, "a frame is of no known line or caller"),
+    FIELD(FRAMES, ct_file_frame, parent, 1, "a frame is of no known line, caller or module"),
+    FIELD(FRAMES, ct_file_frame, line, 1, "a frame is of no known line, caller or module"),
+    FIELD(FRAMES, ct_file_frame, module, 3, "a frame is of no known"),
+    FIELD(MODULES, ct_file_module, type, 100000, "a module is of no known type or parent"),
+    FIELD(MODULES, ct_file_module, parent, 1, "a module is of no known type or parent"),
     FIELD(STACKS, ct_file_stack, row, 100, "a stack is of no known operation"),
     FIELD(STACKS, ct_file_stack, frame, 2, "a stack is of no known operation or frame"),
     FIELD(CELLS, ct_file_cell, range, 1, "a cell is of no"),

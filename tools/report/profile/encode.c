@@ -201,6 +201,11 @@ static void put_stacks(struct encoder *e)
         f.function = text(e, f.function);
         put(e, CT_READ_LINES, &f);
     }
+    for (uint32_t i = 0; i < k->module_keys.count; i++) {
+        struct ct_file_module f = k->modules[i];
+        f.type = text(e, f.type);
+        put(e, CT_READ_MODULES, &f);
+    }
     put_all(e, CT_READ_FRAMES, k->frames, k->frame_keys.count);
     put_all(e, CT_READ_STACKS, k->stacks, k->keys.count);
 }

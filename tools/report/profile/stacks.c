@@ -24,6 +24,26 @@ static void add_lines(struct ct_merged *m, const struct ct_summary *s)
     }
 }
 
+static void add_modules(struct ct_merged *m, const struct ct_summary *s)
+{
+    struct ct_merged_stacks *k = &m->stacks;
+    k->module_map = ct_memory_grow(k->module_map, &k->module_map_size, s->modules_count,
+                                   sizeof(*k->module_map));
+    for (size_t i = 0; i < s->modules_count; i++) {
+        const struct ct_file_module *from = &s->modules[i];
+        struct ct_file_module f = {
+            .parent = from->parent ? k->module_map[from->parent - 1] + 1 : 0,
+            .type = ct_intern_text(&m->names, ct_summary_text(s, from->type)),
+            .number = from->number,
+        };
+        uint32_t at = ct_intern_add(&k->module_keys, &f, sizeof(f));
+        k->modules =
+            ct_memory_grow(k->modules, &k->modules_size, (size_t)at + 1, sizeof(*k->modules));
+        k->modules[at] = f;
+        k->module_map[i] = at;
+    }
+}
+
 static void add_frames(struct ct_merged *m, const struct ct_summary *s)
 {
     struct ct_merged_stacks *k = &m->stacks;
@@ -34,6 +54,7 @@ static void add_frames(struct ct_merged *m, const struct ct_summary *s)
         struct ct_file_frame f = {
             .parent = from->parent ? k->frame_map[from->parent - 1] + 1 : 0,
             .line = k->line_map[from->line],
+            .module = from->module ? k->module_map[from->module - 1] + 1 : 0,
         };
         uint32_t at = ct_intern_add(&k->frame_keys, &f, sizeof(f));
         k->frames = ct_memory_grow(k->frames, &k->frames_size, (size_t)at + 1, sizeof(*k->frames));
@@ -46,6 +67,7 @@ void ct_stacks_add(struct ct_merged *m, const struct ct_summary *s)
 {
     struct ct_merged_stacks *k = &m->stacks;
     add_lines(m, s);
+    add_modules(m, s);
     add_frames(m, s);
     for (size_t i = 0; i < s->stacks_count; i++) {
         const struct ct_file_stack *from = &s->stacks[i];
@@ -64,9 +86,11 @@ void ct_stacks_add(struct ct_merged *m, const struct ct_summary *s)
 void ct_stacks_free(struct ct_merged_stacks *k)
 {
     ct_intern_free(&k->line_keys);
+    ct_intern_free(&k->module_keys);
     ct_intern_free(&k->frame_keys);
     ct_intern_free(&k->keys);
-    void *arrays[] = {k->lines, k->frames, k->stacks, k->line_map, k->frame_map};
+    void *arrays[] = {k->lines,    k->modules,    k->frames,   k->stacks,
+                      k->line_map, k->module_map, k->frame_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
 }

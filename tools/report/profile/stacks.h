@@ -14,6 +14,9 @@ struct ct_merged_stacks {
     struct ct_intern line_keys;
     struct ct_file_line *lines;
     size_t lines_size;
+    struct ct_intern module_keys;
+    struct ct_file_module *modules; /* those that others are in come before these */
+    size_t modules_size;
     struct ct_intern frame_keys;
     struct ct_file_frame *frames; /* those above come before what they called */
     size_t frames_size;
@@ -23,6 +26,8 @@ struct ct_merged_stacks {
 
     uint32_t *line_map; /* of the file being added: its index to ours */
     size_t line_map_size;
+    uint32_t *module_map;
+    size_t module_map_size;
     uint32_t *frame_map;
     size_t frame_map_size;
 };

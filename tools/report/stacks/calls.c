@@ -38,27 +38,69 @@ static struct ct_launched launched(const struct ct_merged *m, const struct ct_fi
     return (struct ct_launched){.count = ct_view_whole_ns(count), .ns = each_ns * count};
 }
 
+/* Those that differ in their modules alone are one; in room for all of them. */
+static uint32_t find_call(struct ct_calls *c, struct ct_intern *keys, struct ct_call call)
+{
+    uint32_t key[] = {call.parent, call.line, call.row};
+    uint32_t at = 1 + ct_intern_add(keys, key, sizeof(key));
+    if (at == c->count)
+        c->call[c->count++] = call;
+    return at;
+}
+
 /* Frames in their order, then each row's operations, which are in their frames. */
 static void list_calls(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 {
     const struct ct_merged_stacks *k = &m->stacks;
-    size_t size = 0, frames = k->frame_keys.count, stacks = k->keys.count;
+    struct ct_intern keys = {0};
+    size_t size = 0, map_size = 0, frames = k->frame_keys.count, stacks = k->keys.count;
     double *part = parts(m);
+    uint32_t *map = ct_memory_grow(NULL, &map_size, frames + 1, sizeof(*map));
     c->call = ct_memory_grow(NULL, &size, 1 + frames + stacks, sizeof(*c->call));
     c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
     for (size_t i = 0; i < frames; i++)
-        c->call[c->count++] = (struct ct_call){
-            .parent = k->frames[i].parent, .line = k->frames[i].line, .row = CT_CALL_FRAME};
+        map[i + 1] = find_call(c, &keys,
+                               (struct ct_call){.parent = map[k->frames[i].parent],
+                                                .line = k->frames[i].line,
+                                                .row = CT_CALL_FRAME});
     for (size_t i = 0; i < stacks; i++) {
         const struct ct_file_stack *s = &k->stacks[i];
         if (!ct_view_is_of(m->rows[s->row].sum.device, device))
             continue;
-        struct ct_call *frame = &c->call[s->frame + 1];
+        uint32_t frame = map[s->frame + 1];
+        struct ct_launched own = launched(m, s, part[s->row]);
+        uint32_t at = find_call(
+            c, &keys,
+            (struct ct_call){.parent = frame, .line = c->call[frame].line, .row = s->row});
+        c->graphs += m->rows[s->row].sum.kind == CT_ROW_GRAPH ? s->count : 0;
+        ct_launched_add(&c->call[frame].own, &own);
+        ct_launched_add(&c->call[at].own, &own);
+        ct_launched_add(&c->call[at].all, &own);
+    }
+    ct_intern_free(&keys);
+    free(map);
+    free(part);
+}
+
+static void list_modules(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
+{
+    const struct ct_merged_stacks *k = &m->stacks;
+    size_t size = 0, modules = k->module_keys.count;
+    double *part = parts(m);
+    c->call = ct_memory_grow(NULL, &size, 1 + modules, sizeof(*c->call));
+    c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
+    for (uint32_t i = 0; i < modules; i++)
+        c->call[c->count++] =
+            (struct ct_call){.parent = k->modules[i].parent, .module = i, .row = CT_CALL_FRAME};
+    for (uint32_t i = 0; i < k->keys.count; i++) {
+        const struct ct_file_stack *s = &k->stacks[i];
+        if (!ct_view_is_of(m->rows[s->row].sum.device, device))
+            continue;
+        struct ct_call *call = &c->call[k->frames[s->frame].module];
         struct ct_launched own = launched(m, s, part[s->row]);
         c->graphs += m->rows[s->row].sum.kind == CT_ROW_GRAPH ? s->count : 0;
-        ct_launched_add(&frame->own, &own);
-        c->call[c->count++] = (struct ct_call){
-            .parent = s->frame + 1, .line = frame->line, .row = s->row, .own = own, .all = own};
+        ct_launched_add(&call->own, &own);
+        ct_launched_add(&call->all, &own);
     }
     free(part);
 }
@@ -70,7 +112,10 @@ static void add_up(struct ct_calls *c)
         ct_launched_add(&c->call[c->call[i].parent].all, &c->call[i].all);
 }
 
-static const struct ct_calls *sorted; /* qsort() knows of nothing else */
+/* qsort() knows of nothing else. */
+static const struct ct_calls *sorted;
+static const struct ct_file_module *sorted_module; /* and the time of each one's type: */
+static const double *sorted_ns;
 
 static int by_time(const void *a, const void *b)
 {
@@ -83,8 +128,21 @@ static int by_time(const void *a, const void *b)
     return i < j ? -1 : 1;
 }
 
-/* The shortest first, each before those that are there. */
-static void link_children(struct ct_calls *c)
+static int by_type(const void *a, const void *b)
+{
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct ct_file_module *x = &sorted_module[i - 1], *y = &sorted_module[j - 1];
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->type == y->type)
+        return x->number < y->number ? -1 : x->number > y->number;
+    if (sorted_ns[i] != sorted_ns[j])
+        return sorted_ns[i] > sorted_ns[j] ? -1 : 1;
+    return x->type < y->type ? -1 : 1;
+}
+
+/* The last first, each before those that are there. */
+static void link_children(struct ct_calls *c, int (*compare)(const void *, const void *))
 {
     size_t size = 0, n = 0;
     uint32_t *order = ct_memory_grow(NULL, &size, c->count, sizeof(*order));
@@ -93,7 +151,7 @@ static void link_children(struct ct_calls *c)
             order[n++] = (uint32_t)i;
     sorted = c;
     if (n)
-        qsort(order, n, sizeof(*order), by_time);
+        qsort(order, n, sizeof(*order), compare);
     while (n) {
         struct ct_call *call = &c->call[order[--n]], *parent = &c->call[call->parent];
         call->next = parent->first;
@@ -102,12 +160,8 @@ static void link_children(struct ct_calls *c)
     free(order);
 }
 
-void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
+static void add_rest(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 {
-    *c = (struct ct_calls){.call = NULL};
-    list_calls(c, m, device);
-    add_up(c);
-    link_children(c);
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         const struct ct_file_row *row = &m->rows[i].sum;
         if (!ct_view_is_of(row->device, device))
@@ -117,6 +171,48 @@ void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
     }
     if (c->with_rest_ns < c->call[CT_CALL_ROOT].all.ns)
         c->with_rest_ns = c->call[CT_CALL_ROOT].all.ns;
+}
+
+void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
+{
+    *c = (struct ct_calls){.call = NULL};
+    list_calls(c, m, device);
+    add_up(c);
+    link_children(c, by_time);
+    add_rest(c, m, device);
+}
+
+/* By module, index plus one as in the calls, the time of all of its type in its parent. */
+static double *times_of_types(const struct ct_calls *c, const struct ct_merged *m)
+{
+    size_t size = 0, map_size = 0;
+    struct ct_intern keys = {0};
+    double *sum = ct_memory_grow(NULL, &size, 2 * c->count, sizeof(*sum)), *of = sum + c->count;
+    uint32_t *map = ct_memory_grow(NULL, &map_size, c->count, sizeof(*map));
+    for (size_t i = 1; i < c->count; i++) {
+        const struct ct_file_module *f = &m->stacks.modules[i - 1];
+        uint32_t key[] = {f->parent, f->type};
+        map[i] = ct_intern_add(&keys, key, sizeof(key));
+        of[map[i]] += c->call[i].all.ns;
+    }
+    for (size_t i = 1; i < c->count; i++)
+        sum[i] = of[map[i]];
+    ct_intern_free(&keys);
+    free(map);
+    return sum;
+}
+
+void ct_calls_of_modules(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
+{
+    *c = (struct ct_calls){.call = NULL};
+    list_modules(c, m, device);
+    add_up(c);
+    double *ns = times_of_types(c, m);
+    sorted_module = m->stacks.modules;
+    sorted_ns = ns;
+    link_children(c, by_type);
+    free(ns);
+    add_rest(c, m, device);
 }
 
 void ct_calls_free(struct ct_calls *c)

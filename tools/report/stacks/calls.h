@@ -15,10 +15,14 @@ struct ct_launched {
     double ns; /* those without a duration taken to be as long as the others */
 };
 
-/* A frame, or one row's operations launched from it: these have no children. */
+/*
+ * A frame, whatever module it is in, or one row's operations launched from it: these have no
+ * children. Or a module.
+ */
 struct ct_call {
     uint32_t parent; /* index; CT_CALL_ROOT of those that nothing called, and of itself */
-    uint32_t line;   /* of ct_merged_stacks; of a row's operations that of their frame */
+    uint32_t line;   /* of ct_merged_stacks; of a row's operations that of their frame; or: */
+    uint32_t module; /* likewise */
     uint32_t row;    /* CT_CALL_FRAME: it is a frame */
     uint32_t next;   /* of the same parent; 0: the last */
     uint32_t first;  /* child; 0: none */
@@ -40,6 +44,11 @@ struct ct_calls {
 
 /* For one device of the merged table, or all of them. */
 void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device);
+/*
+ * Modules and what was launched in them, in the root by itself what was in none; those of one type
+ * in one parent stand together, by their numbers.
+ */
+void ct_calls_of_modules(struct ct_calls *c, const struct ct_merged *m, uint32_t device);
 void ct_calls_free(struct ct_calls *c);
 
 /* The next call of a walk that meets what is above before what it called; 0: it is through. */
