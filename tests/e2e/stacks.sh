@@ -47,6 +47,14 @@ check_sums() {
     python3 "$here/sums.py" "$dir/on" "$dir/lines" "$dir/summary" "$2" || fail "sums of $1"
 }
 
+# Each module's launches, as the program counts them.
+check_modules() {
+    profiled "$1" "$here/modules.py" "$dir/truth" || fail "$1 modules.py ends with $?: $(head -3 "$dir/on.err")"
+    [ -s "$dir/on.err" ] && fail "$1 says: $(head -3 "$dir/on.err")"
+    "$report" modules --format csv "$dir/on.bin" >"$dir/modules" 2>/dev/null
+    python3 "$here/modules_compare.py" "$dir/truth" "$dir/modules" || fail "modules of $1"
+}
+
 # The stack that Python tells in another interpreter is the main one's, up to 3.11.
 check_interpreters() {
     profiled "$1" "$here/interpreters.py"
@@ -82,6 +90,7 @@ for python in ${CUTRACE_PYTHONS-} python3 /usr/bin/python3 python3.{8..14} ~/.py
     echo "$path"
     check_truth "$path" "$tried"
     check_sums "$path" 0
+    check_modules "$path"
     check_interpreters "$path"
 done
 [ "$tried" -gt 0 ] || { echo "there is no Python"; exit 77; }

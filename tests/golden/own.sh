@@ -98,6 +98,12 @@ same stacks stacks.stacks.txt stacks
 same stacks stacks.stacks.csv stacks --format csv
 same stacks stacks.stacks.json stacks --format ndjson
 same stacks stacks.collapsed.txt --format collapsed
+same modules modules.modules.txt modules
+same modules modules.modules.csv modules --format csv
+same modules modules.modules.json modules --format ndjson
+same modules modules.stacks.txt stacks
+same modules modules.collapsed.txt --format collapsed
+same basic basic.modules.txt modules
 same basic basic.lines.txt lines
 tests/golden/make_profile stacks "$dir/old.bin" || exit 99
 same edited edited.diff.txt diff --per line "$dir/old.bin"

@@ -134,6 +134,7 @@ int ct_report_graphs(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_apis(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_shapes(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_lines(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_modules(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_stacks(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_advice(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_streams(const struct ct_input *in, struct ct_sink *sink);

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""modules_compare.py TRUTH MODULES: each module's launches are those that the program counted."""
+import csv
+import json
+import sys
+
+wanted = json.load(open(sys.argv[1]))
+got = {r["module"]: int(r["launches"]) for r in csv.DictReader(open(sys.argv[2]))}
+for path in sorted(set(wanted) | set(got)):
+    if wanted.get(path) != got.get(path):
+        print("%s: %s launches, and not %s" % (path, got.get(path), wanted.get(path)))
+print(len(wanted), "modules")
+sys.exit(wanted != got or len(wanted) < 100)
