@@ -735,8 +735,7 @@ static void fill_modules(struct ct_build *b)
     put_module(b, model, "Unused", 0);
     uint32_t top = put_frame(b, 0, put_line(b, "train.py", "<module>", 30));
     uint32_t forward = put_line(b, "model.py", "Layer.forward", 7);
-    uint32_t outer =
-        put_frame_in(b, top, put_line(b, "model.py", "Model.forward", 12), model);
+    uint32_t outer = put_frame_in(b, top, put_line(b, "model.py", "Model.forward", 12), model);
     put_stack(b, 0, top, 1, 1, 1000);
     put_stack(b, 0, put_frame_in(b, outer, forward, layers[0]), 5, 5, 5000);
     uint32_t second = put_frame_in(b, outer, forward, layers[1]);

@@ -191,6 +191,14 @@ class Called:
         entered(lambda o: launch())(self)
 
 
+class Direct:
+    """self is in a closure's cell alone, up to 3.10 behind other arguments'."""
+    def forward(self, a, b=2):
+        def closure():
+            entered(lambda o: (launch(), a, b))(self)
+        closure()
+
+
 class Slow(Module):
     def forward(self):
         for _ in range(2):
@@ -247,6 +255,7 @@ def main():
     Called()()
     called = Called()
     called()
+    Direct().forward(1)
     Other().no_forward()
     t = threading.Thread(target=in_thread, args=(context, model))
     t.start()
