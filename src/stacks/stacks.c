@@ -9,7 +9,7 @@
 #include "system/spin.h"
 
 #define KNOWN_BITS 15 /* stacks, and likewise lines, that are found by their mark */
-#define SLOTS 32768
+#define SLOTS 65536
 _Static_assert(CT_STACK_CELLS * 4 <= SLOTS * 3, "a search for a cell meets a free slot");
 
 enum state {
@@ -137,6 +137,7 @@ struct place {
     uint32_t node;
     uint32_t module;
     uint64_t self; /* id of the object that the module is for */
+    bool has_modules;
 };
 
 /* Frames of one object below each other, as those of forward() in __call__(), are one module. */
@@ -147,8 +148,9 @@ static void enter_module(struct place *at, const struct ct_py_self *self)
         return;
     at->self = self->id;
     uint32_t parent = at->module;
-    at->module = ct_stack_module_find(parent, self->id);
-    if (!at->module) {
+    if (at->has_modules)
+        at->module = ct_stack_module_find(parent, self->id);
+    if (at->has_modules && !at->module) {
         ct_python_type_name(self->type, type, sizeof(type));
         at->module = ct_stack_module_add(parent, self->id, type);
     }
@@ -172,7 +174,7 @@ static bool enter_frame(struct place *at, const char *frame)
 static uint32_t read_stack(const char *frame)
 {
     const char *frames[CT_PY_DEPTH];
-    struct place at = {.node = CT_STACK_NONE};
+    struct place at = {.node = CT_STACK_NONE, .has_modules = ct_stack_has_room_for_modules()};
     unsigned n = 0;
     for (; frame && n < CT_PY_DEPTH; frame = ct_py_back(&interpreter.python, frame))
         frames[n++] = frame;

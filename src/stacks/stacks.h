@@ -13,7 +13,7 @@
 #include "time/op.h"
 
 #define CT_STACK_CELLS                                                                             \
-    24576 /* pairs of row and stack; rows without room are counted by row alone */
+    49152 /* pairs of row and stack; rows without room are counted by row alone */
 
 struct ct_stack_cell {
     _Atomic uint64_t key;   /* row << 32 | stack; 0: free. Never changes again */
@@ -27,7 +27,7 @@ struct ct_stack_cell {
     X(MANY, "Operations that are in no Python stack: there were too many of different stacks")     \
     X(GARBLED, "Operations that are in no Python stack: a frame did not read as one")              \
     X(CELLS, "Operations that are in no Python stack: there were too many of different kinds")     \
-    X(MODULES, "Stacks without all of their modules: there were too many of these")
+    X(MODULES, "Modules that are left out of Python stacks: there were too many")
 
 enum ct_stack_loss {
 #define X(id, text) CT_STACK_LOST_##id,

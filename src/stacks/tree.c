@@ -204,6 +204,14 @@ uint32_t ct_stack_module_add(uint32_t parent, uint64_t id, const char *type)
     return i;
 }
 
+bool ct_stack_has_room_for_modules(void)
+{
+    ct_spin_lock(&lock);
+    bool has_room = stacks < CT_STACKS_IN_MODULES;
+    ct_spin_unlock(&lock);
+    return has_room && ct_stack_nodes() < CT_STACK_NODES / 4 * 3;
+}
+
 bool ct_stack_node_end(uint32_t node)
 {
     uint64_t bit = (uint64_t)1 << node % 64;

@@ -12,7 +12,8 @@
 
 #include "base/base.h"
 
-#define CT_STACKS 10000
+#define CT_STACKS 20000
+#define CT_STACKS_IN_MODULES 16384 /* then, or with 3 in 4 nodes, the next are without modules */
 #define CT_STACK_NODES 65536
 #define CT_STACK_LINES 16384
 #define CT_STACK_TEXT_BYTES 1024 /* of a name or a path; what is longer is cut there */
@@ -62,6 +63,8 @@ uint32_t ct_stack_node_add(uint32_t parent, uint32_t line, uint32_t module);
  */
 uint32_t ct_stack_module_find(uint32_t parent, uint64_t id);
 uint32_t ct_stack_module_add(uint32_t parent, uint64_t id, const char *type);
+/* Whether stacks of lines alone still find room beside those in modules. */
+bool ct_stack_has_room_for_modules(void);
 /* Makes a node a stack, which it may be already. False: there are CT_STACKS. */
 bool ct_stack_node_end(uint32_t node);
 

@@ -55,6 +55,18 @@ check_modules() {
     python3 "$here/modules_compare.py" "$dir/truth" "$dir/modules" || fail "modules of $1"
 }
 
+# Too many stacks in modules: those beyond are by their lines, and none is lost.
+check_bounds() {
+    profiled "$1" "$here/many.py" 200 100 || fail "$1 many.py ends with $?: $(head -3 "$dir/on.err")"
+    "$report" info "$dir/on.bin" 2>/dev/null | grep Python >"$dir/notes"
+    grep -q '3616  warning  Modules that are left out of Python stacks' "$dir/notes" && [ "$(wc -l <"$dir/notes")" = 1 ] ||
+        fail "$1: notes with too many stacks: $(cat "$dir/notes")"
+    launches=$("$report" lines --format csv "$dir/on.bin" 2>/dev/null | awk -F, 'NR > 1 && $5 > 0 { print $5 }' | sort -u)
+    [ "$launches" = 200 ] || fail "$1: lines with so many launches, and not 200: $launches"
+    launches=$("$report" modules --format csv "$dir/on.bin" 2>/dev/null | awk -F, 'NR > 1 { n += $4 } END { print n }')
+    [ "$launches" = 16384 ] || fail "$1: $launches launches in modules"
+}
+
 # The stack that Python tells in another interpreter is the main one's, up to 3.11.
 check_interpreters() {
     profiled "$1" "$here/interpreters.py"
@@ -97,6 +109,7 @@ done
 python=$(python3 -c 'import sys; print(sys.executable)')
 check_output "$python"
 check_top
+check_bounds "$python"
 export CUTRACE_SAMPLE=4
 check_sums "$python" 80
 unset CUTRACE_SAMPLE
