@@ -106,9 +106,10 @@ uint64_t ct_py_mark(const struct ct_py_layout *l, const struct ct_py_spot *spot)
 
 static bool is_method_of_module(const struct ct_py_layout *l, const char *code)
 {
-    const char *name = ct_py_pointer(code + l->own_name), *text = name + l->ascii_text;
+    const char *name = ct_py_pointer(code + l->own_name);
     if (!ct_py_is_address(name))
         return false;
+    const char *text = name + l->ascii_text;
 #define IS(method) !__builtin_memcmp(text, method, sizeof(method) - 1)
     switch (ct_py_word(name + CT_PY_TEXT_LENGTH)) {
     case 7:
