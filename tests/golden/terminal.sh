@@ -95,6 +95,11 @@ grep -q "$esc\[1m" out && fail "NO_COLOR"
 on 100 "PAGER= NO_COLOR=1 $report --color always kernels names.bin"
 grep -q "$esc\[1m" out || fail "--color is stronger than NO_COLOR"
 
+# A tree keeps its shape.
+make_profiles modules
+on 100 "PAGER= NO_COLOR=1 $report modules modules.bin"
+grep -q '  2    Layer\[1\]$' out && grep -q '  3      Linear\[0\]$' out || fail "modules without their depth: $(cat out)"
+
 # At the end of a program: coloured, fitted, with a headline and the rows that matter; elsewhere whole.
 on 80 "$report --live names.bin"
 grep -q "$esc\[1m" out || fail "no colours at the end of a program"

@@ -51,6 +51,8 @@ struct ct_column {
  */
 #define CT_OF_DEVICE 0x20
 #define CT_OF_CALLS 0x40
+/* Names are indented as a tree: terminals do not make other names of them. */
+#define CT_TREE 0x80
 /* Narrow terminals go without the column, from the largest n down; 1 to 15. */
 #define CT_OPTIONAL(n) ((n) << 8)
 

@@ -176,7 +176,8 @@ static void get(const struct table *t, size_t i, struct ct_cell *cells)
 static void shorten_names(struct table *t, int width)
 {
     size_t none = 0, last = t->name;
-    if (!t->look.in->width || t->relation->columns[last].type != CT_CELL_NAME)
+    const struct ct_column *column = &t->relation->columns[last];
+    if (!t->look.in->width || column->type != CT_CELL_NAME || column->look & CT_TREE)
         return;
     const char **whole = ct_memory_grow(NULL, &none, t->first.count + 1, sizeof(*whole));
     for (size_t i = 0; i < t->first.count; i++) {

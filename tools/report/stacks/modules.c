@@ -12,7 +12,7 @@ static const struct ct_column columns[M_COLUMNS] = {
     [M_LAUNCHES] = {"launches", "Launches", CT_CELL_COUNT, CT_FOLD_MOST, 0},
     [M_AVG] = {"avg_ns", "Avg", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     [M_DEPTH] = {"depth", "Depth", CT_CELL_COUNT, CT_FOLD_NONE, CT_OPTIONAL(2) | CT_QUIET},
-    [M_MODULE] = {"module", "Module", CT_CELL_NAME, CT_FOLD_NONE, 0},
+    [M_MODULE] = {"module", "Module", CT_CELL_NAME, CT_FOLD_NONE, CT_TREE},
 };
 static const struct ct_relation relation = {"modules", "GPU time by module", columns, M_COLUMNS};
 
