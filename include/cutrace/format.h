@@ -89,6 +89,7 @@ enum ct_section_type {
     CT_SECTION_FRAMES = 25,    /* struct ct_file_frame: lines in those that called them */
     CT_SECTION_STACKS = 26,    /* struct ct_file_stack: operations by row and innermost frame */
     CT_SECTION_MODULES = 27,   /* struct ct_file_module: objects whose methods frames are in */
+    CT_SECTION_INSIDE = 28,    /* struct ct_file_inside: work inside graphs, likewise */
 };
 
 struct ct_file_section {
@@ -675,6 +676,15 @@ struct ct_file_stack {
     uint64_t total_ns;
 };
 
+/* Runs of nodes in graphs that were captured, or added, from one stack; members are as above. */
+struct ct_file_inside {
+    uint32_t node; /* index into CT_SECTION_NODES */
+    uint32_t frame;
+    uint64_t count;
+    uint64_t timed;
+    uint64_t total_ns; /* a part of the graph's time */
+};
+
 #define CT_FILE_SIZES(X)                                                                           \
     X(ct_file_commit, 32) X(ct_file_header, CT_FILE_HEADER_BYTES) X(ct_file_payload, 8)            \
     X(ct_file_section, 24) X(ct_file_process, 64) X(ct_file_device, 120) X(ct_file_row, 368)       \
@@ -683,7 +693,7 @@ struct ct_file_stack {
     X(ct_file_transfer, 40) X(ct_file_total, 40) X(ct_file_spread, 72) X(ct_file_thread, 16)       \
     X(ct_file_range, 88) X(ct_file_cell, 56) X(ct_file_memory, 112) X(ct_file_block, 24)           \
     X(ct_file_collective, 96) X(ct_file_unified, 160) X(ct_file_line, 16) X(ct_file_frame, 16)     \
-    X(ct_file_stack, 32) X(ct_file_module, 16)
+    X(ct_file_stack, 32) X(ct_file_module, 16) X(ct_file_inside, 32)
 
 #define CT_FILE_CHECK(type, size)                                                                  \
     _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")

@@ -44,6 +44,9 @@ struct node_times {
     struct ct_node_time time[CT_NODE_TIMES];
     uint32_t count;
     struct ct_table index; /* row and name -> index; never full */
+    struct ct_node_stack_time stack_time[CT_NODE_STACK_TIMES];
+    uint32_t stack_count;
+    struct ct_table stack_index; /* index of row and name, and stack -> index; never full */
     struct whole graph[CT_NODE_GRAPHS];
     uint32_t graphs;
     struct ct_table graph_index; /* row + 1 -> index; never full */
@@ -55,7 +58,8 @@ static CT_PROCESS struct node_times *all;
 bool ct_node_times_init(void)
 {
     struct node_times *n = ct_map(sizeof(*n));
-    if (!n || !ct_table_init(&n->index, 16) || !ct_table_init(&n->graph_index, 13))
+    if (!n || !ct_table_init(&n->index, 16) || !ct_table_init(&n->graph_index, 13) ||
+        !ct_table_init(&n->stack_index, 16))
         return false;
     all = n;
     return true;
@@ -85,11 +89,50 @@ static struct ct_node_time *make(uint32_t row, const char *name)
     return t;
 }
 
-void ct_node_time_add(uint32_t row, const char *name, uint64_t raw_ns, bool beside)
+static uint64_t stack_key(const struct ct_node_time *t, uint32_t stack)
+{
+    return (uint64_t)(t - all->time + 1) << 32 | stack;
+}
+
+static struct ct_node_stack_time *find_stack(const struct ct_node_time *t, uint32_t stack)
+{
+    uint64_t index;
+    return ct_table_find(&all->stack_index, stack_key(t, stack), &index) ? &all->stack_time[index]
+                                                                         : NULL;
+}
+
+/* Beyond the bound the kernels of a name are taken to be as long as the others. */
+static struct ct_node_stack_time *make_stack(const struct ct_node_time *t, uint32_t stack)
+{
+    if (all->stack_count == CT_NODE_STACK_TIMES)
+        return NULL;
+    ct_table_put(&all->stack_index, stack_key(t, stack), all->stack_count);
+    return &all->stack_time[all->stack_count++];
+}
+
+static void add_stack(const struct ct_node_time *t, uint32_t stack, uint64_t raw_ns)
+{
+    struct ct_node_stack_time *s = find_stack(t, stack);
+    if (!s && !(s = make_stack(t, stack)))
+        return;
+    s->timed++;
+    s->total_ns += raw_ns;
+}
+
+struct ct_node_stack_time ct_node_stack_time(uint32_t row, const char *name, uint32_t stack)
+{
+    const struct ct_node_time *t = find(row, name);
+    const struct ct_node_stack_time *s = t ? find_stack(t, stack) : NULL;
+    return s ? *s : (struct ct_node_stack_time){0};
+}
+
+void ct_node_time_add(uint32_t row, const char *name, uint32_t stack, uint64_t raw_ns, bool beside)
 {
     struct ct_node_time *t = find(row, name);
     if (!t && !(t = make(row, name)))
         return;
+    if (stack)
+        add_stack(t, stack, raw_ns);
     t->timed++;
     t->beside += beside;
     t->total_ns += raw_ns;

@@ -14,6 +14,7 @@
 #include "time/estimate.h"
 
 #define CT_NODE_TIMES 16384
+#define CT_NODE_STACK_TIMES 16384
 #define CT_NODE_GRAPHS 2048
 
 struct ct_node_time {
@@ -27,11 +28,17 @@ struct ct_node_time {
     double square_ns2;
 };
 
+/* Kernels of one row and name that are from one stack. */
+struct ct_node_stack_time {
+    uint64_t timed;
+    uint64_t total_ns; /* from event node to event node */
+};
+
 /* False: no memory. */
 bool ct_node_times_init(void);
 
-/* One run of one kernel node. `raw_ns`: from event node to event node. */
-void ct_node_time_add(uint32_t row, const char *name, uint64_t raw_ns, bool beside);
+/* One run of one kernel node. `raw_ns`: from event node to event node; stack 0: none. */
+void ct_node_time_add(uint32_t row, const char *name, uint32_t stack, uint64_t raw_ns, bool beside);
 
 /* One run of a graph: the times of its kernels that were alone, so many, added up. */
 void ct_node_time_add_line(uint32_t row, uint64_t raw_ns, uint64_t kernels);
@@ -44,6 +51,9 @@ void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint6
 
 /* NULL: none was timed. */
 const struct ct_node_time *ct_node_time_find(uint32_t row, const char *name);
+
+/* Zero: none was timed. */
+struct ct_node_stack_time ct_node_stack_time(uint32_t row, const char *name, uint32_t stack);
 
 /* Compares graphs with event nodes and without, as they are timed by now. */
 void ct_node_times_settle(void);

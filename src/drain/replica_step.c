@@ -76,7 +76,7 @@ static void read(const struct ct_replica *r)
         beside += node[k].beside;
         if (!elapsed(r, node[k].start_event, node[k].stop_event, &ns))
             continue;
-        ct_node_time_add(r->row, node[k].name, ns, node[k].beside);
+        ct_node_time_add(r->row, node[k].name, node[k].stack, ns, node[k].beside);
         alone += !node[k].beside;
         line_ns += node[k].beside ? 0 : ns;
     }

@@ -525,6 +525,14 @@ static const char *check_stacks(const struct ct_summary *s)
     return NULL;
 }
 
+static const char *check_inside(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->inside_count; i++)
+        if (s->inside[i].node >= s->nodes_count || s->inside[i].frame >= s->frames_count)
+            return "a stack is of no known node or frame";
+    return NULL;
+}
+
 int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     ct_payload_forget(s);
@@ -541,6 +549,7 @@ int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *e
         check_threads,     check_program_ranges, check_lines,   check_texts,  check_activities,
         check_gaps,        check_transfers,      check_spreads, check_cells,  check_allocations,
         check_collectives, check_unified,        check_frames,  check_stacks, check_modules,
+        check_inside,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

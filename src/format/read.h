@@ -42,7 +42,8 @@
     X(LINES, lines, struct ct_file_line)                                                           \
     X(FRAMES, frames, struct ct_file_frame)                                                        \
     X(STACKS, stacks, struct ct_file_stack)                                                        \
-    X(MODULES, modules, struct ct_file_module)
+    X(MODULES, modules, struct ct_file_module)                                                     \
+    X(INSIDE, inside, struct ct_file_inside)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,

@@ -21,6 +21,7 @@
 #include "work/collective.h"
 #include "work/graph.h"
 #include "work/kernel.h"
+#include "work/node_stack.h"
 
 /* Operations between wake-ups: a burst after a pause fills the ring within the longest nap. */
 #define WAKE_EVERY (CT_THREAD_OPS / 4)
@@ -343,14 +344,16 @@ bool ct_bracket_open(struct ct_bracket *b, const struct ct_work *w, struct ct_th
     if (!w->kind)
         return false;
     b->pass_generation = ct_pass_generation_now();
+    b->stream = NULL;
     if (ct_unlikely(!ct_recording())) {
         ct_recording_missed(t, w->operations);
+        if (ct_unlikely(ct_node_stacks_are_on) && ct_captures_are_open())
+            b->state = CT_BRACKET_KEPT;
         return false;
     }
     b->saved_errno = errno;
     b->thread = t;
     b->context = NULL;
-    b->stream = NULL;
     b->row = CT_ROW_NONE;
     b->flags = 0;
     b->is_polled = false;
@@ -395,12 +398,31 @@ static bool is_of_nccl(const struct ct_bracket *b, const struct ct_work *w)
     return ct_unlikely(b->thread->nccl_depth) && w->kind == CT_ROW_KERNEL;
 }
 
+/*
+ * The stack of a launch into a capture stays with its nodes. A graph that is launched becomes a
+ * copy, whose nodes nobody else tells of. A call that does nothing has no node.
+ */
+static CT_NOINLINE void keep_stack(const struct ct_work *w)
+{
+    const CUgraphNode *nodes;
+    bool has_node = w->bytes || w->kind == CT_ROW_KERNEL || w->kind == CT_ROW_GRAPH;
+    size_t count = has_node ? ct_capture_nodes(w->stream, &nodes) : 0;
+    uint32_t stack = count ? ct_stack_take() : CT_STACK_NONE;
+    for (size_t i = 0; i < count; i++) {
+        ct_node_stack_put(nodes[i], stack);
+        if (w->kind == CT_ROW_GRAPH)
+            ct_graph_copied(w->graph, ct_graph_child(nodes[i]), stack);
+    }
+}
+
 /* Operations that were sampled out are in their cells' counts as well: ct_sample_choose(). */
 static void count_untimed(struct ct_bracket *b, const struct ct_work *w)
 {
     ct_tally_lose(b->thread->tallies, b->row, b->loss, w->operations, w->bytes);
     if (ct_loss_is_in_stack(b->loss))
         ct_stack_launched(b->row, w->operations, 1);
+    else if (ct_unlikely(ct_node_stacks_are_on) && b->loss == CT_LOSS_CAPTURED)
+        keep_stack(w);
     if (b->stream)
         ct_stream_untimed(b->stream, w->operations);
     if (is_of_nccl(b, w))
@@ -527,6 +549,12 @@ void ct_bracket_close(struct ct_bracket *b, const struct ct_work *w, CUresult re
     if (b->state == CT_BRACKET_OFF)
         return;
     b->saved_errno = errno;
+    if (ct_unlikely(b->state == CT_BRACKET_KEPT)) {
+        if (result == CUDA_SUCCESS)
+            keep_stack(w);
+        errno = b->saved_errno;
+        return;
+    }
     if (ct_unlikely(result != CUDA_SUCCESS)) {
         count_error(b);
     } else {

@@ -19,6 +19,7 @@
 
 enum ct_bracket_state {
     CT_BRACKET_OFF,  /* the call is no operation that counts */
+    CT_BRACKET_KEPT, /* nor this one, but its stack is kept if it goes into a graph */
     CT_BRACKET_LOST, /* counted without a time, for a reason */
     CT_BRACKET_OPEN, /* start event recorded or spared */
 };

@@ -7,6 +7,7 @@
 #include "state/nap.h"
 #include "system/cancel.h"
 #include "work/graph.h"
+#include "work/node_stack.h"
 
 #define NAP_NS 1000000
 #define NAPS 1000
@@ -55,9 +56,18 @@ static enum ct_replica_loss copy_graph(CUgraphExec exec, CUgraph graph, CUgraph 
     if (!can_replicate())
         return CT_REPLICA_LOST_REFUSED;
     enum ct_replica_loss why = ct_replica_look(exec, graph, flags);
-    if (why == CT_REPLICA_LOSS_COUNT && CT_REAL(cuGraphClone)(copy, graph) != CUDA_SUCCESS)
-        why = CT_REPLICA_LOST_REFUSED;
+    if (why != CT_REPLICA_LOSS_COUNT)
+        return why;
+    if (CT_REAL(cuGraphClone)(copy, graph) != CUDA_SUCCESS)
+        return CT_REPLICA_LOST_REFUSED;
+    ct_node_stacks_copied(*copy, graph, 0);
     return why;
+}
+
+static void end_copy(CUgraph copy)
+{
+    ct_node_stacks_forget(copy);
+    CT_ASK(cuGraphDestroy, copy);
 }
 
 static enum ct_replica_loss offer(CUgraphExec exec, CUgraph graph)
@@ -67,7 +77,7 @@ static enum ct_replica_loss offer(CUgraphExec exec, CUgraph graph)
     enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
     if (why != CT_REPLICA_LOSS_COUNT || keep(exec, copy, flags))
         return why;
-    CT_REAL(cuGraphDestroy)(copy);
+    end_copy(copy);
     return CT_REPLICA_LOST_MANY;
 }
 
@@ -166,7 +176,7 @@ void ct_replica_end_clone(uint32_t i)
     CUgraph copy = r->clone;
     r->clone = NULL;
     if (copy)
-        CT_ASK(cuGraphDestroy, copy);
+        end_copy(copy);
 }
 
 bool ct_replica_take_next(uint32_t i)
@@ -359,7 +369,7 @@ static bool renew(uint32_t i, CUgraph copy)
     bool is_made = 1u << phase & (BIT(READY) | BIT(RUNNING));
     CUgraph before = is_made ? atomic_load_explicit(&r->next, memory_order_relaxed) : r->clone;
     if (before)
-        CT_REAL(cuGraphDestroy)(before);
+        end_copy(before);
     if (is_made)
         atomic_store_explicit(&r->next, copy, memory_order_relaxed);
     else
@@ -376,7 +386,7 @@ static enum ct_replica_loss update(uint32_t i, CUgraphExec exec, CUgraph graph)
     enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
     if (why != CT_REPLICA_LOSS_COUNT || renew(i, copy))
         return why;
-    CT_REAL(cuGraphDestroy)(copy);
+    end_copy(copy);
     return CT_REPLICA_LOST_CHANGED;
 }
 

@@ -9,6 +9,7 @@
 #include "time/op.h"
 #include "work/graph.h"
 #include "work/kernel.h"
+#include "work/node_stack.h"
 
 /* Replicas get one in so many of a context's events: brackets need the others. */
 #define EVENTS_SHARE 2
@@ -225,7 +226,7 @@ static bool add_kernel(struct making *m, const struct level *l, CUgraphNode kern
         return false;
     if (p.ctx && p.ctx != c->handle)
         return fail(m, CT_REPLICA_LOST_CONTEXTS);
-    struct ct_replica_node n = {.kernel = kernel, .beside = beside};
+    struct ct_replica_node n = {.kernel = kernel, .stack = ct_node_stack(kernel), .beside = beside};
     n.name = ct_replica_name(c, p.func ? p.func : (CUfunction)p.kern);
     if (!n.name)
         return true;

@@ -45,6 +45,7 @@ enum ct_replica_loss {
 struct ct_replica_node {
     CUgraphNode kernel; /* of the clone */
     const char *name;   /* interned; NULL: its times are not wanted */
+    uint32_t stack;     /* that it is from (node_stack.h); 0: none */
     uint32_t start_event;
     uint32_t stop_event;
     uint32_t changed; /* the launch of the replica up to which it was another one, or switched */

@@ -360,6 +360,33 @@ static uint32_t add_work_name(const struct ct_graph_work *w)
                                               : w->name);
 }
 
+/* Frames come later, and are whole by then: a stack's number is an index there plus one. */
+static void add_node_stack(uint32_t row, const struct ct_graph_spot *s, const char *kernel,
+                           uint64_t launches)
+{
+    struct ct_node_stack_time t = {0};
+    if (kernel)
+        t = ct_node_stack_time(row, kernel, s->stack);
+    struct ct_file_inside f = {.node = ct_image_count(CT_SECTION_NODES) - 1,
+                               .frame = s->stack - 1,
+                               .count = s->count * launches,
+                               .timed = t.timed,
+                               .total_ns = t.total_ns};
+    if (t.timed)
+        f.total_ns = less(t.total_ns, t.timed * ct_node_bias_of(row).bias_ns);
+    if (f.count)
+        ct_image_append(CT_SECTION_INSIDE, &f, sizeof(f));
+}
+
+static void add_node_stacks(uint32_t row, const struct ct_graph *g, uint32_t part,
+                            uint64_t launches)
+{
+    const struct ct_graph_work *w = &g->part[part].work;
+    for (uint32_t i = 0; i < g->spots; i++)
+        if (g->spot[i].part == part)
+            add_node_stack(row, &g->spot[i], w->kind == CT_ROW_KERNEL ? w->name : NULL, launches);
+}
+
 static void add_node(uint32_t row, const struct ct_graph_part *p, uint64_t launches)
 {
     struct ct_file_node f = {.graph_row = row,
@@ -394,8 +421,10 @@ static void add_nodes(const struct ct_graph *g)
         uint64_t launches = launches_of(row);
         so_far.bodies += g->bodies ? launches : 0;
         so_far.unsized += g->unsized ? launches : 0;
-        for (uint32_t i = 0; i < g->parts; i++)
+        for (uint32_t i = 0; i < g->parts; i++) {
             add_node(row, &g->part[i], launches);
+            add_node_stacks(row, g, i, launches);
+        }
     }
 }
 

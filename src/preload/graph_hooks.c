@@ -1,8 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* The hooks of calls that make, change and destroy executable graphs. */
+/* The hooks of calls that make, change and destroy graphs and executable graphs. */
 #include "launch/replica.h"
 #include "preload/hooks.h"
+#include "stacks/stacks.h"
 #include "work/graph.h"
+#include "work/node_stack.h"
+
+/* ---- nodes and the stacks that they are from ---- */
+
+void ct_hook_graph_child_added(const struct ct_hook *h, CUgraphNode *node, CUgraph child)
+{
+    if (!ct_node_stacks_are_on || ct_hook_failed(h) || !node)
+        return;
+    uint32_t stack = ct_stack_take();
+    ct_node_stack_put(*node, stack);
+    if (child)
+        ct_node_stacks_copied(ct_graph_child(*node), child, stack);
+}
+
+void ct_hook_graph_node_added(const struct ct_hook *h, CUgraphNode *node)
+{
+    ct_hook_graph_child_added(h, node, NULL);
+}
+
+void ct_hook_graph_node_added_with(const struct ct_hook *h, CUgraphNode *node,
+                                   const CUgraphNodeParams *p)
+{
+    bool is_child = p && p->type == CU_GRAPH_NODE_TYPE_GRAPH;
+    ct_hook_graph_child_added(h, node, is_child ? p->graph.graph : NULL);
+}
+
+void ct_hook_graph_cloned(const struct ct_hook *h, CUgraph *clone, CUgraph graph)
+{
+    if (!ct_hook_failed(h) && clone)
+        ct_node_stacks_copied(*clone, graph, 0);
+}
+
+void ct_hook_graph_gone(const struct ct_hook *h, CUgraph graph)
+{
+    (void)h;
+    ct_node_stacks_forget(graph);
+}
+
+void ct_hook_graph_node_gone(const struct ct_hook *h, CUgraphNode node)
+{
+    (void)h;
+    ct_node_stacks_forget_node(node);
+}
+
+/* ---- executable graphs ---- */
 
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph)
 {

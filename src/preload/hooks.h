@@ -53,6 +53,13 @@ void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s, CUevent e);
 void ct_hook_capture_before(const struct ct_hook *h, CUstream s);
 void ct_hook_capture_after(const struct ct_hook *h, CUstream s);
 void ct_hook_capture_end(const struct ct_hook *h, CUstream s);
+void ct_hook_graph_node_added(const struct ct_hook *h, CUgraphNode *node);
+void ct_hook_graph_node_added_with(const struct ct_hook *h, CUgraphNode *node,
+                                   const CUgraphNodeParams *p);
+void ct_hook_graph_child_added(const struct ct_hook *h, CUgraphNode *node, CUgraph child);
+void ct_hook_graph_cloned(const struct ct_hook *h, CUgraph *clone, CUgraph graph);
+void ct_hook_graph_gone(const struct ct_hook *h, CUgraph graph);
+void ct_hook_graph_node_gone(const struct ct_hook *h, CUgraphNode node);
 void ct_hook_graph_instantiated(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph);
 void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec, CUgraph graph,
                                      const CUDA_GRAPH_INSTANTIATE_PARAMS *p);

@@ -69,6 +69,7 @@
 #include "work/collective.h"
 #include "work/graph.h"
 #include "work/kernel.h"
+#include "work/node_stack.h"
 
 #define LONGEST_ARMING_MS 1000
 #define ANOTHER_COPY "the library is in this process twice; this copy of it stands aside: "
@@ -137,6 +138,7 @@ static bool prepare(void)
     ct_context_hooks.begins = ct_witness_begin;
     ct_context_hooks.met = ct_unified_start;
     ct_stacks_init(ct_config.stacks);
+    ct_node_stacks_init(ct_stacks_are_on);
     ct_capture_init(ct_drain_settle);
     ct_recording_set(ct_config.start && !ct_config.capture);
     return ct_rows_init() && ct_contexts_init() && ct_allocations_init() && ct_collectives_init() &&

@@ -82,6 +82,26 @@ void ct_capture_spread(struct ct_thread *t)
         end_occasion();
 }
 
+/* An edge that says more than an order is refused by whoever has no room for that. */
+static CUresult ask_nodes(CUstream handle, CUstreamCaptureStatus *status, const CUgraphNode **nodes,
+                          size_t *count)
+{
+    const CUgraphEdgeData *edges;
+    if (CT_HAS(cuStreamGetCaptureInfo_v3))
+        return CT_REAL(cuStreamGetCaptureInfo_v3)(handle, status, NULL, NULL, nodes, &edges, count);
+    if (CT_HAS(cuStreamGetCaptureInfo_v2))
+        return CT_REAL(cuStreamGetCaptureInfo_v2)(handle, status, NULL, NULL, nodes, count);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+size_t ct_capture_nodes(CUstream handle, const CUgraphNode **nodes)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    size_t count = 0;
+    CUresult r = ask_nodes(handle, &status, nodes, &count);
+    return r == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? count : 0;
+}
+
 bool ct_stream_is_capturing(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -52,6 +52,12 @@ void ct_captures_unseen(void);
 void ct_capture_spreads(struct ct_thread *t);
 void ct_capture_spread(struct ct_thread *t);
 
+/*
+ * Behind a launch into a capture: the nodes that the next one will wait for, which it has become.
+ * They are the driver's, until the stream's next call. 0: it does not say.
+ */
+size_t ct_capture_nodes(CUstream handle, const CUgraphNode **nodes);
+
 /* True also when the driver does not say. */
 bool ct_stream_is_capturing(CUstream handle);
 

@@ -14,6 +14,12 @@
 #include "system/mem.h"
 #include "system/spin.h"
 #include "work/graph_memory.h"
+#include "work/graph_parts.h"
+#include "work/node_stack.h"
+
+/* Beyond these bounds further graphs that differ in stacks alone are one, and in no stack. */
+#define GRAPHS_BY_STACK 1024
+#define ALL_SPOTS 65536
 
 #define UNKNOWN UINT32_MAX /* no topology: the graph could not be read, or there was no room */
 
@@ -21,6 +27,7 @@ struct graphs {
     struct ct_graph *graph[CT_GRAPHS];
     uint64_t key[CT_GRAPHS]; /* apart from the graphs, as all are looked through */
     _Atomic uint32_t count;
+    _Atomic uint32_t spots;                      /* of all graphs */
     struct ct_spin lock;                         /* for adding a graph */
     _Atomic uint32_t updates;                    /* instantiations and updates of all graphs */
     _Atomic uint32_t row[CT_GRAPHS][CT_DEVICES]; /* + 1; 0: not known yet */
@@ -58,103 +65,6 @@ const struct ct_graph *ct_graph(uint32_t index)
 }
 
 /* ---- contents of a graph ---- */
-
-static const char other_kernels[] = "(other kernels)";
-
-static bool is_part(const struct ct_graph_part *p, const struct ct_graph_work *w)
-{
-    return p->work.kind == w->kind && p->work.detail == w->detail &&
-           (w->kind != CT_ROW_KERNEL || ct_streq(p->work.name, w->name));
-}
-
-static struct ct_graph_part *find_part(struct ct_graph *g, const struct ct_graph_work *w)
-{
-    for (uint32_t i = 0; i < g->parts; i++)
-        if (is_part(&g->part[i], w))
-            return &g->part[i];
-    return NULL;
-}
-
-/* Kernels leave the room that copies, sets and "(other kernels)" need. */
-static bool has_room(const struct ct_graph *g, const struct ct_graph_work *w)
-{
-    uint32_t kernels = 0;
-    for (uint32_t i = 0; i < g->parts; i++)
-        kernels += g->part[i].work.kind == CT_ROW_KERNEL;
-    return w->kind != CT_ROW_KERNEL || kernels < CT_GRAPH_KERNELS;
-}
-
-/* The part where the work belongs; NULL: there is none. */
-static struct ct_graph_part *part_of(struct ct_graph *g, const struct ct_graph_work *w)
-{
-    struct ct_graph_part *p = find_part(g, w);
-    return p || w->kind != CT_ROW_KERNEL
-               ? p
-               : find_part(g, &(struct ct_graph_work){.kind = w->kind, .name = other_kernels});
-}
-
-static struct ct_graph_part *make_part(struct ct_graph *g, const struct ct_graph_work *w)
-{
-    bool room = has_room(g, w);
-    struct ct_graph_part *p = room ? NULL : part_of(g, w);
-    if (p)
-        return p;
-    p = &g->part[g->parts++];
-    *p = (struct ct_graph_part){{w->kind, w->detail, room ? w->name : other_kernels, 0}, 0};
-    return p;
-}
-
-/* Adds up, as sums do not depend on the order of nodes, which is not defined. */
-static void add_work(struct ct_graph *g, const struct ct_graph_work *w)
-{
-    if (!w->kind)
-        return;
-    g->hash += ct_graph_work_hash(w);
-    struct ct_graph_part *p = find_part(g, w);
-    if (!p)
-        p = make_part(g, w);
-    p->count++;
-    p->work.bytes += g->unsized ? 0 : w->bytes;
-}
-
-static void remove_work(struct ct_graph *g, const struct ct_graph_work *w)
-{
-    struct ct_graph_part *p = w->kind ? part_of(g, w) : NULL;
-    if (!p)
-        return;
-    g->hash -= ct_graph_work_hash(w);
-    p->work.bytes -= ct_min(p->work.bytes, w->bytes);
-    if (!--p->count)
-        *p = g->part[--g->parts];
-}
-
-CUgraph ct_graph_child(CUgraphNode node)
-{
-    CUgraph child;
-    if (!CT_HAS(cuGraphChildGraphNodeGetGraph) ||
-        CT_ASK(cuGraphChildGraphNodeGetGraph, node, &child) != CUDA_SUCCESS)
-        return NULL;
-    return child;
-}
-
-void ct_graph_nodes_free(struct ct_graph_nodes *n)
-{
-    ct_unmap(n->node, n->bytes);
-}
-
-bool ct_graph_nodes_of(CUgraph graph, struct ct_graph_nodes *n)
-{
-    n->count = 0;
-    if (CT_ASK(cuGraphGetNodes, graph, NULL, &n->count) != CUDA_SUCCESS || !n->count)
-        return false;
-    n->bytes = n->count * sizeof(*n->node);
-    n->node = ct_map(n->bytes);
-    if (n->node && CT_ASK(cuGraphGetNodes, graph, n->node, &n->count) == CUDA_SUCCESS)
-        return true;
-    if (n->node)
-        ct_graph_nodes_free(n);
-    return false;
-}
 
 static void find_memory(CUgraph graph, unsigned depth);
 
@@ -196,7 +106,7 @@ static void add_node(struct ct_graph *g, CUgraphNode node, unsigned depth)
     if (child)
         add_nodes(g, child, depth + 1);
     else
-        add_work(g, &w);
+        ct_graph_add_work(g, &w);
 }
 
 static void add_nodes(struct ct_graph *g, CUgraph graph, unsigned depth)
@@ -239,12 +149,13 @@ static void measure(struct ct_graph *g)
 
 static bool is_known_as(const struct ct_graph *known, const struct ct_graph *g)
 {
-    return known->hash == g->hash && known->sizes == g->sizes && known->nodes == g->nodes;
+    return known->hash == g->hash && known->sizes == g->sizes && known->stacks == g->stacks &&
+           known->nodes == g->nodes;
 }
 
 static uint64_t key_of_graph(const struct ct_graph *g)
 {
-    return g->hash + g->sizes * 0x9e3779b97f4a7c15u + g->nodes;
+    return g->hash + (g->sizes + g->stacks * 3) * 0x9e3779b97f4a7c15u + g->nodes;
 }
 
 /* Index among the first n; n: it is not there. Takes no lock. */
@@ -266,6 +177,13 @@ static void forget_sizes(struct ct_graph *g)
         g->part[i].work.bytes = 0;
 }
 
+/* Stacks must not take the room of graphs either. */
+static bool has_room_for_stacks(const struct ct_graph *g, uint32_t n)
+{
+    return n < GRAPHS_BY_STACK &&
+           atomic_load_explicit(&all->spots, memory_order_relaxed) + g->spots <= ALL_SPOTS;
+}
+
 /* Adds g as number n. False: there are more than n by now. */
 static bool add(struct ct_graph *g, uint32_t n)
 {
@@ -274,6 +192,7 @@ static bool add(struct ct_graph *g, uint32_t n)
     if (is_next) {
         all->graph[n] = g;
         all->key[n] = key_of_graph(g);
+        atomic_fetch_add_explicit(&all->spots, g->spots, memory_order_relaxed);
         atomic_store_explicit(&all->count, n + 1, memory_order_release);
     }
     ct_spin_unlock(&all->lock);
@@ -288,6 +207,10 @@ static uint32_t settle(struct ct_graph *g)
     do {
         n = ct_graphs_count();
         i = search(g, n);
+        if (i == n && g->spots && !has_room_for_stacks(g, n)) {
+            ct_graph_lose_stacks(g);
+            i = search(g, n);
+        }
         if (i == n && n >= CT_GRAPHS_BY_SIZE && g->sizes) {
             forget_sizes(g);
             i = search(g, n);
@@ -319,7 +242,7 @@ static void assign(CUgraphExec exec, uint64_t updates, struct ct_graph *g)
         ct_note(CT_NOTE_WARNING, "Graphs in which nothing is counted: there are too many kinds");
     keep_index(exec, updates, index);
     if (!kept)
-        ct_unmap(g, sizeof(*g));
+        ct_graph_free(g);
 }
 
 /* NULL: the graph cannot be read, or there is no memory. */
@@ -359,6 +282,51 @@ void ct_graph_gone(CUgraphExec exec)
         ct_directory_remove(&all->index, (uintptr_t)exec, value);
 }
 
+/* ---- copies that the driver makes ---- */
+
+static void give_stacks(CUgraph graph, struct ct_graph *left, uint32_t otherwise, unsigned depth);
+
+/* Nodes that do the same are not told apart: their sums are right either way. */
+static void give_stack(CUgraphNode node, struct ct_graph *left, uint32_t otherwise, unsigned depth)
+{
+    CUgraphNodeType type;
+    if (CT_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS)
+        return;
+    CUgraph child = type == CU_GRAPH_NODE_TYPE_GRAPH ? ct_graph_child(node) : NULL;
+    struct ct_graph_work w = ct_graph_work_of(node, type);
+    uint32_t stack = ct_graph_take_stack(left, &w);
+    ct_node_stack_put(node, stack ? stack : otherwise);
+    if (child)
+        give_stacks(child, left, otherwise, depth + 1);
+}
+
+static void give_stacks(CUgraph graph, struct ct_graph *left, uint32_t otherwise, unsigned depth)
+{
+    struct ct_graph_nodes n;
+    if (depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(graph, &n))
+        return;
+    for (size_t i = 0; i < n.count; i++)
+        give_stack(n.node[i], left, otherwise, depth);
+    ct_graph_nodes_free(&n);
+}
+
+void ct_graph_copied(CUgraphExec exec, CUgraph copy, uint32_t otherwise)
+{
+    uint64_t value;
+    CUstreamCaptureMode mode;
+    bool is_known = all && copy && ct_directory_find(&all->index, (uintptr_t)exec, &value) &&
+                    (uint32_t)value != UNKNOWN;
+    struct ct_graph *left = is_known ? ct_graph_copy(ct_graph((uint32_t)value)) : NULL;
+    if (!left || !ct_relaxed_enter(&mode)) {
+        ct_node_stacks_copied(copy, NULL, otherwise);
+    } else {
+        give_stacks(copy, left, otherwise, 0);
+        ct_relaxed_leave(mode);
+    }
+    if (left)
+        ct_graph_free(left);
+}
+
 /* ---- changes of executable graphs ---- */
 
 /* A change of an executable graph, from one topology to another. */
@@ -393,10 +361,8 @@ static void end_change(struct change *c)
 /* The copy to be changed: changes of addresses alone, the most, need none. NULL: no memory. */
 static struct ct_graph *begun(struct change *c)
 {
-    const struct ct_graph *g = ct_graph(c->index);
-    if (!c->graph && (c->graph = ct_map(sizeof(*c->graph)))) /* unused pages take no memory */
-        __builtin_memcpy(c->graph, g,
-                         offsetof(struct ct_graph, part) + g->parts * sizeof(*g->part));
+    if (!c->graph)
+        c->graph = ct_graph_copy(ct_graph(c->index));
     return c->graph;
 }
 
@@ -447,9 +413,11 @@ static struct ct_graph_work original(CUgraphNode node)
 static struct ct_graph_work current(const struct change *c, CUgraphNode node)
 {
     uint64_t at, given;
-    if (find(c, node, GIVEN_AT, &at) && at == c->updates && find(c, node, GIVEN, &given))
-        return ct_graph_work_unpack(given);
-    return original(node);
+    if (!find(c, node, GIVEN_AT, &at) || at != c->updates || !find(c, node, GIVEN, &given))
+        return original(node);
+    struct ct_graph_work w = ct_graph_work_unpack(given);
+    w.stack = w.kind ? ct_node_stack(node) : 0;
+    return w;
 }
 
 static void give(struct change *c, CUgraphNode node, struct ct_graph_work now)
@@ -459,9 +427,10 @@ static void give(struct change *c, CUgraphNode node, struct ct_graph_work now)
         return;
     if (now.name && !(now.name = ct_intern(now.name, ct_strnlen(now.name, CT_NAME_BYTES))))
         return;
+    now.stack = now.kind ? ct_node_stack(node) : 0;
     if (!is_off(c, node) && begun(c)) {
-        remove_work(c->graph, &old);
-        add_work(c->graph, &now);
+        ct_graph_remove_work(c->graph, &old);
+        ct_graph_add_work(c->graph, &now);
     }
     keep(c, node, GIVEN, ct_graph_work_pack(&now));
     keep(c, node, GIVEN_AT, c->updates);
@@ -523,9 +492,9 @@ void ct_graph_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
     struct ct_graph_work w = current(&c, node);
     if (w.kind && on == is_off(&c, node) && begun(&c)) {
         if (on)
-            add_work(c.graph, &w);
+            ct_graph_add_work(c.graph, &w);
         else
-            remove_work(c.graph, &w);
+            ct_graph_remove_work(c.graph, &w);
         keep(&c, node, SWITCHED, switched(&c, on));
     }
     end_change(&c);

@@ -5,6 +5,7 @@
 #include "containers/table.h"
 #include "state/note.h"
 #include "work/kernel.h"
+#include "work/node_stack.h"
 #include "work/way.h"
 
 static const struct ct_graph_work none;
@@ -73,7 +74,7 @@ static struct ct_graph_work set_of(CUgraphNode node)
     return set(p.elementSize, p.width, p.height);
 }
 
-struct ct_graph_work ct_graph_work_of(CUgraphNode node, CUgraphNodeType type)
+static struct ct_graph_work stackless(CUgraphNode node, CUgraphNodeType type)
 {
     switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -85,6 +86,13 @@ struct ct_graph_work ct_graph_work_of(CUgraphNode node, CUgraphNodeType type)
     default:
         return none;
     }
+}
+
+struct ct_graph_work ct_graph_work_of(CUgraphNode node, CUgraphNodeType type)
+{
+    struct ct_graph_work w = stackless(node, type);
+    w.stack = w.kind ? ct_node_stack(node) : 0;
+    return w;
 }
 
 struct ct_graph_work ct_graph_work_with(const CUgraphNodeParams *p)

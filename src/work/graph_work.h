@@ -15,6 +15,7 @@ struct ct_graph_work {
     uint32_t detail;  /* copies: enum ct_direction */
     const char *name; /* kernels: the program's, which may go with its module, or interned */
     uint64_t bytes;   /* copies and sets, not 0 */
+    uint32_t stack;   /* that the node is from (node_stack.h), no part of the work; 0: none */
 };
 
 /*
@@ -30,7 +31,8 @@ static inline CUfunction ct_function_of(const CUgraphNodeParams *p)
     return p->kernel.func ? p->kernel.func : (CUfunction)p->kernel.kern;
 }
 
-/* Work as one word, different for different work; equal names must be one interned text. */
+/* Work as one word, without its stack, different for different work; equal names must be one
+ * interned text. */
 uint64_t ct_graph_work_pack(const struct ct_graph_work *w);
 struct ct_graph_work ct_graph_work_unpack(uint64_t packed);
 

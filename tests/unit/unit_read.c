@@ -110,6 +110,7 @@ static void fill_stacks(struct ct_build *b)
     struct ct_file_frame outer = {.parent = 0}, inner = {.parent = 1, .module = 2};
     struct ct_file_module model = {.parent = 0}, layer = {.parent = 1, .number = 3};
     struct ct_file_stack stack = {.frame = 1, .count = 2};
+    struct ct_file_inside inside = {.frame = 1, .count = 2};
     line.file = ct_build_text(b, "train.py");
     line.function = ct_build_text(b, "step");
     ct_build_add(b, CT_SECTION_LINES, &line);
@@ -119,6 +120,7 @@ static void fill_stacks(struct ct_build *b)
     model.type = layer.type = ct_build_text(b, "Layer");
     ct_build_add(b, CT_SECTION_MODULES, &model);
     ct_build_add(b, CT_SECTION_MODULES, &layer);
+    ct_build_add(b, CT_SECTION_INSIDE, &inside);
 }
 
 static void fill(struct ct_build *b)
@@ -382,6 +384,8 @@ static const struct {
     FIELD(MODULES, ct_file_module, parent, 1, "a module is of no known type or parent"),
     FIELD(STACKS, ct_file_stack, row, 100, "a stack is of no known operation"),
     FIELD(STACKS, ct_file_stack, frame, 2, "a stack is of no known operation or frame"),
+    FIELD(INSIDE, ct_file_inside, node, 100, "a stack is of no known node or frame"),
+    FIELD(INSIDE, ct_file_inside, frame, 2, "a stack is of no known node or frame"),
     FIELD(CELLS, ct_file_cell, range, 1, "a cell is of no"),
     FIELD(CELLS, ct_file_cell, section, CT_SECTION_NODES, "a cell is of no"),
     FIELD(CELLS, ct_file_cell, index, 100, "a cell is of no"),
