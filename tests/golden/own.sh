@@ -104,6 +104,9 @@ same modules modules.modules.json modules --format ndjson
 same modules modules.stacks.txt stacks
 same modules modules.collapsed.txt --format collapsed
 same basic basic.modules.txt modules
+same inside inside.txt
+same inside inside.lines.txt lines
+same inside inside.stacks.csv stacks --format csv
 same basic basic.lines.txt lines
 tests/golden/make_profile stacks "$dir/old.bin" || exit 99
 same edited edited.diff.txt diff --per line "$dir/old.bin"

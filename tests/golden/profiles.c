@@ -670,6 +670,34 @@ static void fill_stacks(struct ct_build *b)
     put_stack(b, 2, other, 1, 1, 4000);
 }
 
+static void put_inside(struct ct_build *b, uint32_t node, uint32_t frame, uint64_t count,
+                       uint64_t timed, uint64_t total_ns)
+{
+    struct ct_file_inside s = {node, frame - 1, count, timed, total_ns};
+    ct_build_add(b, CT_SECTION_INSIDE, &s);
+}
+
+/*
+ * The program of "stacks", and nodes of its graph: a kernel that has times at one of its lines
+ * alone, where it is launched without a graph as well, and a set without any.
+ */
+static void fill_inside(struct ct_build *b)
+{
+    enum { STEP = 2, LAST = 4 };
+    struct ct_file_node f = {.graph_row = 2, .count = 4, .kind = CT_ROW_KERNEL};
+    struct ct_file_node set = {.graph_row = 2, .count = 1, .kind = CT_ROW_SET, .bytes = 4096};
+    fill_stacks(b);
+    f.name = ct_build_text(b, "_Z1fv");
+    set.name = ct_build_text(b, "[CUDA memset]");
+    f.timed = 4;
+    f.total_ns = f.raw_total_ns = 2000;
+    f.min_ns = f.max_ns = 500;
+    uint32_t kernel = ct_build_add(b, CT_SECTION_NODES, &f);
+    put_inside(b, kernel, LAST, 3, 2, 1400);
+    put_inside(b, kernel, STEP, 1, 0, 0);
+    put_inside(b, ct_build_add(b, CT_SECTION_NODES, &set), STEP, 1, 0, 0);
+}
+
 /*
  * The program of "stacks" after an edit: its lines have moved, step launches from another line,
  * too, a function is gone, another is new.
@@ -752,7 +780,7 @@ static void fill_modules(struct ct_build *b)
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models) X(steps) X(stacks) X(edited) X(packaged) X(modules)
+    X(models) X(steps) X(stacks) X(inside) X(edited) X(packaged) X(modules)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

@@ -11,8 +11,8 @@ command -v go >/dev/null || { echo 'SKIP pprof: go is not there'; go=; }
 [ -s "$schema" ] && python3 -c 'import jsonschema' 2>/dev/null ||
     { echo "SKIP speedscope's schema: npm's speedscope or python3-jsonschema is not there"; schema=; }
 
-make_profiles stacks none
-for files in stacks.bin none.bin; do
+make_profiles stacks inside none
+for files in stacks.bin inside.bin none.bin; do
     for options in "" "--demangling off"; do
         "$report" stacks --format ndjson $options $files >rows 2>/dev/null || fail "$files: stacks: status $?"
         for format in collapsed speedscope pprof; do

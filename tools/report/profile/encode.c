@@ -192,6 +192,22 @@ static void put_ranges(struct encoder *e)
     put_all(e, CT_READ_CELLS, r->cells, r->cell_keys.count);
 }
 
+/* Nodes of a row stand in the order of its content. */
+static void put_inside(struct encoder *e, const struct ct_inside *n)
+{
+    const struct ct_merged_row *row = &e->m->rows[n->row];
+    const struct ct_file_node *nodes = (const void *)e->section[CT_READ_NODES].data;
+    size_t at = ct_merge_node_named(e->m, row, n->name), first = 0;
+    while (first < e->count[CT_READ_NODES] && nodes[first].graph_row != n->row)
+        first++;
+    struct ct_file_inside f = {.node = (uint32_t)(first + at),
+                               .frame = n->frame,
+                               .count = n->count,
+                               .timed = n->timed,
+                               .total_ns = n->total_ns};
+    put(e, CT_READ_INSIDE, &f);
+}
+
 static void put_stacks(struct encoder *e)
 {
     const struct ct_merged_stacks *k = &e->m->stacks;
@@ -208,6 +224,8 @@ static void put_stacks(struct encoder *e)
     }
     put_all(e, CT_READ_FRAMES, k->frames, k->frame_keys.count);
     put_all(e, CT_READ_STACKS, k->stacks, k->keys.count);
+    for (uint32_t i = 0; i < k->inside_keys.count; i++)
+        put_inside(e, &k->inside[i]);
 }
 
 static void *join(struct encoder *e, size_t *bytes)

@@ -134,14 +134,22 @@ static void add_node(struct ct_file_node *to, const struct ct_file_node *from)
     add_node_figures(to, from);
 }
 
-/* Older files have kernels as their only nodes; copies and sets are in no group of kernels. */
+/* Copies and sets are in no group of kernels. */
+uint32_t ct_merge_node_name(struct ct_merged *m, const struct ct_summary *s,
+                            const struct ct_file_node *node)
+{
+    return !node->kind || node->kind == CT_ROW_KERNEL
+               ? kernel_name(m, ct_summary_text(s, node->name))
+               : name_of(m, s, node->name);
+}
+
+/* Older files have kernels as their only nodes. */
 static void take_node(struct ct_merged *m, const struct ct_summary *s, size_t i)
 {
     struct ct_file_node *node = &m->nodes[i];
     *node = s->nodes[i];
     node->kind = node->kind ? node->kind : CT_ROW_KERNEL;
-    node->name = node->kind == CT_ROW_KERNEL ? kernel_name(m, ct_summary_text(s, node->name))
-                                             : name_of(m, s, node->name);
+    node->name = ct_merge_node_name(m, s, &s->nodes[i]);
 }
 
 /* The file's nodes with our names, in order, each name once a graph; how many there are. */
@@ -212,6 +220,16 @@ struct ct_file_node ct_merge_node(const struct ct_merged *m, const struct ct_mer
     if (i < row->node_count)
         add_node_figures(&node, &row->nodes[i]);
     return node;
+}
+
+size_t ct_merge_node_named(const struct ct_merged *m, const struct ct_merged_row *row,
+                           uint32_t name)
+{
+    size_t count = row->content == CT_MERGE_NONE ? 0 : ct_merge_content_count(m, row->content);
+    size_t i = 0;
+    while (i < count && ct_merge_content(m, row->content, i).name != name)
+        i++;
+    return i;
 }
 
 /* Graphs of kernels that nobody timed need no room for that. */

@@ -178,6 +178,12 @@ size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content);
 struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content, size_t i);
 struct ct_file_node ct_merge_node(const struct ct_merged *m, const struct ct_merged_row *row,
                                   size_t i);
+/* The number of the one with that name in a graph's row; the count of all: there is none. */
+size_t ct_merge_node_named(const struct ct_merged *m, const struct ct_merged_row *row,
+                           uint32_t name);
+/* The name of a file's node, of ct_merged.names. */
+uint32_t ct_merge_node_name(struct ct_merged *m, const struct ct_summary *s,
+                            const struct ct_file_node *node);
 
 /* Sums and products that stop at the largest number: a damaged or endless file must not wrap
  * around. */

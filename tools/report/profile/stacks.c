@@ -63,6 +63,26 @@ static void add_frames(struct ct_merged *m, const struct ct_summary *s)
     }
 }
 
+static void add_inside(struct ct_merged *m, const struct ct_summary *s)
+{
+    struct ct_merged_stacks *k = &m->stacks;
+    for (size_t i = 0; i < s->inside_count; i++) {
+        const struct ct_file_inside *from = &s->inside[i];
+        const struct ct_file_node *node = &s->nodes[from->node];
+        uint32_t key[] = {m->row_map[node->graph_row], ct_merge_node_name(m, s, node),
+                          k->frame_map[from->frame]};
+        uint32_t at = ct_intern_add(&k->inside_keys, key, sizeof(key));
+        k->inside = ct_memory_grow(k->inside, &k->inside_size, (size_t)at + 1, sizeof(*k->inside));
+        struct ct_inside *to = &k->inside[at];
+        to->row = key[0];
+        to->name = key[1];
+        to->frame = key[2];
+        ct_merge_add_to(&to->count, from->count);
+        ct_merge_add_to(&to->timed, from->timed);
+        ct_merge_add_to(&to->total_ns, from->total_ns);
+    }
+}
+
 void ct_stacks_add(struct ct_merged *m, const struct ct_summary *s)
 {
     struct ct_merged_stacks *k = &m->stacks;
@@ -81,6 +101,7 @@ void ct_stacks_add(struct ct_merged *m, const struct ct_summary *s)
         ct_merge_add_to(&to->timed, from->timed);
         ct_merge_add_to(&to->total_ns, from->total_ns);
     }
+    add_inside(m, s);
 }
 
 void ct_stacks_free(struct ct_merged_stacks *k)
@@ -89,8 +110,9 @@ void ct_stacks_free(struct ct_merged_stacks *k)
     ct_intern_free(&k->module_keys);
     ct_intern_free(&k->frame_keys);
     ct_intern_free(&k->keys);
-    void *arrays[] = {k->lines,    k->modules,    k->frames,   k->stacks,
-                      k->line_map, k->module_map, k->frame_map};
+    ct_intern_free(&k->inside_keys);
+    void *arrays[] = {k->lines,  k->modules,  k->frames,     k->stacks,
+                      k->inside, k->line_map, k->module_map, k->frame_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
 }

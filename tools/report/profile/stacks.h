@@ -9,6 +9,16 @@
 
 struct ct_merged;
 
+/* Runs of a graph's nodes of one name that are from one frame, as in struct ct_file_inside. */
+struct ct_inside {
+    uint32_t row;  /* of the graph */
+    uint32_t name; /* of the nodes in its content */
+    uint32_t frame;
+    uint64_t count;
+    uint64_t timed;
+    uint64_t total_ns;
+};
+
 /* Elements as in a file, texts of ct_merged.names. All zero at first. */
 struct ct_merged_stacks {
     struct ct_intern line_keys;
@@ -23,6 +33,9 @@ struct ct_merged_stacks {
     struct ct_intern keys;
     struct ct_file_stack *stacks;
     size_t stacks_size;
+    struct ct_intern inside_keys;
+    struct ct_inside *inside;
+    size_t inside_size;
 
     uint32_t *line_map; /* of the file being added: its index to ours */
     size_t line_map_size;
@@ -32,7 +45,7 @@ struct ct_merged_stacks {
     size_t frame_map_size;
 };
 
-/* After rows of the file have been added. */
+/* After rows of the file, and names of its nodes, have been added. */
 void ct_stacks_add(struct ct_merged *m, const struct ct_summary *s);
 void ct_stacks_free(struct ct_merged_stacks *k);
 

@@ -13,80 +13,170 @@ static double mean_ns(const struct ct_merged_row *row)
     return d.estimated > 0 ? d.estimated_ns / d.estimated : 0;
 }
 
-/*
- * By row, a part of what its stacks count: those that a sample drew may stand for more than there
- * were, whose number is known. Freed by the caller.
- */
-static double *parts(const struct ct_merged *m)
+/* Facts about a row that are known from all of its stacks. */
+struct share {
+    double part;      /* of what its stacks count: more than there were, as a sample's stand for */
+    double inside_ns; /* graphs: of their nodes that are in stacks */
+    double scale;     /* of that: nodes that ran side by side took no more than the graph */
+};
+
+/* The others of that name are as long, where none from this frame was timed. */
+static double inside_ns(const struct ct_merged *m, const struct ct_inside *n)
+{
+    const struct ct_merged_row *row = &m->rows[n->row];
+    size_t i = ct_merge_node_named(m, row, n->name);
+    struct ct_file_node all = {0};
+    if (n->timed)
+        return (double)n->total_ns / (double)n->timed * (double)n->count;
+    if (row->content != CT_MERGE_NONE && i < ct_merge_content_count(m, row->content))
+        all = ct_merge_node(m, row, i);
+    return all.timed ? (double)all.total_ns / (double)all.timed * (double)n->count : 0;
+}
+
+/* By row. Freed by the caller. */
+static struct share *shares(const struct ct_merged *m)
 {
     size_t size = 0;
-    double *part = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*part));
+    struct share *s = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*s));
     for (uint32_t i = 0; i < m->stacks.keys.count; i++)
-        part[m->stacks.stacks[i].row] += (double)m->stacks.stacks[i].count;
+        s[m->stacks.stacks[i].row].part += (double)m->stacks.stacks[i].count;
+    for (uint32_t i = 0; i < m->stacks.inside_keys.count; i++)
+        s[m->stacks.inside[i].row].inside_ns += inside_ns(m, &m->stacks.inside[i]);
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
-        double calls = (double)ct_view_calls(&m->rows[i].sum);
-        part[i] = part[i] > calls ? calls / part[i] : 1;
+        double calls = (double)ct_view_calls(&m->rows[i].sum),
+               all_ns = mean_ns(&m->rows[i]) * calls;
+        s[i].part = s[i].part > calls ? calls / s[i].part : 1;
+        s[i].scale = s[i].inside_ns > all_ns ? all_ns / s[i].inside_ns : 1;
+        s[i].inside_ns *= s[i].scale;
     }
-    return part;
+    return s;
+}
+
+/* A graph has the rest of its time, in proportion. */
+static double rest_of(const struct ct_merged_row *row, const struct share *share)
+{
+    double all_ns = mean_ns(row) * (double)ct_view_calls(&row->sum);
+    return all_ns > 0 ? 1 - share->inside_ns / all_ns : 1;
 }
 
 static struct ct_launched launched(const struct ct_merged *m, const struct ct_file_stack *s,
-                                   double part)
+                                   const struct share *share)
 {
-    double each_ns = s->timed ? (double)s->total_ns / (double)s->timed : mean_ns(&m->rows[s->row]);
-    double count = part * (double)s->count;
-    return (struct ct_launched){.count = ct_view_whole_ns(count), .ns = each_ns * count};
+    const struct ct_merged_row *row = &m->rows[s->row];
+    double each_ns = s->timed ? (double)s->total_ns / (double)s->timed : mean_ns(row);
+    double count = share->part * (double)s->count;
+    return (struct ct_launched){.count = ct_view_whole_ns(count),
+                                .ns = each_ns * count * rest_of(row, share)};
 }
 
-/* Those that differ in their modules alone are one; in room for all of them. */
-static uint32_t find_call(struct ct_calls *c, struct ct_intern *keys, struct ct_call call)
+/* Operations of a frame by what they do: a number is that of the call, less the first one's. */
+struct leaves {
+    struct ct_intern keys;
+    size_t first;
+};
+
+/* Adds to the call that does the same on that device, wherever it was launched, or makes it. */
+static void add_leaf(struct ct_calls *c, struct leaves *l, const struct ct_merged *m,
+                     const struct ct_call *leaf, const struct ct_file_node *does)
 {
-    uint32_t key[] = {call.parent, call.line, call.row};
-    uint32_t at = 1 + ct_intern_add(keys, key, sizeof(key));
-    if (at == c->count)
-        c->call[c->count++] = call;
-    return at;
+    uint32_t own = does->kind == CT_ROW_KERNEL  ? does->name
+                   : does->kind == CT_ROW_GRAPH ? leaf->row
+                                                : 0;
+    uint32_t key[] = {leaf->parent, m->rows[leaf->row].sum.device, does->kind, does->detail, own};
+    size_t at = l->first + ct_intern_add(&l->keys, key, sizeof(key));
+    ct_launched_add(&c->call[leaf->parent].own, &leaf->own);
+    if (at == c->count) {
+        c->call[c->count] = *leaf;
+        c->call[c->count].line = c->call[leaf->parent].line;
+        c->call[c->count++].all = leaf->own;
+        return;
+    }
+    ct_launched_add(&c->call[at].own, &leaf->own);
+    ct_launched_add(&c->call[at].all, &leaf->own);
+    c->call[at].inside_ns += leaf->inside_ns;
 }
 
-/* Frames in their order, then each row's operations, which are in their frames. */
+static void list_rows(struct ct_calls *c, struct leaves *l, const struct ct_merged *m,
+                      uint32_t device, const struct share *shares, const uint32_t *map)
+{
+    for (size_t i = 0; i < m->stacks.keys.count; i++) {
+        const struct ct_file_stack *s = &m->stacks.stacks[i];
+        const struct ct_file_row *row = &m->rows[s->row].sum;
+        struct ct_file_node does = {.kind = row->kind, .detail = row->detail, .name = row->name};
+        struct ct_call leaf = {.parent = map[s->frame + 1], .row = s->row};
+        if (!ct_view_is_of(row->device, device))
+            continue;
+        leaf.own = launched(m, s, &shares[s->row]);
+        c->graphs += row->kind == CT_ROW_GRAPH ? s->count : 0;
+        add_leaf(c, l, m, &leaf, &does);
+    }
+}
+
+static void list_inside(struct ct_calls *c, struct leaves *l, const struct ct_merged *m,
+                        uint32_t device, const struct share *shares, const uint32_t *map)
+{
+    for (uint32_t i = 0; i < m->stacks.inside_keys.count; i++) {
+        const struct ct_inside *n = &m->stacks.inside[i];
+        const struct ct_merged_row *row = &m->rows[n->row];
+        struct ct_file_node does = ct_merge_node(m, row, ct_merge_node_named(m, row, n->name));
+        struct ct_call leaf = {.parent = map[n->frame + 1], .row = n->row, .inside = i + 1};
+        if (!ct_view_is_of(row->sum.device, device))
+            continue;
+        leaf.inside_ns = inside_ns(m, n) * shares[n->row].scale;
+        leaf.own = (struct ct_launched){.count = n->count, .ns = leaf.inside_ns};
+        c->inside += n->count;
+        c->timeless += leaf.inside_ns > 0 ? 0 : n->count;
+        add_leaf(c, l, m, &leaf, &does);
+    }
+}
+
+/* Frames that differ in their modules alone are one: their calls by their numbers plus one. */
+static uint32_t *list_frames(struct ct_calls *c, const struct ct_merged_stacks *k)
+{
+    struct ct_intern keys = {0};
+    size_t size = 0;
+    uint32_t *map = ct_memory_grow(NULL, &size, k->frame_keys.count + (size_t)1, sizeof(*map));
+    c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
+    for (uint32_t i = 0; i < k->frame_keys.count; i++) {
+        uint32_t key[] = {map[k->frames[i].parent], k->frames[i].line};
+        map[i + 1] = 1 + ct_intern_add(&keys, key, sizeof(key));
+        if (map[i + 1] == c->count)
+            c->call[c->count++] =
+                (struct ct_call){.parent = key[0], .line = key[1], .row = CT_CALL_FRAME};
+    }
+    ct_intern_free(&keys);
+    return map;
+}
+
+/* Frames in their order, then operations, which are in their frames. */
 static void list_calls(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 {
     const struct ct_merged_stacks *k = &m->stacks;
-    struct ct_intern keys = {0};
-    size_t size = 0, map_size = 0, frames = k->frame_keys.count, stacks = k->keys.count;
-    double *part = parts(m);
-    uint32_t *map = ct_memory_grow(NULL, &map_size, frames + 1, sizeof(*map));
-    c->call = ct_memory_grow(NULL, &size, 1 + frames + stacks, sizeof(*c->call));
-    c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
-    for (size_t i = 0; i < frames; i++)
-        map[i + 1] = find_call(c, &keys,
-                               (struct ct_call){.parent = map[k->frames[i].parent],
-                                                .line = k->frames[i].line,
-                                                .row = CT_CALL_FRAME});
-    for (size_t i = 0; i < stacks; i++) {
-        const struct ct_file_stack *s = &k->stacks[i];
-        if (!ct_view_is_of(m->rows[s->row].sum.device, device))
-            continue;
-        uint32_t frame = map[s->frame + 1];
-        struct ct_launched own = launched(m, s, part[s->row]);
-        uint32_t at = find_call(
-            c, &keys,
-            (struct ct_call){.parent = frame, .line = c->call[frame].line, .row = s->row});
-        c->graphs += m->rows[s->row].sum.kind == CT_ROW_GRAPH ? s->count : 0;
-        ct_launched_add(&c->call[frame].own, &own);
-        ct_launched_add(&c->call[at].own, &own);
-        ct_launched_add(&c->call[at].all, &own);
-    }
-    ct_intern_free(&keys);
+    size_t size = 0, frames = k->frame_keys.count, leaves = k->keys.count + k->inside_keys.count;
+    struct share *share = shares(m);
+    c->call = ct_memory_grow(NULL, &size, 1 + frames + leaves, sizeof(*c->call));
+    uint32_t *map = list_frames(c, k);
+    struct leaves l = {.first = c->count};
+    list_rows(c, &l, m, device, share, map);
+    list_inside(c, &l, m, device, share, map);
+    ct_intern_free(&l.keys);
     free(map);
-    free(part);
+    free(share);
+}
+
+static void add_to_module(struct ct_calls *c, const struct ct_merged *m, uint32_t frame,
+                          struct ct_launched own)
+{
+    struct ct_call *call = &c->call[m->stacks.frames[frame].module];
+    ct_launched_add(&call->own, &own);
+    ct_launched_add(&call->all, &own);
 }
 
 static void list_modules(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 {
     const struct ct_merged_stacks *k = &m->stacks;
     size_t size = 0, modules = k->module_keys.count;
-    double *part = parts(m);
+    struct share *share = shares(m);
     c->call = ct_memory_grow(NULL, &size, 1 + modules, sizeof(*c->call));
     c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
     for (uint32_t i = 0; i < modules; i++)
@@ -96,13 +186,19 @@ static void list_modules(struct ct_calls *c, const struct ct_merged *m, uint32_t
         const struct ct_file_stack *s = &k->stacks[i];
         if (!ct_view_is_of(m->rows[s->row].sum.device, device))
             continue;
-        struct ct_call *call = &c->call[k->frames[s->frame].module];
-        struct ct_launched own = launched(m, s, part[s->row]);
         c->graphs += m->rows[s->row].sum.kind == CT_ROW_GRAPH ? s->count : 0;
-        ct_launched_add(&call->own, &own);
-        ct_launched_add(&call->all, &own);
+        add_to_module(c, m, s->frame, launched(m, s, &share[s->row]));
     }
-    free(part);
+    for (uint32_t i = 0; i < k->inside_keys.count; i++) {
+        const struct ct_inside *n = &k->inside[i];
+        double ns = inside_ns(m, n) * share[n->row].scale;
+        if (!ct_view_is_of(m->rows[n->row].sum.device, device))
+            continue;
+        c->inside += n->count;
+        c->timeless += ns > 0 ? 0 : n->count;
+        add_to_module(c, m, n->frame, (struct ct_launched){.count = n->count, .ns = ns});
+    }
+    free(share);
 }
 
 /* From the last to the first, so that what a frame called is complete before it. */
@@ -241,11 +337,20 @@ size_t ct_calls_stack(const struct ct_calls *c, const struct ct_call *call,
 /* ---- in words ---- */
 
 static void put_operation(struct ct_string *out, const struct ct_merged *m,
-                          const struct ct_file_row *row, const struct ct_options *o)
+                          const struct ct_call *call, const struct ct_options *o)
 {
     struct ct_string name = {0};
-    ct_name_row(&name, m, row, !o->mangled);
-    if (o->base && row->kind == CT_ROW_KERNEL)
+    const struct ct_merged_row *row = &m->rows[call->row];
+    uint32_t kind = row->sum.kind;
+    if (call->inside) {
+        uint32_t of = m->stacks.inside[call->inside - 1].name;
+        struct ct_file_node node = ct_merge_node(m, row, ct_merge_node_named(m, row, of));
+        ct_name_node(&name, m, &node, !o->mangled);
+        kind = node.kind;
+    } else {
+        ct_name_row(&name, m, &row->sum, !o->mangled);
+    }
+    if (o->base && kind == CT_ROW_KERNEL)
         ct_name_base(&name);
     ct_string_add(out, name.data, name.len);
     ct_string_free(&name);
@@ -255,7 +360,7 @@ void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struc
                    const struct ct_options *o)
 {
     if (call->row != CT_CALL_FRAME)
-        put_operation(out, m, &m->rows[call->row].sum, o);
+        put_operation(out, m, call, o);
     else
         ct_name_safe(out, ct_merge_name(m, m->stacks.lines[call->line].function));
 }
@@ -271,6 +376,11 @@ void ct_calls_notes(struct ct_string *out, const struct ct_calls *c)
     if (rest >= 0.05)
         ct_string_printf(out, "%.1f%% of the GPU time was launched by no known line of Python%s\n",
                          rest, c->is_sampled ? ", or is what the sample missed" : "");
-    if (c->graphs)
+    if (c->graphs && !c->inside)
         ct_string_put(out, "A CUDA graph counts for the line that launched it\n");
+    if (c->inside)
+        ct_string_put(out, "Work in a CUDA graph counts for the line that captured it\n");
+    if (c->timeless)
+        ct_string_put(out, "Time in graphs that --graph-nodes did not measure counts for the line "
+                           "that launched the graph\n");
 }

@@ -16,18 +16,20 @@ struct ct_launched {
 };
 
 /*
- * A frame, whatever module it is in, or one row's operations launched from it: these have no
- * children. Or a module.
+ * A frame, whatever module it is in, or one row's operations launched from it, with nodes of graphs
+ * that do the same, or such nodes alone: these have no children. Or a module.
  */
 struct ct_call {
     uint32_t parent; /* index; CT_CALL_ROOT of those that nothing called, and of itself */
     uint32_t line;   /* of ct_merged_stacks; of a row's operations that of their frame; or: */
     uint32_t module; /* likewise */
-    uint32_t row;    /* CT_CALL_FRAME: it is a frame */
+    uint32_t row;    /* CT_CALL_FRAME: it is a frame; of nodes one graph's that they are in */
+    uint32_t inside; /* of ct_merged_stacks, plus one: nodes alone; 0: a row, or a frame */
     uint32_t next;   /* of the same parent; 0: the last */
     uint32_t first;  /* child; 0: none */
     struct ct_launched own;
     struct ct_launched all;
+    double inside_ns; /* of its own: in graphs, whose times have it, too */
 };
 
 #define CT_CALL_ROOT 0
@@ -38,6 +40,8 @@ struct ct_calls {
     struct ct_call *call;
     size_t count;        /* with the root, of which `all` is all that has a stack */
     uint64_t graphs;     /* of this: launches of graphs */
+    uint64_t inside;     /* runs of their nodes, */
+    uint64_t timeless;   /* and those of which there is no time: it is in the graph's */
     bool is_sampled;     /* some launches were passed over by chance: the rest is a guess */
     double with_rest_ns; /* what has no stack as well; not less than what has one */
 };

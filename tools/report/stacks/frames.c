@@ -13,13 +13,17 @@ void ct_frames_list(struct ct_frames *f, const struct ct_calls *c, const struct 
     struct ct_string name = {0};
     *f = (struct ct_frames){.lines = m->stacks.line_keys.count};
     f->of_row = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*f->of_row));
+    size = 0;
+    f->of_inside =
+        ct_memory_grow(NULL, &size, m->stacks.inside_keys.count + (size_t)1, sizeof(*f->of_inside));
     for (size_t i = 1; i < c->count; i++) {
-        uint32_t row = c->call[i].row;
-        if (row == CT_CALL_FRAME || f->of_row[row])
+        const struct ct_call *call = &c->call[i];
+        if (call->row == CT_CALL_FRAME || ct_frames_of(f, call))
             continue;
         ct_string_clear(&name);
-        ct_calls_name(&name, m, &c->call[i], o);
-        f->of_row[row] = f->lines + ct_intern_add(&f->operations, name.data, name.len);
+        ct_calls_name(&name, m, call, o);
+        *(call->inside ? &f->of_inside[call->inside] : &f->of_row[call->row]) =
+            f->lines + ct_intern_add(&f->operations, name.data, name.len);
     }
     ct_string_free(&name);
 }
@@ -28,6 +32,7 @@ void ct_frames_free(struct ct_frames *f)
 {
     ct_intern_free(&f->operations);
     free(f->of_row);
+    free(f->of_inside);
 }
 
 void ct_frames_command(struct ct_string *out, const struct ct_merged *m)

@@ -12,7 +12,14 @@ struct ct_frames {
     uint32_t lines;              /* how many, of ct_merged_stacks.lines */
     struct ct_intern operations; /* names; their frames come behind those of lines */
     uint32_t *of_row;            /* frame; of rows without a stack it means nothing */
+    uint32_t *of_inside;         /* likewise, by ct_call.inside */
 };
+
+/* The frame of an operation, not of a frame. */
+static inline uint32_t ct_frames_of(const struct ct_frames *f, const struct ct_call *call)
+{
+    return call->inside ? f->of_inside[call->inside] : f->of_row[call->row];
+}
 
 void ct_frames_list(struct ct_frames *f, const struct ct_calls *c, const struct ct_merged *m,
                     const struct ct_options *o);

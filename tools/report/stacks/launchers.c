@@ -93,7 +93,7 @@ static void add_share(struct shares *s, uint32_t line, uint32_t launcher,
 {
     uint32_t key[] = {line, launcher}, at = ct_intern_add(&s->keys, key, sizeof(key));
     s->ns = ct_memory_grow(s->ns, &s->ns_size, (size_t)at + 1, sizeof(*s->ns));
-    s->ns[at] += call->own.ns;
+    s->ns[at] += call->own.ns - call->inside_ns;
 }
 
 static void choose(struct ct_launcher *l, const struct shares *s, const struct ct_view *gpu)

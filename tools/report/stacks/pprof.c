@@ -87,7 +87,7 @@ static void put_sample(struct pprof *p, const struct ct_call *call)
     uint32_t stack[CT_FILE_STACK_DEPTH], device = p->m->rows[call->row].sum.device;
     size_t depth = ct_calls_stack(&p->calls, call, stack);
     struct ct_string list = {0};
-    ct_wire_varint(&list, p->frames.of_row[call->row] + 1);
+    ct_wire_varint(&list, ct_frames_of(&p->frames, call) + 1);
     for (size_t i = 0; i < depth; i++)
         ct_wire_varint(&list, stack[i] + 1);
     ct_wire_message(&p->message, SAMPLE_LOCATION, &list);

@@ -74,7 +74,7 @@ static void put_sample(struct document *d, const struct ct_call *call, const cha
     ct_string_printf(&d->text, "%s[", comma);
     for (size_t depth = ct_calls_stack(&d->calls, call, stack); depth;)
         ct_string_printf(&d->text, "%u,", stack[--depth]);
-    ct_string_printf(&d->text, "%u]", d->frames.of_row[call->row]);
+    ct_string_printf(&d->text, "%u]", ct_frames_of(&d->frames, call));
     ct_string_write_much(&d->text, d->out);
 }
 
