@@ -81,6 +81,21 @@ check_top() {
     CUTRACE_OUTPUT=$dir/top.bin timeout 120 python3 "$here/top.py" "$PWD/cutrace" || fail "lines in top"
 }
 
+# PYTHON [OPTIONS]: runs of captured kernels by the lines that captured them, and their stacks.
+check_graphs() {
+    local python=$1
+    shift
+    profiled env "$@" "$python" "$here/graphs.py" "$dir/truth" || fail "$python graphs.py ends with $?: $(head -3 "$dir/on.err")"
+    [ -s "$dir/on.err" ] && fail "$python says: $(head -3 "$dir/on.err")"
+    "$report" lines --format csv "$dir/on.bin" >"$dir/lines" 2>/dev/null
+    "$report" summary --format csv "$dir/on.bin" 2>/dev/null | sed '/^$/,$d' >"$dir/summary"
+    python3 "$here/sums.py" "$dir/on" "$dir/lines" "$dir/summary" 0 || fail "$python: sums of graphs $*"
+    "$report" --format collapsed "$dir/on.bin" >"$dir/collapsed" 2>/dev/null
+    python3 "$here/compare.py" "$dir/truth" "$dir/collapsed" || fail "$python: stacks in graphs $*"
+    "$report" merge -o "$dir/merged.bin" "$dir/on.bin" 2>/dev/null
+    "$report" --format collapsed "$dir/merged.bin" 2>/dev/null | cmp -s - "$dir/collapsed" || fail "$python: merged graphs $*"
+}
+
 refused() {
     profiled "$1" "$here/program.py" "$dir/truth" 4 1
     grep -q 'cutrace: no Python stacks: ' "$dir/on.err" || fail "$1 is not refused: $(head -3 "$dir/on.err")"
@@ -104,12 +119,17 @@ for python in ${CUTRACE_PYTHONS-} python3 /usr/bin/python3 python3.{8..14} ~/.py
     check_sums "$path" 0
     check_modules "$path"
     check_interpreters "$path"
+    check_graphs "$path"
 done
 [ "$tried" -gt 0 ] || { echo "there is no Python"; exit 77; }
 python=$(python3 -c 'import sys; print(sys.executable)')
 check_output "$python"
 check_top
 check_bounds "$python"
+check_graphs "$python" CUTRACE_START=off # the first is captured before recording begins
+check_graphs "$python" CUTRACE_GRAPH_NODES=1 CUDASIM_KERNELS=many=3000,other=9000
+times=$(awk -F, '$7 == "\"lines\"" { print $3 }' "$dir/lines" | sort | tr '\n' ' ')
+[ "$times" = "0 180000 180000 60000 " ] || fail "kernels that were captured took: $times"
 export CUTRACE_SAMPLE=4
 check_sums "$python" 80
 unset CUTRACE_SAMPLE

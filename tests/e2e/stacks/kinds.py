@@ -41,7 +41,7 @@ def copies(buffer, at):
 
 
 def captured(f, stream):
-    must(launch(f, stream))
+    must(cuda.cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, None, None)), here(20)
 
 
 def graphs(f):
