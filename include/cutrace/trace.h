@@ -92,6 +92,7 @@ enum ct_trace_definition {
     CT_TRACE_DEFINE_API = 6,
     CT_TRACE_DEFINE_THREAD = 7,
     CT_TRACE_DEFINE_LABEL = 8,
+    CT_TRACE_DEFINE_FRAME = 9,
 };
 
 /* All times in the file are nanoseconds of the host's monotonic clock since zero_unix_ns. */
@@ -208,6 +209,15 @@ struct ct_trace_label {
     const char *category_name;
 };
 
+/* A line of a function that operations were launched from, or that called such a one. */
+struct ct_trace_frame {
+    uint32_t id;     /* from 1; 0 is no frame */
+    uint32_t caller; /* ct_trace_frame.id, defined before; 0: none. Read: the index, a lower one */
+    uint32_t line;   /* 0: not known */
+    const char *function;
+    const char *file;
+};
+
 enum ct_trace_op_flag {
     CT_TRACE_OP_BOUND = 1u << 0,       /* the duration is only an upper bound */
     CT_TRACE_OP_OVERLAPPED = 1u << 1,  /* cause: another thread's work came between */
@@ -225,10 +235,12 @@ enum ct_trace_op_flag {
  *   3 stream
  *   4 shape
  *   5 correlation   less that of the one before (0 for the first), folded
- *   6 flags         and, from bit 8 on, 1: has bytes, 2: has operations, 4: has memory
+ *   6 flags         and, from bit 8 on, 1: has bytes, 2: has operations, 4: has memory, 8: has a
+ *                   frame
  *   7 bytes         if the flags say so
  *   8 operations    if the flags say so; otherwise 1
  *   9 memory        if the flags say so: source + 8 * target
+ *  10 frame         if the flags say so
  *
  * Operations of a stream come in the order in which they ran; they do not overlap there.
  */
@@ -242,10 +254,11 @@ struct ct_trace_op {
     uint64_t shape;       /* ct_trace_shape.id; read: the index; 0: none */
     uint32_t row;         /* ct_trace_row.id; read: the index */
     uint32_t flags;       /* enum ct_trace_op_flag */
+    uint32_t frame;       /* ct_trace_frame.id that launched it; read: the index; 0: not known */
     uint8_t source;       /* copies: enum ct_memory */
     uint8_t target;
 };
-#define CT_TRACE_OP_COLUMNS 10
+#define CT_TRACE_OP_COLUMNS 11
 #define CT_TRACE_OP_FLAGS 8 /* bits */
 
 /*

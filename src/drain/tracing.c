@@ -5,6 +5,7 @@
 #include "counts/range.h"
 #include "counts/row.h"
 #include "cuda/api.h"
+#include "stacks/tree.h"
 #include "state/context.h"
 #include "state/stream.h"
 #include "system/clock.h"
@@ -24,6 +25,7 @@ struct ct_tracing {
     } device[CT_DEVICES];
     uint32_t row_in[CT_ROWS];
     uint32_t api_in[CT_API_COUNT];
+    uint32_t frame_in[CT_STACK_NODES + 1];
     struct traced_stream {
         uint64_t id;
         uint64_t end_ns; /* of its last operation */
@@ -163,6 +165,52 @@ static uint64_t define_shape(struct ct_tracing *l, const struct ct_op *op)
     return ct_trace_define_shape(&l->writer, &s);
 }
 
+static void define_frame(struct ct_tracing *l, uint32_t node)
+{
+    const struct ct_stack_node *n = ct_stack_node(node);
+    const struct ct_stack_line *line = ct_stack_line(n->line);
+    ct_trace_define_frame(&l->writer, &(struct ct_trace_frame){.id = node,
+                                                               .caller = n->parent,
+                                                               .line = line->line,
+                                                               .function = line->function,
+                                                               .file = line->file});
+}
+
+/*
+ * Frames from the outermost in. False: there is no room, or a segment has begun meanwhile: then
+ * some of them are in the one before.
+ */
+static bool define_stack(struct ct_tracing *l, uint32_t stack)
+{
+    uint32_t node[CT_FILE_STACK_DEPTH], n = 0, segment = l->writer.segment;
+    for (uint32_t i = stack; i && n < ct_countof(node) && l->frame_in[i] != segment;
+         i = ct_stack_node(i)->parent)
+        node[n++] = i;
+    for (uint32_t i = n; i--;) {
+        if (!ct_trace_begin(&l->writer))
+            return false;
+        define_frame(l, node[i]);
+    }
+    for (uint32_t i = 0; i < n && l->writer.segment == segment; i++)
+        l->frame_in[node[i]] = segment;
+    return l->writer.segment == segment;
+}
+
+/* Makes room for an operation, its frames defined; *stack 0: without these. */
+static bool begin_op(struct ct_tracing *l, uint32_t *stack)
+{
+    for (unsigned tries = 0; tries < 2; tries++) {
+        bool is_defined = define_stack(l, *stack);
+        uint32_t segment = l->writer.segment;
+        if (!ct_trace_begin(&l->writer))
+            return false;
+        if (is_defined && l->writer.segment == segment)
+            return true;
+    }
+    *stack = CT_STACK_NONE;
+    return true;
+}
+
 /* ---- operations ---- */
 
 static uint64_t since_zero(const struct ct_tracing *l, uint64_t ticks)
@@ -225,7 +273,8 @@ static uint32_t flags_of(const struct ct_op *op)
 void ct_tracing_add(const struct ct_measured *m, uint64_t time_ns)
 {
     struct ct_tracing *l = ct_tracing;
-    if (!ct_trace_begin(&l->writer)) {
+    uint32_t stack = m->op.stack;
+    if (!begin_op(l, &stack)) {
         l->writer.losses.dropped_ops += m->op.operations;
         return;
     }
@@ -239,6 +288,7 @@ void ct_tracing_add(const struct ct_measured *m, uint64_t time_ns)
         .shape = define_shape(l, &m->op),
         .row = m->op.row,
         .flags = flags_of(&m->op),
+        .frame = stack,
         .source = (uint8_t)ct_op_from(m->op.flags),
         .target = (uint8_t)ct_op_to(m->op.flags),
     };

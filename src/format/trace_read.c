@@ -275,8 +275,10 @@ static bool read_op(struct reader *r)
     uint64_t memories = has & 4 ? get(b, 9) : 0;
     op->source = memory(memories & 7);
     op->target = memory(memories >> 3);
+    op->frame = find(r, CT_TRACE_TABLE_FRAME, has & 8 ? get(b, 10) : 0);
     return is_time(op->start_ns, op->end_ns) && op->row != CT_TRACE_UNDEFINED &&
-           op->stream != CT_TRACE_UNDEFINED && op->shape != CT_TRACE_UNDEFINED;
+           op->stream != CT_TRACE_UNDEFINED && op->shape != CT_TRACE_UNDEFINED &&
+           op->frame != CT_TRACE_UNDEFINED;
 }
 
 static bool read_call(struct reader *r)

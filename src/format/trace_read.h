@@ -32,7 +32,8 @@
     X(SHAPE, shapes, struct ct_trace_shape)                                                        \
     X(API, apis, struct ct_trace_api)                                                              \
     X(THREAD, threads, struct ct_trace_thread)                                                     \
-    X(LABEL, labels, struct ct_trace_label)
+    X(LABEL, labels, struct ct_trace_label)                                                        \
+    X(FRAME, frames, struct ct_trace_frame)
 
 enum ct_trace_table {
 #define X(id, member, type) CT_TRACE_TABLE_##id,
@@ -62,7 +63,8 @@ static inline uint64_t ct_trace_memory_rate(const struct ct_trace_device *d)
 /* The reader's state up to the record that came last. */
 struct ct_trace_reader {
     struct ct_trace_process process;
-    /* Devices of rows and streams are indices, too. shapes.at[0] is for records without one. */
+    /* Devices of rows and streams are indices, too. shapes.at[0] and frames.at[0] are for records
+     * without one. */
 #define X(id, member, type)                                                                        \
     struct {                                                                                       \
         type *at;                                                                                  \

@@ -223,6 +223,17 @@ static void define_label(struct filling *f, struct ct_trace_label *l)
     l->category_name = get_last_text(f, l->category_name);
 }
 
+/* A caller has a lower index: so no frame is in itself. */
+static void define_frame(struct filling *f, struct ct_trace_frame *e)
+{
+    uint32_t own = ct_trace_tables_find(f->tables, CT_TRACE_TABLE_FRAME, e->id);
+    e->caller = ct_trace_tables_find(f->tables, CT_TRACE_TABLE_FRAME, get32(f));
+    e->line = get32(f);
+    e->function = get_last_text(f, e->function);
+    e->file = get_last_text(f, e->file);
+    f->in.bad |= e->caller >= own;
+}
+
 /* ---- elements ---- */
 
 /* Room for one more element at the end, all zero. A table's room is a power of two, or none. */
@@ -273,7 +284,7 @@ static void define(struct filling *f, uint64_t kind)
         define_process(f);
         return;
     }
-    uint64_t number = kind <= CT_TRACE_DEFINE_LABEL ? ct_varint_get(&f->in) : 0;
+    uint64_t number = kind <= CT_TRACE_DEFINE_FRAME ? ct_varint_get(&f->in) : 0;
     switch (kind) {
     case CT_TRACE_DEFINE_DEVICE:
         DEFINE(DEVICE, devices, define_device);
@@ -295,6 +306,9 @@ static void define(struct filling *f, uint64_t kind)
         break;
     case CT_TRACE_DEFINE_LABEL:
         DEFINE(LABEL, labels, define_label);
+        break;
+    case CT_TRACE_DEFINE_FRAME:
+        DEFINE(FRAME, frames, define_frame);
         break;
     default:
         break; /* a newer version's */
@@ -323,11 +337,16 @@ int ct_trace_tables_add(struct ct_trace_reader *t, struct ct_trace_tables *table
 
 int ct_trace_tables_start(struct ct_trace_reader *t, struct ct_trace_tables *tables)
 {
-    void *at = NULL;
+    void *shapes = NULL, *frames = NULL;
     t->process.command = t->process.host = "";
-    bool ok = add_element(&at, &t->shapes.count, sizeof(*t->shapes.at)) &&
-              !add_number(&tables->map[CT_TRACE_TABLE_SHAPE], 0, 0);
-    t->shapes.at = at;
+    bool ok = add_element(&shapes, &t->shapes.count, sizeof(*t->shapes.at)) &&
+              add_element(&frames, &t->frames.count, sizeof(*t->frames.at)) &&
+              !add_number(&tables->map[CT_TRACE_TABLE_SHAPE], 0, 0) &&
+              !add_number(&tables->map[CT_TRACE_TABLE_FRAME], 0, 0);
+    t->shapes.at = shapes;
+    t->frames.at = frames;
+    if (t->frames.count)
+        t->frames.at[0].function = t->frames.at[0].file = "";
     return ok ? 0 : -ENOMEM;
 }
 

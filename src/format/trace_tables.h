@@ -34,7 +34,7 @@ uint32_t ct_trace_tables_find(const struct ct_trace_tables *tables, enum ct_trac
                               uint64_t number);
 #define CT_TRACE_UNDEFINED UINT32_MAX
 
-/* Adds shape 0, that of records without one. 0 or -ENOMEM. */
+/* Adds shape 0 and frame 0, those of records without one. 0 or -ENOMEM. */
 int ct_trace_tables_start(struct ct_trace_reader *t, struct ct_trace_tables *tables);
 void ct_trace_tables_free(struct ct_trace_reader *t, struct ct_trace_tables *tables);
 

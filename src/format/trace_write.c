@@ -10,7 +10,7 @@ _Static_assert(sizeof(((struct ct_trace_writer *)0)->lz4) >= LZ4_STREAM_MINSIZE,
 #define BATCH_BLOCKS 5 /* blocks that are sealed together */
 
 /* Bytes of the longest numbers in a record's columns, and of the numbers before the columns. */
-#define OP_MOST (6 * 10 + 3 * 5 + 3)
+#define OP_MOST (6 * 10 + 4 * 5 + 3)
 #define CALL_MOST (4 * 10 + 3 * 5)
 #define RANGE_MOST (2 * 10 + 3 * 5)
 #define HEAD_MOST ((CT_TRACE_OP_COLUMNS + 2) * CT_VARINT_MOST)
@@ -153,6 +153,16 @@ void ct_trace_define_label(struct ct_trace_writer *w, const struct ct_trace_labe
     defined(w, put_given_name(to, l->category_name));
 }
 
+void ct_trace_define_frame(struct ct_trace_writer *w, const struct ct_trace_frame *f)
+{
+    uint8_t *to = define(w, CT_TRACE_DEFINE_FRAME);
+    to = ct_varint_put(to, f->id);
+    to = ct_varint_put(to, f->caller);
+    to = ct_varint_put(to, f->line);
+    to = put_given_name(to, f->function);
+    defined(w, put_given_name(to, f->file));
+}
+
 static bool is_same_shape(const struct ct_trace_shape *a, const struct ct_trace_shape *b)
 {
     return !__builtin_memcmp(a->grid, b->grid, sizeof(a->grid)) &&
@@ -226,7 +236,8 @@ void ct_trace_put_op(struct ct_trace_writer *w, const struct ct_trace_op *op)
     struct ct_trace_column *c = w->op_column;
     struct ct_trace_batch *b = &w->ops;
     uint32_t memory = (uint32_t)op->source + 8u * op->target;
-    uint32_t has = (op->bytes ? 1 : 0) + (op->operations != 1 ? 2 : 0) + (memory ? 4 : 0);
+    uint32_t has = (op->bytes ? 1 : 0) + (op->operations != 1 ? 2 : 0) + (memory ? 4 : 0) +
+                   (op->frame ? 8 : 0);
     note_time(b, op->start_ns, op->end_ns);
     b->operations += op->operations;
     put(&c[0], step(&b->before_ns, op->end_ns));
@@ -242,6 +253,8 @@ void ct_trace_put_op(struct ct_trace_writer *w, const struct ct_trace_op *op)
         put(&c[8], op->operations);
     if (has & 4)
         put(&c[9], memory);
+    if (has & 8)
+        put(&c[10], op->frame);
 }
 
 void ct_trace_put_call(struct ct_trace_writer *w, const struct ct_trace_call *call)

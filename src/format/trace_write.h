@@ -95,6 +95,7 @@ void ct_trace_define_stream(struct ct_trace_writer *w, const struct ct_trace_str
 void ct_trace_define_api(struct ct_trace_writer *w, const struct ct_trace_api *a);
 void ct_trace_define_thread(struct ct_trace_writer *w, const struct ct_trace_thread *t);
 void ct_trace_define_label(struct ct_trace_writer *w, const struct ct_trace_label *l);
+void ct_trace_define_frame(struct ct_trace_writer *w, const struct ct_trace_frame *f);
 /* The shape's number, defined if need be; s->id is not looked at. */
 uint64_t ct_trace_define_shape(struct ct_trace_writer *w, const struct ct_trace_shape *s);
 void ct_trace_put_op(struct ct_trace_writer *w, const struct ct_trace_op *op);

@@ -96,6 +96,18 @@ check_graphs() {
     "$report" --format collapsed "$dir/merged.bin" 2>/dev/null | cmp -s - "$dir/collapsed" || fail "$python: merged graphs $*"
 }
 
+# PYTHON: stacks in a trace, by its exports.
+check_trace() {
+    CUTRACE_TRACE=$dir/on.trace profiled "$1" "$here/program.py" "$dir/truth" 300 1 || fail "$1 program.py ends with $?: $(head -3 "$dir/on.err")"
+    "$report" --format chrome "$dir/on.trace" >"$dir/chrome" || fail "no trace for chrome"
+    set -- "$dir/truth" "$dir/chrome"
+    if command -v protoc >/dev/null && "$report" --format perfetto -o "$dir/perfetto" "$dir/on.trace" 2>/dev/null; then
+        protoc --proto_path="$srcdir/third_party/perfetto" --decode=perfetto.protos.Trace track_event.proto \
+            <"$dir/perfetto" >"$dir/perfetto.text" && set -- "$@" "$dir/perfetto.text"
+    fi
+    python3 "$here/traced.py" "$@" || fail "stacks in a trace"
+}
+
 refused() {
     profiled "$1" "$here/program.py" "$dir/truth" 4 1
     grep -q 'cutrace: no Python stacks: ' "$dir/on.err" || fail "$1 is not refused: $(head -3 "$dir/on.err")"
@@ -130,6 +142,7 @@ check_graphs "$python" CUTRACE_START=off # the first is captured before recordin
 check_graphs "$python" CUTRACE_GRAPH_NODES=1 CUDASIM_KERNELS=many=3000,other=9000
 times=$(awk -F, '$7 == "\"lines\"" { print $3 }' "$dir/lines" | sort | tr '\n' ' ')
 [ "$times" = "0 180000 180000 60000 " ] || fail "kernels that were captured took: $times"
+check_trace "$python"
 export CUTRACE_SAMPLE=4
 check_sums "$python" 80
 unset CUTRACE_SAMPLE

@@ -149,6 +149,36 @@ static void define_things(uint64_t row, uint64_t stream, uint64_t api, uint64_t 
     in[0][row] = in[1][stream] = in[2][api] = in[3][thread] = now;
 }
 
+/* Each is called by another one, which is defined before it. */
+static void define_frame(uint32_t frame)
+{
+    static uint32_t in[THINGS];
+    static struct ct_trace_writer *of;
+    if (of != writer || !(ops_put + calls_put))
+        memset(in, 0, sizeof(in));
+    of = writer;
+    if (!frame || in[frame] == writer->segment)
+        return;
+    define_frame(frame / 2);
+    in[frame] = writer->segment;
+    ct_trace_define_frame(writer, &(struct ct_trace_frame){.id = frame,
+                                                           .caller = frame / 2,
+                                                           .line = 3 * frame,
+                                                           .function = name_of('f', frame),
+                                                           .file = "train.py"});
+}
+
+static void check_frame(const struct ct_trace_reader *t, uint32_t index, uint32_t frame)
+{
+    const struct ct_trace_frame *f = &t->frames.at[index];
+    ct_assert(f->id == frame);
+    if (!frame)
+        return;
+    ct_assert(f->line == 3 * frame && !strcmp(f->file, "train.py"));
+    ct_assert(!strcmp(f->function, name_of('f', frame)));
+    check_frame(t, f->caller, frame / 2);
+}
+
 static void put_op(void)
 {
     struct ct_trace_op *op = &ops[ops_put];
@@ -160,6 +190,7 @@ static void put_op(void)
         .stream = draw(THINGS),
         .row = (uint32_t)draw(THINGS),
         .flags = (uint32_t)draw(1 << CT_TRACE_OP_FLAGS),
+        .frame = (uint32_t)(draw(2) * draw(THINGS)),
         .source = (uint8_t)draw(CT_MEMORY_MANAGED + 1),
         .target = (uint8_t)draw(CT_MEMORY_MANAGED + 1),
     };
@@ -169,6 +200,7 @@ static void put_op(void)
                                               .dynamic_shared_bytes = draw(3)};
     begin();
     define_things(op->row, op->stream, 0, 0);
+    define_frame(op->frame);
     struct ct_trace_op put = *op;
     op->shape = draw(2);
     put.shape = op->shape ? ct_trace_define_shape(writer, &shapes[ops_put]) : 0;
@@ -189,6 +221,7 @@ static void put_call(void)
     c->end_ns = c->start_ns + number();
     begin();
     define_things(0, 0, c->api, c->thread);
+    define_frame(0);
     ct_trace_put_call(writer, c);
     calls_put++;
 }
@@ -216,6 +249,7 @@ static void check_op(const struct ct_trace_reader *t, const struct ct_trace_op *
     ct_assert(op->flags == put->flags);
     ct_assert(op->source == put->source);
     ct_assert(op->target == put->target);
+    check_frame(t, op->frame, put->frame);
     ct_assert(t->rows.at[op->row].id == put->row);
     ct_assert(!strcmp(t->rows.at[op->row].name, name_of('r', put->row)));
     ct_assert(t->rows.at[op->row].registers == UINT32_MAX);
@@ -530,6 +564,26 @@ START_TEST(numbers_are_spread)
 }
 END_TEST
 
+/* A walk to the outermost has an end in whatever file. */
+START_TEST(no_frame_is_in_itself)
+{
+    struct ct_trace_reader *t;
+    struct ct_trace_frame f = {.id = 1, .function = "f", .file = "a.py"};
+    start(0);
+    begin();
+    ct_trace_define_frame(writer, &f);
+    f.id = 2;
+    f.caller = 1;
+    ct_trace_define_frame(writer, &f);
+    f.id = (uint32_t)_i;
+    f.caller = 2;
+    ct_trace_define_frame(writer, &f);
+    finish();
+    ck_assert_int_ne(ct_trace_open_at(&t, file, &error), 0);
+    ck_assert_ptr_nonnull(strstr(error.text, "a definition makes no sense"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("trace");
@@ -543,5 +597,6 @@ int main(void)
     tcase_add_test(tests, skips_by_time);
     tcase_add_test(tests, full);
     tcase_add_test(tests, numbers_are_spread);
+    tcase_add_loop_test(tests, no_frame_is_in_itself, 1, 3);
     return ct_case_main_alone("trace", tests);
 }

@@ -263,6 +263,22 @@ static const char *name_of_move(struct chrome *c, const struct ct_event *e)
     return c->name.data;
 }
 
+/* A frame's number among those of all files. */
+static uint64_t frame_number(const struct chrome *c, const struct ct_timeline_file *f,
+                             uint32_t frame)
+{
+    return (uint64_t)frame * c->tl.file_count + f->index;
+}
+
+/* chrome://tracing shows the stack by the number, readers that do not the innermost line. */
+static void put_stack(struct chrome *c, const struct ct_event *e)
+{
+    const char *line = ct_event_frame(&c->names, e->file, e->op.frame);
+    char *to = ct_string_room(&c->text, EVENT_BYTES + strlen(line));
+    to = stpcpy(stpcpy(to, ",\"python\":"), line);
+    ct_string_end(&c->text, put_count(to, "},\"sf\":", frame_number(c, e->file, e->op.frame)));
+}
+
 static void put_op(struct chrome *c, const struct ct_event *e)
 {
     const struct ct_trace_reader *t = e->file->t;
@@ -280,7 +296,10 @@ static void put_op(struct chrome *c, const struct ct_event *e)
         to = put_move(to, e);
     if (e->op.flags & CT_TRACE_OP_BOUND)
         to = stpcpy(to, ",\"upper_bound\":true");
-    to = stpcpy(to, "}}");
+    ct_string_end(&c->text, to);
+    if (e->op.frame)
+        put_stack(c, e);
+    to = stpcpy(ct_string_room(&c->text, EVENT_BYTES), e->op.frame ? "}" : "}}");
     if (e->op.correlation)
         to = put_arrow(to, c, e, pid, tid);
     ct_string_end(&c->text, to);
@@ -455,6 +474,34 @@ static void put_devices(struct chrome *c)
     ct_intern_free(&seen);
 }
 
+/* ---- frames ---- */
+
+static void put_frames_of(struct chrome *c, const struct ct_timeline_file *f, const char **before)
+{
+    for (uint32_t i = 1; i < f->t->frames.count; i++) {
+        uint32_t caller = f->t->frames.at[i].caller;
+        ct_string_printf(&c->text,
+                         "%s\n\"%" PRIu64 "\":{\"category\":\"python\",\"name\":", *before,
+                         frame_number(c, f, i));
+        ct_string_put(&c->text, ct_event_frame(&c->names, f, i));
+        if (caller)
+            ct_string_printf(&c->text, ",\"parent\":\"%" PRIu64 "\"", frame_number(c, f, caller));
+        ct_string_put(&c->text, "}");
+        ct_string_write_much(&c->text, c->out);
+        *before = ",";
+    }
+}
+
+static void put_frames(struct chrome *c)
+{
+    const char *before = ",\"stackFrames\":{";
+    for (uint32_t i = 0; i < c->tl.file_count; i++)
+        if (c->tl.files[i].t)
+            put_frames_of(c, &c->tl.files[i], &before);
+    if (*before == ',' && !before[1])
+        ct_string_put(&c->text, "}");
+}
+
 /* ---- the document ---- */
 
 /* The first element stands for the comma before each other. */
@@ -482,7 +529,9 @@ static void put_document(struct chrome *c)
     put_unfinished(c);
     ct_string_put(&c->text, "\n],\"schemaVersion\":1,\"deviceProperties\":[");
     put_devices(c);
-    ct_string_put(&c->text, "\n]}\n");
+    ct_string_put(&c->text, "\n]");
+    put_frames(c);
+    ct_string_put(&c->text, "}\n");
     ct_string_write(&c->text, c->out);
     ct_string_free(&notes);
 }

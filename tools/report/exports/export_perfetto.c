@@ -33,7 +33,8 @@ static const char *const categories[] = {"kernel", "memory", "graph", "api", "ra
     X(RESULT, "result")                                                                            \
     X(DOMAIN, "domain")                                                                            \
     X(COLOR, "color")                                                                              \
-    X(RANGE_CATEGORY, "category")
+    X(RANGE_CATEGORY, "category")                                                                  \
+    X(PYTHON, "python")
 
 enum annotation {
     NO_ANNOTATION,
@@ -55,6 +56,7 @@ struct ct_perfetto_interned {
     struct ct_track_list rows;
     struct ct_track_list apis;
     struct ct_track_list labels;
+    struct ct_track_list frames; /* the stacks that end in them */
     struct ct_track_list shapes; /* of "grid"; that of "block" is the next */
 };
 
@@ -240,6 +242,24 @@ static void annotate_move(struct ct_perfetto *p, struct ct_perfetto_slice *s,
     annotate_text(p, s, ANNOTATION_TARGET, target);
 }
 
+/* The lines of a stack, the innermost first, once for each. */
+static void annotate_stack(struct ct_perfetto *p, struct ct_perfetto_slice *s,
+                           const struct ct_event *e)
+{
+    uint32_t *number = numbers_at(&p->interned[e->file->index].frames, e->op.frame);
+    if (!*number) {
+        struct ct_string text = {0};
+        uint32_t depth = 0;
+        for (uint32_t i = e->op.frame; i && depth < CT_FILE_STACK_DEPTH;
+             i = e->file->t->frames.at[i].caller)
+            ct_string_printf(&text, "%s%s", depth++ ? "\n" : "",
+                             ct_event_frame(&p->names, e->file, i));
+        *number = (uint32_t)intern_value(p, text.data, text.len);
+        ct_string_free(&text);
+    }
+    ct_perfetto_annotate(s, ANNOTATION_PYTHON, CT_PERFETTO_TEXT, *number);
+}
+
 static void fill_op(struct ct_perfetto *p, struct ct_perfetto_slice *s, const struct ct_event *e)
 {
     const struct ct_trace_row *row = &e->file->t->rows.at[e->op.row];
@@ -254,6 +274,8 @@ static void fill_op(struct ct_perfetto *p, struct ct_perfetto_slice *s, const st
     }
     if (e->op.flags & CT_TRACE_OP_BOUND)
         annotate_count(s, ANNOTATION_BOUND, 1);
+    if (e->op.frame)
+        annotate_stack(p, s, e);
     s->name = intern_name(p, numbers_at(&p->interned[e->file->index].rows, e->op.row),
                           ct_event_row(&p->names, e->file, e->op.row));
 }
@@ -387,6 +409,7 @@ static void free_all(struct ct_perfetto *p)
         free(p->interned[i].rows.at);
         free(p->interned[i].apis.at);
         free(p->interned[i].labels.at);
+        free(p->interned[i].frames.at);
         free(p->interned[i].shapes.at);
     }
     free(p->interned);

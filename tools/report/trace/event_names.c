@@ -57,6 +57,22 @@ const char *ct_event_label(struct ct_event_names *n, const struct ct_timeline_fi
     return *name;
 }
 
+const char *ct_event_frame(struct ct_event_names *n, const struct ct_timeline_file *f,
+                           uint32_t frame)
+{
+    char **name = name_at(&n->frames, &n->frames_size, f->index, frame);
+    if (!*name) {
+        const struct ct_trace_frame *e = &f->t->frames.at[frame];
+        struct ct_string text = {0};
+        ct_name_safe(&text, e->function);
+        ct_string_put(&text, " (");
+        ct_name_safe(&text, e->file);
+        ct_string_printf(&text, ":%u)", e->line);
+        *name = spell(n, &text);
+    }
+    return *name;
+}
+
 const char *ct_event_device(struct ct_event_names *n, const struct ct_timeline_file *f,
                             uint32_t device)
 {
@@ -115,6 +131,7 @@ void ct_event_names_free(struct ct_event_names *n)
     free_lists(n->apis, n->apis_size);
     free_lists(n->devices, n->devices_size);
     free_lists(n->labels, n->labels_size);
+    free_lists(n->frames, n->frames_size);
     ct_string_free(&n->device_name);
     ct_string_free(&n->context_name);
     ct_string_free(&n->stream_name);

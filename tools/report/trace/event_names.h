@@ -17,11 +17,12 @@ struct ct_event_names {
     struct ct_event_name_list {
         char **at;
         size_t size;
-    } * rows, *apis, *devices, *labels; /* by file */
+    } * rows, *apis, *devices, *labels, *frames; /* by file */
     size_t rows_size;
     size_t apis_size;
     size_t devices_size;
     size_t labels_size;
+    size_t frames_size;
     struct ct_string device_name; /* given by the program: those of the newest event */
     struct ct_string context_name;
     struct ct_string stream_name;
@@ -32,6 +33,9 @@ const char *ct_event_api(struct ct_event_names *n, const struct ct_timeline_file
 /* The name of a range. */
 const char *ct_event_label(struct ct_event_names *n, const struct ct_timeline_file *f,
                            uint32_t label);
+/* "train (train.py:12)" */
+const char *ct_event_frame(struct ct_event_names *n, const struct ct_timeline_file *f,
+                           uint32_t frame);
 /* "NVIDIA H200 (0)" */
 const char *ct_event_device(struct ct_event_names *n, const struct ct_timeline_file *f,
                             uint32_t device);
