@@ -11,15 +11,12 @@
  *          | payload B                |
  *          +--------------------------+
  *
- * A new payload is written where the newest committed one is not, then its commit slot
- * (sequence & 1) is overwritten. Whatever instant the writer dies at, one slot still names a
- * whole payload. The reader takes the valid commit with the higher sequence and falls back to
- * the other one when the payload's checksum does not match.
- *
+ * A new payload is written where the newest committed one is not, then its commit slot (sequence &
+ * 1) is overwritten: at each instant one slot names a whole payload. The reader takes the valid
+ * commit with the higher sequence, or the other one when the payload's checksum does not match.
  * All integers are in the byte order of the writer; `endian` tells which. Every structure is a
  * multiple of 8 bytes and has no padding. Times are in nanoseconds, sizes in bytes. Offsets in
  * the section table count from the start of the payload.
- *
  * Compatibility: another major version cannot be read. Within a major version structures only
  * grow at the end (`element_bytes` is the writer's size: a reader uses the part it knows and
  * takes missing members for zero), and unknown section types are skipped.
@@ -551,9 +548,8 @@ struct ct_file_note {
 };
 
 /*
- * A merged file is the sum of several processes' files: its CT_SECTION_PROCESS describes them as
- * one, CT_SECTION_PROCESSES lists them, and the two sections below say how they differ. The files
- * of one process have none of the three.
+ * A merged file: its CT_SECTION_PROCESS describes the processes as one, CT_SECTION_PROCESSES lists
+ * them, and the two sections below say how they differ. Other files have none of the three.
  */
 struct ct_file_total { /* totals of the process with the same index */
     uint64_t gpu_ns;     /* operations on the GPU, those without a time as long as the others */
@@ -633,10 +629,7 @@ struct ct_file_cell {
     double square_ns2; /* operations: sum of squared durations */
 };
 
-/*
- * Where operations were launched from: lines of Python functions, and calls of one from another,
- * which are a tree. Those above come before what they called.
- */
+/* Lines of Python functions that launched operations, or called one that did: the callers first. */
 #define CT_FILE_STACK_DEPTH 2048 /* frames of a stack; those further out are left out */
 
 struct ct_file_line {
