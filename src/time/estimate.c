@@ -95,11 +95,21 @@ static struct range possible_lead(const struct ct_calibration *c, const struct c
     return lead;
 }
 
+/* A start stamp may be late, but not before the host began to ask for it. */
+static int64_t most_lead_ns(const struct ct_bracket_times *t)
+{
+    return t->shared_start ? INT64_MAX : (int64_t)(t->record_ns + t->launch_ns - t->told_ns);
+}
+
+/* Where the clocks are off by far a longer lead would leave no time for the operation. */
 static struct range lead_of(const struct ct_calibration *c, const struct ct_bracket_times *t)
 {
     if (t->lead_ns == CT_LEAD_UNKNOWN)
         return possible_lead(c, t);
-    return (struct range){t->is_placed ? t->least_lead_ns : t->lead_ns, t->lead_ns};
+    if (t->is_placed)
+        return (struct range){t->least_lead_ns, t->lead_ns};
+    int64_t most_ns = most_lead_ns(t);
+    return exactly(t->lead_ns - CT_PIN_EARLY_NS > most_ns ? most_ns : t->lead_ns);
 }
 
 /*
@@ -116,12 +126,6 @@ static struct range within_place(const struct ct_calibration *c, const struct ct
 
 /* A launch that comes so long after its start record is of a thread that lost its processor. */
 #define HELD_UP_NS 100000
-
-/* A start stamp may be late, but not before the host began to ask for it. */
-static int64_t most_lead_ns(const struct ct_bracket_times *t)
-{
-    return t->shared_start ? INT64_MAX : (int64_t)(t->record_ns + t->launch_ns - t->told_ns);
-}
 
 /*
  * Where it is not known how the host's time enters a bracket of the device, only certain time

@@ -396,6 +396,18 @@ START_TEST(a_copy_with_the_host_inside_is_only_a_bound)
 }
 END_TEST
 
+/* By a clock that is off a kernel of 2 ms was submitted 2 ms after its start stamp. */
+START_TEST(a_lead_is_no_longer_than_the_host_took)
+{
+    struct ct_bracket_times t = usual(2000000);
+    t.long_queue = false;
+    t.record_ns = 2000;
+    t.launch_ns = 9000;
+    t.lead_ns = 2500000;
+    ck_assert_uint_ge(time_of(&t), 2000000 - 2900 - 11000);
+}
+END_TEST
+
 START_TEST(a_late_stop_is_only_a_bound)
 {
     struct ct_prior prior = {0};
@@ -986,6 +998,7 @@ int main(void)
     tcase_add_test(tests, engines_have_to_wait_for_each_other);
     tcase_add_test(tests, what_comes_late_does_not_wait_for_an_engine);
     tcase_add_test(tests, a_copy_with_the_host_inside_is_only_a_bound);
+    tcase_add_test(tests, a_lead_is_no_longer_than_the_host_took);
     tcase_add_test(tests, a_late_stop_is_only_a_bound);
     tcase_add_test(tests, a_late_stop_of_a_set_is_a_bound);
     tcase_add_test(tests, a_stop_may_have_waited_for_the_next_submission);
