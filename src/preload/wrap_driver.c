@@ -93,8 +93,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
 #define OPEN_END(hook, ...) OPEN_BEFORE(hook, __VA_ARGS__)
 #define CLOSE_END(hook, ...) ,
 
-/* Ahead of all: whether the call goes straight on, for which no register is saved. */
-#define BEHIND_PLAIN , static CT_NOINLINE
+/* Ahead of all: whether the call goes straight on. */
 #define STRAIGHT_PLAIN , atomic_load_explicit(&ct_calls_are_off, memory_order_relaxed)
 
 /* Then whether the call is a launch that goes by without a look. */
@@ -117,7 +116,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
 #define UNSEEN_END(hook, ...) , if (ct_is_on()) ct_hook_##hook(NULL __VA_OPT__(,) __VA_ARGS__);
 
 #define FULL(fn, null_stream, kind, ...) \
-    GIVEN(BEHIND_##kind, CT_INLINE) CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
+    CT_INLINE CUresult full_##fn(CT_PARAMS(__VA_ARGS__)) \
     { \
         __typeof__(fn) *ct_f = CT_REAL(fn); \
         if (ct_unlikely(!ct_f) && !(ct_f = (__typeof__(ct_f))find_real(CT_ID_##fn))) \
