@@ -139,6 +139,11 @@ check_output "$python"
 check_top
 check_bounds "$python"
 check_graphs "$python" CUTRACE_START=off # the first is captured before recording begins
+for code in 1 901 999; do
+    profiled env CUDASIM_FAIL=cutrace/cuStreamGetCaptureInfo_v3:1-1000000:$code "$python" "$here/graphs.py" "$dir/truth" ||
+        fail "a driver that does not tell what was captured: graphs.py ends with $?"
+    [ -s "$dir/on.err" ] && fail "a driver that does not tell what was captured: $(head -3 "$dir/on.err")"
+done
 check_graphs "$python" CUTRACE_GRAPH_NODES=1 CUDASIM_KERNELS=many=3000,other=9000
 times=$(awk -F, '$7 == "\"lines\"" { print $3 }' "$dir/lines" | sort | tr '\n' ' ')
 [ "$times" = "0 180000 180000 60000 " ] || fail "kernels that were captured took: $times"
