@@ -73,10 +73,11 @@ static struct totals read_totals(void)
     return t;
 }
 
+/* A row of short copies comes out 1 to 9 % off where others have the processors now and then. */
 static bool is_good(const struct totals *t)
 {
     double ratio = t->ours_ns / t->truth_ns;
-    return ratio > 0.97 && ratio < 1.03 && t->worst < 0.1 && t->ours_ns <= t->busy_ns;
+    return ratio > 0.97 && ratio < 1.03 && t->worst < 0.15 && t->ours_ns <= t->busy_ns;
 }
 
 /* Others may take the machine away for longer than all of it takes. */
@@ -96,7 +97,8 @@ START_TEST(totals_are_true)
            " bounds\n",
            count, kind, t.ours_ns / t.truth_ns, t.truth_ns / 1e6, t.worst, t.marked, t.operations);
     ck_assert_msg(STAGE_IS_SLOW || t.ours_ns <= t.busy_ns, "%.0f ns of %.0f", t.ours_ns, t.busy_ns);
-    ck_assert(STAGE_IS_SLOW || is_good(&t));
+    ck_assert_msg(STAGE_IS_SLOW || is_good(&t), "%s threads, %s: %.4f, a row off by %.4f", count,
+                  kind, t.ours_ns / t.truth_ns, t.worst);
 }
 END_TEST
 
