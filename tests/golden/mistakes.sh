@@ -15,6 +15,7 @@ cp theirs.sqlite theirs.nsys-rep
 printf '#!/no/such/interpreter\n' >script
 chmod +x script
 rows=0
+export ASAN_OPTIONS=detect_leaks=0 # a launcher that refuses ends at once, whatever it holds
 
 # answered STATUS COMMAND LINE: exactly that on standard error; a line that ends in ... goes on
 answered()

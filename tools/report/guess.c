@@ -27,7 +27,8 @@ static bool but_for_order(const char *word, const char *name)
         word++;
         name++;
     }
-    return *word && word[0] == name[1] && word[1] == name[0] && !strcmp(word + 2, name + 2);
+    return *word && *name && word[0] == name[1] && word[1] == name[0] &&
+           !strcmp(word + 2, name + 2);
 }
 
 static bool begins(const char *word, const char *name)
