@@ -10,10 +10,11 @@ import json
 import sys
 import traceback
 
-cuda = ctypes.CDLL("libcuda.so.1")
+from simulated import cuda, kernel_of, must, start
+
 truth = open(sys.argv[1], "w", encoding="utf-8")
 expected = collections.Counter()
-module, stream = ctypes.c_void_p(), ctypes.c_void_p()
+stream = ctypes.c_void_p()
 replays = 20
 
 
@@ -22,18 +23,8 @@ class KernelNode(ctypes.Structure):
                 [(name, ctypes.c_void_p) for name in ("parameters", "extra", "kernel", "context")])
 
 
-def must(result):
-    assert result == 0, result
-
-
 def here(runs):
     expected[sys._getframe(1).f_lineno] += runs
-
-
-def kernel(name):
-    f = ctypes.c_void_p()
-    must(cuda.cuModuleGetFunction(ctypes.byref(f), module, name))
-    return f
 
 
 def note(name):
@@ -84,7 +75,7 @@ def lines(f, g):
 
 
 def of_its_own(name):
-    note(name), must(cuda.cuLaunchKernel(*arguments(kernel(name.encode()))))
+    note(name), must(cuda.cuLaunchKernel(*arguments(kernel_of(name.encode()))))
 
 
 def names():
@@ -172,15 +163,11 @@ def handles_again(f):
 
 def main():
     global memory
-    context, device, memory = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64()
-    must(cuda.cuInit(0))
-    must(cuda.cuDeviceGet(ctypes.byref(device), 0))
-    must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
-    must(cuda.cuCtxSetCurrent(context))
-    must(cuda.cuModuleLoadData(ctypes.byref(module), b"image"))
+    memory = ctypes.c_uint64()
+    start()
     must(cuda.cuStreamCreate(ctypes.byref(stream), 1))
     must(cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4096)))
-    f, g = kernel(b"many"), kernel(b"other")
+    f, g = kernel_of(b"many"), kernel_of(b"other")
     graph = captured(lines, f, g)
     cuda.cuProfilerStart()
     run(graph)

@@ -4,22 +4,13 @@ import ctypes
 import json
 import sys
 
-cuda = ctypes.CDLL("libcuda.so.1")
+from simulated import cuda, kernel_of, must, start
+
 expected = {}
-
-
-def must(result):
-    assert result == 0, result
 
 
 def here(launches):
     expected[sys._getframe(1).f_lineno] = launches
-
-
-def kernel(module, name):
-    f = ctypes.c_void_p()
-    must(cuda.cuModuleGetFunction(ctypes.byref(f), module, name))
-    return f
 
 
 def launch(f, stream=None):
@@ -56,17 +47,12 @@ def graphs(f):
 
 
 def main(times):
-    context, device, module = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_void_p()
     at = ctypes.c_uint64()
-    must(cuda.cuInit(0))
-    must(cuda.cuDeviceGet(ctypes.byref(device), 0))
-    must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
-    must(cuda.cuCtxSetCurrent(context))
-    must(cuda.cuModuleLoadData(ctypes.byref(module), b"image"))
+    start()
     must(cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(4096)))
-    kernels(kernel(module, b"many"), times)
+    kernels(kernel_of(b"many"), times)
     copies(ctypes.create_string_buffer(4096), at)
-    graphs(kernel(module, b"inside"))
+    graphs(kernel_of(b"inside"))
     must(cuda.cuCtxSynchronize())
     expected[launch.__code__.co_firstlineno + 1] = 3 * times
     print(json.dumps(expected))

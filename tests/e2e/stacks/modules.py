@@ -1,32 +1,16 @@
 # SPDX-License-Identifier: MIT
 """modules.py TRUTH: launches from modules in others, as PyTorch's call each other; writes down how many are in
 each module, by its path."""
-import ctypes
 import gc
 import json
 import sys
 import threading
 
-truth = []
-cuda = ctypes.CDLL("libcuda.so.1")
-handle, f = ctypes.c_void_p(), ctypes.c_void_p()
+from simulated import cuda, kernel_of, must, start
+
+truth, f = [], []
 inside = threading.local()  # the objects whose methods run, outermost first
 paths = {}  # those and a type -> its objects in there, in the order in which they launch
-
-
-def must(result):
-    assert result == 0, result
-
-
-def start():
-    context, device = ctypes.c_void_p(), ctypes.c_int()
-    must(cuda.cuInit(0))
-    must(cuda.cuDeviceGet(ctypes.byref(device), 0))
-    must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
-    must(cuda.cuCtxSetCurrent(context))
-    must(cuda.cuModuleLoadData(ctypes.byref(handle), b"image"))
-    must(cuda.cuModuleGetFunction(ctypes.byref(f), handle, b"kernel"))
-    return context
 
 
 def launch():
@@ -37,7 +21,7 @@ def launch():
             alike.append(id(o))
         path += ((type(o).__name__, alike.index(id(o))),)
     truth.append(path)
-    must(cuda.cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, None, None, None))
+    must(cuda.cuLaunchKernel(f[0], 1, 1, 1, 32, 1, 1, 0, None, None, None))
 
 
 def entered(function):
@@ -245,6 +229,7 @@ def in_thread(context, model):
 
 def main():
     context, model = start(), Model()
+    f.append(kernel_of(b"kernel"))
     launch()
     for _ in range(3):
         model()

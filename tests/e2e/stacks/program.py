@@ -13,32 +13,18 @@ import sys
 import threading
 import traceback
 
+from simulated import cuda, kernel_of, must, start
+
 truth = open(sys.argv[1], "w", encoding="utf-8", errors="surrogateescape")
 launches, seed = int(sys.argv[2]), int(sys.argv[3])
 random.seed(seed)
 sys.setrecursionlimit(5000)
 threading.stack_size(64 << 20)
 
-libraries = ctypes.CDLL("libcuda.so.1"), ctypes.PyDLL("libcuda.so.1")  # without the GIL, and with
-cuda = libraries[0]
+libraries = cuda, ctypes.PyDLL("libcuda.so.1")  # without the GIL, and with
 lock = threading.Lock()
-module = ctypes.c_void_p()
 count = [0]
 written = []
-
-
-def must(result):
-    assert result == 0, result
-
-
-def start():
-    context, device = ctypes.c_void_p(), ctypes.c_int()
-    must(cuda.cuInit(0))
-    must(cuda.cuDeviceGet(ctypes.byref(device), 0))
-    must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
-    must(cuda.cuCtxSetCurrent(context))
-    must(cuda.cuModuleLoadData(ctypes.byref(module), b"image"))
-    return context
 
 
 def kernel():
@@ -46,9 +32,7 @@ def kernel():
     with lock:
         count[0] += 1
         name = "k%d" % count[0]
-    f = ctypes.c_void_p()
-    must(cuda.cuModuleGetFunction(ctypes.byref(f), module, name.encode()))
-    return name, f
+    return name, kernel_of(name.encode())
 
 
 def note(name):

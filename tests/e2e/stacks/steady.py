@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Launches kernels from two lines whenever a line comes on standard input, and says so."""
-import ctypes
 import sys
 
-cuda = ctypes.CDLL("libcuda.so.1")
-context, device = ctypes.c_void_p(), ctypes.c_int()
-module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
-
-
-def must(result):
-    assert result == 0, result
+from simulated import cuda, kernel_of, must, start
 
 
 def launch(times):
@@ -21,12 +14,8 @@ def step():
     launch(3)
 
 
-must(cuda.cuInit(0))
-must(cuda.cuDeviceGet(ctypes.byref(device), 0))
-must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
-must(cuda.cuCtxSetCurrent(context))
-must(cuda.cuModuleLoadData(ctypes.byref(module), b"image"))
-must(cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"steady"))
+start()
+kernel = kernel_of(b"steady")
 for _ in sys.stdin:
     step()
     launch(2)
