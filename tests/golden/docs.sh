@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doc/format.md lists every member of the files' structures where format.h and trace.h put it, every
+# doc/format.md lists every member of the files' structures where their headers put it, every
 # section, loss and direction, cutrace-format(5) the sections; the manual page of the report has the losses, and the options and variables of
 # its help.
 srcdir=${srcdir:-.}
@@ -35,7 +35,7 @@ awk '
             if (n in count) n = count[n]
         }
         print name, at, member, type
-        at += size[type] * (n + 0) }' "$header" "$trace" >"$dir/code"
+        at += size[type] * (n + 0) }' "$srcdir"/include/cutrace/format*.h "$trace" >"$dir/code"
 awk -F'|' '/^### `ct_/ { split($0, h, "`"); name = h[2] }
     name && $2 ~ /^ [0-9]+ $/ && $3 ~ /^ `/ {
         gsub(/[ `]/, "", $2); gsub(/[ `]/, "", $3); gsub(/[ `]|\[.*/, "", $4)
