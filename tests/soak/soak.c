@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hours of work in minutes: what the program counted is what the profile says, and after the first
- * while nothing grows. CUTRACE_SOAK_LAUNCHES: how long; CUTRACE_SOAK_WARM_UP: seconds of the first
- * while; CUTRACE_SOAK_KIB: by how much the memory may grow after that.
+ * while nothing grows. CUTRACE_SOAK_LAUNCHES: how long; CUTRACE_SOAK_WARM_UP: the first while, in
+ * percent of these; CUTRACE_SOAK_KIB: by how much the memory may grow after that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ START_TEST(soak)
     char launches[32], warm_up[32];
     long n = stage_number("CUTRACE_SOAK_LAUNCHES", 12000000);
     snprintf(launches, sizeof(launches), "%ld", n);
-    snprintf(warm_up, sizeof(warm_up), "%ld", stage_number("CUTRACE_SOAK_WARM_UP", 1));
+    snprintf(warm_up, sizeof(warm_up), "%ld", stage_number("CUTRACE_SOAK_WARM_UP", 25));
     struct stage_run r =
         PLAY(.program = stage_path_of("tests/soak/soaker"), .argv = {launches, warm_up},
              .env = {modes[_i], "CUDASIM_DEVICES=9"}, .timeout_s = 200 + (unsigned)(n / 10000));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soaker LAUNCHES WARM_UP_SECONDS: eight threads that launch so many kernels together, and copy,
- * set, capture, and launch graphs beside that; make and destroy streams, contexts and graphs, reset
+ * soaker LAUNCHES WARM_UP: eight threads that launch so many kernels together, and copy, set,
+ * capture, and launch graphs beside that; make and destroy streams, contexts and graphs, reset
  * devices, end and are followed by others. Says what it did, to be compared with the profile, and
- * what it held after the first while: at least, at most, at the end.
+ * what it held after WARM_UP percent of its launches: at least, at most, at the end.
  */
 #include "soaker.h"
 
@@ -59,7 +59,7 @@ static const char *const count_names[COUNTS] = {
 struct worker {
     unsigned number;
     uint32_t random;
-    uint64_t left; /* launches */
+    _Atomic uint64_t left; /* launches; the watching thread reads it */
     uint64_t count[COUNTS];
     uint64_t kernel[KERNELS];
     CUstream stream[STREAMS];
@@ -364,10 +364,18 @@ static void say_held(const char *when, const struct soak_holds *h)
            h->descriptors, when, h->threads);
 }
 
-/* Looks until the last worker is through. */
-static void watch(uint64_t warm_up_s)
+static uint64_t launches_left(void)
 {
-    uint64_t begin_s = now_s();
+    uint64_t left = 0;
+    for (unsigned i = 0; i < WORKERS; i++)
+        left += workers[i].left;
+    return left;
+}
+
+/* Looks until the last worker is through. The memory may grow until no more are `left_warm`. */
+static void watch(uint64_t left_warm)
+{
+    uint64_t warm_s = 0;
     bool warm = false;
     struct soak_holds first = {0}, least = {0}, most = {0};
     for (unsigned done = 0; done < WORKERS;) {
@@ -376,14 +384,15 @@ static void watch(uint64_t warm_up_s)
         t.tv_sec += 1;
         done += sem_timedwait(&through, &t) == 0;
         struct soak_holds h = soak_look();
-        if (done == 0 && !warm && now_s() - begin_s >= warm_up_s) {
+        if (done == 0 && !warm && launches_left() <= left_warm) {
             warm = true;
+            warm_s = now_s();
             first = least = most = h;
         }
         if (warm)
             widen(&least, &most, &h);
     }
-    printf("watched %lu\n", warm ? (unsigned long)(now_s() - begin_s - warm_up_s) : 0ul);
+    printf("watched %lu\n", warm ? (unsigned long)(now_s() - warm_s) : 0ul);
     say_held("first", &first);
     say_held("least", &least);
     say_held("most", &most);
@@ -419,8 +428,9 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
-    begin(strtoull(argv[1], NULL, 10));
-    watch(strtoull(argv[2], NULL, 10));
+    uint64_t launches = strtoull(argv[1], NULL, 10);
+    begin(launches);
+    watch(launches - launches / 100 * strtoull(argv[2], NULL, 10));
     say_last();
     tell();
     return 0;
