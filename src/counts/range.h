@@ -18,7 +18,7 @@
 #include "base/ring.h"
 #include "counts/buckets.h"
 #include "cutrace/format.h"
-#include "format/listed.h"
+#include "format/list_extent.h"
 #include "state/thread.h"
 
 #define CT_RANGE_DEPTH (CT_FILE_RANGE_DEPTH - 1) /* open in a thread at once, and a mark */
@@ -61,10 +61,10 @@ struct ct_range_node {
 struct ct_range_sums {
     uint64_t sampled;
     double square_ns2;
-    struct ct_buckets *buckets; /* NULL: there is none */
-    struct ct_listed listed;    /* buckets in the file, as of that `sampled` */
-    uint32_t index;             /* in the file that is being written */
-    uint32_t traced_in;         /* the segment of the trace that knows the node's label */
+    struct ct_buckets *buckets;   /* NULL: there is none */
+    struct ct_list_extent listed; /* buckets in the file, as of that `sampled` */
+    uint32_t index;               /* in the file that is being written */
+    uint32_t traced_in;           /* the segment of the trace that knows the node's label */
 };
 
 /* Calls of one function in one range. */

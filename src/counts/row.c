@@ -3,10 +3,10 @@
 
 #include "base/config.h"
 #include "base/text.h"
-#include "containers/growing.h"
 #include "containers/intern.h"
+#include "containers/stable_array.h"
 #include "containers/table.h"
-#include "counts/wanted.h"
+#include "counts/filter.h"
 #include "state/context.h"
 #include "system/mem.h"
 #include "system/spin.h"
@@ -18,7 +18,7 @@ static const char others_name[] = "(other kernels)";
 
 struct rows {
     struct ct_row *row;
-    struct ct_growing room; /* memory of the rows; the last one is CT_ROW_WITNESS */
+    struct ct_stable_array room; /* memory of the rows; the last one is CT_ROW_WITNESS */
     _Atomic uint32_t count;
     struct ct_spin lock;   /* for adding */
     struct ct_table index; /* hash of the identity -> row, chained by trying the next hash */
@@ -33,8 +33,9 @@ bool ct_rows_init(void)
 {
     struct rows *r = ct_map(sizeof(*r));
     if (!r || !ct_table_init(&r->index, 16) ||
-        !ct_growing_init(&r->room, sizeof(*r->row), CT_ROWS + 1, CT_ROWS + 1) ||
-        !ct_growing_open_one(&r->room, CT_ROW_WITNESS) || !ct_growing_reach(&r->room, OTHERS))
+        !ct_stable_array_init(&r->room, sizeof(*r->row), CT_ROWS + 1, CT_ROWS + 1) ||
+        !ct_stable_array_open_one(&r->room, CT_ROW_WITNESS) ||
+        !ct_stable_array_reach(&r->room, OTHERS))
         return false;
     rows = r;
     ct_rows = r->row = r->room.at;
@@ -82,7 +83,7 @@ static void settle(struct identity *id)
 {
     bool named = id->kind == CT_ROW_KERNEL && id->name != others_name;
     id->kept = name_of(id);
-    id->excluded = !ct_is_wanted(id->device, named ? id->kept : NULL);
+    id->excluded = !ct_filter_takes(id->device, named ? id->kept : NULL);
 }
 
 /* Rows that need memory before a named one is added: others then find theirs at any time. */
@@ -95,13 +96,13 @@ static uint32_t reach_for_named(void)
 static bool may_grow(void)
 {
     uint32_t reach = reach_for_named();
-    return reach > ct_growing_open(&rows->room) && reach <= ct_growing_most(&rows->room);
+    return reach > ct_stable_array_open(&rows->room) && reach <= ct_stable_array_most(&rows->room);
 }
 
 static uint32_t add_locked(const struct identity *id, uint32_t most)
 {
     uint32_t n = atomic_load_explicit(&rows->count, memory_order_relaxed);
-    bool has_room = n < most && n + 1 + CT_ROWS - most <= ct_growing_open(&rows->room);
+    bool has_room = n < most && n + 1 + CT_ROWS - most <= ct_stable_array_open(&rows->room);
     if (!has_room || !id->kept)
         return CT_ROW_NONE;
     struct ct_row *r = &rows->row[n];
@@ -136,7 +137,7 @@ static uint32_t find_or_add(struct identity *id, uint32_t most)
         return n;
     settle(id);
     do {
-        ct_growing_reach(&rows->room, reach_for_named());
+        ct_stable_array_reach(&rows->room, reach_for_named());
         ct_spin_lock(&rows->lock);
         n = find(id, &key);
         if (n == CT_ROW_NONE && (n = add_locked(id, most)) != CT_ROW_NONE)
@@ -152,7 +153,7 @@ static uint32_t get_others(const struct identity *id)
     struct identity others = identity(id->kind, id->kind == CT_ROW_GRAPH ? 0 : id->detail,
                                       id->device, id->kind == CT_ROW_KERNEL ? others_name : "");
     uint32_t n = find_or_add(&others, CT_ROWS);
-    return n != CT_ROW_NONE ? n : (uint32_t)ct_min(ct_growing_open(&rows->room), CT_ROWS) - 1;
+    return n != CT_ROW_NONE ? n : (uint32_t)ct_min(ct_stable_array_open(&rows->room), CT_ROWS) - 1;
 }
 
 static uint32_t get(uint32_t kind, uint32_t detail, uint32_t device, const char *name)

@@ -16,7 +16,7 @@
 #include "counts/stratum.h"
 #include "counts/transfer.h"
 #include "cutrace/format.h"
-#include "format/listed.h"
+#include "format/list_extent.h"
 #include "time/estimate.h"
 #include "time/op.h"
 
@@ -52,11 +52,11 @@ struct ct_sums {
     uint64_t min_ns;
     uint64_t max_ns;
     double square_ns2;
-    struct ct_buckets *buckets; /* NULL until the first duration */
-    struct ct_listed listed;    /* buckets in the file, as of the row's `timed` */
+    struct ct_buckets *buckets;   /* NULL until the first duration */
+    struct ct_list_extent listed; /* buckets in the file, as of the row's `timed` */
 };
 
-/* Sums over clusters of products of distances, ns2 (in_common.h); about 0 for independent ones. */
+/* Sums over clusters of products of distances, ns2 (common_error.h); about 0 for independent ones. */
 struct ct_in_common {
     double of_cells_ns2;    /* between the row's cells */
     double with_others_ns2; /* between its cells and those of all other rows */
@@ -68,7 +68,7 @@ struct ct_row {
     uint32_t detail;
     uint32_t device;
     atomic_bool programmatic; /* launched programmatically, or followed by a kernel that was */
-    bool excluded;            /* nobody wants its time (wanted.h) */
+    bool excluded;            /* nobody wants its time (filter.h) */
     const char *name;
     _Atomic uint32_t registers;
     _Atomic uint32_t static_shared_bytes;

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "containers/table.h"
 #include "counts/row.h"
-#include "state/awake.h"
+#include "state/active_threads.h"
 #include "state/stream.h"
 #include "state/thread.h"
 #include "system/mem.h"
@@ -28,7 +28,7 @@
 #define CELLS_OF_SHAPES (CT_CELLS / 4 * 3)
 
 struct cells {
-    struct ct_cell cell[CT_CELLS];
+    struct ct_sample_cell cell[CT_CELLS];
     _Atomic uint32_t count;
     struct ct_spin lock;   /* for adding */
     struct ct_table index; /* key and row -> cell; with room for twice as many */
@@ -91,7 +91,7 @@ const struct ct_sample_policy *ct_sample_policy(void)
     return &policy;
 }
 
-struct ct_cell *ct_cell(uint32_t index)
+struct ct_sample_cell *ct_cell(uint32_t index)
 {
     return &cells->cell[index];
 }
@@ -125,7 +125,7 @@ void ct_cells_sum_up(struct ct_sampler *s)
 
 struct ct_cell_count ct_cell_count(uint32_t index)
 {
-    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+    for (struct ct_thread *t = *ct_active_threads(); t; t = t->next_awake)
         sum_up(t->sampler, index);
     uint64_t lost = cells->lost[index];
     const struct ct_cell_count *sums = &cells->sums[index];
@@ -185,7 +185,7 @@ static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
         return (uint32_t)known;
     if (n == CT_CELLS)
         return CT_CELL_NONE;
-    struct ct_cell *c = &cells->cell[n];
+    struct ct_sample_cell *c = &cells->cell[n];
     c->row = row;
     c->operations = operations;
     c->every = policy.budget_ppm ? ct_max(policy.every, FIRST_EVERY) : policy.every;
@@ -239,7 +239,7 @@ static uint32_t thinned(uint32_t every, int64_t left_ns, int64_t size_ns)
 }
 
 /* Within the budget: operations that are sure may use half of the purse, the others all of it. */
-static bool is_sure(struct ct_cell *c, int64_t left_ns, int64_t size_ns)
+static bool is_sure(struct ct_sample_cell *c, int64_t left_ns, int64_t size_ns)
 {
     if (ct_likely(atomic_load_explicit(&c->sure, memory_order_relaxed) <= 0))
         return false;
@@ -263,7 +263,7 @@ static uint32_t apart_every(uint32_t row, uint64_t seen)
 }
 
 /* seen: the cell's operations in this thread; for programmatic rows, which do not go by. */
-static uint32_t every_of(const struct ct_cell *c, uint32_t row, uint64_t seen)
+static uint32_t every_of(const struct ct_sample_cell *c, uint32_t row, uint64_t seen)
 {
     uint32_t every = policy.every;
     if (ct_likely(c != NULL))
@@ -275,7 +275,7 @@ static uint32_t every_of(const struct ct_cell *c, uint32_t row, uint64_t seen)
 
 uint32_t ct_cell_every(uint32_t index)
 {
-    const struct ct_cell *c = &cells->cell[index];
+    const struct ct_sample_cell *c = &cells->cell[index];
     return every_of(c, c->row, 0);
 }
 
@@ -332,7 +332,7 @@ bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t
 {
     int64_t left_ns = 0, size_ns = 0;
     uint32_t cell = find(row, key, operations), cycle = 0;
-    struct ct_cell *c = cell == CT_CELL_NONE ? NULL : &cells->cell[cell];
+    struct ct_sample_cell *c = cell == CT_CELL_NONE ? NULL : &cells->cell[cell];
     *choice = (struct ct_choice){.cell = cell, .weight = 1, .counted = true};
     ct_count_bump(&s->count[cell].seen, 1);
     uint64_t seen = atomic_load_explicit(&s->count[cell].seen, memory_order_relaxed);

@@ -26,7 +26,7 @@
 #define CT_SURE_APART 16
 #define CT_EVERY_MOST (1u << 30)
 
-struct ct_cell {
+struct ct_sample_cell {
     _Alignas(CT_CACHE_LINE) _Atomic uint32_t every;
     _Atomic int32_t sure; /* operations to be timed before any is passed over */
     uint32_t row;
@@ -82,7 +82,7 @@ const struct ct_sample_policy *ct_sample_policy(void);
 /* The reason under which operations of the row count that were not drawn. */
 enum ct_loss ct_sample_loss(uint32_t row);
 
-struct ct_cell *ct_cell(uint32_t index);
+struct ct_sample_cell *ct_cell(uint32_t index);
 struct ct_stratum *ct_cell_stratum(uint32_t index); /* the drain thread's */
 /* Sums over all threads, of dozing ones up to when they began to doze (awake.h). Drain thread. */
 struct ct_cell_count ct_cell_count(uint32_t index);

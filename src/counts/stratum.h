@@ -47,7 +47,7 @@ struct ct_projection {
     double variance_ns2;    /* variance of total_ns */
     double third_ns3;       /* third central moment of total_ns */
     double freedom_ns4;     /* variance squared, by degrees of freedom */
-    double with_others_ns2; /* a row's covariance with all others (in_common.h) */
+    double with_others_ns2; /* a row's covariance with all others (common_error.h) */
     double drawn_from;      /* operations that were not certain */
     double drawn;           /* their number by the weights of the drawn */
 };

@@ -7,7 +7,7 @@
 #define CT_API_H
 
 #include "base/base.h"
-#include "cuda/later.h" /* first: it includes cuda.h */
+#include "cuda/newer_api.h" /* first: it includes cuda.h */
 
 enum ct_api_id {
 #define CT_API(fn, ...) CT_ID_##fn,

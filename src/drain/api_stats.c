@@ -2,7 +2,7 @@
 #include "drain/api_stats.h"
 
 #include "counts/api_count.h"
-#include "state/awake.h"
+#include "state/active_threads.h"
 #include "state/thread.h"
 #include "system/clock.h"
 #include "system/mem.h"
@@ -116,7 +116,7 @@ void ct_api_stats_sum_up(struct ct_thread *t)
 
 void ct_api_stats_sum_up_awake(void)
 {
-    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+    for (struct ct_thread *t = *ct_active_threads(); t; t = t->next_awake)
         ct_api_stats_sum_up(t);
 }
 

@@ -11,8 +11,8 @@
 struct ct_api_stats {
     uint64_t sampled; /* calls that the samples stand for */
     double square_ns2;
-    struct ct_buckets *buckets; /* NULL until the first sample */
-    struct ct_listed listed;    /* the buckets in the profile */
+    struct ct_buckets *buckets;   /* NULL until the first sample */
+    struct ct_list_extent listed; /* the buckets in the profile */
 };
 
 /* Counters of all threads, dead ones included. */

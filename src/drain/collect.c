@@ -10,7 +10,7 @@
 #include "drain/range_sums.h"
 #include "drain/tracing.h"
 #include "managed/unified.h"
-#include "state/awake.h"
+#include "state/active_threads.h"
 #include "state/thread.h"
 
 /* A thread without news is looked at each round for so long, then in turn, so many at a time. */
@@ -39,7 +39,7 @@ static void sum_up(struct ct_thread *t)
 static void let_doze(struct ct_thread **at)
 {
     struct ct_thread *t = *at;
-    ct_awake_doze(at);
+    ct_active_threads_doze(at);
     collect(t, true);
     sum_up(t);
     ct_contexts_take_back(t->events);
@@ -49,7 +49,7 @@ static void let_doze(struct ct_thread **at)
 static void retire(struct ct_thread **at)
 {
     struct ct_thread *t = *at;
-    ct_awake_doze(at);
+    ct_active_threads_doze(at);
     collect(t, true);
     ct_cells_sum_up(t->sampler);
     ct_api_stats_retire(t);
@@ -65,7 +65,7 @@ static bool collect_awake(uint64_t now_ns, bool passed)
 {
     bool any = false;
     struct ct_thread *t;
-    for (struct ct_thread **at = ct_awake(); (t = *at);) {
+    for (struct ct_thread **at = ct_active_threads(); (t = *at);) {
         bool some = collect(t, passed);
         any |= some;
         if (some || !t->busy_ns)
@@ -85,7 +85,7 @@ static bool collect_in_turn(void)
 {
     bool any = false;
     struct ct_thread *t;
-    for (unsigned i = 0; i < TURN && (t = ct_awake_in_turn()); i++) {
+    for (unsigned i = 0; i < TURN && (t = ct_active_threads_in_turn()); i++) {
         bool some = collect(t, false);
         any |= some;
         if (some || is_ended(t))
@@ -97,7 +97,7 @@ static bool collect_in_turn(void)
 /* A launch lacks events: even threads that launch give back those that they do not use yet. */
 static void take_events_back(void)
 {
-    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+    for (struct ct_thread *t = *ct_active_threads(); t; t = t->next_awake)
         ct_contexts_take_back(t->events);
 }
 

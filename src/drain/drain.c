@@ -30,10 +30,10 @@
 #include "system/clock.h"
 #include "system/elf.h"
 #include "system/futex.h"
-#include "system/hush.h"
 #include "system/log.h"
 #include "system/proc.h"
 #include "system/schedule.h"
+#include "system/signal_guard.h"
 #include "system/spare.h"
 #include "system/spin.h"
 
@@ -345,10 +345,10 @@ static void finish_instead(bool aloud)
 
 static void write_here(void (*finish_here)(bool), bool how)
 {
-    struct ct_hush h;
-    ct_hush_begin(&h);
+    struct ct_signal_guard h;
+    ct_signal_guard_begin(&h);
     finish_here(how);
-    ct_hush_end(&h);
+    ct_signal_guard_end(&h);
 }
 
 /*

@@ -8,9 +8,9 @@
 #include "drain/activity.h"
 #include "drain/anchor.h"
 #include "drain/calibrate.h"
-#include "drain/line.h"
-#include "drain/polled.h"
+#include "drain/end_poll.h"
 #include "drain/settle.h"
+#include "drain/shared_stream.h"
 #include "drain/stamps.h"
 #include "state/stream.h"
 #include "state/thread.h"
@@ -126,7 +126,7 @@ static void lose(struct ct_stream *s, const struct ct_op *op, enum ct_loss loss)
     give_event(op->context, op->start_event);
     give_event(op->context, op->stop_event);
     drop_reference(s);
-    ct_line_lost(s, op);
+    ct_shared_stream_lost(s, op);
     let_go(s, op);
     tell(s);
 }
@@ -288,9 +288,9 @@ static void measure_polled(struct ct_stream *s, const struct ct_pending *p)
     m.priority = atomic_load_explicit(&s->priority, memory_order_relaxed);
     m.times = ct_lead_host_times(op);
     m.times.work = class_of(ct_row(op->row), op);
-    enum ct_loss loss = ct_polled_start(s, &m, &start_doubt_ns);
+    enum ct_loss loss = ct_end_poll_start(s, &m, &start_doubt_ns);
     if (loss == CT_LOSS_COUNT)
-        loss = ct_polled_end(&m, p, looked_ticks, &e);
+        loss = ct_end_poll_duration(&m, p, looked_ticks, &e);
     if (loss != CT_LOSS_COUNT) {
         lose(s, op, loss);
         return;
@@ -320,7 +320,7 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     const struct ct_row *r = ct_row(op->row);
     bool is_overlapped = op->flags & CT_OP_OVERLAPPED;
     if (!is_overlapped)
-        ct_line_end(s, op);
+        ct_shared_stream_end(s, op);
     struct ct_measured *m = ct_settle_next();
     enum ct_engine engine = engine_of(r, op);
     m->op = *op;
@@ -342,7 +342,7 @@ static void measure(struct ct_stream *s, const struct ct_pending *p)
     }
     m->times.met_intake = ct_lead_met_intake(clock, m->stop_ns, p->next);
     uint64_t start_ns = m->start_ns, stop_ns = m->stop_ns;
-    if (!is_overlapped || !ct_line_hold(s, m))
+    if (!is_overlapped || !ct_shared_stream_hold(s, m))
         ct_settle_keep();
     alone = active == s && !s->next_active ? s : NULL;
     alone_context = op->context;
@@ -491,9 +491,9 @@ static void harvest_with_context(struct ct_stream *s)
 static unsigned settle(bool all)
 {
     if (all)
-        ct_lines_end();
+        ct_shared_streams_end();
     else
-        ct_lines_step();
+        ct_shared_streams_step();
     unsigned n = ct_settle(all) + added;
     added = 0;
     if (alone)
@@ -526,7 +526,7 @@ void ct_harvest_give_up(void)
 {
     for (struct ct_stream *s = active; s; s = s->next_active)
         lose_all(s, CT_LOSS_UNFINISHED);
-    ct_lines_end();
+    ct_shared_streams_end();
     ct_settle(true);
 }
 
@@ -549,7 +549,7 @@ void ct_harvest_context(struct ct_context *c)
 
 void ct_harvest_lose_context(struct ct_context *c)
 {
-    ct_lines_end();
+    ct_shared_streams_end();
     for (struct ct_stream *s = active; s; s = s->next_active) {
         if (is_in(s, c))
             lose_all(s, CT_LOSS_CONTEXT_GONE);

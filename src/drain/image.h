@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "cutrace/format.h"
-#include "format/listed.h"
+#include "format/list_extent.h"
 #include "system/mem.h"
 
 /* `payload`: the one before, or empty. After a final one all are final. False: memory is out. */

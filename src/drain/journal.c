@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "system/fd.h"
-#include "system/hush.h"
 #include "system/mem.h"
 #include "system/parent.h"
+#include "system/signal_guard.h"
 
 #define ROOM 4096
 
@@ -43,11 +43,11 @@ void ct_journal_add(const struct ct_journal_entry *e)
 
 static bool write_out(void)
 {
-    struct ct_hush h;
+    struct ct_signal_guard h;
     size_t bytes = sizeof(*entries) * count;
-    ct_hush_begin(&h);
+    ct_signal_guard_begin(&h);
     bool ok = ct_fd_is_ours(&file) && write(file.number, entries, bytes) == (ssize_t)bytes;
-    ct_hush_end(&h);
+    ct_signal_guard_end(&h);
     return ok;
 }
 

@@ -4,7 +4,7 @@
 #include "base/config.h"
 #include "base/covariance.h"
 #include "counts/sample.h"
-#include "drain/in_common.h"
+#include "drain/common_error.h"
 
 /* In the histogram an operation counts for all it stands for. False: the histogram is gone. */
 static bool add_sum(struct ct_sums *s, const struct ct_op *op, uint64_t total_ns)
@@ -82,7 +82,7 @@ static void add_to_cell(const struct ct_op *op, double time_ns)
 {
     struct ct_stratum *t = ct_cell_stratum(op->cell);
     if (op->cluster && op->weight > 1)
-        ct_in_common_add(op, ct_stratum_distance_ns(t, time_ns, op->weight));
+        ct_common_error_add(op, ct_stratum_distance_ns(t, time_ns, op->weight));
     ct_stratum_add(t, time_ns, op->weight, op->cluster);
 }
 
@@ -123,7 +123,7 @@ void ct_rows_project(void)
     for (uint32_t i = 0; i < ct_rows_count(); i++)
         ct_row(i)->projection = (struct ct_projection){0};
     for (uint32_t i = CT_CELL_NONE + 1; i < ct_cells_count(); i++) {
-        const struct ct_cell *c = ct_cell(i);
+        const struct ct_sample_cell *c = ct_cell(i);
         struct ct_cell_count n = ct_cell_count(i);
         uint64_t passed = n.seen > n.chosen ? n.seen - n.chosen : 0;
         ct_stratum_project(ct_cell_stratum(i), passed, c->operations, &ct_row(c->row)->projection);

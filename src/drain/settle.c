@@ -16,11 +16,11 @@
 #include "state/stream.h"
 #include "system/clock.h"
 #include "system/mem.h"
-#include "time/filled.h"
+#include "time/full_device.h"
 #include "time/lead.h"
 #include "work/collective.h"
 
-#define ROOM CT_FILLED_ROOM
+#define ROOM CT_FULL_DEVICE_ROOM
 
 /* By then a bracket of another stream has ended and been read, but for one of a long kernel. */
 #define BESIDE_NS 250000
@@ -37,7 +37,7 @@ bool ct_settle_init(void)
     measured = ct_map(sizeof(*measured) * ROOM);
     waiting = ct_map(sizeof(*waiting) * ROOM);
     order = ct_map(sizeof(*order) * ROOM);
-    return measured && waiting && order && ct_filled_init();
+    return measured && waiting && order && ct_full_device_init();
 }
 
 struct ct_measured *ct_settle_next(void)
@@ -221,9 +221,9 @@ static unsigned part(void)
 
 unsigned ct_settle(bool all)
 {
-    unsigned n = all || !ct_filled_is_open(measured, count) ? count : part();
+    unsigned n = all || !ct_full_device_is_open(measured, count) ? count : part();
     sort(n);
-    ct_filled_find(measured, count, n);
+    ct_full_device_find(measured, count, n);
     for (unsigned i = 0; i < n; i++)
         estimate(&measured[order[i]]);
     for (unsigned i = 0; i < n; i++)

@@ -19,7 +19,7 @@ struct ct_measured *ct_settle_next(void);
 /* The bracket that was written there is whole. */
 void ct_settle_keep(void);
 
-/* Adds a bracket whose duration is known, give or take `doubt_ns`, to its row (polled.h). */
+/* Adds a bracket whose duration is known, give or take `doubt_ns`, to its row (end_poll.h). */
 void ct_settle_as(struct ct_measured *m, uint64_t time_ns, uint64_t doubt_ns);
 
 /*

@@ -4,12 +4,12 @@
 #include <errno.h>
 
 #include "base/random.h"
+#include "counts/filter.h"
 #include "counts/pass.h"
 #include "counts/range.h"
 #include "counts/row.h"
 #include "counts/sample.h"
 #include "counts/tally.h"
-#include "counts/wanted.h"
 #include "launch/calibration.h"
 #include "launch/depth.h"
 #include "launch/replica.h"
@@ -161,7 +161,7 @@ static CT_COLD bool begin_context(struct ct_bracket *b, uint32_t state)
     if (state != CT_CONTEXT_NEW)
         return false;
     if (atomic_compare_exchange_strong(&c->state, &state, CT_CONTEXT_LIVE)) {
-        if (ct_is_wanted(c->device, NULL))
+        if (ct_filter_takes(c->device, NULL))
             ct_calibrate_prepare(c, b->stream, ct_thread_events(b->thread, c),
                                  !ct_recording_off_operations());
         ct_drain_wake();

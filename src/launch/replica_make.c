@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "containers/intern.h"
+#include "counts/filter.h"
 #include "counts/row.h"
-#include "counts/wanted.h"
 #include "system/mem.h"
 #include "time/op.h"
 #include "work/graph.h"
@@ -214,7 +214,7 @@ const char *ct_replica_name(const struct ct_context *c, CUfunction f)
 {
     const char *name = ct_kernel_name(f);
     const char *kept = name ? ct_intern(name, ct_strnlen(name, CT_NAME_BYTES)) : NULL;
-    return kept && ct_is_wanted(c->device, kept) ? kept : NULL;
+    return kept && ct_filter_takes(c->device, kept) ? kept : NULL;
 }
 
 static bool add_kernel(struct making *m, const struct level *l, CUgraphNode kernel, bool beside,

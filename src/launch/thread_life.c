@@ -10,7 +10,7 @@
 #include "counts/range.h"
 #include "counts/sample.h"
 #include "counts/tally.h"
-#include "state/awake.h"
+#include "state/active_threads.h"
 #include "state/note.h"
 #include "state/stream.h"
 #include "state/thread.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/config.h"
-#include "base/nearest.h"
+#include "base/suggestion.h"
 #include "base/text.h"
 #include "containers/intern.h"
 #include "options/setting.h"
@@ -59,7 +59,7 @@ static void complain_unknown(const char *name)
     const char *names[CT_SETTINGS];
     for (unsigned i = 0; i < CT_SETTINGS; i++)
         names[i] = ct_settings[i].name;
-    const char *meant = ct_nearest(name, names, CT_SETTINGS);
+    const char *meant = ct_suggestion(name, names, CT_SETTINGS);
     ct_log(1, name,
            meant ? " is no variable of cutrace: did you mean " : " is no variable of cutrace",
            meant);

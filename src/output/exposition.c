@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/exposition.h"
 
-#include "base/shown.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "counts/row.h"
 #include "cutrace/format.h"
@@ -80,7 +80,7 @@ static void add_escaped(struct ct_text *t, const char *s, size_t most)
     static const char hex[] = "0123456789abcdef";
     size_t end = t->len + most;
     while (*s && t->len + 8 < end) {
-        size_t len = ct_shown(s);
+        size_t len = ct_printable(s);
         if (!len) {
             ct_text_add(t, "\\\\x");
             ct_text_add_char(t, hex[(unsigned char)*s >> 4]);

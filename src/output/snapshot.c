@@ -124,7 +124,7 @@ static uint32_t copy_buckets(struct ct_file_bucket *to, const struct ct_buckets 
 }
 
 /* Lists a histogram of so many durations, from first to last bucket that can hold something. */
-static void list_buckets(struct ct_listed *l, uint64_t of, const struct ct_buckets *b,
+static void list_buckets(struct ct_list_extent *l, uint64_t of, const struct ct_buckets *b,
                          uint32_t first, uint32_t last)
 {
     if (!b || (l->of == of && ct_image_keeps_lists()))

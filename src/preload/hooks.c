@@ -11,10 +11,10 @@
 #include "preload/init.h"
 #include "state/capture.h"
 #include "state/context.h"
+#include "state/host_wait.h"
 #include "state/note.h"
 #include "state/program_event.h"
 #include "state/stream.h"
-#include "state/waited.h"
 #include "system/clock.h"
 #include "work/kernel.h"
 
@@ -281,7 +281,7 @@ void ct_hook_stream_waited(const struct ct_hook *h, CUstream s)
 {
     CUstream stream = s ? s : h->null_stream;
     if (!ct_hook_failed(h)) {
-        ct_waited_for_stream(h->thread, stream);
+        ct_host_wait_stream(h->thread, stream);
         ct_witness_waited(h->thread, stream, NULL);
     }
     ct_hook_host_waited(h);
@@ -290,7 +290,7 @@ void ct_hook_stream_waited(const struct ct_hook *h, CUstream s)
 void ct_hook_context_waited(const struct ct_hook *h, CUcontext c)
 {
     if (!ct_hook_failed(h)) {
-        ct_waited_for_context(h->thread, c);
+        ct_host_wait_context(h->thread, c);
         ct_witness_waited(h->thread, NULL, c);
     }
     ct_hook_host_waited(h);

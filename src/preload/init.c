@@ -16,11 +16,11 @@
 #include "counts/api_count.h"
 #include "counts/buckets.h"
 #include "counts/call_log.h"
+#include "counts/filter.h"
 #include "counts/pass.h"
 #include "counts/range.h"
 #include "counts/row.h"
 #include "counts/sample.h"
-#include "counts/wanted.h"
 #include "cuda/api.h"
 #include "cutrace/format.h"
 #include "drain/api_stats.h"
@@ -43,9 +43,9 @@
 #include "service/ctl.h"
 #include "service/metrics.h"
 #include "service/origin.h"
+#include "service/own_library.h"
 #include "service/profile.h"
 #include "service/run.h"
-#include "service/self.h"
 #include "service/show.h"
 #include "service/tool.h"
 #include "service/trace_file.h"
@@ -117,7 +117,7 @@ static bool start_sampling(void)
     ct_call_log_is_on = ct_config.trace;
     ct_api_count_init(ct_config.trace ? 0 : p.budget_ppm); /* with a trace all calls are timed */
     bool ok = ct_sample_init(&p);
-    ct_pass_init(!ct_config.trace && (ct_sample_is_on || !ct_is_all_wanted()));
+    ct_pass_init(!ct_config.trace && (ct_sample_is_on || !ct_filter_takes_all()));
     return ok;
 }
 
@@ -188,7 +188,7 @@ static bool stand_aside(void)
         !ct_first_copy_tells()) {
         ct_log_start();
         ct_options_read();
-        ct_log(1, ANOTHER_COPY, ct_self_path(), NULL);
+        ct_log(1, ANOTHER_COPY, ct_own_library_path(), NULL);
     }
     return true;
 }
@@ -318,7 +318,7 @@ static void finish(void)
     atomic_store(&ct_state, CT_OFF);
     say_not_wrapped();
     say_stacks_refused();
-    ct_wanted_end();
+    ct_filter_end();
     if (stopped)
         ct_ctl_close();
     else
@@ -436,7 +436,7 @@ static bool is_driver_in_use(const struct ct_object *o, void *unused)
 /* RTLD_DEEPBIND, dlmopen: routes that interposition does not reach should not look like silence. */
 __attribute__((destructor)) static void say_if_blind(void)
 {
-    if (atomic_load(&ct_state) != CT_NEW || is_privileged() || !ct_self_is_preloaded() ||
+    if (atomic_load(&ct_state) != CT_NEW || is_privileged() || !ct_own_library_is_preloaded() ||
         !ct_objects_visit(is_driver_in_use, NULL))
         return;
     ct_options_read();

@@ -21,7 +21,7 @@
 #include "preload/init.h"
 #include "preload/real_dlsym.h"
 #include "preload/wrap.h"
-#include "service/self.h"
+#include "service/own_library.h"
 #include "state/context.h"
 #include "state/note.h"
 #include "state/stream.h"
@@ -597,7 +597,7 @@ static int attach(NvtxGetExportTableFunc_t get, NvtxInitializeInjectionNvtxFunc_
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
 {
     NvtxInitializeInjectionNvtxFunc_t chained = find_next();
-    bool profiled = ct_self_is_preloaded();
+    bool profiled = ct_own_library_is_preloaded();
     if (profiled && !ct_is_on())
         ct_arm();
     if (!profiled || atomic_load(&ct_state) == CT_OFF)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "service/self.h"
+#include "service/own_library.h"
 #include "system/mem.h"
 
 #define PATH_VARIABLE "NVTX_INJECTION64_PATH="
@@ -51,9 +51,9 @@ __attribute__((constructor)) static void offer(void)
     struct ct_text path = ct_text_in(path_entry + sizeof(PATH_VARIABLE) - 1, 2 * PATH_MAX);
     struct ct_text next = ct_text_in(next_entry + sizeof(NEXT_VARIABLE) - 1, PATH_MAX);
     const char *before = getenv("NVTX_INJECTION64_PATH");
-    if (getauxval(AT_SECURE) || !ct_self_is_preloaded() || !ct_self_path())
+    if (getauxval(AT_SECURE) || !ct_own_library_is_preloaded() || !ct_own_library_path())
         return;
-    ct_text_add(&path, ct_self_path());
+    ct_text_add(&path, ct_own_library_path());
     if (before && ct_streq(before, path_entry + sizeof(PATH_VARIABLE) - 1))
         return;
     if (before)

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "preload/init.h"
-#include "state/awake.h"
+#include "state/active_threads.h"
 #include "state/thread.h"
 #include "system/clock.h"
 

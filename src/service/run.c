@@ -8,8 +8,8 @@
 
 #include "base/config.h"
 #include "base/text.h"
-#include "system/hush.h"
 #include "system/log.h"
+#include "system/signal_guard.h"
 
 #define RECORD_BYTES 8400     /* two paths and a little */
 #define MOST_BYTES (64 << 20) /* longest list: a launcher's is shorter */
@@ -43,13 +43,13 @@ static int open_list(void)
 
 static bool append(const char *data, size_t bytes)
 {
-    struct ct_hush h;
+    struct ct_signal_guard h;
     int fd = open_list();
     if (fd < 0)
         return false;
-    ct_hush_begin(&h);
+    ct_signal_guard_begin(&h);
     bool ok = write(fd, data, bytes) == (ssize_t)bytes;
-    ct_hush_end(&h);
+    ct_signal_guard_end(&h);
     close(fd);
     return ok;
 }

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "options/setting.h"
 #include "service/origin.h"
-#include "service/self.h"
+#include "service/own_library.h"
 #include "system/proc.h"
 #include "system/trust.h"
 
@@ -34,7 +34,7 @@ static bool take_trusted(void)
     struct stat st;
     if (*path != '/' || !take())
         return false;
-    int fd = ct_trust_open(path, ct_self_path());
+    int fd = ct_trust_open(path, ct_own_library_path());
     bool good =
         fd >= 0 && !fstat(fd, &st) && st.st_dev == found.st_dev && st.st_ino == found.st_ino;
     if (fd >= 0)
@@ -94,7 +94,7 @@ static bool try_given(const char *given)
  */
 static bool find(const char *name)
 {
-    const char *self = ct_self_path();
+    const char *self = ct_own_library_path();
     if (ct_contains(name, "/"))
         return try_given(name);
     return (self && (try_beside(self, "../bin/", name) || try_beside(self, "../", name))) ||

@@ -4,7 +4,7 @@
  * otherwise, and the streams that share them. An entry that has to wait holds up all entries behind
  * it in its connection, of other streams as well. A kernel waits for the one before it in its
  * stream anyway, and so does a start record just ahead of it; a stop record waits for nothing that
- * the program waits for. So where streams may have to share, no end is stamped: polled.h.
+ * the program waits for. So where streams may have to share, no end is stamped: end_poll.h.
  *
  * The driver does not tell which stream is in which connection; it spreads them as work comes. Two
  * streams can meet where there are more streams than connections, and hardly do while no more than

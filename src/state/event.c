@@ -36,7 +36,7 @@ bool ct_events_map(struct ct_events *memory, uint32_t limit)
     for (unsigned kind = 0; kind < CT_EVENT_KINDS && ok; kind++) {
         struct ct_event_pool *pool = &memory->pool[kind];
         uint32_t packs = limit_of(kind, limit);
-        ok = ct_growing_init(&pool->room, sizeof(*pool->pack), packs, packs);
+        ok = ct_stable_array_init(&pool->room, sizeof(*pool->pack), packs, packs);
         pool->pack = pool->room.at;
     }
     if (!ok)
@@ -129,7 +129,7 @@ static uint32_t new_pack(struct ct_event_pool *pool)
 {
     uint32_t packs = atomic_load_explicit(&pool->packs, memory_order_relaxed);
     do
-        if (!ct_growing_reach(&pool->room, packs + 1))
+        if (!ct_stable_array_reach(&pool->room, packs + 1))
             return 0;
     while (!atomic_compare_exchange_weak_explicit(&pool->packs, &packs, packs + 1,
                                                   memory_order_relaxed, memory_order_relaxed));

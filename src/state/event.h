@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "containers/growing.h"
+#include "containers/stable_array.h"
 #include "cuda/api.h"
 
 struct ct_context;
@@ -48,7 +48,7 @@ struct ct_event_cache {
 struct ct_event_pool {
     CUevent *event; /* its part of ct_events.event */
     struct ct_event_pack *pack;
-    struct ct_growing room; /* for packs */
+    struct ct_stable_array room; /* for packs */
     uint32_t limit;
     uint32_t pack_events; /* fewer than fit where the limit is low: packs must go round */
     /* tag << 32 | index + 1 of the first pack */

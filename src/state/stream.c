@@ -3,7 +3,7 @@
 
 #include "base/count.h"
 #include "containers/directory.h"
-#include "containers/growing.h"
+#include "containers/stable_array.h"
 #include "state/capture.h"
 #include "state/renewal.h"
 #include "state/thread.h"
@@ -29,7 +29,7 @@ struct queue {
 
 struct streams {
     struct ct_stream *stream;
-    struct ct_growing room; /* for the entries */
+    struct ct_stable_array room; /* for the entries */
     _Atomic uint32_t count;
     _Atomic uint32_t gone; /* entries of streams that went */
     uint64_t ids;
@@ -46,7 +46,7 @@ bool ct_streams_init(void)
 {
     struct streams *s = ct_map(sizeof(*s));
     if (!s || !ct_directory_init(&s->index, NULL) ||
-        !ct_growing_init(&s->room, sizeof(*s->stream), CT_STREAMS, CT_STREAMS_LISTED))
+        !ct_stable_array_init(&s->room, sizeof(*s->stream), CT_STREAMS, CT_STREAMS_LISTED))
         return false;
     all = s;
     ct_streams = s->stream = s->room.at;
@@ -94,7 +94,7 @@ static struct ct_stream *free_entry_locked(void)
 {
     uint32_t n = atomic_load_explicit(&all->count, memory_order_relaxed);
     struct ct_stream *s = take_gone_locked(&all->gone_others);
-    if (!s && n < ct_growing_open(&all->room))
+    if (!s && n < ct_stable_array_open(&all->room))
         s = &all->stream[n];
     return s ? s : take_gone_locked(&all->gone_listed);
 }
@@ -102,14 +102,14 @@ static struct ct_stream *free_entry_locked(void)
 /* Where there is none, a thread with an unknown stream does not take the lock. */
 static bool has_free_entry(void)
 {
-    return ct_growing_reach(&all->room, ct_streams_count() + 1) ||
+    return ct_stable_array_reach(&all->room, ct_streams_count() + 1) ||
            atomic_load_explicit(&all->gone, memory_order_relaxed);
 }
 
 /* For a thread that got no entry: others may have taken all that had memory just now. */
 static bool may_grow(void)
 {
-    return ct_streams_count() < ct_growing_most(&all->room);
+    return ct_streams_count() < ct_stable_array_most(&all->room);
 }
 
 static void start(struct ct_stream *s, CUstream handle, uint32_t context, uint32_t special)

@@ -35,7 +35,7 @@ struct ct_gate {
 };
 
 struct ct_pending; /* the drain thread's */
-struct ct_line;
+struct ct_shared_stream;
 struct ct_thread;
 
 /* See connections.h. */
@@ -109,9 +109,9 @@ struct ct_stream {
     bool was_shared;         /* some bracket was: threads share the stream */
     uint64_t alone_stop_ns;  /* the last bracket's that no other thread came into; 0: none */
     uint32_t alone_context;
-    uint64_t newest_opened; /* ordinal of the latest bracket dealt with */
-    uint64_t newest_ticks;  /* ticks when that was opened */
-    struct ct_line *line;   /* NULL: none is held */
+    uint64_t newest_opened;        /* ordinal of the latest bracket dealt with */
+    uint64_t newest_ticks;         /* ticks when that was opened */
+    struct ct_shared_stream *line; /* NULL: none is held */
     /* The last bracket whose end was found by asking. */
     uint64_t polled_sequence;
     uint64_t polled_stop_ns;

@@ -5,11 +5,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/shown.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "system/cancel.h"
 #include "system/fd.h"
-#include "system/hush.h"
+#include "system/signal_guard.h"
 
 static unsigned log_level = 1;
 static int64_t own_rank = -1;           /* none */
@@ -32,14 +32,14 @@ bool ct_log_is_heard(void)
 static void say(const char *line, size_t bytes)
 {
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
-    struct ct_hush h;
+    struct ct_signal_guard h;
     int cancel = ct_cancel_disable();
     if (ct_log_is_heard() && poll(&p, 1, 0) == 1 && !(p.revents & POLLERR)) {
-        ct_hush_begin(&h);
+        ct_signal_guard_begin(&h);
         if (write(STDERR_FILENO, line, bytes) < 0) {
             /* nobody to tell */
         }
-        ct_hush_end(&h);
+        ct_signal_guard_end(&h);
     }
     ct_cancel_restore(cancel);
 }
@@ -72,7 +72,7 @@ static void add_shown(struct ct_text *t, const char *s, size_t size)
 {
     const size_t longest = 4; /* bytes of a character, or of an escaped byte */
     while (*s) {
-        size_t len = ct_shown(s);
+        size_t len = ct_printable(s);
         if (t->len + longest >= size) {
             ct_text_add(t, "...");
             return;

@@ -19,7 +19,7 @@ enum ct_op_flag {
     CT_OP_AFTER_BREAK = 1u << 5,  /* something untimed is before it on the stream */
     CT_OP_FOUND_IDLE = 1u << 6,   /* the stream was asked, and was idle at the start record */
     CT_OP_TOLD_START = 1u << 7,   /* no start record: the host's clock tells where it would be */
-    CT_OP_POLLED = 1u << 8,       /* no stamp of its end: polled.h */
+    CT_OP_POLLED = 1u << 8,       /* no stamp of its end: end_poll.h */
     CT_OP_BROKEN = 1u << 9,       /* something untimed came in between */
 
     CT_OP_FROM = 1u << 16, /* copies: four bits each for enum ct_memory */

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* Written anew, so that a mistake in base/shown.c is not made twice: by the bytes of UTF-8. */
+/* Written anew, so that a mistake in base/printable.c is not made twice: by the bytes of UTF-8. */
 static const char *const forbidden[] = {
     "\x7f",   "\302\205", "\302\233",   "\u00ad",     "\u061c",     "\u180e", "\u200b", "\u200c",
     "\u200d", "\u200e",   "\u200f",     "\u2028",     "\u2029",     "\u202a", "\u202b", "\u202c",

@@ -8,7 +8,7 @@
 #include "counts/buckets.h"
 #include "drain/api_stats.h"
 #include "launch/thread_life.h"
-#include "state/awake.h"
+#include "state/active_threads.h"
 #include "subjects.h"
 
 #define API 3
@@ -63,17 +63,17 @@ static void wake_up(void)
 static void let_it_doze(void)
 {
     for (int i = 0; i < 2; i++) {
-        struct ct_thread **at = ct_awake();
+        struct ct_thread **at = ct_active_threads();
         MODEL_ASSERT(!*at || (*at == &one && !one.next_awake));
         if (*at)
-            ct_awake_doze(at);
+            ct_active_threads_doze(at);
     }
 }
 
 /* On the list if its flag is up, once. */
 static void it_is_where_it_says(void)
 {
-    struct ct_thread *t = *ct_awake();
+    struct ct_thread *t = *ct_active_threads();
     MODEL_ASSERT(atomic_load(&one.is_awake) ? t == &one && !one.next_awake : !t);
 }
 

@@ -14,7 +14,7 @@
 #include "cutrace/format.h"
 #include "drain/witness_error.h"
 #include "state/context.h"
-#include "time/filled.h"
+#include "time/full_device.h"
 #include "time/lead.h"
 
 #define MEAN_MOST 0.03
@@ -77,7 +77,7 @@ static const struct program {
     bool has_streams;
 } programs[] = {
     {"decode", 10, 2.6, 1, false}, /* kernels of 1.4 us, all off alike */
-    {"train", 2, 1.2, 2, false},    {"cupy", 2.5, 1.5, 1, false}, {"spin", 1.5, 0.8, 1, false},
+    {"train", 2, 1.2, 2, false},   {"cupy", 2.5, 1.5, 1, false}, {"spin", 1.5, 0.8, 1, false},
     {"overlap", 5, 2.6, 8, true}, /* inference on four streams, training beside copies */
 };
 
@@ -239,7 +239,7 @@ static void look_at_round(unsigned first, unsigned n, unsigned known)
         round[i] = launches[first + i].measured;
         ct_lead_guess(&host_clock, &round[i]);
     }
-    ct_filled_find(round, known, n);
+    ct_full_device_find(round, known, n);
     for (unsigned i = 0; i < n; i++) {
         const struct ct_pending *behind = launches[first + i].pending.next;
         round[i].long_ticks = ct_lead_long_ticks(behind);
@@ -348,7 +348,7 @@ static void forget(const struct data_set *set)
     ct_device_calibrated(0, &figures);
     figures = *ct_calibration_of(set->device, set->record_ns);
     memset(&heard, 0, sizeof(heard));
-    ck_assert(ct_filled_init());
+    ck_assert(ct_full_device_init());
 }
 
 /* How far the total is off, percent. */

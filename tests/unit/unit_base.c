@@ -18,8 +18,8 @@
 #include "base/text.h"
 #include "case_main.h"
 #include "containers/directory.h"
-#include "containers/growing.h"
 #include "containers/intern.h"
+#include "containers/stable_array.h"
 #include "containers/table.h"
 #include "cutrace/format.h"
 #include "system/clock.h"
@@ -513,27 +513,27 @@ static void limit(int which, bool is_tight)
     ck_assert_int_eq(setrlimit(which, &l), 0);
 }
 
-static char *element(const struct ct_growing *g, uint32_t i)
+static char *element(const struct ct_stable_array *g, uint32_t i)
 {
     return (char *)g->at + (size_t)i * ELEMENT_BYTES;
 }
 
 START_TEST(a_table_grows_in_its_place)
 {
-    struct ct_growing g;
+    struct ct_stable_array g;
     errno = EINTR;
-    ck_assert(ct_growing_init(&g, ELEMENT_BYTES, 32768, 32768));
-    ck_assert_uint_ge(ct_growing_open(&g), 1);
-    ck_assert_uint_lt(ct_growing_open(&g), 200);
-    ck_assert(ct_growing_open_one(&g, 32767));
+    ck_assert(ct_stable_array_init(&g, ELEMENT_BYTES, 32768, 32768));
+    ck_assert_uint_ge(ct_stable_array_open(&g), 1);
+    ck_assert_uint_lt(ct_stable_array_open(&g), 200);
+    ck_assert(ct_stable_array_open_one(&g, 32767));
     element(&g, 32767)[ELEMENT_BYTES - 1] = 'z';
     for (uint32_t i = 0; i < 32768; i++) {
-        ck_assert(ct_growing_reach(&g, i + 1));
+        ck_assert(ct_stable_array_reach(&g, i + 1));
         ck_assert_int_eq(element(&g, i)[0], 0);
         element(&g, i)[0] = 'a';
     }
-    ck_assert(!ct_growing_reach(&g, 32769));
-    ck_assert_uint_eq(ct_growing_open(&g), 32768);
+    ck_assert(!ct_stable_array_reach(&g, 32769));
+    ck_assert_uint_eq(ct_stable_array_open(&g), 32768);
     ck_assert_int_eq(element(&g, 0)[0], 'a');
     ck_assert_int_eq(element(&g, 32767)[ELEMENT_BYTES - 1], 'z');
     ck_assert_int_eq(errno, EINTR);
@@ -559,19 +559,19 @@ static bool has_limits(void)
 
 START_TEST(a_table_that_may_not_grow)
 {
-    struct ct_growing g;
+    struct ct_stable_array g;
     ct_skip_if(!has_limits(), "nothing limits memory here");
-    ck_assert(ct_growing_init(&g, ELEMENT_BYTES, 32768, 32768));
-    uint32_t open = ct_growing_open(&g);
+    ck_assert(ct_stable_array_init(&g, ELEMENT_BYTES, 32768, 32768));
+    uint32_t open = ct_stable_array_open(&g);
     errno = EINTR;
     limit(RLIMIT_DATA, true);
-    bool reached = ct_growing_reach(&g, open + 1);
+    bool reached = ct_stable_array_reach(&g, open + 1);
     limit(RLIMIT_DATA, false);
     ck_assert_int_eq(errno, EINTR);
     ck_assert(!reached);
-    ck_assert_uint_eq(ct_growing_most(&g), open);
-    ck_assert(!ct_growing_reach(&g, open + 1));
-    ck_assert(ct_growing_reach(&g, open));
+    ck_assert_uint_eq(ct_stable_array_most(&g), open);
+    ck_assert(!ct_stable_array_reach(&g, open + 1));
+    ck_assert(ct_stable_array_reach(&g, open));
     element(&g, open - 1)[ELEMENT_BYTES - 1] = 'z';
 }
 END_TEST
@@ -579,11 +579,11 @@ END_TEST
 /* More addresses than a process can have. */
 START_TEST(a_table_that_is_too_large)
 {
-    struct ct_growing g;
+    struct ct_stable_array g;
     ct_skip_if(!has_limits(), "nothing limits memory here");
-    ck_assert(!ct_growing_init(&g, (size_t)1 << 24, 1u << 31, 1u << 30));
-    ck_assert(ct_growing_init(&g, (size_t)1 << 24, 1u << 31, 1));
-    ck_assert_uint_lt(ct_growing_most(&g), 1u << 30);
+    ck_assert(!ct_stable_array_init(&g, (size_t)1 << 24, 1u << 31, 1u << 30));
+    ck_assert(ct_stable_array_init(&g, (size_t)1 << 24, 1u << 31, 1));
+    ck_assert_uint_lt(ct_stable_array_most(&g), 1u << 30);
 }
 END_TEST
 

@@ -9,7 +9,7 @@
 #include "base/hist.h"
 #include "build_file.h"
 #include "case_main.h"
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 #include "report/profile/pairs.h"
 
 /* ---- distributions ---- */
@@ -33,7 +33,7 @@ END_TEST
 START_TEST(welch)
 {
     /* Welch's own kind of example: variances of the means 4 and 9, 10 and 5 degrees of freedom. */
-    struct ct_estimate a = {100, 4, 10, 0}, b = {110, 9, 5, 0};
+    struct ct_stats_value a = {100, 4, 10, 0}, b = {110, 9, 5, 0};
     double freedom = 13.0 * 13 / (16.0 / 10 + 81.0 / 5);
     ck_assert_double_eq_tol(ct_stats_welch(&a, &b), ct_stats_student(10 / sqrt(13), freedom),
                             1e-12);
@@ -70,7 +70,7 @@ static struct ct_merged_hist hist_of(const uint64_t *ns, size_t count)
     struct ct_merged_hist h = {0};
     for (size_t i = 0; i < count; i++) {
         struct ct_file_bucket bucket = {ct_hist_bucket(ns[i]), 1};
-        ct_hist_merge(&h, &bucket, 1);
+        ct_merged_hist_merge(&h, &bucket, 1);
     }
     return h;
 }
@@ -260,7 +260,7 @@ START_TEST(totals)
     compare();
     ck_assert_double_lt(pair_of("k")->total_p, 1e-6);
     ck_assert_double_gt(pair_of("k")->mean_p, 0.001);
-    struct ct_estimate total = ct_pairs_total(&pairs, true, true);
+    struct ct_stats_value total = ct_pairs_total(&pairs, true, true);
     ck_assert_double_eq_tol(total.value, pair_of("k")->after.total_ns, 1);
     ck_assert_double_lt(ct_pairs_total_p(&pairs, true), 1e-6);
 }

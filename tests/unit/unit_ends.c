@@ -3,12 +3,12 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "counts/row.h"
-#include "drain/polled.h"
+#include "drain/end_poll.h"
 #include "fake_driver.h"
 #include "state/connections.h"
+#include "state/host_wait.h"
 #include "state/stream.h"
 #include "state/thread.h"
-#include "state/waited.h"
 #include "system/clock.h"
 
 #define US(n) ((uint64_t)1000 * (n))
@@ -107,18 +107,18 @@ START_TEST(a_wait_tells_of_what_was_before_it)
 {
     CUcontext named = _i ? (CUcontext)&context : NULL;
     struct ct_op op = {.context = ct_context_index(c), .stream = 7, .closed_ticks = ct_ticks()};
-    ct_waited_for_context(&thread, named);
-    ck_assert_uint_eq(ct_waited_ticks(&thread, &op), UINT64_MAX); /* all ends are stamped */
+    ct_host_wait_context(&thread, named);
+    ck_assert_uint_eq(ct_host_wait_ticks(&thread, &op), UINT64_MAX); /* all ends are stamped */
     atomic_store(&ct_connections_were_short, true);
-    ct_waited_for_context(&thread, named);
-    uint64_t waited = ct_waited_ticks(&thread, &op);
+    ct_host_wait_context(&thread, named);
+    uint64_t waited = ct_host_wait_ticks(&thread, &op);
     ck_assert_uint_gt(waited, op.closed_ticks);
     ck_assert_uint_le(waited, ct_ticks());
     op.closed_ticks = waited + 1;
-    ck_assert_uint_eq(ct_waited_ticks(&thread, &op), UINT64_MAX);
+    ck_assert_uint_eq(ct_host_wait_ticks(&thread, &op), UINT64_MAX);
     op.closed_ticks = 1;
     op.context++;
-    ck_assert_uint_eq(ct_waited_ticks(&thread, &op), UINT64_MAX);
+    ck_assert_uint_eq(ct_host_wait_ticks(&thread, &op), UINT64_MAX);
 }
 END_TEST
 
@@ -140,11 +140,11 @@ START_TEST(it_begins_where_the_one_before_ended)
     struct ct_stream *s = ct_stream(0);
     struct ct_measured m = behind(s);
     uint64_t doubt_ns;
-    ck_assert_int_eq(ct_polled_start(s, &m, &doubt_ns), CT_LOSS_COUNT);
+    ck_assert_int_eq(ct_end_poll_start(s, &m, &doubt_ns), CT_LOSS_COUNT);
     ck_assert_uint_eq(m.start_ns, START_NS + US(10));
     ck_assert_uint_eq(doubt_ns, 777);
     m.op.sequence++;
-    ck_assert_int_eq(ct_polled_start(s, &m, &doubt_ns), CT_LOSS_NO_START);
+    ck_assert_int_eq(ct_end_poll_start(s, &m, &doubt_ns), CT_LOSS_NO_START);
 }
 END_TEST
 
@@ -154,7 +154,7 @@ START_TEST(it_begins_with_its_call_at_the_earliest)
     struct ct_measured m = behind(s);
     uint64_t doubt_ns;
     m.op.call_ticks = after(US(50));
-    ck_assert_int_eq(ct_polled_start(s, &m, &doubt_ns), CT_LOSS_COUNT);
+    ck_assert_int_eq(ct_end_poll_start(s, &m, &doubt_ns), CT_LOSS_COUNT);
     check_near(m.start_ns, START_NS + US(50));
 }
 END_TEST
@@ -166,7 +166,7 @@ static struct ct_estimate end_of(struct ct_pending *p)
     m.times.shared_start = true;
     p->thread = &thread;
     p->asked_ticks = after(US(500));
-    ck_assert_int_eq(ct_polled_end(&m, p, after(US(2000)), &e), CT_LOSS_COUNT);
+    ck_assert_int_eq(ct_end_poll_duration(&m, p, after(US(2000)), &e), CT_LOSS_COUNT);
     ck_assert_uint_le(e.low_ns, e.time_ns);
     ck_assert_uint_le(e.time_ns, e.high_ns);
     return e;

@@ -14,7 +14,7 @@ static const uint32_t types[] = {CT_SECTION_BUCKETS, CT_SECTION_SHAPES};
 
 /* A list's content follows from its number and its length. */
 static struct list {
-    struct ct_listed at;
+    struct ct_list_extent at;
     uint32_t count;
 } lists[2][LISTS];
 

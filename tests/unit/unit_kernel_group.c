@@ -16,7 +16,7 @@
 #include "report/nvprof_names.h"
 #include "report/profile/encode.h"
 #include "report/profile/files.h"
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 #include "report/profile/spread.h"
 #include "report/profile/view.h"
 
@@ -92,7 +92,7 @@ START_TEST(recorded_names_are_in_few_groups)
 {
     const char *dir = getenv("srcdir");
     char pattern[4096], line[512];
-    struct ct_intern names = {0}, groups = {0};
+    struct ct_key_table names = {0}, groups = {0};
     glob_t files;
     snprintf(pattern, sizeof(pattern), "%s/tests/data/brackets/*.cupti.tsv", dir ? dir : ".");
     ck_assert_int_eq(glob(pattern, 0, NULL, &files), 0);
@@ -103,9 +103,9 @@ START_TEST(recorded_names_are_in_few_groups)
             line[strcspn(line, "\t")] = 0;
             if (strncmp(line, "nvjet", 5) && strncmp(line, "cudnn", 5) && strncmp(line, "_Z4", 3))
                 continue;
-            ct_intern_text(&names, line);
+            ct_key_table_text(&names, line);
             ct_name_kernel(&group, line, CT_NAMES_GROUPED);
-            ct_intern_text(&groups, group.data);
+            ct_key_table_text(&groups, group.data);
             ct_string_free(&group);
         }
         fclose(f);
@@ -113,8 +113,8 @@ START_TEST(recorded_names_are_in_few_groups)
     globfree(&files);
     ck_assert_uint_gt(names.count, 20);
     ck_assert_uint_eq(groups.count, 5); /* fill, spin, nvjet_sm90_tst, cudnn's fprop and bprop */
-    ct_intern_free(&names);
-    ct_intern_free(&groups);
+    ct_key_table_free(&names);
+    ct_key_table_free(&groups);
 }
 END_TEST
 
@@ -211,7 +211,7 @@ static void expect_sums(const struct ct_merged *m, size_t files)
     ck_assert_uint_eq(spin->max_ns, 100000 + files - 1);
     ck_assert_uint_eq(spin->doubt_ns, 21 * files);
     ck_assert_uint_eq(spin->row->hist.count > 2 && spin->row->sum.registers == 16, 1);
-    uint64_t median_ns = ct_hist_quantile(&spin->row->hist, 0.5, spin->min_ns, spin->max_ns);
+    uint64_t median_ns = ct_merged_hist_quantile(&spin->row->hist, 0.5, spin->min_ns, spin->max_ns);
     ck_assert(median_ns > 2900 && median_ns < 3100);
     ck_assert_str_eq(fill->name, "fill");
     ck_assert_uint_eq(fill->names, 2);

@@ -9,8 +9,8 @@
 #include "build_file.h"
 #include "case_main.h"
 #include "report/names.h"
-#include "report/profile/hist.h"
 #include "report/profile/merge.h"
+#include "report/profile/merged_hist.h"
 #include "report/profile/view.h"
 #include "report/reports/summary.h"
 
@@ -397,17 +397,18 @@ START_TEST(shapes_and_histograms_add_up)
         ck_assert(!i || h->buckets[i - 1].bucket < h->buckets[i].bucket);
     }
     ck_assert_uint_eq(all, 6);
-    ck_assert_uint_eq(ct_hist_quantile(h, 0.5, 100, 301), ct_hist_middle(ct_hist_bucket(200)));
-    ck_assert_uint_eq(ct_hist_quantile(h, 0.01, 100, 301), 100);
+    ck_assert_uint_eq(ct_merged_hist_quantile(h, 0.5, 100, 301),
+                      ct_hist_middle(ct_hist_bucket(200)));
+    ck_assert_uint_eq(ct_merged_hist_quantile(h, 0.01, 100, 301), 100);
     struct ct_merged_hist even = {0};
-    ct_hist_add(&even, 100, 1);
-    ck_assert_uint_eq(ct_hist_quantile(&even, 0.5, 100, 100), 100);
-    ct_hist_add(&even, 300, 1);
-    ck_assert_uint_eq(ct_hist_quantile(&even, 0.5, 100, 300), 200);
-    ct_hist_add(&even, 300, 2);
-    ck_assert_uint_eq(ct_hist_quantile(&even, 0.5, 100, 300), 300);
+    ct_merged_hist_add(&even, 100, 1);
+    ck_assert_uint_eq(ct_merged_hist_quantile(&even, 0.5, 100, 100), 100);
+    ct_merged_hist_add(&even, 300, 1);
+    ck_assert_uint_eq(ct_merged_hist_quantile(&even, 0.5, 100, 300), 200);
+    ct_merged_hist_add(&even, 300, 2);
+    ck_assert_uint_eq(ct_merged_hist_quantile(&even, 0.5, 100, 300), 300);
     free(even.buckets);
-    ck_assert_uint_eq(ct_hist_quantile(h, 1, 100, 301), 301);
+    ck_assert_uint_eq(ct_merged_hist_quantile(h, 1, 100, 301), 301);
 }
 END_TEST
 
@@ -427,7 +428,7 @@ START_TEST(histograms_merge_like_arrays)
                 expected[i] += random >> 16 & 7;
             }
         }
-        ct_hist_merge(&h, b, count);
+        ct_merged_hist_merge(&h, b, count);
         for (size_t i = 0, at = 0; i < 64; i++) {
             uint64_t here = at < h.count && h.buckets[at].bucket == i ? h.buckets[at++].count : 0;
             ck_assert_uint_eq(here, expected[i]);
@@ -439,13 +440,14 @@ END_TEST
 
 START_TEST(deviation_is_that_of_a_sample)
 {
-    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(0, 0, 0)), 0);
-    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(1, 7, 49)), 0);
-    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(2, 300, 100.0 * 100 + 200 * 200)), 71);
-    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(3, 3000, 3e6 - 1)),
+    ck_assert_uint_eq(ct_view_whole_ns(ct_merged_hist_deviation(0, 0, 0)), 0);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_merged_hist_deviation(1, 7, 49)), 0);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_merged_hist_deviation(2, 300, 100.0 * 100 + 200 * 200)),
+                      71);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_merged_hist_deviation(3, 3000, 3e6 - 1)),
                       0); /* rounding below zero */
-    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(2, 0, 1e300)), UINT64_MAX);
-    ck_assert_uint_eq(ct_view_whole_ns(ct_hist_deviation(0x1p64, 0x1p64, 0x1p65)),
+    ck_assert_uint_eq(ct_view_whole_ns(ct_merged_hist_deviation(2, 0, 1e300)), UINT64_MAX);
+    ck_assert_uint_eq(ct_view_whole_ns(ct_merged_hist_deviation(0x1p64, 0x1p64, 0x1p65)),
                       1); /* more than a count can be */
 }
 END_TEST

@@ -44,7 +44,7 @@ static const char *end(uint32_t label, uint64_t number)
 {
     static char text[64];
     struct ct_event e = event(CT_TRACE_RANGE_ENDS, label, number);
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     size_t count = ct_open_ranges_end(&open_ranges, &e, over);
     char *to = text;
     *to = '\0';
@@ -99,7 +99,7 @@ START_TEST(what_lost_its_end_is_over_with_what_it_is_in)
     begin(1, 5); /* at 4, started */
     ck_assert_str_eq(end(0, 0), "3 1 ");
     ck_assert_str_eq(end(2, 0), "2 ");
-    struct ct_open_range left;
+    struct ct_range_span left;
     ck_assert(ct_open_ranges_left(&open_ranges, &timeline_file, &left));
     ck_assert_uint_eq(left.start_ns, 4);
     ck_assert(!ct_open_ranges_left(&open_ranges, &timeline_file, &left));

@@ -4,7 +4,7 @@
 
 #include "base/expression.h"
 #include "base/pattern.h"
-#include "base/spelled.h"
+#include "base/plain_name.h"
 #include "case_main.h"
 
 static const struct {
@@ -33,7 +33,7 @@ START_TEST(spelled)
 {
     char room[512];
     struct ct_text t = ct_text_in(room, sizeof(room));
-    ct_spell(&t, names[_i].mangled);
+    ct_plain_name(&t, names[_i].mangled);
     if (names[_i].spelled)
         ck_assert_str_eq(t.data, names[_i].spelled);
 }
@@ -48,14 +48,14 @@ START_TEST(any_bytes)
         for (size_t len = 0; len <= strlen(names[i].mangled); len++) {
             char *cut = strndup(names[i].mangled, len);
             struct ct_text t = ct_text_in(room, sizeof(room));
-            ct_spell(&t, cut);
+            ct_plain_name(&t, cut);
             free(cut);
         }
     }
     memset(deep, 'N', sizeof(deep) - 1);
     memcpy(deep, "_Z", 2);
     struct ct_text t = ct_text_in(room, sizeof(room));
-    ct_spell(&t, deep);
+    ct_plain_name(&t, deep);
     ck_assert_str_eq(t.data, "");
 }
 END_TEST

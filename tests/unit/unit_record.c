@@ -23,7 +23,7 @@
 #include "fake_driver.h"
 #include "launch/bracket.h"
 #include "launch/thread_life.h"
-#include "state/awake.h"
+#include "state/active_threads.h"
 #include "state/capture.h"
 #include "state/note.h"
 #include "system/clock.h"
@@ -311,7 +311,7 @@ static void *launch_and_idle(void *unused)
 static unsigned awake(void)
 {
     unsigned n = 0;
-    for (struct ct_thread *t = *ct_awake(); t; t = t->next_awake)
+    for (struct ct_thread *t = *ct_active_threads(); t; t = t->next_awake)
         n++;
     return n;
 }
@@ -368,7 +368,8 @@ START_TEST(events_are_not_kept_in_need)
     while (ct_cache_take(c, &cache) != CT_EVENT_NONE)
         ;
     ct_drain_once();
-    ck_assert(!*ct_awake() || !(*ct_awake())->events[ct_context_index(c)].pack[CT_EVENT_TIMED]);
+    ck_assert(!*ct_active_threads() ||
+              !(*ct_active_threads())->events[ct_context_index(c)].pack[CT_EVENT_TIMED]);
     pthread_barrier_wait(&idle_barrier);
     pthread_join(thread, NULL);
 }

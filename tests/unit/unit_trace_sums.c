@@ -5,7 +5,7 @@
 
 #include "base/hist.h"
 #include "case_main.h"
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 #include "report/trace/trace_sums.h"
 
 static struct ct_trace_op op_of(uint32_t row, uint64_t stream, uint64_t ns, uint64_t operations)
@@ -110,7 +110,7 @@ static void check_sizes(const struct ct_merged_sizes *s)
     ck_assert_uint_eq(s->max_bytes, 300);
     ck_assert(fabs(s->total_bytes - 500) < 1e-3);
     ck_assert(fabs(s->square_bytes2 - (300 * 300 + 4 * 50 * 50)) < 1e-3);
-    ck_assert_uint_eq(ct_hist_quantile(&s->hist, 0.5, s->min_bytes, s->max_bytes), 50);
+    ck_assert_uint_eq(ct_merged_hist_quantile(&s->hist, 0.5, s->min_bytes, s->max_bytes), 50);
 }
 
 /* A kernel has none; those of several rows are those of one. */
@@ -146,12 +146,12 @@ START_TEST(histograms)
     for (int i = 0; i < 20000; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         uint64_t ns = state >> (24 + state % 40);
-        ct_hist_add(&one, ns, 2);
+        ct_merged_hist_add(&one, ns, 2);
         all[ct_hist_bucket(ns)].count += 2;
     }
     for (uint32_t i = 0; i < CT_HIST_BUCKETS; i++)
         if (all[i].count)
-            ct_hist_merge(&many, &all[i], 1);
+            ct_merged_hist_merge(&many, &all[i], 1);
     ck_assert_uint_gt(many.count, 100);
     ck_assert_uint_eq(one.count, many.count);
     ck_assert_mem_eq(one.buckets, many.buckets, many.count * sizeof(*many.buckets));

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "complain.h"
+#include "messages.h"
 #include "report/guess.h"
 #include "role.h"
 

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "gather.h"
 #include "job.h"
 #include "list.h"
+#include "messages.h"
 #include "role.h"
-#include "unheard.h"
+#include "silent_process.h"
 
 #define RANKS_SHOWN "8"
 #define FILES_NAMED 8 /* in the line that says how to look at the files again */
@@ -168,8 +168,8 @@ static void say_who_left_none(const struct list *l, pid_t pid)
     if (!l->known || role_is_left_out())
         return;
     if (!l->started && role_speaks())
-        unheard_say(pid);
-    else if (l->started && !l->profiles && unheard_say_files(pid))
+        silent_process_say(pid);
+    else if (l->started && !l->profiles && silent_process_say_files(pid))
         return; /* these processes could not tell when their files had names */
     else if (l->started == 1 && !l->profiles)
         complain_of(pid, "The process that started CUDA left no profile that can be found");

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/rank.h"
-#include "complain.h"
 #include "job.h"
+#include "messages.h"
 #include "role.h"
 
 struct group {

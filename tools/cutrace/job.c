@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "descriptor.h"
 #include "family.h"
-#include "witness.h"
+#include "messages.h"
+#include "signal_scope.h"
 
 #define LOOK_NS 50000000 /* between looks whether CUDA has started */
 #define PATIENCE_S 5     /* from SIGTERM to SIGKILL */
@@ -126,7 +126,7 @@ static bool is_to_stop(void)
 /* Signals that the program sends to its parent are meant for whoever started it. */
 static void pass_on(const struct job *j, int signal, const siginfo_t *info)
 {
-    if (witness_saw(signal))
+    if (signal_scope_saw(signal))
         return; /* the program has got the signal as well */
     if (signal == SIGCONT && is_to_stop())
         return; /* the witness lost SIGCONT to the stop, and the program may have stopped by now */
@@ -184,8 +184,8 @@ static void reap_orphans(const struct job *j)
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid ||
             info.si_pid == j->pid)
             return;
-        if (witness_is(info.si_pid))
-            witness_end();
+        if (signal_scope_is(info.si_pid))
+            signal_scope_end();
         else
             waitpid(info.si_pid, NULL, WNOHANG);
     }
@@ -239,10 +239,10 @@ static int next_signal(struct job *j, siginfo_t *info)
 int job_start(struct job *j)
 {
     take_signals();
-    witness_start();
+    signal_scope_start();
     int error = start(j);
     if (error)
-        witness_end();
+        signal_scope_end();
     else
         descriptor_drop_inherited();
     return error;
@@ -262,7 +262,7 @@ void job_wait(struct job *j)
     if (j->timed_out)
         family_end(PATIENCE_S);
     forget_endings();
-    witness_end();
+    signal_scope_end();
 }
 
 _Noreturn void job_end_as(int status)

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "complain.h"
+#include "messages.h"
 
 #define PATIENCE_S 10
 

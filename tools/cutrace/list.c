@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "cutrace/run.h"
 #include "descriptor.h"
 #include "format/write.h"
-#include "system/hush.h"
+#include "messages.h"
+#include "system/signal_guard.h"
 
 #define CLOSE_TRIES 50 /* of 10 ms */
 /* The library looks no further, either (service/run.c). */
@@ -26,11 +26,11 @@ static int fd = -1;
 const char *list_make(void)
 {
     static char name[64];
-    struct ct_hush hush;
+    struct ct_signal_guard hush;
     fd = descriptor_move_up(memfd_create("cutrace-run", MFD_CLOEXEC));
-    ct_hush_begin(&hush); /* the list is a file, and some users limit the size of files */
+    ct_signal_guard_begin(&hush); /* the list is a file, and some users limit the size of files */
     bool begun = fd >= 0 && write(fd, CT_RUN_MAGIC, CT_RUN_MAGIC_BYTES) == CT_RUN_MAGIC_BYTES;
-    ct_hush_end(&hush);
+    ct_signal_guard_end(&hush);
     if (!begun) {
         fd = -1; /* nothing is known, not even that no process started CUDA */
         return NULL;
@@ -155,14 +155,14 @@ static int open_outer(void)
 
 void list_pass_on(pid_t launcher, const char *path)
 {
-    struct ct_hush hush;
+    struct ct_signal_guard hush;
     char *record;
     int file = open_outer();
     int bytes = asprintf(&record, "%c %d%c%c%s", CT_RUN_PASSED, (int)launcher, 0, 0, path);
-    ct_hush_begin(&hush);
+    ct_signal_guard_begin(&hush);
     if (file >= 0 && bytes > 0 && write(file, record, (size_t)bytes + 1) < 0)
         complain("%s: the cutrace outside cannot be told: %s", path, strerror(errno));
-    ct_hush_end(&hush);
+    ct_signal_guard_end(&hush);
     if (bytes > 0)
         free(record);
     if (file >= 0)

@@ -12,24 +12,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "complain.h"
-#include "ctl.h"
+#include "ctl_client.h"
 #include "cutrace/trace.h"
 #include "descriptor.h"
 #include "environment.h"
+#include "file_pattern.h"
 #include "finish.h"
-#include "former.h"
+#include "installation.h"
 #include "job.h"
 #include "list.h"
+#include "messages.h"
 #include "nsys.h"
 #include "options.h"
-#include "pattern.h"
-#include "place.h"
+#include "previous_run.h"
 #include "program.h"
 #include "report/guess.h"
 #include "role.h"
+#include "silent_process.h"
 #include "system/parent.h"
-#include "unheard.h"
 
 #define FAILED 125
 #define NOT_EXECUTABLE 126
@@ -82,7 +82,7 @@ static _Noreturn void cannot_run(const char *name, int error)
 
 static const char *need_report(void)
 {
-    const char *report = place_report();
+    const char *report = installation_report();
     if (!report) {
         complain("cutrace-report was not found beside cutrace, nor in " CT_BINDIR);
         exit(FAILED);
@@ -92,12 +92,12 @@ static const char *need_report(void)
 
 static const char *need_library(void)
 {
-    const char *library = place_library();
+    const char *library = installation_library();
     if (!library) {
         complain("libcutrace.so was not found in " CT_LIBDIR ", nor where it is beside cutrace");
         exit(FAILED);
     }
-    library = place_preloadable(library);
+    library = installation_preloadable(library);
     if (!library) {
         complain(
             "the path of libcutrace.so holds blanks, colons or $, and no link to it could be made: "
@@ -118,7 +118,7 @@ static int stream_of(const char *log)
 
 static void need_pattern(const char *option, const char *pattern)
 {
-    const char *wrong = pattern ? pattern_check(pattern) : NULL;
+    const char *wrong = pattern ? file_pattern_check(pattern) : NULL;
     if (!wrong)
         return;
     complain("--%s '%s': %s", option, pattern, wrong);
@@ -168,13 +168,14 @@ static void check_outputs(const struct options *o)
     need_pattern("log-file", log);
     char path[4096];
     struct stat st;
-    if (log && !pattern_expand(path, sizeof(path), log, getpid())) /* no pid of the program yet */
+    if (log &&
+        !file_pattern_expand(path, sizeof(path), log, getpid())) /* no pid of the program yet */
         exit(FAILED);
     if (log)
         need_writable(path);
-    if (!output || pattern_varies(output)) /* processes may have names of their own */
+    if (!output || file_pattern_varies(output)) /* processes may have names of their own */
         return;
-    if (!pattern_expand(path, sizeof(path), output, 0))
+    if (!file_pattern_expand(path, sizeof(path), output, 0))
         exit(FAILED);
     if (ct_rank_has_job(role_rank()))
         add_own_rank(path, sizeof(path));
@@ -194,7 +195,7 @@ static void open_log(const char *pattern, pid_t pid)
         complain_to(log_stream);
         return;
     }
-    if (!pattern || !pattern_expand(path, sizeof(path), pattern, pid))
+    if (!pattern || !file_pattern_expand(path, sizeof(path), pattern, pid))
         return;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY;
     int fd =
@@ -218,7 +219,7 @@ static int import(struct options *o)
     else
         need_pattern("log-file", o->value[OPTION_LOG_FILE]);
     if (options_has(o, OPTION_LOG_FILE)) {
-        if (!pattern_expand(log, sizeof(log), o->value[OPTION_LOG_FILE], getpid()))
+        if (!file_pattern_expand(log, sizeof(log), o->value[OPTION_LOG_FILE], getpid()))
             exit(FAILED);
         o->value[OPTION_LOG_FILE] = log;
     }
@@ -252,7 +253,7 @@ static int run(const struct options *o)
 {
     check_outputs(o);
     look_at_program(o);
-    former_keep(o);
+    previous_run_keep(o);
     const char *report = need_report(), *library = need_library(), *list = list_make();
     struct job j = {.argv = o->command,
                     .environment = environment_make(o, library, list),
@@ -260,17 +261,17 @@ static int run(const struct options *o)
                     .has_started = list_has_started};
     if (!list)
         complain("what processes write cannot be found out: %s", strerror(errno));
-    unheard_start(environment_output());
+    silent_process_start(environment_output());
     int error = job_start(&j);
     if (error)
         cannot_run(o->command[0], error);
     open_log(o->value[OPTION_LOG_FILE], j.pid);
     job_wait(&j);
-    place_tidy();
+    installation_tidy();
     if (j.timed_out)
         complain_of(j.pid, "The program was ended %s s after it had started CUDA",
                     o->value[OPTION_TIMEOUT]);
-    former_end();
+    previous_run_end();
     finish(o, report, j.pid);
     job_end_as(j.status);
 }

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "complain.h"
+#include "messages.h"
 #include "report/guess.h"
 
 #define WRONG 125

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "config.h"
 #include "help.h"
+#include "messages.h"
 #include "options/setting.h"
 #include "report/guess.h"
 

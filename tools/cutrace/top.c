@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "config.h"
+#include "messages.h"
 #include "report/names.h"
 #include "report/profile/pairs.h"
 #include "report/profile/view.h"
@@ -62,7 +62,7 @@ static void add_operation(struct top *t, const struct ct_merged *m, const struct
     ct_pairs_key(&key, m, line->row);
     struct top_row r = {
         .name = name.data,
-        .number = ct_intern_add(&t->known, key.data, key.len),
+        .number = ct_key_table_add(&t->known, key.data, key.len),
         .uncertain = line->uncertain,
         .bound = line->bound,
         .calls = line->calls,
@@ -86,7 +86,7 @@ static void add_line(struct top *t, const struct ct_merged *m, const struct ct_l
     ct_string_put(&name, ")");
     struct top_row r = {
         .name = name.data,
-        .number = ct_intern_add(&t->known_lines, name.data, name.len),
+        .number = ct_key_table_add(&t->known_lines, name.data, name.len),
         .calls = line->all.count,
         .total_ns = ct_view_whole_ns(line->all.ns),
         .own_ns = ct_view_whole_ns(line->own.ns),
@@ -443,8 +443,8 @@ int top(const struct link *l, const struct options *o)
 #endif
     for (int i = 0; i < TOP_TABLES; i++)
         drop_rows(&t.tables[i]);
-    ct_intern_free(&t.known);
-    ct_intern_free(&t.known_lines);
+    ct_key_table_free(&t.known);
+    ct_key_table_free(&t.known_lines);
     ct_string_free(&t.command);
     ct_string_free(&t.device);
     if (result == LINK_ENDED)

@@ -8,7 +8,7 @@
 
 #include "link.h"
 #include "options.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 
 /* An operation, or a line of Python: times and calls are then with all that it called. */
 struct top_row {
@@ -42,8 +42,8 @@ struct top {
     uint64_t busy_ns;         /* of all GPUs that are in use, since the start and in the interval */
     uint64_t last_busy_ns;
     uint64_t active_devices;
-    struct ct_intern known; /* keys that tell operations apart: names of graphs change hands */
-    struct ct_intern known_lines;
+    struct ct_key_table known; /* keys that tell operations apart: names of graphs change hands */
+    struct ct_key_table known_lines;
     struct top_table tables[TOP_TABLES];
     enum top_rows shown;
 };

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "complain.h"
+#include "messages.h"
 #include "top.h"
 
 #define HEAD (TOP_HEAD + 2) /* and the line of order and keys, and the heading */

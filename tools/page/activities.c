@@ -4,7 +4,7 @@
 #include "page/histogram.h"
 #include "page/json.h"
 #include "report/names.h"
-#include "report/reports/figures.h"
+#include "report/reports/line_figures.h"
 
 static const char *const kinds[] = {
     [CT_ROW_KERNEL] = "kernel", [CT_ROW_COPY] = "copy",         [CT_ROW_SET] = "set",

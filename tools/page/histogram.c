@@ -2,7 +2,7 @@
 #include "page/histogram.h"
 
 #include "page/json.h"
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 
 #define MOST_BINS 256
 
@@ -33,6 +33,6 @@ json_t *ct_page_quantiles(const struct ct_merged_hist *h, uint64_t min_ns, uint6
     static const double shares[] = {0.05, 0.5, 0.95, 0.99};
     json_t *to = ct_json_array();
     for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
-        ct_json_append_count(to, ct_hist_quantile(h, shares[i], min_ns, max_ns));
+        ct_json_append_count(to, ct_merged_hist_quantile(h, shares[i], min_ns, max_ns));
     return to;
 }

@@ -45,7 +45,7 @@ static json_t *block_of(const struct ct_merged *m, const struct ct_file_block *f
 {
     json_t *to = ct_json_object();
     ct_json_count(to, "blocks", f->count);
-    ct_json_count(to, "bytes", ct_allocated_bytes(f));
+    ct_json_count(to, "bytes", ct_allocations_bytes(f));
     if (f->kind == CT_ALLOCATION_ON_DEVICE)
         return to;
     ct_json_text(to, "memory", ct_allocation_name(f->kind));

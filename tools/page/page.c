@@ -5,17 +5,17 @@
  */
 #include "config.h"
 #include "page/activities.h"
-#include "page/calls.h"
+#include "page/api_calls.h"
 #include "page/compare.h"
 #include "page/embed.h"
 #include "page/facts.h"
 #include "page/json.h"
 #include "page/memory.h"
 #include "page/nccl.h"
-#include "page/occupancy.h"
 #include "page/ranks.h"
 #include "page/stacks.h"
 #include "page/timeline.h"
+#include "page/utilization.h"
 #include "report/reports.h"
 
 static void add_totals(json_t *to, const struct ct_view *gpu)

@@ -10,13 +10,13 @@
 
 /* Texts that are in the page once. */
 struct texts {
-    struct ct_intern known;
+    struct ct_key_table known;
     json_t *list;
 };
 
 static uint32_t number_of(struct texts *t, const char *text)
 {
-    uint32_t at = ct_intern_text(&t->known, text);
+    uint32_t at = ct_key_table_text(&t->known, text);
     if (at == json_array_size(t->list)) {
         struct ct_string safe = {0};
         ct_name_safe(&safe, text);
@@ -39,7 +39,7 @@ static void add_lines(json_t *to, const struct ct_merged *m)
     }
     ct_json_set(to, "texts", t.list);
     ct_json_set(to, "lines", lines);
-    ct_intern_free(&t.known);
+    ct_key_table_free(&t.known);
 }
 
 enum { PARENT, LINE, OPERATION, NS, COUNT, COLUMNS };
@@ -130,24 +130,24 @@ static void spell_line(struct ct_string *name, const struct ct_line *line)
 static uint32_t *lines_of(const struct ct_merged *m, const struct ct_view *gpu,
                           const struct ct_view_options *o)
 {
-    struct ct_intern known = {0};
+    struct ct_key_table known = {0};
     struct ct_string name = {0};
     size_t size = 0, none = 0;
     uint32_t *line = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*line));
     uint32_t *of_row = ct_memory_grow(NULL, &none, (size_t)m->row_keys.count + 1, sizeof(*of_row));
     for (uint32_t i = 0; i < gpu->count; i++) {
         spell_line(&name, &gpu->lines[i]);
-        uint32_t lines = known.count, at = ct_intern_text(&known, name.data);
+        uint32_t lines = known.count, at = ct_key_table_text(&known, name.data);
         if (at == lines)
             line[at] = i;
     }
     for (uint32_t i = 0, lines = known.count; i < m->row_keys.count; i++) {
         spell_row(&name, m, &m->rows[i], o);
-        uint32_t at = ct_intern_text(&known, name.data);
+        uint32_t at = ct_key_table_text(&known, name.data);
         of_row[i] = at < lines ? line[at] : 0; /* a row without a line has no calls, and no stack */
     }
     ct_string_free(&name);
-    ct_intern_free(&known);
+    ct_key_table_free(&known);
     free(line);
     return of_row;
 }
@@ -165,7 +165,7 @@ json_t *ct_page_stacks(const struct ct_merged *m, const struct ct_view *gpu,
 
 /* ---- two profiles ---- */
 
-static json_t *side_of(const struct ct_merged *m, struct ct_intern *keys, json_t *names,
+static json_t *side_of(const struct ct_merged *m, struct ct_key_table *keys, json_t *names,
                        bool demangle)
 {
     size_t size = 0;
@@ -174,7 +174,7 @@ static json_t *side_of(const struct ct_merged *m, struct ct_intern *keys, json_t
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         struct ct_string key = {0}, name = {0};
         ct_pairs_key(&key, m, &m->rows[i]);
-        operation[i] = ct_intern_add(keys, key.data, key.len);
+        operation[i] = ct_key_table_add(keys, key.data, key.len);
         if (operation[i] == json_array_size(names)) {
             ct_name_row(&name, m, &m->rows[i].sum, demangle);
             json_t *named = ct_json_object();
@@ -191,7 +191,7 @@ static json_t *side_of(const struct ct_merged *m, struct ct_intern *keys, json_t
 
 json_t *ct_page_stacks_compare(const struct ct_diff *d)
 {
-    struct ct_intern keys = {0};
+    struct ct_key_table keys = {0};
     json_t *to = NULL, *names = ct_json_array();
     json_t *before = side_of(&d->before, &keys, names, !d->o->mangled);
     json_t *after = side_of(&d->after, &keys, names, !d->o->mangled);
@@ -205,6 +205,6 @@ json_t *ct_page_stacks_compare(const struct ct_diff *d)
     json_decref(names);
     json_decref(before);
     json_decref(after);
-    ct_intern_free(&keys);
+    ct_key_table_free(&keys);
     return to;
 }

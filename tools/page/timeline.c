@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "page/base64.h"
 #include "page/json.h"
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/names.h"
 #include "report/reports.h"
 #include "report/trace/open_ranges.h"
@@ -28,9 +28,9 @@ struct reading {
     const struct ct_merged *m;
     const struct ct_timeline_file *file; /* the file that is read */
     struct numbers rows, apis, streams, threads, labels, shapes;
-    struct ct_intern whats; /* names: rows' behind a blank, labels' behind a color */
-    struct ct_intern lanes; /* lanes of ranges */
-    struct ct_intern known; /* shapes: grid, block, dynamic shared memory */
+    struct ct_key_table whats; /* names: rows' behind a blank, labels' behind a color */
+    struct ct_key_table lanes; /* lanes of ranges */
+    struct ct_key_table known; /* shapes: grid, block, dynamic shared memory */
     struct numbers range_lanes;
     struct ct_open_ranges open;
     uint64_t end_ns;
@@ -57,7 +57,7 @@ static uint32_t add_what(struct reading *r, const char *name, bool is_call)
     struct ct_string key = {0};
     uint32_t known = r->whats.count;
     ct_string_printf(&key, "%s%s", is_call ? "" : " ", name);
-    uint32_t what = ct_intern_text(&r->whats, key.data);
+    uint32_t what = ct_key_table_text(&r->whats, key.data);
     ct_string_free(&key);
     if (what == known) {
         json_t *to = ct_json_object();
@@ -102,7 +102,7 @@ static uint32_t add_shape(struct reading *r, uint32_t index)
                                 s->block[1],
                                 s->block[2],
                                 s->dynamic_shared_bytes};
-    uint32_t known = r->known.count, shape = ct_intern_add(&r->known, numbers, sizeof(numbers));
+    uint32_t known = r->known.count, shape = ct_key_table_add(&r->known, numbers, sizeof(numbers));
     if (shape == known) {
         json_t *to = ct_json_array();
         for (size_t i = 0; i < ct_countof(numbers); i++)
@@ -119,7 +119,7 @@ static uint32_t add_label(struct reading *r, uint32_t index)
     uint32_t known = r->whats.count;
     ct_name_safe(&name, l->name);
     ct_string_printf(&key, "#%08x %s", l->color, name.data);
-    uint32_t what = ct_intern_text(&r->whats, key.data);
+    uint32_t what = ct_key_table_text(&r->whats, key.data);
     if (what == known) {
         json_t *to = ct_json_object();
         ct_json_text(to, "name", name.data);
@@ -171,7 +171,7 @@ static uint32_t range_lane(struct reading *r, const struct ct_event *e, uint32_t
 {
     struct ct_string key = {0};
     ct_open_ranges_key(&key, e, lane);
-    uint32_t index = ct_intern_text(&r->lanes, key.data);
+    uint32_t index = ct_key_table_text(&r->lanes, key.data);
     ct_string_free(&key);
     struct numbers *n = &r->range_lanes;
     n->at = ct_memory_grow(n->at, &n->size, (size_t)index + 1, sizeof(*n->at));
@@ -203,11 +203,11 @@ static void add_range(struct reading *r, int64_t place, uint64_t start_ns, uint6
 
 static void take_range(struct reading *r, const struct ct_event *e)
 {
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_MARKS) {
         add_range(r, place_of(r, e, 0), e->start_ns, e->end_ns);
     } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
-        struct ct_open_range *begun = ct_open_ranges_begin(&r->open, e);
+        struct ct_range_span *begun = ct_open_ranges_begin(&r->open, e);
         begun->own = place_of(r, e, begun->lane);
     } else {
         size_t count = ct_open_ranges_end(&r->open, e, over);
@@ -219,7 +219,7 @@ static void take_range(struct reading *r, const struct ct_event *e)
 /* A range without an end lasts to the timeline's end. */
 static void end_ranges(struct reading *r)
 {
-    struct ct_open_range range;
+    struct ct_range_span range;
     while (r->file && ct_open_ranges_left(&r->open, r->file, &range))
         add_range(r, range.own, range.start_ns, r->end_ns);
 }
@@ -275,7 +275,7 @@ static void refuse_foreign(struct reading *r, const struct ct_timeline_file *f)
     char reason[64];
     snprintf(reason, sizeof(reason), "is of process %u, and none of the profiles is",
              f->t->process.pid);
-    ct_complain(f->path, reason);
+    ct_file_error(f->path, reason);
     r->foreign = true;
 }
 
@@ -364,9 +364,9 @@ static void take_all(struct reading *r, struct ct_timeline *tl)
     free_numbers(r);
     free(r->range_lanes.at);
     ct_open_ranges_free(&r->open);
-    ct_intern_free(&r->lanes);
-    ct_intern_free(&r->known);
-    ct_intern_free(&r->whats);
+    ct_key_table_free(&r->lanes);
+    ct_key_table_free(&r->known);
+    ct_key_table_free(&r->whats);
     add_facts(r, tl);
 }
 

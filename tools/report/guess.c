@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/suggestion.h"
 
 #define LEAST_BEGINNING 3 /* letters that say which name they begin */
 #define LEAST_PART 4      /* letters that say which name they are in */
@@ -65,7 +65,7 @@ const char *ct_guess(const char *word, const char *const *names, size_t count)
     for (size_t i = 0; i < sizeof(surest) / sizeof(surest[0]) && !found; i++)
         found = only(word, names, count, surest[i]);
     if (!found)
-        found = ct_nearest(word, names, count);
+        found = ct_suggestion(word, names, count);
     return found ? found : only(word, names, count, is_in);
 }
 

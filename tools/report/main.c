@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "format/trace_read.h"
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/files/output.h"
 #include "report/host.h"
 #include "report/parse_options.h"
@@ -25,7 +25,7 @@ static bool merge_files(struct ct_merged *m, const struct ct_options *o, bool tr
     bool good = ct_files_merge(m, files, count, 0);
     free(files);
     if (!count)
-        ct_complain(o->files[0], "is a trace: name the profile of the same process as well");
+        ct_file_error(o->files[0], "is a trace: name the profile of the same process as well");
     return good && count;
 }
 

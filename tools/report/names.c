@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/shown.h"
+#include "base/printable.h"
 #include "report/kernel_group.h"
 #include "report/nvprof_names.h"
 
@@ -128,7 +128,7 @@ void ct_name_base(struct ct_string *name)
 void ct_name_safe(struct ct_string *out, const char *text)
 {
     while (*text) {
-        size_t len = ct_shown(text);
+        size_t len = ct_printable(text);
         if (len)
             ct_string_add(out, text, len);
         else

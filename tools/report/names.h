@@ -8,8 +8,8 @@
 #include "report/profile/merge.h"
 
 /*
- * Text of a file on a terminal: characters that cannot be shown (base/shown.h) become "\x1b" and
- * the like.
+ * Text of a file on a terminal: characters that cannot be shown (base/printable.h) become "\x1b"
+ * and the like.
  */
 void ct_name_safe(struct ct_string *out, const char *text);
 

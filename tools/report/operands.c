@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/guess.h"
 #include "report/memory.h"
 #include "report/options_table.h"
@@ -124,12 +124,12 @@ static enum ct_options_result take_input(char **file)
     static char path[32];
     int copy = memfd_create("standard input", MFD_CLOEXEC);
     if (*path || copy < 0 || !copy_input(copy)) {
-        ct_complain("-", *path ? "is given twice" : strerror(errno));
+        ct_file_error("-", *path ? "is given twice" : strerror(errno));
         return CT_OPTIONS_WRONG;
     }
     snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
     *file = path;
-    ct_complain_as(path, "standard input");
+    ct_file_error_as(path, "standard input");
     return CT_OPTIONS_RUN;
 }
 

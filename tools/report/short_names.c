@@ -8,7 +8,7 @@
 
 #include "report/kernel_group.h"
 #include "report/memory.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 #include "report/terminal.h"
 
 #define DOTS "\u2026"
@@ -407,12 +407,12 @@ static char **fit_all(const char *const *names, size_t count, int width)
 static char **make(const char *const *names, size_t count, int width)
 {
     size_t none = 0, as_many = 0, also = 0, different = 0;
-    struct ct_intern texts = {0};
+    struct ct_key_table texts = {0};
     const char **once = ct_memory_grow(NULL, &none, count + 1, sizeof(*once));
     uint32_t *which = ct_memory_grow(NULL, &as_many, count + 1, sizeof(*which));
     char **all = ct_memory_grow(NULL, &also, count + 1, sizeof(*all));
     for (size_t i = 0; i < count; i++) {
-        which[i] = ct_intern_text(&texts, names[i]);
+        which[i] = ct_key_table_text(&texts, names[i]);
         if (which[i] == different)
             once[different++] = names[i];
     }
@@ -421,7 +421,7 @@ static char **make(const char *const *names, size_t count, int width)
     for (size_t i = 0; i < count; i++)
         all[i] = ct_memory_copy(texts_once[which[i]], strlen(texts_once[which[i]]) + 1);
     ct_short_names_free(texts_once, different);
-    ct_intern_free(&texts);
+    ct_key_table_free(&texts);
     free(once);
     free(which);
     return all;

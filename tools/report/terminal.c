@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/shown.h"
+#include "base/printable.h"
 
 #define DOTS "\u2026"
 #define NARROWEST 20
@@ -15,7 +15,7 @@
 
 static size_t bytes_at(const char *p)
 {
-    size_t len = ct_shown(p);
+    size_t len = ct_printable(p);
     return len ? len : 1;
 }
 

@@ -13,7 +13,7 @@
 #define CT_TERMINAL_NAME "\033[36m"
 #define CT_TERMINAL_PLAIN "\033[0m"
 
-/* Columns that a text of shown characters (base/shown.h) takes. */
+/* Columns that a text of shown characters (base/printable.h) takes. */
 int ct_terminal_width(const char *text);
 
 /* The text in that many columns: the part left out of its middle becomes "…". */

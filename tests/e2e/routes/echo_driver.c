@@ -8,7 +8,7 @@
  *   second    cuGetProcAddress_v2 for every name, version and default stream
  *   first     cuGetProcAddress, the same
  */
-#include "cuda/later.h"
+#include "cuda/newer_api.h"
 
 #include "routes/echo_call.h"
 

@@ -7,7 +7,7 @@
  *
  * submitter threads: launches on several threads' default streams.
  */
-#include "cuda/later.h"
+#include "cuda/newer_api.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #define SIM_H
 
 /* Without this cuda.h renames functions: cuMemAlloc would mean cuMemAlloc_v2. */
-#include "cuda/later.h"
+#include "cuda/newer_api.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -229,8 +229,8 @@ struct CUctx_st {
     unsigned flags;
     uint64_t id;
     CUstream legacy;
-    CUstream streams; /* all of the context */
-    CUgreenCtx green; /* of a green context's converted form */
+    CUstream streams;                       /* all of the context */
+    CUgreenCtx green;                       /* of a green context's converted form */
     int64_t connection_ns[SIM_CONNECTIONS]; /* when each takes in what comes next */
 };
 
@@ -256,8 +256,8 @@ struct CUstream_st {
     int priority;
     uint64_t id;
     unsigned connection; /* that carries what it has ahead */
-    bool doomed;       /* destroyed with work pending */
-    bool is_profilers; /* a self-timed kernel was the first work in it */
+    bool doomed;         /* destroyed with work pending */
+    bool is_profilers;   /* a self-timed kernel was the first work in it */
     int64_t tail_ns;
     uint64_t due_real_ns; /* with CUDASIM_REAL_TIME: when all of it is complete */
     uint64_t submitted, done;
@@ -379,7 +379,7 @@ struct sim_block {
     uintptr_t start;
     size_t bytes;
     enum sim_place place;
-    bool ours; /* else registered */
+    bool ours;   /* else registered */
     bool hidden; /* a graph's, not launched yet: the driver tells nothing of it */
     unsigned flags;
     uint64_t id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A libcuda.so.1 that does nothing but keep each call's arguments. What a profiler must have at
  * the start, it answers. */
-#include "cuda/later.h"
+#include "cuda/newer_api.h"
 
 #include "common/entry_points.h"
 #include "echo/echo.h"

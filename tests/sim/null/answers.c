@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of the null driver that have something to say. */
-#include "cuda/later.h"
+#include "cuda/newer_api.h"
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>

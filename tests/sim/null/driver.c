@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A libcuda.so.1 whose functions succeed and do nothing, as fast as that can be done: what is then
  * measured is the cost of whoever stands before it. Events are always complete, 10 us apart. */
-#include "cuda/later.h"
+#include "cuda/newer_api.h"
 #include <stdatomic.h>
 #include <string.h>
 

@@ -9,13 +9,13 @@
 #ifndef RT_RUNTIME_H
 #define RT_RUNTIME_H
 
-#include <cuda_runtime_api.h>
 #include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* The driver's interface with all versions; the runtime's headers know its handles only. */
-#include "cuda/later.h"
+#include "cuda/newer_api.h"
 
 #ifndef RT_VERSION
 #define RT_VERSION 13000

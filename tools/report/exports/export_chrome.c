@@ -11,7 +11,7 @@
 #include "report/exports/chrome_color.h"
 #include "report/exports/export_tracks.h"
 #include "report/names.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 #include "report/reports.h"
 #include "report/sinks/data.h"
 #include "report/trace/event_names.h"
@@ -379,7 +379,7 @@ static char *begin_at(struct chrome *c, char phase, const struct ct_event *e, ui
 }
 
 /* One event for all of a range: not all readers find the two ends of one. */
-static void put_whole(struct chrome *c, const struct ct_event *e, const struct ct_open_range *r,
+static void put_whole(struct chrome *c, const struct ct_event *e, const struct ct_range_span *r,
                       uint64_t end_ns, bool has_ended)
 {
     char *to = begin_at(c, 'X', e, r->lane, r->start_ns);
@@ -389,7 +389,7 @@ static void put_whole(struct chrome *c, const struct ct_event *e, const struct c
 
 static void put_range(struct chrome *c, const struct ct_event *e)
 {
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_MARKS) {
         char *to = begin_at(c, 'i', e, 0, e->start_ns);
         ct_string_end(&c->text, stpcpy(to, ",\"s\":\"t\""));
@@ -406,7 +406,7 @@ static void put_range(struct chrome *c, const struct ct_event *e)
 /* Ranges that never end are drawn to the end of the timeline. */
 static void put_unfinished(struct chrome *c)
 {
-    struct ct_open_range range;
+    struct ct_range_span range;
     for (uint32_t i = 0; i < c->tl.file_count; i++)
         while (c->tl.files[i].t && ct_open_ranges_left(&c->open, &c->tl.files[i], &range)) {
             struct ct_event e = {
@@ -455,7 +455,7 @@ static void put_device(struct ct_string *to, const struct ct_trace_device *d)
 /* Each once, though several processes may have used it. */
 static void put_devices(struct chrome *c)
 {
-    struct ct_intern seen = {0};
+    struct ct_key_table seen = {0};
     for (uint32_t i = 0; i < c->tl.file_count; i++) {
         const struct ct_trace_reader *t = c->tl.files[i].t;
         for (uint32_t k = 0; t && k < t->devices.count; k++) {
@@ -464,14 +464,14 @@ static void put_devices(struct chrome *c)
             uint32_t before = seen.count;
             memcpy(key, d->uuid, sizeof(d->uuid));
             memcpy(key + sizeof(d->uuid), &d->ordinal, sizeof(d->ordinal));
-            ct_intern_add(&seen, key, sizeof(key));
+            ct_key_table_add(&seen, key, sizeof(key));
             if (seen.count == before)
                 continue;
             ct_string_put(&c->text, before ? "," : "");
             put_device(&c->text, d);
         }
     }
-    ct_intern_free(&seen);
+    ct_key_table_free(&seen);
 }
 
 /* ---- frames ---- */

@@ -112,7 +112,7 @@ static uint64_t intern_name(struct ct_perfetto *p, uint32_t *number, const char 
 
 static uint64_t intern_value(struct ct_perfetto *p, const char *text, size_t len)
 {
-    uint32_t before = p->values.count, number = ct_intern_add(&p->values, text, len);
+    uint32_t before = p->values.count, number = ct_key_table_add(&p->values, text, len);
     if (p->values.count == before)
         return number + 1;
     PB(InternedString) entry = PERFETTO__PROTOS__INTERNED_STRING__INIT, *entries = &entry;
@@ -362,7 +362,7 @@ static void put_phase(struct ct_perfetto *p, const struct ct_event *e, enum ct_p
 
 static void put_range(struct ct_perfetto *p, const struct ct_event *e)
 {
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_MARKS) {
         put_phase(p, e, CT_PERFETTO_INSTANT, 0);
     } else if (e->range.phase == CT_TRACE_RANGE_BEGINS) {
@@ -414,7 +414,7 @@ static void free_all(struct ct_perfetto *p)
     }
     free(p->interned);
     free(p->ends_ns);
-    ct_intern_free(&p->values);
+    ct_key_table_free(&p->values);
     ct_tracks_free(&p->tracks);
     ct_open_ranges_free(&p->open);
     ct_event_names_free(&p->names);

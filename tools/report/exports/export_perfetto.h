@@ -20,8 +20,8 @@ struct ct_perfetto {
     struct ct_open_ranges open;
     struct ct_perfetto_interned *interned; /* by file */
     uint64_t name_count;
-    struct ct_intern values; /* texts of annotations: the number less one */
-    uint64_t *ends_ns;       /* by track: where its newest slice ends */
+    struct ct_key_table values; /* texts of annotations: the number less one */
+    uint64_t *ends_ns;          /* by track: where its newest slice ends */
     size_t ends_size;
     struct ct_string bytes; /* not written yet */
 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/files/atomic_replace.h"
 #include "report/reports.h"
 #include "report/trace/trace_options.h"
@@ -105,7 +105,7 @@ void ct_sqlite_check(struct ct_sqlite *s, bool good)
 
 uint32_t ct_sqlite_string(struct ct_sqlite *s, const char *text)
 {
-    uint32_t count = s->strings.count, number = ct_intern_text(&s->strings, text);
+    uint32_t count = s->strings.count, number = ct_key_table_text(&s->strings, text);
     if (number == count) {
         sqlite3_stmt *string = s->statements[CT_SQLITE_STRING];
         sqlite3_bind_int64(string, 1, number + 1);
@@ -173,7 +173,7 @@ static bool export(struct ct_sqlite *s, const char *path)
         return true;
     struct ct_string reason = {0};
     ct_string_printf(&reason, "cannot be written: %s", s->failed ? s->reason : strerror(errno));
-    ct_complain(path, reason.data);
+    ct_file_error(path, reason.data);
     ct_string_free(&reason);
     return false;
 }
@@ -185,8 +185,8 @@ static void free_names(struct ct_sqlite *s)
         free(s->names[i].apis);
     }
     free(s->names);
-    ct_intern_free(&s->strings);
-    ct_intern_free(&s->domains);
+    ct_key_table_free(&s->strings);
+    ct_key_table_free(&s->domains);
     ct_open_ranges_free(&s->open);
 }
 
@@ -204,7 +204,7 @@ int ct_export_sqlite(const struct ct_input *in, FILE *out)
     sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (!o->force && !is_ours(o->log_file)) {
-        ct_complain(o->log_file, "is there and not an export of cutrace (see --force-overwrite)");
+        ct_file_error(o->log_file, "is there and not an export of cutrace (see --force-overwrite)");
         return EXIT_FAILURE;
     }
     struct ct_timeline_options all = ct_trace_all(o);

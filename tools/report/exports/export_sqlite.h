@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "report/exports/sqlite_rows.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 #include "report/trace/event_names.h"
 #include "report/trace/open_ranges.h"
 
@@ -78,10 +78,10 @@ struct ct_sqlite {
     char reason[128]; /* why it failed: the database knows only its last error */
     struct ct_timeline *tl;
     enum ct_naming naming;
-    struct ct_intern strings;
+    struct ct_key_table strings;
     struct ct_sqlite_names *names; /* by file */
     struct ct_open_ranges open;
-    struct ct_intern domains; /* of processes, and categories of these */
+    struct ct_key_table domains; /* of processes, and categories of these */
 };
 
 /* Takes the result of a call of the database; the first that is not good has failed the export. */

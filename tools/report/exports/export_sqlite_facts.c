@@ -166,13 +166,13 @@ static void put_context(struct ct_sqlite *s, const struct ct_timeline_file *f,
  */
 static void put_streams(struct ct_sqlite *s, const struct ct_timeline_file *f)
 {
-    struct ct_intern contexts = {0};
+    struct ct_key_table contexts = {0};
     for (uint32_t i = 0; i < f->t->streams.count; i++) {
         const struct ct_trace_stream *stream = &f->t->streams.at[i];
         uint32_t before = contexts.count;
         put_stream(s, f, stream);
         put_stream_name(s, f, stream);
-        ct_intern_add(&contexts, &stream->context, sizeof(stream->context));
+        ct_key_table_add(&contexts, &stream->context, sizeof(stream->context));
         if (contexts.count > before)
             put_context(s, f, stream);
         if (stream->special == 1)
@@ -182,7 +182,7 @@ static void put_streams(struct ct_sqlite *s, const struct ct_timeline_file *f)
                           "iii", (int64_t)stream->id, (int64_t)f->t->process.pid,
                           (int64_t)stream->context);
     }
-    ct_intern_free(&contexts);
+    ct_key_table_free(&contexts);
 }
 
 /* ---- the session ---- */

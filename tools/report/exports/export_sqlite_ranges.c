@@ -43,7 +43,7 @@ static int64_t number_of(struct ct_sqlite *s, const struct ct_event *e, const ch
     struct ct_string key = {0};
     uint32_t count = s->domains.count;
     ct_string_printf(&key, "%u %u %s", e->file->index, category, domain);
-    uint32_t number = ct_intern_text(&s->domains, key.data);
+    uint32_t number = ct_key_table_text(&s->domains, key.data);
     ct_string_free(&key);
     *is_new = number == count;
     return number + 1;
@@ -86,7 +86,7 @@ static void put_end(struct ct_sqlite *s, const struct ct_event *e, int64_t row)
 
 void ct_sqlite_range(struct ct_sqlite *s, const struct ct_event *e)
 {
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     if (e->range.phase == CT_TRACE_RANGE_ENDS) {
         size_t count = ct_open_ranges_end(&s->open, e, over);
         for (size_t i = 0; i < count; i++)

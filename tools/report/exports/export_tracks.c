@@ -36,7 +36,7 @@ struct ct_track ct_track_process(struct ct_tracks *t, const struct ct_timeline_f
     struct ct_track track = take(t, &tracks->process);
     if (track.is_new) {
         uint32_t pid = f->t->process.pid, before = t->pids.count;
-        ct_intern_add(&t->pids, &pid, sizeof(pid));
+        ct_key_table_add(&t->pids, &pid, sizeof(pid));
         tracks->pid = t->pids.count > before ? pid : OTHER_PIDS + f->index;
     }
     return track;
@@ -60,7 +60,7 @@ struct ct_track ct_track_stream(struct ct_tracks *t, const struct ct_timeline_fi
 struct ct_track ct_track_lane(struct ct_tracks *t, uint32_t stream, uint32_t lane)
 {
     uint32_t key[] = {stream, lane};
-    return take_from(t, &t->further, ct_intern_add(&t->lines, key, sizeof(key)));
+    return take_from(t, &t->further, ct_key_table_add(&t->lines, key, sizeof(key)));
 }
 
 static const struct ct_trace_label *label_of(const struct ct_event *e)
@@ -72,7 +72,7 @@ struct ct_track ct_track_ranges(struct ct_tracks *t, const struct ct_event *e, u
 {
     struct ct_string key = {0};
     ct_open_ranges_key(&key, e, e->range.number ? lane : 0);
-    uint32_t line = ct_intern_text(&t->lines, key.data);
+    uint32_t line = ct_key_table_text(&t->lines, key.data);
     ct_string_free(&key);
     return take_from(t, &t->further, line);
 }
@@ -126,8 +126,8 @@ void ct_tracks_free(struct ct_tracks *t)
         free(t->files[i].streams.at);
     }
     free(t->files);
-    ct_intern_free(&t->pids);
-    ct_intern_free(&t->lines);
+    ct_key_table_free(&t->pids);
+    ct_key_table_free(&t->lines);
     free(t->further.at);
     *t = (struct ct_tracks){0};
 }

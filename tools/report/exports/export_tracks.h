@@ -7,7 +7,7 @@
 #ifndef CT_REPORT_EXPORT_TRACKS_H
 #define CT_REPORT_EXPORT_TRACKS_H
 
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 #include "report/trace/timeline.h"
 
 struct ct_track_list {
@@ -25,8 +25,8 @@ struct ct_tracks {
     } * files;
     size_t files_size;
     uint32_t count;
-    struct ct_intern pids;
-    struct ct_intern lines;       /* of ranges, and further ones of streams */
+    struct ct_key_table pids;
+    struct ct_key_table lines;    /* of ranges, and further ones of streams */
     struct ct_track_list further; /* by these */
 };
 

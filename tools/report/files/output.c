@@ -9,7 +9,7 @@
 
 #include "format/read.h"
 #include "format/trace_read.h"
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/files/pager.h"
 #include "report/files/writer_thread.h"
 #include "report/memory.h"
@@ -36,8 +36,8 @@ static FILE *open_log(const char *path)
     int fd = open_for_writing(path);
     bool profile = fd >= 0 && ct_summary_is_one(fd);
     if (profile || (fd >= 0 && ct_trace_is_one(fd))) {
-        ct_complain(path, profile ? "is a profile, which the report would overwrite"
-                                  : "is a trace, which the report would overwrite");
+        ct_file_error(path, profile ? "is a profile, which the report would overwrite"
+                                    : "is a trace, which the report would overwrite");
         close(fd);
         return NULL;
     }
@@ -45,7 +45,7 @@ static FILE *open_log(const char *path)
     bool cut = fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || !ftruncate(fd, 0));
     FILE *out = cut ? ct_behind_open(fd) : NULL;
     if (!out)
-        ct_complain(path, strerror(errno));
+        ct_file_error(path, strerror(errno));
     return out;
 }
 
@@ -63,7 +63,7 @@ bool ct_output_open(struct ct_output *out, const struct ct_options *o)
     if (o->live || !out->width) /* in one piece: other programs may write to the same stderr */
         out->f = ct_behind_open(fd);
     if (!out->f)
-        ct_complain("standard output", strerror(errno));
+        ct_file_error("standard output", strerror(errno));
     return out->f;
 }
 
@@ -87,7 +87,7 @@ bool ct_output_finish(FILE *f, const char *name)
         return true;
     struct ct_string reason = {0};
     ct_string_printf(&reason, "cannot be written: %s", errno ? strerror(errno) : "output error");
-    ct_complain(name, reason.data);
+    ct_file_error(name, reason.data);
     ct_string_free(&reason);
     return false;
 }

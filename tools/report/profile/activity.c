@@ -59,7 +59,7 @@ void ct_activity_sum(struct ct_file_activity *to, const struct ct_file_activity 
 static void add_device(struct ct_merged_activity *a, const struct ct_file_activity *from,
                        uint32_t device)
 {
-    uint32_t at = ct_intern_add(&a->device_keys, &device, sizeof(device));
+    uint32_t at = ct_key_table_add(&a->device_keys, &device, sizeof(device));
     a->devices = ct_memory_grow(a->devices, &a->devices_size, at + 1, sizeof(*a->devices));
     a->devices[at].device = device;
     ct_activity_sum(&a->devices[at], from);
@@ -67,7 +67,7 @@ static void add_device(struct ct_merged_activity *a, const struct ct_file_activi
 
 static void add_gap(struct ct_merged_activity *a, const struct ct_file_gap *from, uint32_t device)
 {
-    uint32_t key[] = {device, from->octave}, at = ct_intern_add(&a->gap_keys, key, sizeof(key));
+    uint32_t key[] = {device, from->octave}, at = ct_key_table_add(&a->gap_keys, key, sizeof(key));
     a->gaps = ct_memory_grow(a->gaps, &a->gaps_size, at + 1, sizeof(*a->gaps));
     struct ct_file_gap *to = &a->gaps[at];
     to->device = device;
@@ -81,7 +81,7 @@ static void add_transfer(struct ct_merged_activity *a, const struct ct_file_tran
                          uint32_t row)
 {
     uint32_t key[] = {row, from->octave, from->from, from->to};
-    uint32_t at = ct_intern_add(&a->transfer_keys, key, sizeof(key));
+    uint32_t at = ct_key_table_add(&a->transfer_keys, key, sizeof(key));
     a->transfers = ct_memory_grow(a->transfers, &a->transfers_size, at + 1, sizeof(*a->transfers));
     struct ct_file_transfer *to = &a->transfers[at];
     to->row = row;
@@ -131,9 +131,9 @@ double ct_activity_coverage(const struct ct_merged *m, uint32_t device)
 
 void ct_activity_free(struct ct_merged_activity *a)
 {
-    ct_intern_free(&a->device_keys);
-    ct_intern_free(&a->gap_keys);
-    ct_intern_free(&a->transfer_keys);
+    ct_key_table_free(&a->device_keys);
+    ct_key_table_free(&a->gap_keys);
+    ct_key_table_free(&a->transfer_keys);
     free(a->devices);
     free(a->gaps);
     free(a->transfers);

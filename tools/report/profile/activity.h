@@ -5,17 +5,17 @@
 
 #include "cutrace/format.h"
 #include "format/read.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 
 /* Elements as in a file, with our devices and rows. All zero at first. */
 struct ct_merged_activity {
-    struct ct_intern device_keys; /* by device */
+    struct ct_key_table device_keys; /* by device */
     struct ct_file_activity *devices;
     size_t devices_size;
-    struct ct_intern gap_keys; /* by device and octave */
+    struct ct_key_table gap_keys; /* by device and octave */
     struct ct_file_gap *gaps;
     size_t gaps_size;
-    struct ct_intern transfer_keys; /* by row, octave and kinds of memory */
+    struct ct_key_table transfer_keys; /* by row, octave and kinds of memory */
     struct ct_file_transfer *transfers;
     size_t transfers_size;
 };

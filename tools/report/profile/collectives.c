@@ -9,7 +9,7 @@
 static void add_row(struct ct_merged_collectives *c, const struct ct_file_collective *from)
 {
     uint32_t key[] = {from->collective, from->datatype, from->ranks, from->octave};
-    uint32_t at = ct_intern_add(&c->keys, key, sizeof(key));
+    uint32_t at = ct_key_table_add(&c->keys, key, sizeof(key));
     c->rows = ct_memory_grow(c->rows, &c->size, (size_t)at + 1, sizeof(*c->rows));
     struct ct_file_collective *to = &c->rows[at];
     to->collective = from->collective;
@@ -36,7 +36,7 @@ void ct_collectives_add(struct ct_merged_collectives *c, const struct ct_summary
 
 void ct_collectives_free(struct ct_merged_collectives *c)
 {
-    ct_intern_free(&c->keys);
+    ct_key_table_free(&c->keys);
     free(c->rows);
     memset(c, 0, sizeof(*c));
 }

@@ -5,11 +5,11 @@
 
 #include "cutrace/format.h"
 #include "format/read.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 
 /* Elements as in a file. All zero at first. */
 struct ct_merged_collectives {
-    struct ct_intern keys; /* by operation, type, ranks and size */
+    struct ct_key_table keys; /* by operation, type, ranks and size */
     struct ct_file_collective *rows;
     size_t size;
 };

@@ -13,7 +13,7 @@ static double scatter(double n, double total_ns, double square_ns2)
 }
 
 /* Adds an independent source of error to the mean. */
-static void add_variance(struct ct_estimate *mean, double variance, double freedom)
+static void add_variance(struct ct_stats_value *mean, double variance, double freedom)
 {
     if (!(variance > 0) || !(freedom > 0))
         return;
@@ -29,7 +29,7 @@ static void add_variance(struct ct_estimate *mean, double variance, double freed
  * Means of several processes scatter more than their operations make them, as everything of a
  * process is shared by all its operations: then the processes' scatter counts.
  */
-static void use_processes(struct ct_estimate *mean, const struct ct_file_spread *spread)
+static void use_processes(struct ct_stats_value *mean, const struct ct_file_spread *spread)
 {
     double k = (double)spread->processes;
     double variance = scatter(k, spread->mean_ns, spread->mean_square_ns2) / k;
@@ -82,9 +82,9 @@ struct ct_diff_side ct_diff_side_of_api(const struct ct_merged_api *api)
     return side;
 }
 
-struct ct_estimate ct_diff_side_total(const struct ct_diff_side *side)
+struct ct_stats_value ct_diff_side_total(const struct ct_diff_side *side)
 {
-    struct ct_estimate total = side->mean;
+    struct ct_stats_value total = side->mean;
     total.value *= side->calls;
     total.variance *= side->calls * side->calls;
     total.doubt *= side->calls;

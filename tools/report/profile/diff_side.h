@@ -9,7 +9,7 @@ struct ct_diff_side {
     double calls;
     double timed; /* values in the histogram, before they stand for others */
     double total_ns;
-    struct ct_estimate mean; /* of one operation, ns; without operations timed all zero */
+    struct ct_stats_value mean; /* of one operation, ns; without operations timed all zero */
     const struct ct_merged_hist *hist;
 };
 
@@ -17,6 +17,6 @@ struct ct_diff_side ct_diff_side_of_row(const struct ct_merged_row *row, bool ra
 struct ct_diff_side ct_diff_side_of_api(const struct ct_merged_api *api);
 
 /* The mean times the calls, whose number is exact. */
-struct ct_estimate ct_diff_side_total(const struct ct_diff_side *side);
+struct ct_stats_value ct_diff_side_total(const struct ct_diff_side *side);
 
 #endif

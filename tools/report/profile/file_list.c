@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/profile/files.h"
 
 static void add(struct ct_file_list *list, char *path)
@@ -65,7 +65,7 @@ static bool add_directory(struct ct_file_list *list, const char *path, DIR *d)
     }
     list->left_out |= left_out;
     if (list->count == first && !left_out) {
-        ct_complain(path, "has no profiles in it");
+        ct_file_error(path, "has no profiles in it");
         return false;
     }
     if (list->count > first)
@@ -81,7 +81,7 @@ bool ct_files_add(struct ct_file_list *list, const char *path)
         return true;
     }
     if (!d) {
-        ct_complain(path, strerror(errno));
+        ct_file_error(path, strerror(errno));
         return false;
     }
     bool good = add_directory(list, path, d);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "format/payload.h"
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/names.h"
 #include "report/profile/encode.h"
 #include "report/progress.h"
@@ -79,7 +79,7 @@ static void complain_of(const struct failure *f)
                          "; what came last is missing, taken is the state before, %.3f s after the "
                          "start%s",
                          (double)f->after_ns / 1e9, f->is_empty ? ", which has no operations" : "");
-    ct_complain(f->path, text.data);
+    ct_file_error(f->path, text.data);
     ct_string_free(&text);
 }
 
@@ -197,7 +197,7 @@ static void work_together(struct crew *crew, unsigned threads)
 /* A process is there twice when a merged file is named beside the files it was made of. */
 static bool is_each_once(const struct ct_merged *m)
 {
-    struct ct_intern keys = {0};
+    struct ct_key_table keys = {0};
     size_t i = 0;
     for (; i < m->process_count && keys.count == i; i++)
         ct_merge_process_key(&keys, &m->processes[i], ct_merge_name(m, m->processes[i].host));
@@ -205,9 +205,9 @@ static bool is_each_once(const struct ct_merged *m)
     if (!once) {
         char process[64];
         snprintf(process, sizeof(process), "process %u", m->processes[i - 1].pid);
-        ct_complain(process, "is in more than one of the files, and counted each time");
+        ct_file_error(process, "is in more than one of the files, and counted each time");
     }
-    ct_intern_free(&keys);
+    ct_key_table_free(&keys);
     return once;
 }
 

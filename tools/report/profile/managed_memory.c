@@ -31,7 +31,7 @@ void ct_managed_memory_add(struct ct_managed_memory *m, const struct ct_summary 
     for (size_t i = 0; i < s->unified_count; i++) {
         const struct ct_file_unified *from = &s->unified[i];
         uint32_t device = from->kind == CT_UNIFIED_CPU_FAULTS ? 0 : device_map[from->device];
-        uint32_t key[] = {device, from->kind}, at = ct_intern_add(&m->keys, key, sizeof(key));
+        uint32_t key[] = {device, from->kind}, at = ct_key_table_add(&m->keys, key, sizeof(key));
         m->rows = ct_memory_grow(m->rows, &m->size, (size_t)at + 1, sizeof(*m->rows));
         m->rows[at].device = device;
         m->rows[at].kind = from->kind;
@@ -50,7 +50,7 @@ const struct ct_file_unified *ct_managed_memory_find(const struct ct_managed_mem
 
 void ct_managed_memory_free(struct ct_managed_memory *m)
 {
-    ct_intern_free(&m->keys);
+    ct_key_table_free(&m->keys);
     free(m->rows);
     memset(m, 0, sizeof(*m));
 }

@@ -5,11 +5,11 @@
 
 #include "cutrace/format.h"
 #include "format/read.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 
 /* Elements as in a file, with our devices. All zero at first. */
 struct ct_managed_memory {
-    struct ct_intern keys; /* by device and kind; faults of the CPU by kind alone */
+    struct ct_key_table keys; /* by device and kind; faults of the CPU by kind alone */
     struct ct_file_unified *rows;
     size_t size;
 };

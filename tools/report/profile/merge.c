@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/names.h"
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 #include "report/profile/sizes.h"
 #include "report/profile/spread.h"
 
@@ -13,20 +13,20 @@
 
 static uint32_t name_of(struct ct_merged *m, const struct ct_summary *s, uint32_t offset)
 {
-    return ct_intern_text(&m->names, ct_summary_text(s, offset));
+    return ct_key_table_text(&m->names, ct_summary_text(s, offset));
 }
 
 /* A kernel's name, or that of its group, which is made once. */
 static uint32_t kernel_name(struct ct_merged *m, const char *name)
 {
     if (!m->grouped)
-        return ct_intern_text(&m->names, name);
-    uint32_t known = m->full_names.count, full = ct_intern_text(&m->full_names, name);
+        return ct_key_table_text(&m->names, name);
+    uint32_t known = m->full_names.count, full = ct_key_table_text(&m->full_names, name);
     m->groups = ct_memory_grow(m->groups, &m->groups_size, full + 1, sizeof(*m->groups));
     if (full == known) {
         struct ct_string group = {0};
         ct_name_kernel(&group, name, CT_NAMES_GROUPED);
-        m->groups[full] = ct_intern_text(&m->names, group.data);
+        m->groups[full] = ct_key_table_text(&m->names, group.data);
         ct_string_free(&group);
     }
     return m->groups[full];
@@ -34,15 +34,15 @@ static uint32_t kernel_name(struct ct_merged *m, const char *name)
 
 static void add_member(struct ct_merged *m, uint32_t row, const char *name)
 {
-    uint32_t key[] = {row, ct_intern_text(&m->full_names, name)};
+    uint32_t key[] = {row, ct_key_table_text(&m->full_names, name)};
     _Static_assert(sizeof(key) == sizeof(struct ct_merged_member), "a member is its own key");
-    ct_intern_add(&m->members, key, sizeof(key));
+    ct_key_table_add(&m->members, key, sizeof(key));
 }
 
 struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i)
 {
     struct ct_merged_member member;
-    memcpy(&member, ct_intern_get(&m->members, i), sizeof(member));
+    memcpy(&member, ct_key_table_get(&m->members, i), sizeof(member));
     return member;
 }
 
@@ -60,7 +60,7 @@ static uint32_t device_key(struct ct_merged *m, const struct ct_file_device *d, 
         key.ordinal = d->ordinal;
         key.name = name;
     }
-    return ct_intern_add(&m->device_keys, &key, sizeof(key));
+    return ct_key_table_add(&m->device_keys, &key, sizeof(key));
 }
 
 static uint32_t model_of(struct ct_merged *m, const struct ct_file_device *d, uint32_t name,
@@ -70,7 +70,8 @@ static uint32_t model_of(struct ct_merged *m, const struct ct_file_device *d, ui
         uint64_t memory_bytes;
         uint32_t name, sm_count, compute_major, compute_minor;
     } key = {d->memory_bytes, name, d->sm_count, d->compute_major, d->compute_minor};
-    uint32_t known = m->model_keys.count, model = ct_intern_add(&m->model_keys, &key, sizeof(key));
+    uint32_t known = m->model_keys.count,
+             model = ct_key_table_add(&m->model_keys, &key, sizeof(key));
     m->models = ct_memory_grow(m->models, &m->models_size, model + 1, sizeof(*m->models));
     if (model == known)
         m->models[model] = device;
@@ -196,20 +197,20 @@ static void map_contents(struct ct_merged *m, const struct ct_summary *s)
         for (end = i; end < count && m->nodes[end].graph_row == row; end++)
             content[end - i] = content_of(&m->nodes[end]);
         m->node_map[row] = i;
-        m->content_map[row] = ct_intern_add(&m->contents, content, (end - i) * sizeof(*content));
+        m->content_map[row] = ct_key_table_add(&m->contents, content, (end - i) * sizeof(*content));
     }
     free(content);
 }
 
 size_t ct_merge_content_count(const struct ct_merged *m, uint32_t content)
 {
-    return ct_intern_len(&m->contents, content) / sizeof(struct ct_file_node);
+    return ct_key_table_len(&m->contents, content) / sizeof(struct ct_file_node);
 }
 
 struct ct_file_node ct_merge_content(const struct ct_merged *m, uint32_t content, size_t i)
 {
     struct ct_file_node node;
-    memcpy(&node, ct_intern_get(&m->contents, content) + i * sizeof(node), sizeof(node));
+    memcpy(&node, ct_key_table_get(&m->contents, content) + i * sizeof(node), sizeof(node));
     return node;
 }
 
@@ -254,7 +255,7 @@ static uint32_t row_name(struct ct_merged *m, const struct ct_summary *s, size_t
 {
     const struct ct_file_row *row = &s->rows[i];
     if (m->content_map[i] != CT_MERGE_NONE)
-        return ct_intern_text(&m->names, "");
+        return ct_key_table_text(&m->names, "");
     if (row->kind == CT_ROW_KERNEL)
         return kernel_name(m, ct_summary_text(s, row->name));
     return name_of(m, s, row->name);
@@ -275,7 +276,7 @@ static struct ct_merged_row *row_of(struct ct_merged *m, const struct ct_summary
     const struct ct_file_row *from = &s->rows[i];
     uint32_t key[] = {from->kind, from->detail, m->device_map[from->device], row_name(m, s, i),
                       m->content_map[i]};
-    uint32_t known = m->row_keys.count, at = ct_intern_add(&m->row_keys, key, sizeof(key));
+    uint32_t known = m->row_keys.count, at = ct_key_table_add(&m->row_keys, key, sizeof(key));
     m->rows = ct_memory_grow(m->rows, &m->rows_size, at + 1, sizeof(*m->rows));
     struct ct_merged_row *to = &m->rows[at];
     m->row_map[i] = at;
@@ -341,7 +342,7 @@ static void add_buckets(struct ct_merged_hist *to, const struct ct_summary *s, u
                         uint32_t count)
 {
     if (count)
-        ct_hist_merge(to, s->buckets + first, count);
+        ct_merged_hist_merge(to, s->buckets + first, count);
 }
 
 static void add_shape(struct ct_merged_row *to, const struct ct_file_shape *shape)
@@ -401,8 +402,8 @@ static struct ct_merged_row *row_of_its_own(const struct ct_merged_row *from)
     to->shape_size = from->shape_count;
     to->nodes = ct_memory_copy(from->nodes, from->node_count * sizeof(*from->nodes));
     to->hist = to->raw_hist = (struct ct_merged_hist){0};
-    ct_hist_merge(&to->hist, from->hist.buckets, from->hist.count);
-    ct_hist_merge(&to->raw_hist, from->raw_hist.buckets, from->raw_hist.count);
+    ct_merged_hist_merge(&to->hist, from->hist.buckets, from->hist.count);
+    ct_merged_hist_merge(&to->raw_hist, from->raw_hist.buckets, from->raw_hist.count);
     to->sizes = NULL;
     ct_sizes_merge(&to->sizes, from->sizes);
     return to;
@@ -418,8 +419,8 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
     for (size_t i = 0; i < more->shape_count; i++)
         add_shape(to, &more->shapes[i]);
     add_nodes(to, more->nodes, more->node_count);
-    ct_hist_merge(&to->hist, more->hist.buckets, more->hist.count);
-    ct_hist_merge(&to->raw_hist, more->raw_hist.buckets, more->raw_hist.count);
+    ct_merged_hist_merge(&to->hist, more->hist.buckets, more->hist.count);
+    ct_merged_hist_merge(&to->raw_hist, more->raw_hist.buckets, more->raw_hist.count);
     ct_sizes_merge(&to->sizes, more->sizes);
     return to;
 }
@@ -446,7 +447,7 @@ static struct ct_merged_api *api_of(struct ct_merged *m, const struct ct_summary
 {
     const struct ct_file_api *from = &s->apis[i];
     uint32_t key[] = {name_of(m, s, from->name), from->flags & CT_API_RUNTIME};
-    uint32_t known = m->api_keys.count, at = ct_intern_add(&m->api_keys, key, sizeof(key));
+    uint32_t known = m->api_keys.count, at = ct_key_table_add(&m->api_keys, key, sizeof(key));
     m->apis = ct_memory_grow(m->apis, &m->apis_size, at + 1, sizeof(*m->apis));
     if (at == known)
         m->apis[at].sum =
@@ -478,8 +479,8 @@ static void add_apis(struct ct_merged *m, const struct ct_summary *s)
 
 void ct_merge_note(struct ct_merged *m, uint32_t kind, const char *text, uint64_t count)
 {
-    uint32_t key[] = {kind, ct_intern_text(&m->names, text)};
-    uint32_t at = ct_intern_add(&m->note_keys, key, sizeof(key));
+    uint32_t key[] = {kind, ct_key_table_text(&m->names, text)};
+    uint32_t at = ct_key_table_add(&m->note_keys, key, sizeof(key));
     m->notes = ct_memory_grow(m->notes, &m->notes_size, at + 1, sizeof(*m->notes));
     m->notes[at].kind = kind;
     m->notes[at].text = key[1];
@@ -509,12 +510,12 @@ static void add_streams(struct ct_merged *m, const struct ct_summary *s)
     m->stream_count = s->streams_count;
 }
 
-uint32_t ct_merge_process_key(struct ct_intern *keys, const struct ct_file_process *p,
+uint32_t ct_merge_process_key(struct ct_key_table *keys, const struct ct_file_process *p,
                               const char *host)
 {
     struct ct_string text = {0};
     ct_string_printf(&text, "%u %llu %s", p->pid, (unsigned long long)p->start_unix_ns, host);
-    uint32_t key = ct_intern_text(keys, text.data);
+    uint32_t key = ct_key_table_text(keys, text.data);
     ct_string_free(&text);
     return key;
 }
@@ -563,7 +564,7 @@ static void add_all(struct ct_merged *m, const struct ct_summary *s, bool groupe
     add_apis(m, s);
     add_notes(m, s);
     ct_activity_add(&m->activity, s, m->device_map, m->row_map);
-    ct_allocated_add(&m->allocated, s, m->device_map);
+    ct_allocations_add(&m->allocated, s, m->device_map);
     ct_collectives_add(&m->collectives, s);
     ct_managed_memory_add(&m->managed, s, m->device_map);
     ct_ranges_add(m, s);
@@ -586,7 +587,7 @@ void ct_merge_add_sum(struct ct_merged *m, const struct ct_summary *s, const str
     for (uint32_t i = 0; i < from->members.count; i++) {
         struct ct_merged_member member = ct_merge_member(from, i);
         uint32_t row = m->row_map[member.row];
-        add_member(m, row, ct_intern_get(&from->full_names, member.name));
+        add_member(m, row, ct_key_table_get(&from->full_names, member.name));
         keep_common(&m->rows[row].sum, &from->rows[member.row].sum);
     }
     for (uint32_t i = 0; i < from->row_keys.count; i++)
@@ -604,18 +605,18 @@ void ct_merge_free(struct ct_merged *m)
     }
     for (uint32_t i = 0; i < m->api_keys.count; i++)
         free(m->apis[i].hist.buckets);
-    struct ct_intern *tables[] = {&m->names,    &m->full_names,  &m->members,
-                                  &m->contents, &m->device_keys, &m->model_keys,
-                                  &m->row_keys, &m->api_keys,    &m->note_keys};
+    struct ct_key_table *tables[] = {&m->names,    &m->full_names,  &m->members,
+                                     &m->contents, &m->device_keys, &m->model_keys,
+                                     &m->row_keys, &m->api_keys,    &m->note_keys};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        ct_intern_free(tables[i]);
+        ct_key_table_free(tables[i]);
     void *arrays[] = {m->groups,     m->devices, m->models,      m->rows,    m->apis,
                       m->notes,      m->streams, m->processes,   m->totals,  m->nodes,
                       m->device_map, m->row_map, m->content_map, m->api_map, m->node_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
     ct_activity_free(&m->activity);
-    ct_allocated_free(&m->allocated);
+    ct_allocations_free(&m->allocated);
     ct_collectives_free(&m->collectives);
     ct_managed_memory_free(&m->managed);
     ct_ranges_free(&m->ranges);

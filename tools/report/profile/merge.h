@@ -14,9 +14,9 @@
 #include "cutrace/format.h"
 #include "format/read.h"
 #include "report/profile/activity.h"
-#include "report/profile/allocated.h"
+#include "report/profile/allocations.h"
 #include "report/profile/collectives.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 #include "report/profile/managed_memory.h"
 #include "report/profile/ranges.h"
 #include "report/profile/stacks.h"
@@ -88,26 +88,26 @@ struct ct_merged {
     bool details; /* keep histograms, shapes and streams */
     bool grouped; /* kernels of one group are one row: see kernel_group.h */
     enum ct_devices_as devices_as;
-    struct ct_intern names;
-    struct ct_intern full_names; /* of kernels in groups */
-    uint32_t *groups;            /* their groups: of names */
+    struct ct_key_table names;
+    struct ct_key_table full_names; /* of kernels in groups */
+    uint32_t *groups;               /* their groups: of names */
     size_t groups_size;
-    struct ct_intern members;  /* struct ct_merged_member */
-    struct ct_intern contents; /* of graphs: struct ct_file_node, without times */
+    struct ct_key_table members;  /* struct ct_merged_member */
+    struct ct_key_table contents; /* of graphs: struct ct_file_node, without times */
 
-    struct ct_intern device_keys; /* numbers are indices of the array, here and below */
+    struct ct_key_table device_keys; /* numbers are indices of the array, here and below */
     struct ct_merged_device *devices;
     size_t devices_size;
-    struct ct_intern model_keys;
+    struct ct_key_table model_keys;
     uint32_t *models; /* the first device of each */
     size_t models_size;
-    struct ct_intern row_keys;
+    struct ct_key_table row_keys;
     struct ct_merged_row *rows;
     size_t rows_size;
-    struct ct_intern api_keys;
+    struct ct_key_table api_keys;
     struct ct_merged_api *apis;
     size_t apis_size;
-    struct ct_intern note_keys;
+    struct ct_key_table note_keys;
     struct ct_file_note *notes;
     size_t notes_size;
 
@@ -117,7 +117,7 @@ struct ct_merged {
     struct ct_file_total *totals; /* of the processes, by index */
     size_t totals_size;
     struct ct_merged_activity activity;
-    struct ct_merged_allocated allocated;
+    struct ct_merged_allocations allocated;
     struct ct_merged_collectives collectives;
     struct ct_managed_memory managed;
     struct ct_merged_ranges ranges;
@@ -162,12 +162,12 @@ struct ct_merged_row *ct_merge_rows(struct ct_merged_row *sum, const struct ct_m
 void ct_merge_row_free(struct ct_merged_row *row);
 
 /* A number for a process, one and the same in whatever file the process is. */
-uint32_t ct_merge_process_key(struct ct_intern *keys, const struct ct_file_process *p,
+uint32_t ct_merge_process_key(struct ct_key_table *keys, const struct ct_file_process *p,
                               const char *host);
 
 static inline const char *ct_merge_name(const struct ct_merged *m, uint32_t name)
 {
-    return ct_intern_get(&m->names, name);
+    return ct_key_table_get(&m->names, name);
 }
 
 struct ct_merged_member ct_merge_member(const struct ct_merged *m, uint32_t i);

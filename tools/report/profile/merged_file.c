@@ -13,7 +13,7 @@
 
 #include "format/payload.h"
 #include "format/write.h"
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/files/atomic_replace.h"
 #include "report/files/tmpfile.h"
 #include "report/profile/encode.h"
@@ -24,7 +24,7 @@ static bool refuse(const char *path, const char *what, const char *reason)
 {
     struct ct_string text = {0};
     ct_string_printf(&text, "%s%s", what, reason);
-    ct_complain(path, text.data);
+    ct_file_error(path, text.data);
     ct_string_free(&text);
     return false;
 }
@@ -136,7 +136,7 @@ static bool list_files(struct ct_file_list *list, const struct ct_options *o)
 static size_t count_known(const struct ct_merged *m, const struct ct_summary *s,
                           const struct ct_file_process *processes, size_t count)
 {
-    struct ct_intern keys = {0};
+    struct ct_key_table keys = {0};
     size_t known = 0;
     for (size_t i = 0; i < m->process_count; i++)
         ct_merge_process_key(&keys, &m->processes[i], ct_merge_name(m, m->processes[i].host));
@@ -144,7 +144,7 @@ static size_t count_known(const struct ct_merged *m, const struct ct_summary *s,
     for (size_t i = 0; i < count; i++)
         known += ct_merge_process_key(&keys, &processes[i], ct_summary_text(s, processes[i].host)) <
                  others;
-    ct_intern_free(&keys);
+    ct_key_table_free(&keys);
     return known;
 }
 

@@ -47,7 +47,7 @@ void ct_pairs_key(struct ct_string *key, const struct ct_merged *m, const struct
 
 static struct ct_pair *pair_of(struct ct_pairs *p, struct ct_string *key)
 {
-    uint32_t at = ct_intern_add(&p->keys, key->data, key->len);
+    uint32_t at = ct_key_table_add(&p->keys, key->data, key->len);
     p->pairs = ct_memory_grow(p->pairs, &p->size, at + 1, sizeof(*p->pairs));
     p->count = p->keys.count;
     ct_string_free(key);
@@ -97,7 +97,7 @@ static void add_side(struct ct_pairs *p, const struct ct_merged *m, bool after, 
 static void test(struct ct_pair *pair)
 {
     const struct ct_diff_side *a = &pair->before, *b = &pair->after;
-    struct ct_estimate a_total = ct_diff_side_total(a), b_total = ct_diff_side_total(b);
+    struct ct_stats_value a_total = ct_diff_side_total(a), b_total = ct_diff_side_total(b);
     pair->total_p = pair->mean_p = pair->half_ns = pair->ranks.p = NAN;
     if (!(a->timed > 0) || !(b->timed > 0))
         return;
@@ -170,18 +170,18 @@ void ct_pairs_free(struct ct_pairs *p)
     for (size_t i = 0; i < p->count; i++)
         ct_string_free(&p->pairs[i].name);
     free(p->pairs);
-    ct_intern_free(&p->keys);
+    ct_key_table_free(&p->keys);
 }
 
 /* ---- all together ---- */
 
-struct ct_estimate ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after)
+struct ct_stats_value ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after)
 {
-    struct ct_estimate sum = {0};
+    struct ct_stats_value sum = {0};
     double parts = 0;
     for (size_t i = 0; i < p->count; i++) {
         const struct ct_pair *pair = &p->pairs[i];
-        struct ct_estimate one = ct_diff_side_total(after ? &pair->after : &pair->before);
+        struct ct_stats_value one = ct_diff_side_total(after ? &pair->after : &pair->before);
         if (pair->gpu != gpu)
             continue;
         sum.value += one.value;
@@ -196,8 +196,8 @@ struct ct_estimate ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after
 /* An operation that ran once may be as long as it was by chance: all of its change is in doubt. */
 double ct_pairs_total_p(const struct ct_pairs *p, bool gpu)
 {
-    struct ct_estimate before = ct_pairs_total(p, gpu, false);
-    struct ct_estimate after = ct_pairs_total(p, gpu, true);
+    struct ct_stats_value before = ct_pairs_total(p, gpu, false);
+    struct ct_stats_value after = ct_pairs_total(p, gpu, true);
     for (size_t i = 0; i < p->count; i++) {
         const struct ct_pair *pair = &p->pairs[i];
         bool known = pair->before.mean.freedom > 0 || !(pair->before.calls > 0);

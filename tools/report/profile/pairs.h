@@ -21,7 +21,7 @@ struct ct_pairs {
     struct ct_pair *pairs;
     size_t count;
     size_t size;
-    struct ct_intern keys;
+    struct ct_key_table keys;
 };
 
 /*
@@ -39,7 +39,7 @@ void ct_pairs_key(struct ct_string *key, const struct ct_merged *m,
                   const struct ct_merged_row *row);
 
 /* All operations, or functions, of one side. */
-struct ct_estimate ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after);
+struct ct_stats_value ct_pairs_total(const struct ct_pairs *p, bool gpu, bool after);
 
 /* Probability of the change of all together by chance. */
 double ct_pairs_total_p(const struct ct_pairs *p, bool gpu);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/profile/hist.h"
 #include "report/profile/merge.h"
+#include "report/profile/merged_hist.h"
 
 static uint32_t text_of(struct ct_merged *m, const struct ct_summary *s, uint32_t offset)
 {
-    return ct_intern_text(&m->names, ct_summary_text(s, offset));
+    return ct_key_table_text(&m->names, ct_summary_text(s, offset));
 }
 
 static void add_threads(struct ct_merged *m, const struct ct_summary *s)
@@ -20,7 +20,7 @@ static void add_threads(struct ct_merged *m, const struct ct_summary *s)
     for (size_t i = 0; i < s->threads_count; i++) {
         uint32_t key[] = {(uint32_t)i, text_of(m, s, s->threads[i].name)};
         uint32_t known = r->thread_keys.count,
-                 at = ct_intern_add(&r->thread_keys, key, sizeof(key));
+                 at = ct_key_table_add(&r->thread_keys, key, sizeof(key));
         r->threads = ct_memory_grow(r->threads, &r->threads_size, at + 1, sizeof(*r->threads));
         struct ct_file_thread *to = &r->threads[at];
         if (at == known)
@@ -52,7 +52,7 @@ static void add_range(struct ct_merged *m, const struct ct_summary *s, size_t i)
     uint32_t key[] = {from->parent ? r->range_map[from->parent - 1] + 1 : 0,
                       r->thread_map[from->thread], text_of(m, s, from->domain),
                       text_of(m, s, from->name), from->style};
-    uint32_t known = r->range_keys.count, at = ct_intern_add(&r->range_keys, key, sizeof(key));
+    uint32_t known = r->range_keys.count, at = ct_key_table_add(&r->range_keys, key, sizeof(key));
     r->ranges = ct_memory_grow(r->ranges, &r->ranges_size, at + 1, sizeof(*r->ranges));
     r->hists = ct_memory_grow(r->hists, &r->hists_size, at + 1, sizeof(*r->hists));
     if (at == known)
@@ -64,7 +64,7 @@ static void add_range(struct ct_merged *m, const struct ct_summary *s, size_t i)
                                                .color = from->color};
     add_figures(&r->ranges[at], from);
     if (m->details && from->bucket_count)
-        ct_hist_merge(&r->hists[at], s->buckets + from->bucket_first, from->bucket_count);
+        ct_merged_hist_merge(&r->hists[at], s->buckets + from->bucket_first, from->bucket_count);
     r->range_map[i] = at;
 }
 
@@ -77,11 +77,11 @@ static void add_count(struct ct_file_cell *to, const struct ct_file_cell *from)
 }
 
 /* The cell of a key in an array that grows with the keys. */
-static void add_cell(struct ct_intern *keys, struct ct_file_cell **cells, size_t *size,
+static void add_cell(struct ct_key_table *keys, struct ct_file_cell **cells, size_t *size,
                      const struct ct_file_cell *from)
 {
     uint32_t key[] = {from->range, from->section, from->index};
-    uint32_t at = ct_intern_add(keys, key, sizeof(key));
+    uint32_t at = ct_key_table_add(keys, key, sizeof(key));
     *cells = ct_memory_grow(*cells, size, at + 1, sizeof(**cells));
     struct ct_file_cell *to = &(*cells)[at];
     to->range = from->range;
@@ -111,9 +111,9 @@ void ct_ranges_free(struct ct_merged_ranges *r)
 {
     for (uint32_t i = 0; i < r->range_keys.count; i++)
         free(r->hists[i].buckets);
-    ct_intern_free(&r->thread_keys);
-    ct_intern_free(&r->range_keys);
-    ct_intern_free(&r->cell_keys);
+    ct_key_table_free(&r->thread_keys);
+    ct_key_table_free(&r->range_keys);
+    ct_key_table_free(&r->cell_keys);
     void *arrays[] = {r->threads, r->ranges, r->hists, r->cells, r->thread_map, r->range_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
@@ -142,12 +142,12 @@ void ct_range_fold(struct ct_string *out, const char *name)
 
 struct grouping {
     const struct ct_merged *m;
-    struct ct_intern keys;
-    struct ct_intern folded;
+    struct ct_key_table keys;
+    struct ct_key_table folded;
     uint32_t *group_of; /* groups, by range */
     struct ct_range_group *groups;
     size_t groups_size;
-    struct ct_intern cell_keys;
+    struct ct_key_table cell_keys;
     struct ct_file_cell *cells; /* range: the group */
     size_t cells_size;
     size_t *seen; /* by group: the last cell that was added to it, plus one */
@@ -157,7 +157,7 @@ static uint32_t folded_name(struct grouping *g, uint32_t name)
 {
     struct ct_string text = {0};
     ct_range_fold(&text, ct_merge_name(g->m, name));
-    uint32_t at = ct_intern_text(&g->folded, text.data);
+    uint32_t at = ct_key_table_text(&g->folded, text.data);
     ct_string_free(&text);
     return at;
 }
@@ -169,7 +169,7 @@ static void add_to_group(struct grouping *g, uint32_t i, unsigned by)
     uint32_t key[] = {by & CT_GROUP_BY_THREAD ? from->thread : 0,
                       by & CT_GROUP_BY_STYLE ? from->style : 0, from->domain,
                       by & CT_GROUP_FOLDED ? folded_name(g, from->name) : from->name};
-    uint32_t known = g->keys.count, at = ct_intern_add(&g->keys, key, sizeof(key));
+    uint32_t known = g->keys.count, at = ct_key_table_add(&g->keys, key, sizeof(key));
     g->groups = ct_memory_grow(g->groups, &g->groups_size, at + 1, sizeof(*g->groups));
     if (at == known) {
         g->groups[at].range = i;
@@ -178,7 +178,7 @@ static void add_to_group(struct grouping *g, uint32_t i, unsigned by)
     g->groups[at].is_folded |= r->ranges[g->groups[at].range].name != from->name;
     add_figures(&g->groups[at].sum, from);
     if (r->hists[i].count)
-        ct_hist_merge(g->groups[at].hist, r->hists[i].buckets, r->hists[i].count);
+        ct_merged_hist_merge(g->groups[at].hist, r->hists[i].buckets, r->hists[i].count);
     g->group_of[i] = at;
 }
 
@@ -293,9 +293,9 @@ void ct_range_groups(struct ct_range_groups *out, const struct ct_merged *m, uns
     sorted = m;
     if (out->count)
         qsort(out->groups, out->count, sizeof(*out->groups), by_name);
-    ct_intern_free(&g.keys);
-    ct_intern_free(&g.folded);
-    ct_intern_free(&g.cell_keys);
+    ct_key_table_free(&g.keys);
+    ct_key_table_free(&g.folded);
+    ct_key_table_free(&g.cell_keys);
     free(g.group_of);
     free(g.seen);
 }

@@ -9,21 +9,21 @@
 #include "cutrace/format.h"
 #include "format/read.h"
 #include "report/memory.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 
 struct ct_merged;
 struct ct_merged_hist;
 
 struct ct_merged_ranges {
-    struct ct_intern thread_keys;   /* numbers are indices of the array, here and below */
+    struct ct_key_table thread_keys; /* numbers are indices of the array, here and below */
     struct ct_file_thread *threads; /* name: of ct_merged.names; tid 0: not the same in all files */
     size_t threads_size;
-    struct ct_intern range_keys;
+    struct ct_key_table range_keys;
     struct ct_file_range *ranges; /* texts: of ct_merged.names; buckets: none, see below */
     size_t ranges_size;
     struct ct_merged_hist *hists; /* of ranges, where details are kept */
     size_t hists_size;
-    struct ct_intern cell_keys;
+    struct ct_key_table cell_keys;
     struct ct_file_cell *cells; /* of ct_merged.rows and .apis */
     size_t cells_size;
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 
 void ct_sizes_add(struct ct_merged_sizes *s, uint64_t bytes, uint64_t n)
 {
@@ -12,7 +12,7 @@ void ct_sizes_add(struct ct_merged_sizes *s, uint64_t bytes, uint64_t n)
     ct_merge_add_to(&s->count, n);
     s->total_bytes += each * count;
     s->square_bytes2 += each * each * count;
-    ct_hist_add(&s->hist, bytes, n);
+    ct_merged_hist_add(&s->hist, bytes, n);
 }
 
 void ct_sizes_merge(struct ct_merged_sizes **to, const struct ct_merged_sizes *from)
@@ -27,7 +27,7 @@ void ct_sizes_merge(struct ct_merged_sizes **to, const struct ct_merged_sizes *f
     ct_merge_add_to(&s->count, from->count);
     s->total_bytes += from->total_bytes;
     s->square_bytes2 += from->square_bytes2;
-    ct_hist_merge(&s->hist, from->hist.buckets, from->hist.count);
+    ct_merged_hist_merge(&s->hist, from->hist.buckets, from->hist.count);
 }
 
 void ct_sizes_free(struct ct_merged_sizes *s)

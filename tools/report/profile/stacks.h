@@ -5,7 +5,7 @@
 
 #include "cutrace/format.h"
 #include "format/read.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
 
 struct ct_merged;
 
@@ -21,19 +21,19 @@ struct ct_inside {
 
 /* Elements as in a file, texts of ct_merged.names. All zero at first. */
 struct ct_merged_stacks {
-    struct ct_intern line_keys;
+    struct ct_key_table line_keys;
     struct ct_file_line *lines;
     size_t lines_size;
-    struct ct_intern module_keys;
+    struct ct_key_table module_keys;
     struct ct_file_module *modules; /* those that others are in come before these */
     size_t modules_size;
-    struct ct_intern frame_keys;
+    struct ct_key_table frame_keys;
     struct ct_file_frame *frames; /* those above come before what they called */
     size_t frames_size;
-    struct ct_intern keys;
+    struct ct_key_table keys;
     struct ct_file_stack *stacks;
     size_t stacks_size;
-    struct ct_intern inside_keys;
+    struct ct_key_table inside_keys;
     struct ct_inside *inside;
     size_t inside_size;
 

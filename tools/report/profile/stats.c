@@ -62,7 +62,8 @@ double ct_stats_student(double t, double freedom)
 /* ---- means ---- */
 
 /* Variance of the difference; its degrees of freedom by Welch and Satterthwaite. */
-static double variance_of(const struct ct_estimate *a, const struct ct_estimate *b, double *freedom)
+static double variance_of(const struct ct_stats_value *a, const struct ct_stats_value *b,
+                          double *freedom)
 {
     double sum = a->variance + b->variance;
     double parts = a->variance * a->variance / a->freedom + b->variance * b->variance / b->freedom;
@@ -70,7 +71,7 @@ static double variance_of(const struct ct_estimate *a, const struct ct_estimate 
     return sum;
 }
 
-double ct_stats_welch(const struct ct_estimate *a, const struct ct_estimate *b)
+double ct_stats_welch(const struct ct_stats_value *a, const struct ct_stats_value *b)
 {
     double freedom, beyond = fabs(b->value - a->value) - a->doubt - b->doubt;
     if (!(a->freedom > 0) || !(b->freedom > 0))
@@ -81,7 +82,7 @@ double ct_stats_welch(const struct ct_estimate *a, const struct ct_estimate *b)
     return variance > 0 ? ct_stats_student(beyond / sqrt(variance), freedom) : 0;
 }
 
-double ct_stats_half(const struct ct_estimate *a, const struct ct_estimate *b)
+double ct_stats_half(const struct ct_stats_value *a, const struct ct_stats_value *b)
 {
     double freedom;
     if (!(a->freedom > 0) || !(b->freedom > 0))

@@ -12,7 +12,7 @@ double ct_stats_student(double t, double freedom);
 double ct_stats_normal(double z);
 
 /* A mean, or a total. */
-struct ct_estimate {
+struct ct_stats_value {
     double value;
     double variance; /* by chance; averages away with more of the same */
     double freedom;  /* degrees of freedom of the variance; 0: it is not known */
@@ -23,10 +23,10 @@ struct ct_estimate {
  * Welch's t test of the hypothesis that the two differ by no more than their doubts together: the
  * distance beyond that, over its standard error. NAN: a variance is not known.
  */
-double ct_stats_welch(const struct ct_estimate *a, const struct ct_estimate *b);
+double ct_stats_welch(const struct ct_stats_value *a, const struct ct_stats_value *b);
 
 /* Half of the 95 % interval of the difference, the doubts included; NAN as above. */
-double ct_stats_half(const struct ct_estimate *a, const struct ct_estimate *b);
+double ct_stats_half(const struct ct_stats_value *a, const struct ct_stats_value *b);
 
 struct ct_ranks_test {
     double p;           /* NAN: a histogram is empty */

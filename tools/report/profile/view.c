@@ -268,20 +268,20 @@ static void rename_graph(struct ct_line *line, uint32_t number)
 /* Graphs have no names: graphs of equal size are told apart by their place in the table. */
 static void number_graphs(struct ct_view *v)
 {
-    struct ct_intern sizes = {0};
+    struct ct_key_table sizes = {0};
     uint32_t *seen = NULL;
     size_t seen_size = 0;
     for (size_t i = 0; i < v->count; i++) {
         struct ct_line *line = &v->lines[i];
         if (line->kind != CT_ROW_GRAPH)
             continue;
-        uint32_t at = ct_intern_add(&sizes, &line->detail, sizeof(line->detail));
+        uint32_t at = ct_key_table_add(&sizes, &line->detail, sizeof(line->detail));
         seen = ct_memory_grow(seen, &seen_size, at + 1, sizeof(*seen));
         if (++seen[at] > 1)
             rename_graph(line, seen[at]);
     }
     free(seen);
-    ct_intern_free(&sizes);
+    ct_key_table_free(&sizes);
 }
 
 static void name_line(struct ct_string *name, const struct ct_merged *m,
@@ -295,20 +295,20 @@ static void name_line(struct ct_string *name, const struct ct_merged *m,
 /* How many kernels are in each group, over the rows that make up its line. */
 static void count_names(struct ct_view *v, const struct ct_merged *m, const uint32_t *line_of)
 {
-    struct ct_intern known = {0};
+    struct ct_key_table known = {0};
     for (uint32_t i = 0; i < m->members.count; i++) {
         struct ct_merged_member member = ct_merge_member(m, i);
         uint32_t line = line_of[member.row], key[] = {line, member.name}, count = known.count;
-        if (line != CT_MERGE_NONE && ct_intern_add(&known, key, sizeof(key)) == count)
+        if (line != CT_MERGE_NONE && ct_key_table_add(&known, key, sizeof(key)) == count)
             v->lines[line].names++;
     }
-    ct_intern_free(&known);
+    ct_key_table_free(&known);
 }
 
 void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
                  const struct ct_view_options *o)
 {
-    struct ct_intern keys = {0}, bases = {0};
+    struct ct_key_table keys = {0}, bases = {0};
     size_t none = 0;
     uint32_t *line_of =
         ct_memory_grow(NULL, &none, (size_t)m->row_keys.count + 1, sizeof(*line_of));
@@ -323,8 +323,9 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
         if (base)
             name_line(&name, m, row, o);
         uint32_t key[] = {row->sum.kind, row->sum.detail,
-                          base ? ct_intern_text(&bases, name.data) : row->sum.name, row->content};
-        struct ct_line *line = line_at(v, line_of[i] = ct_intern_add(&keys, key, sizeof(key)));
+                          base ? ct_key_table_text(&bases, name.data) : row->sum.name,
+                          row->content};
+        struct ct_line *line = line_at(v, line_of[i] = ct_key_table_add(&keys, key, sizeof(key)));
         add_row(line, row, o->raw);
         attach_row(line, m, row);
         if (line->name) {
@@ -335,8 +336,8 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
             name_line(&name, m, row, o);
         line->name = name.data;
     }
-    ct_intern_free(&bases);
-    ct_intern_free(&keys);
+    ct_key_table_free(&bases);
+    ct_key_table_free(&keys);
     count_names(v, m, line_of);
     free(line_of);
     sort_lines(v);

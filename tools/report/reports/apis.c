@@ -2,7 +2,7 @@
 /* Report "apis". */
 #include "report/reports/apis.h"
 
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 
 enum {
     SHARE,
@@ -48,14 +48,15 @@ struct ct_cell ct_apis_quantile(const struct ct_merged_api *api, double share)
         return ct_cell_count(sum->min_ns);
     if (!api->hist.count)
         return ct_cell_none();
-    return ct_cell_count(ct_hist_quantile(&api->hist, share, sum->min_ns, sum->max_ns));
+    return ct_cell_count(ct_merged_hist_quantile(&api->hist, share, sum->min_ns, sum->max_ns));
 }
 
 /* Calls in the histogram may be fewer than all: the mean is that of all. */
 double ct_apis_deviation(const struct ct_file_api *sum)
 {
     double share = (double)sum->sampled / (double)sum->calls;
-    return ct_hist_deviation((double)sum->sampled, (double)sum->total_ns * share, sum->square_ns2);
+    return ct_merged_hist_deviation((double)sum->sampled, (double)sum->total_ns * share,
+                                    sum->square_ns2);
 }
 
 static void put(struct ct_sink *sink, const struct ct_view *v, const struct ct_line *line)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "copies": copies, memory sets and prefetches; and copies and sets in graphs. */
 #include "report/names.h"
-#include "report/reports/figures.h"
+#include "report/reports/line_figures.h"
 
 enum { BYTES, AVG_BYTES, THROUGHPUT, GPU, NAME, OWN };
 

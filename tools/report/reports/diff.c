@@ -137,8 +137,8 @@ static struct ct_cell when(bool known, struct ct_cell cell)
 
 static void put_all(struct ct_sink *sink, const struct ct_diff *s, bool gpu)
 {
-    struct ct_estimate before = ct_pairs_total(&s->pairs, gpu, false);
-    struct ct_estimate after = ct_pairs_total(&s->pairs, gpu, true);
+    struct ct_stats_value before = ct_pairs_total(&s->pairs, gpu, false);
+    struct ct_stats_value after = ct_pairs_total(&s->pairs, gpu, true);
     double change = after.value - before.value;
     ct_sink_row(sink, (struct ct_cell[ALL_COLUMNS]){
                           [WHAT] = ct_cell_text(types[gpu]),

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/hist.h"
-#include "report/profile/hist.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
+#include "report/profile/merged_hist.h"
 #include "report/reports.h"
 #include "report/trace/event_names.h"
 #include "report/trace/trace_options.h"
@@ -110,10 +110,10 @@ struct half {
 struct summary {
     struct ct_timeline tl;
     struct ct_event_names names;
-    struct ct_intern shown; /* names of kernels by file, where those of several are the same */
-    uint32_t *first_rows;   /* the first row that is shown so */
+    struct ct_key_table shown; /* names of kernels by file, where those of several are the same */
+    uint32_t *first_rows;      /* the first row that is shown so */
     size_t first_rows_size;
-    struct ct_intern keys;
+    struct ct_key_table keys;
     struct group *groups;
     size_t groups_size;
     struct half *halves;
@@ -166,7 +166,7 @@ static double median_ns(const struct times *t)
 
 static struct group *group_of(struct summary *s, const struct key *key)
 {
-    uint32_t number = ct_intern_add(&s->keys, key, sizeof(*key));
+    uint32_t number = ct_key_table_add(&s->keys, key, sizeof(*key));
     s->groups = ct_memory_grow(s->groups, &s->groups_size, (size_t)number + 1, sizeof(*s->groups));
     s->groups[number].key = *key;
     return &s->groups[number];
@@ -214,7 +214,7 @@ static uint32_t row_of(struct summary *s, const struct ct_event *e)
     if (s->names.naming != CT_NAMES_GROUPED && s->names.naming != CT_NAMES_BASE)
         return e->op.row;
     ct_string_printf(&key, "%u %s", e->file->index, ct_event_row(&s->names, e->file, e->op.row));
-    uint32_t known = s->shown.count, at = ct_intern_add(&s->shown, key.data, key.len);
+    uint32_t known = s->shown.count, at = ct_key_table_add(&s->shown, key.data, key.len);
     s->first_rows =
         ct_memory_grow(s->first_rows, &s->first_rows_size, at + 1, sizeof(*s->first_rows));
     if (at == known)
@@ -271,7 +271,8 @@ static void set_times(struct ct_cell *cells, const struct times *t)
     cells[1] = ct_cell_number(median_ns(t));
     cells[2] = ct_cell_count(t->least_ns);
     cells[3] = ct_cell_count(t->most_ns);
-    cells[4] = ct_cell_number(ct_hist_deviation((double)t->count, t->total_ns, t->square_ns2));
+    cells[4] =
+        ct_cell_number(ct_merged_hist_deviation((double)t->count, t->total_ns, t->square_ns2));
 }
 
 static void put_group(struct summary *s, struct ct_sink *sink, const struct group *g)
@@ -349,9 +350,9 @@ static void free_all(struct summary *s)
     free(s->places);
     free(s->groups);
     free(s->first_rows);
-    ct_intern_free(&s->shown);
+    ct_key_table_free(&s->shown);
     free(s->halves);
-    ct_intern_free(&s->keys);
+    ct_key_table_free(&s->keys);
     ct_event_names_free(&s->names);
     ct_timeline_close(&s->tl);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "graphs": launches of graphs, and the kernels, copies and sets in them. */
 #include "report/names.h"
-#include "report/reports/figures.h"
+#include "report/reports/line_figures.h"
 
 enum { NODES, GPU, NAME, OWN };
 

@@ -195,7 +195,7 @@ static void put_calibration(struct ct_sink *sink, const struct ct_merged *m,
 /* The first line about memory; the report of that name has the others. */
 static void note_memory(const struct ct_input *in, struct ct_sink *sink)
 {
-    const struct ct_merged_allocated *a = &in->m->allocated;
+    const struct ct_merged_allocations *a = &in->m->allocated;
     for (uint32_t i = 0; i < a->memory_keys.count; i++) {
         const struct ct_file_memory *f = &a->memory[i];
         char text[160], peak[CT_UNITS_BYTES], held[CT_UNITS_BYTES];

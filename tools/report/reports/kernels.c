@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "kernels". */
-#include "report/reports/figures.h"
+#include "report/reports/line_figures.h"
 
 enum { REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, GPU, NAME, NAMES, OWN };
 

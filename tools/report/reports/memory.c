@@ -109,7 +109,7 @@ static void put_memory(struct ct_sink *sink, const struct ct_merged *m,
 
 static void put_memories(const struct ct_input *in, struct ct_sink *sink)
 {
-    const struct ct_merged_allocated *a = &in->m->allocated;
+    const struct ct_merged_allocations *a = &in->m->allocated;
     size_t count = a->memory_keys.count;
     struct ct_file_memory *sorted = ct_memory_copy(a->memory, count * sizeof(*sorted));
     if (count)
@@ -130,7 +130,7 @@ static void put_memories(const struct ct_input *in, struct ct_sink *sink)
 static int by_bytes(const void *a, const void *b)
 {
     const struct ct_file_block *x = a, *y = b;
-    uint64_t bx = ct_allocated_bytes(x), by = ct_allocated_bytes(y);
+    uint64_t bx = ct_allocations_bytes(x), by = ct_allocations_bytes(y);
     if (!x->kind != !y->kind)
         return x->kind ? -1 : 1;
     if (bx != by)
@@ -149,7 +149,7 @@ static void put_block(struct ct_sink *sink, const struct ct_merged *m,
     struct ct_cell cells[BLOCK_COLUMNS] = {
         [BLOCK_KIND] = ct_cell_text(listed ? ct_allocation_name(f->kind) : "in further sizes"),
         [BLOCKS] = ct_cell_count(f->count),
-        [ALL_BYTES] = ct_cell_count(ct_allocated_bytes(f)),
+        [ALL_BYTES] = ct_cell_count(ct_allocations_bytes(f)),
     };
     if (listed) {
         cells[BLOCK_BYTES] = ct_cell_count(f->bytes);
@@ -160,7 +160,7 @@ static void put_block(struct ct_sink *sink, const struct ct_merged *m,
 
 static void put_blocks(const struct ct_input *in, struct ct_sink *sink)
 {
-    const struct ct_merged_allocated *a = &in->m->allocated;
+    const struct ct_merged_allocations *a = &in->m->allocated;
     size_t count = a->block_keys.count;
     bool any = in->device == CT_VIEW_ALL_DEVICES || in->m->device_keys.count == 1, unlisted = false;
     struct ct_file_block *sorted = ct_memory_copy(a->blocks, count * sizeof(*sorted));

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "report/names.h"
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 #include "report/profile/sizes.h"
 #include "report/reports/apis.h"
-#include "report/reports/figures.h"
+#include "report/reports/line_figures.h"
 #include "report/reports/shapes.h"
 
 enum { SHARE, TOTAL, INSTANCES, AVG, MED, MIN, MAX, DEVIATION, TIMES };
@@ -280,8 +280,8 @@ static bool put_sizes(struct ct_cell *cells, const struct ct_line *line)
     }
     if (!s || s->count != line->calls)
         return false;
-    double deviation = ct_hist_deviation((double)s->count, s->total_bytes, s->square_bytes2);
-    uint64_t median = ct_hist_quantile(&s->hist, 0.5, s->min_bytes, s->max_bytes);
+    double deviation = ct_merged_hist_deviation((double)s->count, s->total_bytes, s->square_bytes2);
+    uint64_t median = ct_merged_hist_quantile(&s->hist, 0.5, s->min_bytes, s->max_bytes);
     cells[MB_MED] = ct_cell_number((double)median / 1e6);
     cells[MB_MIN] = ct_cell_number((double)s->min_bytes / 1e6);
     cells[MB_MAX] = ct_cell_number((double)s->max_bytes / 1e6);

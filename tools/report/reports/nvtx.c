@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/names.h"
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 
 #define COLUMN(text, ...)                                                                          \
     {                                                                                              \
@@ -94,14 +94,16 @@ static struct ct_cell median(const struct ct_range_group *group)
         return ct_cell_number((double)sum->min_ns);
     if (!group->hist->count)
         return ct_cell_none();
-    return ct_cell_number((double)ct_hist_quantile(group->hist, 0.5, sum->min_ns, sum->max_ns));
+    return ct_cell_number(
+        (double)ct_merged_hist_quantile(group->hist, 0.5, sum->min_ns, sum->max_ns));
 }
 
 /* Durations in the histogram may be fewer than all: the mean is that of all. */
 static double deviation(const struct ct_file_range *sum)
 {
     double share = (double)sum->sampled / (double)sum->count;
-    return ct_hist_deviation((double)sum->sampled, (double)sum->total_ns * share, sum->square_ns2);
+    return ct_merged_hist_deviation((double)sum->sampled, (double)sum->total_ns * share,
+                                    sum->square_ns2);
 }
 
 static void put_range(struct ct_sink *sink, const struct ct_merged *m,
@@ -163,10 +165,10 @@ int ct_report_nvtx_sum(const struct ct_input *in, struct ct_sink *sink)
     return 0;
 }
 
-static struct ct_range_line *line_of(struct ct_range_lines *l, struct ct_intern *names,
+static struct ct_range_line *line_of(struct ct_range_lines *l, struct ct_key_table *names,
                                      const char *name)
 {
-    uint32_t at = ct_intern_text(names, name);
+    uint32_t at = ct_key_table_text(names, name);
     l->lines = ct_memory_grow(l->lines, &l->size, at + 1, sizeof(*l->lines));
     if (at == l->count) {
         l->count++;
@@ -215,7 +217,7 @@ static void spell_cell(struct ct_string *out, const struct ct_input *in,
 void ct_range_lines(struct ct_range_lines *l, const struct ct_input *in,
                     const struct ct_range_group *group, unsigned kinds)
 {
-    struct ct_intern names = {0};
+    struct ct_key_table names = {0};
     struct ct_string name = {0};
     memset(l, 0, sizeof(*l));
     for (size_t i = 0; i < group->cell_count; i++) {
@@ -228,7 +230,7 @@ void ct_range_lines(struct ct_range_lines *l, const struct ct_input *in,
     }
     if (l->count)
         qsort(l->lines, l->count, sizeof(*l->lines), by_line_total);
-    ct_intern_free(&names);
+    ct_key_table_free(&names);
     ct_string_free(&name);
 }
 
@@ -258,7 +260,7 @@ static void put_kernels(const struct ct_input *in, struct ct_sink *sink,
             [K_AVG] = ct_cell_number(total / count),
             [K_MIN] = ct_cell_count(sum->min_ns),
             [K_MAX] = ct_cell_count(sum->max_ns),
-            [K_DEVIATION] = ct_cell_number(ct_hist_deviation(count, total, sum->square_ns2)),
+            [K_DEVIATION] = ct_cell_number(ct_merged_hist_deviation(count, total, sum->square_ns2)),
             [K_NAME] = ct_cell_text(l.lines[i].name),
         };
         if (m->process_count == 1)

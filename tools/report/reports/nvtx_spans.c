@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "report/names.h"
-#include "report/profile/hist.h"
-#include "report/profile/intern.h"
+#include "report/profile/key_table.h"
+#include "report/profile/merged_hist.h"
 #include "report/reports.h"
 #include "report/trace/spans.h"
 
@@ -263,15 +263,15 @@ struct group {
 };
 
 struct groups {
-    struct ct_intern names, keys;
+    struct ct_key_table names, keys;
     struct group *at;
     size_t size;
 };
 
 static void add(struct groups *g, struct writer *w, const struct ct_span *span, uint64_t ns)
 {
-    uint32_t key[] = {ct_intern_text(&g->names, spell_name(w, span)), !span->is_pushed};
-    uint32_t known = g->keys.count, at = ct_intern_add(&g->keys, key, sizeof(key));
+    uint32_t key[] = {ct_key_table_text(&g->names, spell_name(w, span)), !span->is_pushed};
+    uint32_t known = g->keys.count, at = ct_key_table_add(&g->keys, key, sizeof(key));
     g->at = ct_memory_grow(g->at, &g->size, at + 1, sizeof(*g->at));
     struct group *to = &g->at[at];
     if (at == known)
@@ -313,8 +313,8 @@ static void drop(struct groups *g)
     for (uint32_t i = 0; i < g->keys.count; i++)
         free(g->at[i].ns);
     free(g->at);
-    ct_intern_free(&g->names);
-    ct_intern_free(&g->keys);
+    ct_key_table_free(&g->names);
+    ct_key_table_free(&g->keys);
 }
 
 static double mean(uint64_t sum, const struct group *g)
@@ -330,8 +330,8 @@ static void set_times(struct ct_cell *cells, const struct group *g)
     cells[1] = ct_cell_number((low + high) / 2);
     cells[2] = ct_cell_count(g->ns[0]);
     cells[3] = ct_cell_count(g->ns[g->count - 1]);
-    cells[4] =
-        ct_cell_number(ct_hist_deviation((double)g->count, (double)g->total_ns, g->square_ns2));
+    cells[4] = ct_cell_number(
+        ct_merged_hist_deviation((double)g->count, (double)g->total_ns, g->square_ns2));
 }
 
 static void put_pushpop_sums(struct writer *w)
@@ -353,7 +353,7 @@ static void put_pushpop_sums(struct writer *w)
             ct_cell_count(g.at[i].count),
         };
         set_times(cells + 3, &g.at[i]);
-        cells[8] = ct_cell_text(ct_intern_get(&g.names, g.at[i].name));
+        cells[8] = ct_cell_text(ct_key_table_get(&g.names, g.at[i].name));
         ct_sink_row(w->sink, cells);
     }
     drop(&g);
@@ -369,7 +369,7 @@ static void put_proj_sums(struct writer *w)
     for (uint32_t i = 0; i < g.keys.count; i++) {
         const struct group *one = &g.at[i];
         struct ct_cell cells[14] = {
-            ct_cell_text(ct_intern_get(&g.names, one->name)),
+            ct_cell_text(ct_key_table_get(&g.names, one->name)),
             ct_cell_text(one->style ? "StartEnd" : "PushPop"),
             ct_cell_count(one->total_ns),
             ct_cell_count(one->range_ns),

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/reports/figures.h"
+#include "report/reports/line_figures.h"
 
 enum { LAUNCHES, GRID, BLOCK, THREADS, DYNAMIC_SHARED, REGISTERS, STATIC_SHARED, NAME, COLUMNS };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/sinks/kept.h"
+#include "report/sinks/row_store.h"
 
 #define MOST_RELATIONS 8
 #define MOST_COLUMNS 6
@@ -13,7 +13,7 @@
 struct widened {
     struct ct_relation relation;
     struct ct_column columns[CT_RELATION_COLUMNS];
-    struct ct_kept rows;
+    struct ct_row_store rows;
     struct ct_string notes; /* each terminated */
 };
 
@@ -54,7 +54,7 @@ static void widen(struct group *g, const struct ct_relation *relation)
     w->relation = *relation;
     w->relation.columns = w->columns;
     w->relation.count += g->count;
-    ct_kept_begin(&w->rows, &w->relation);
+    ct_row_store_begin(&w->rows, &w->relation);
     if (g->relation_count == 1)
         ct_sink_begin(g->to, &w->relation);
 }
@@ -76,7 +76,7 @@ static void row(struct ct_sink *sink, const struct ct_cell *cells)
     if (g->at == 1)
         ct_sink_row(g->to, all);
     else
-        ct_kept_add(&w->rows, all);
+        ct_row_store_add(&w->rows, all);
 }
 
 /* Says which group it is of. */
@@ -112,7 +112,7 @@ static void put_kept(struct ct_sink *to, const struct widened *w)
     ct_sink_begin(to, &w->relation);
     for (size_t i = 0; i < w->rows.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
-        ct_kept_get(&w->rows, i, cells);
+        ct_row_store_get(&w->rows, i, cells);
         ct_sink_row(to, cells);
     }
     for (size_t at = 0; at < w->notes.len; at += strlen(w->notes.data + at) + 1)
@@ -128,7 +128,7 @@ static void close_group(struct ct_sink *sink)
     for (size_t i = 0; i < g->relation_count; i++) {
         if (i)
             put_kept(g->to, g->relations[i]);
-        ct_kept_free(&g->relations[i]->rows);
+        ct_row_store_free(&g->relations[i]->rows);
         ct_string_free(&g->relations[i]->notes);
         free(g->relations[i]);
     }

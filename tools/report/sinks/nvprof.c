@@ -15,7 +15,7 @@ struct sink {
 static void begin(struct ct_sink *sink, const struct ct_relation *relation)
 {
     struct ct_nvprof *n = &((struct sink *)sink)->n;
-    ct_kept_begin(&n->rows, relation);
+    ct_row_store_begin(&n->rows, relation);
     ct_string_clear(&n->notes);
     n->range_count = n->gpu_count = n->uncertain = n->bounds = n->estimates = 0;
 }
@@ -23,7 +23,7 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
 static void row(struct ct_sink *sink, const struct ct_cell *cells)
 {
     struct ct_nvprof *n = &((struct sink *)sink)->n;
-    ct_kept_add(&n->rows, cells);
+    ct_row_store_add(&n->rows, cells);
     n->range_count += !strcmp(cells[CT_SUMMARY_TYPE].text, CT_SUMMARY_RANGE);
     n->gpu_count += !strcmp(cells[CT_SUMMARY_TYPE].text, CT_SUMMARY_GPU);
     n->uncertain += cells[CT_SUMMARY_AVG].doubtful && !cells[CT_SUMMARY_AVG].bound;
@@ -49,7 +49,7 @@ static void end(struct ct_sink *sink)
 static void close_sink(struct ct_sink *sink)
 {
     struct sink *s = (struct sink *)sink;
-    ct_kept_free(&s->n.rows);
+    ct_row_store_free(&s->n.rows);
     ct_string_free(&s->n.notes);
     free(s);
 }
@@ -84,7 +84,7 @@ static uint64_t largest(const struct ct_nvprof *n, size_t column)
     uint64_t most = 0;
     for (size_t i = 0; i < n->rows.count; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
-        ct_kept_get(&n->rows, i, cells);
+        ct_row_store_get(&n->rows, i, cells);
         if (cells[column].known && cells[column].count > most)
             most = cells[column].count;
     }

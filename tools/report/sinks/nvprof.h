@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "report/reports.h"
-#include "report/sinks/kept.h"
+#include "report/sinks/row_store.h"
 #include "report/units.h"
 
 /* The columns of the report. */
@@ -43,7 +43,7 @@ struct ct_nvprof {
     bool gpu;      /* the GPU's operations belong to this table, */
     bool apis;     /* and so do calls */
     bool filtered; /* not all rows may have come; those of ranges have */
-    struct ct_kept rows;
+    struct ct_row_store rows;
     size_t range_count; /* the first rows, */
     size_t gpu_count;   /* the next rows; the others are calls */
     size_t uncertain;   /* rows whose average is less than twice its doubt, */

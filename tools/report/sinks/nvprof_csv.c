@@ -46,7 +46,7 @@ static void print_signed(const struct ct_nvprof *n, const char *sign, const char
     fprintf(n->below, "%s%s:", n->prefix, text);
     for (size_t i = 0; i < n->rows.count; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
-        ct_kept_get(&n->rows, i, cells);
+        ct_row_store_get(&n->rows, i, cells);
         if (strcmp(ct_cell_sign(&cells[CT_SUMMARY_AVG]), sign) != 0)
             continue;
         putc(',', n->below);
@@ -91,7 +91,7 @@ void ct_nvprof_csv(const struct ct_nvprof *n)
         print_heading(n->out, units, groups);
     for (size_t i = 0; i < n->rows.count; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
-        ct_kept_get(&n->rows, i, cells);
+        ct_row_store_get(&n->rows, i, cells);
         print_line(n->out, cells, units, groups);
     }
 }

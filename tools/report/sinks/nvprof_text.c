@@ -55,7 +55,7 @@ static int widest_line(const struct ct_nvprof *n)
     int most = 0;
     for (size_t i = 0; i < n->rows.count; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
-        ct_kept_get(&n->rows, i, cells);
+        ct_row_store_get(&n->rows, i, cells);
         spell_line(&line, cells);
         if (ct_terminal_width(line.data) > most)
             most = ct_terminal_width(line.data);
@@ -191,7 +191,7 @@ static char **names_of(const struct ct_nvprof *n, const struct layout *l, size_t
     char **names = ct_memory_grow(NULL, &none, to - from + 1, sizeof(*names));
     for (size_t i = from; i < to; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
-        ct_kept_get(&n->rows, i, cells);
+        ct_row_store_get(&n->rows, i, cells);
         ct_string_clear(&name);
         add_name(&name, cells);
         names[i - from] = ct_memory_copy(name.data, name.len + 1);
@@ -213,7 +213,7 @@ static void print_section(const struct ct_nvprof *n, const struct layout *l, con
     char **names = names_of(n, l, from, to);
     for (size_t i = from; i < to; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
-        ct_kept_get(&n->rows, i, cells);
+        ct_row_store_get(&n->rows, i, cells);
         print_line(n, l, i == from ? label : "", cells, names[i - from], units);
     }
     ct_short_names_free(names, to - from);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/names.h"
 #include "report/profile/files.h"
 #include "report/sinks/group.h"
@@ -105,7 +105,7 @@ static bool add_file(struct origins *all, char *file, struct ct_summary *s)
             ? error.text
             : refusal(s->processes_count ? s->processes : s->process, s->processes_count, all->per);
     if (wrong)
-        ct_complain(file, wrong);
+        ct_file_error(file, wrong);
     else
         add_origin(all, s)->file = file;
     return !wrong;
@@ -275,7 +275,7 @@ int ct_per_parts(const struct ct_input *in, struct ct_sink *sink, const struct c
     for (size_t i = 0; i < parts->count; i++) {
         const char *wrong = refusal(parts->at[i].summary.process, 0, all.per);
         if (wrong)
-            ct_complain(parts->at[i].file, wrong);
+            ct_file_error(parts->at[i].file, wrong);
         else
             add_origin(&all, &parts->at[i].summary)->part = &parts->at[i];
         status |= wrong != NULL;

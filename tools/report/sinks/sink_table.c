@@ -12,7 +12,7 @@
 #include "report/profile/view.h"
 #include "report/reports.h"
 #include "report/short_names.h"
-#include "report/sinks/kept.h"
+#include "report/sinks/row_store.h"
 #include "report/terminal.h"
 #include "report/units.h"
 
@@ -28,13 +28,13 @@ struct table {
     struct ct_look look;
     enum ct_unit unit;
     const struct ct_relation *relation;
-    struct ct_kept first; /* rows that the widths are made of */
-    char **names;         /* on a terminal the short names of these, if the last column has names */
-    size_t name;          /* the last column with names, or the last one */
-    bool started;         /* they are printed */
-    bool further;         /* another table was before */
-    size_t hidden;        /* columns that the terminal has no room for */
-    int owed;             /* blanks before the next text, if one comes */
+    struct ct_row_store first; /* rows that the widths are made of */
+    char **names;  /* on a terminal the short names of these, if the last column has names */
+    size_t name;   /* the last column with names, or the last one */
+    bool started;  /* they are printed */
+    bool further;  /* another table was before */
+    size_t hidden; /* columns that the terminal has no room for */
+    int owed;      /* blanks before the next text, if one comes */
     int widths[CT_RELATION_COLUMNS];
     bool shown[CT_RELATION_COLUMNS];
     enum ct_unit units[CT_RELATION_COLUMNS];
@@ -60,7 +60,7 @@ static void begin(struct ct_sink *sink, const struct ct_relation *relation)
     t->started = false;
     t->hidden = 0;
     drop_names(t);
-    ct_kept_begin(&t->first, relation);
+    ct_row_store_begin(&t->first, relation);
     ct_string_clear(&t->notes);
 }
 
@@ -156,7 +156,7 @@ static void choose_units(struct table *t)
             continue;
         for (size_t i = 0; i < t->first.count; i++) {
             struct ct_cell cells[CT_RELATION_COLUMNS];
-            ct_kept_get(&t->first, i, cells);
+            ct_row_store_get(&t->first, i, cells);
             if (cells[c].known && time_of(type, &cells[c]) > most)
                 most = time_of(type, &cells[c]);
         }
@@ -167,7 +167,7 @@ static void choose_units(struct table *t)
 static void get(const struct table *t, size_t i, struct ct_cell *cells)
 {
     struct ct_cell *name = &cells[t->name];
-    ct_kept_get(&t->first, i, cells);
+    ct_row_store_get(&t->first, i, cells);
     if (t->names && name->known)
         name->text = t->names[i];
 }
@@ -182,7 +182,7 @@ static void shorten_names(struct table *t, int width)
     const char **whole = ct_memory_grow(NULL, &none, t->first.count + 1, sizeof(*whole));
     for (size_t i = 0; i < t->first.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
-        ct_kept_get(&t->first, i, cells);
+        ct_row_store_get(&t->first, i, cells);
         whole[i] = cells[last].known ? cells[last].text : "";
     }
     drop_names(t);
@@ -211,7 +211,7 @@ static bool is_as_calls(const struct table *t, size_t column)
     calls = calls < 0 ? column_of(t->relation, "operations") : calls;
     for (size_t i = 0; calls >= 0 && i < t->first.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
-        ct_kept_get(&t->first, i, cells);
+        ct_row_store_get(&t->first, i, cells);
         if (cells[column].known && cells[column].count != cells[calls].count)
             return false;
     }
@@ -373,7 +373,7 @@ static void row(struct ct_sink *sink, const struct ct_cell *cells)
     if (t->started)
         print_row(t, cells);
     else
-        ct_kept_add(&t->first, cells);
+        ct_row_store_add(&t->first, cells);
 }
 
 static void note(struct ct_sink *sink, const char *text)
@@ -400,7 +400,7 @@ static void close_table(struct ct_sink *sink)
 {
     struct table *t = (struct table *)sink;
     drop_names(t);
-    ct_kept_free(&t->first);
+    ct_row_store_free(&t->first);
     ct_string_free(&t->cell);
     ct_string_free(&t->notes);
     free(t);

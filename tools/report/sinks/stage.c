@@ -13,7 +13,7 @@
 
 #include "report/names.h"
 #include "report/sinks/fold.h"
-#include "report/sinks/kept.h"
+#include "report/sinks/row_store.h"
 #include "report/units.h"
 
 #define MOST_BEYOND 4096 /* rows kept beyond those that --top shows */
@@ -36,7 +36,7 @@ struct stage {
     size_t key_count;
     int name;
     bool named; /* rows have names: --filter is about them */
-    struct ct_kept kept;
+    struct ct_row_store kept;
     bool grouped;           /* there are columns of a group */
     struct ct_string group; /* of the kept rows: texts of the group's columns */
     size_t shown;           /* rows of the group that went through unsorted */
@@ -108,7 +108,7 @@ static void find_share(struct stage *s, bool first)
 
 static void begin_group(struct stage *s)
 {
-    ct_kept_begin(&s->kept, s->relation);
+    ct_row_store_begin(&s->kept, s->relation);
     ct_fold_begin(&s->others, s->relation);
     s->shown = 0;
 }
@@ -143,8 +143,8 @@ static int compare(const struct stage *s, const struct key *key, const struct ct
     if (!x->known || !y->known)
         return y->known - x->known;
     if (ct_cell_is_text(type))
-        order = strcmp(ct_intern_get(&s->kept.texts, (uint32_t)x->count),
-                       ct_intern_get(&s->kept.texts, (uint32_t)y->count));
+        order = strcmp(ct_key_table_get(&s->kept.texts, (uint32_t)x->count),
+                       ct_key_table_get(&s->kept.texts, (uint32_t)y->count));
     else if (ct_cell_is_number(type))
         order = (x->number < y->number) - (x->number > y->number);
     else
@@ -180,17 +180,17 @@ static size_t *in_order(struct stage *s)
 static void prune(struct stage *s)
 {
     size_t *order = in_order(s);
-    struct ct_kept kept = {0};
-    ct_kept_begin(&kept, s->relation);
+    struct ct_row_store kept = {0};
+    ct_row_store_begin(&kept, s->relation);
     for (size_t i = 0; i < s->kept.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
-        ct_kept_get(&s->kept, order[i], cells);
+        ct_row_store_get(&s->kept, order[i], cells);
         if (i < s->o->top)
-            ct_kept_add(&kept, cells);
+            ct_row_store_add(&kept, cells);
         else
             ct_fold_add(&s->others, cells);
     }
-    ct_kept_free(&s->kept);
+    ct_row_store_free(&s->kept);
     s->kept = kept;
     free(order);
 }
@@ -263,22 +263,22 @@ static double share_of(const struct stage *s, const struct ct_cell *cells, doubl
 /* Durations have shares only when all of them are known. */
 static void limit(struct stage *s)
 {
-    struct ct_kept kept = {0};
+    struct ct_row_store kept = {0};
     double whole = 0;
     struct ct_cell cells[CT_RELATION_COLUMNS];
     for (size_t i = 0; i < s->kept.count; i++) {
-        ct_kept_get(&s->kept, i, cells);
+        ct_row_store_get(&s->kept, i, cells);
         whole += cells[s->share].known ? (double)cells[s->share].count : 0;
     }
-    ct_kept_begin(&kept, s->relation);
+    ct_row_store_begin(&kept, s->relation);
     for (size_t i = 0; i < s->kept.count; i++) {
-        ct_kept_get(&s->kept, i, cells);
+        ct_row_store_get(&s->kept, i, cells);
         if (whole > 0 && share_of(s, cells, whole) >= s->o->percent_limit)
-            ct_kept_add(&kept, cells);
+            ct_row_store_add(&kept, cells);
         else
             ct_fold_add(&s->others, cells);
     }
-    ct_kept_free(&s->kept);
+    ct_row_store_free(&s->kept);
     s->kept = kept;
 }
 
@@ -291,7 +291,7 @@ static void end_group(struct stage *s)
     size_t *order = in_order(s);
     for (size_t i = 0; i < s->kept.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
-        ct_kept_get(&s->kept, order[i], cells);
+        ct_row_store_get(&s->kept, order[i], cells);
         ct_sink_row(s->to, cells);
     }
     free(order);
@@ -334,7 +334,7 @@ static void row(struct ct_sink *sink, const struct ct_cell *cells)
     if (s->share >= 0 && !of_time && share_of(s, cells, 0) < s->o->percent_limit) {
         ct_fold_add(&s->others, cells);
     } else if (s->key_count || of_time) {
-        ct_kept_add(&s->kept, cells);
+        ct_row_store_add(&s->kept, cells);
         if (s->o->top && !of_time && s->kept.count > 2 * s->o->top + MOST_BEYOND)
             prune(s);
     } else if (s->o->top && s->shown == s->o->top) {
@@ -390,7 +390,7 @@ static void close_stage(struct ct_sink *sink)
 {
     struct stage *s = (struct stage *)sink;
     ct_sink_close(s->to);
-    ct_kept_free(&s->kept);
+    ct_row_store_free(&s->kept);
     ct_string_free(&s->group);
     if (s->o->filter)
         regfree(&s->pattern);

@@ -71,7 +71,7 @@ static struct ct_launched launched(const struct ct_merged *m, const struct ct_fi
 
 /* Operations of a frame by what they do: a number is that of the call, less the first one's. */
 struct leaves {
-    struct ct_intern keys;
+    struct ct_key_table keys;
     size_t first;
 };
 
@@ -83,7 +83,7 @@ static void add_leaf(struct ct_calls *c, struct leaves *l, const struct ct_merge
                    : does->kind == CT_ROW_GRAPH ? leaf->row
                                                 : 0;
     uint32_t key[] = {leaf->parent, m->rows[leaf->row].sum.device, does->kind, does->detail, own};
-    size_t at = l->first + ct_intern_add(&l->keys, key, sizeof(key));
+    size_t at = l->first + ct_key_table_add(&l->keys, key, sizeof(key));
     ct_launched_add(&c->call[leaf->parent].own, &leaf->own);
     if (at == c->count) {
         c->call[c->count] = *leaf;
@@ -133,18 +133,18 @@ static void list_inside(struct ct_calls *c, struct leaves *l, const struct ct_me
 /* Frames that differ in their modules alone are one: their calls by their numbers plus one. */
 static uint32_t *list_frames(struct ct_calls *c, const struct ct_merged_stacks *k)
 {
-    struct ct_intern keys = {0};
+    struct ct_key_table keys = {0};
     size_t size = 0;
     uint32_t *map = ct_memory_grow(NULL, &size, k->frame_keys.count + (size_t)1, sizeof(*map));
     c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
     for (uint32_t i = 0; i < k->frame_keys.count; i++) {
         uint32_t key[] = {map[k->frames[i].parent], k->frames[i].line};
-        map[i + 1] = 1 + ct_intern_add(&keys, key, sizeof(key));
+        map[i + 1] = 1 + ct_key_table_add(&keys, key, sizeof(key));
         if (map[i + 1] == c->count)
             c->call[c->count++] =
                 (struct ct_call){.parent = key[0], .line = key[1], .row = CT_CALL_FRAME};
     }
-    ct_intern_free(&keys);
+    ct_key_table_free(&keys);
     return map;
 }
 
@@ -159,7 +159,7 @@ static void list_calls(struct ct_calls *c, const struct ct_merged *m, uint32_t d
     struct leaves l = {.first = c->count};
     list_rows(c, &l, m, device, share, map);
     list_inside(c, &l, m, device, share, map);
-    ct_intern_free(&l.keys);
+    ct_key_table_free(&l.keys);
     free(map);
     free(share);
 }
@@ -282,18 +282,18 @@ void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 static double *times_of_types(const struct ct_calls *c, const struct ct_merged *m)
 {
     size_t size = 0, map_size = 0;
-    struct ct_intern keys = {0};
+    struct ct_key_table keys = {0};
     double *sum = ct_memory_grow(NULL, &size, 2 * c->count, sizeof(*sum)), *of = sum + c->count;
     uint32_t *map = ct_memory_grow(NULL, &map_size, c->count, sizeof(*map));
     for (size_t i = 1; i < c->count; i++) {
         const struct ct_file_module *f = &m->stacks.modules[i - 1];
         uint32_t key[] = {f->parent, f->type};
-        map[i] = ct_intern_add(&keys, key, sizeof(key));
+        map[i] = ct_key_table_add(&keys, key, sizeof(key));
         of[map[i]] += c->call[i].all.ns;
     }
     for (size_t i = 1; i < c->count; i++)
         sum[i] = of[map[i]];
-    ct_intern_free(&keys);
+    ct_key_table_free(&keys);
     free(map);
     return sum;
 }

@@ -23,14 +23,14 @@ void ct_frames_list(struct ct_frames *f, const struct ct_calls *c, const struct 
         ct_string_clear(&name);
         ct_calls_name(&name, m, call, o);
         *(call->inside ? &f->of_inside[call->inside] : &f->of_row[call->row]) =
-            f->lines + ct_intern_add(&f->operations, name.data, name.len);
+            f->lines + ct_key_table_add(&f->operations, name.data, name.len);
     }
     ct_string_free(&name);
 }
 
 void ct_frames_free(struct ct_frames *f)
 {
-    ct_intern_free(&f->operations);
+    ct_key_table_free(&f->operations);
     free(f->of_row);
     free(f->of_inside);
 }

@@ -9,10 +9,10 @@
 #include "report/stacks/calls.h"
 
 struct ct_frames {
-    uint32_t lines;              /* how many, of ct_merged_stacks.lines */
-    struct ct_intern operations; /* names; their frames come behind those of lines */
-    uint32_t *of_row;            /* frame; of rows without a stack it means nothing */
-    uint32_t *of_inside;         /* likewise, by ct_call.inside */
+    uint32_t lines;                 /* how many, of ct_merged_stacks.lines */
+    struct ct_key_table operations; /* names; their frames come behind those of lines */
+    uint32_t *of_row;               /* frame; of rows without a stack it means nothing */
+    uint32_t *of_inside;            /* likewise, by ct_call.inside */
 };
 
 /* The frame of an operation, not of a frame. */

@@ -15,16 +15,16 @@
 struct index {
     const struct ct_merged *m;
     const struct ct_view_options *o;
-    struct ct_intern keys;  /* their numbers are those of lines */
-    struct ct_intern names; /* of kernels that are known by their function alone */
+    struct ct_key_table keys;  /* their numbers are those of lines */
+    struct ct_key_table names; /* of kernels that are known by their function alone */
 };
 
 static uint32_t add_key(struct index *x, const struct ct_file_row *row, uint32_t content,
                         const char *base)
 {
-    uint32_t key[] = {row->kind, row->detail, base ? ct_intern_text(&x->names, base) : row->name,
+    uint32_t key[] = {row->kind, row->detail, base ? ct_key_table_text(&x->names, base) : row->name,
                       content};
-    return ct_intern_add(&x->keys, key, sizeof(key));
+    return ct_key_table_add(&x->keys, key, sizeof(key));
 }
 
 static bool has_base(const struct index *x, const struct ct_file_row *row)
@@ -58,14 +58,14 @@ static uint32_t *map_rows(const struct ct_merged *m, const struct ct_view *gpu,
     }
     for (uint32_t i = 0; i < m->row_keys.count; i++)
         of[i] = line_of(&x, &m->rows[i]);
-    ct_intern_free(&x.keys);
-    ct_intern_free(&x.names);
+    ct_key_table_free(&x.keys);
+    ct_key_table_free(&x.names);
     return of;
 }
 
 /* Times of each line of Python in each line of the view. */
 struct shares {
-    struct ct_intern keys; /* line of the view, line of Python */
+    struct ct_key_table keys; /* line of the view, line of Python */
     double *ns;
     size_t ns_size;
 };
@@ -91,7 +91,7 @@ static uint32_t program_line(const struct ct_calls *c, const struct ct_merged *m
 static void add_share(struct shares *s, uint32_t line, uint32_t launcher,
                       const struct ct_call *call)
 {
-    uint32_t key[] = {line, launcher}, at = ct_intern_add(&s->keys, key, sizeof(key));
+    uint32_t key[] = {line, launcher}, at = ct_key_table_add(&s->keys, key, sizeof(key));
     s->ns = ct_memory_grow(s->ns, &s->ns_size, (size_t)at + 1, sizeof(*s->ns));
     s->ns[at] += call->own.ns - call->inside_ns;
 }
@@ -100,7 +100,7 @@ static void choose(struct ct_launcher *l, const struct shares *s, const struct c
 {
     for (uint32_t i = 0; i < s->keys.count; i++) {
         uint32_t key[2];
-        memcpy(key, ct_intern_get(&s->keys, i), sizeof(key));
+        memcpy(key, ct_key_table_get(&s->keys, i), sizeof(key));
         double percent = ct_calls_percent(s->ns[i], (double)gpu->lines[key[0]].total_ns);
         percent = percent < 100 ? percent : 100;
         if (percent > l[key[0]].percent)
@@ -125,7 +125,7 @@ struct ct_launcher *ct_launchers_of(const struct ct_merged *m, const struct ct_v
         if (c.call[i].row != CT_CALL_FRAME && of[c.call[i].row] < gpu->count)
             add_share(&s, of[c.call[i].row], program_line(&c, m, &c.call[i]), &c.call[i]);
     choose(l, &s, gpu);
-    ct_intern_free(&s.keys);
+    ct_key_table_free(&s.keys);
     free(s.ns);
     free(of);
     ct_calls_free(&c);

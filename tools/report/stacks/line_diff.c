@@ -61,7 +61,7 @@ struct line_pair {
 
 struct line_diff {
     const struct ct_merged *before, *after;
-    struct ct_intern functions;
+    struct ct_key_table functions;
     struct side_line *lines;
     size_t line_count;
     struct line_pair *pairs;
@@ -86,7 +86,7 @@ static void add_side(struct line_diff *d, const struct ct_line_sums *sums, bool 
         ct_string_add(&key, file, strlen(file) + 1);
         ct_string_put(&key, ct_merge_name(m, l->function));
         d->lines[d->line_count++] = (struct side_line){
-            .function = ct_intern_add(&d->functions, key.data, key.len),
+            .function = ct_key_table_add(&d->functions, key.data, key.len),
             .is_after = is_after,
             .line = l->line,
             .sum = &sums->at[i],
@@ -229,7 +229,7 @@ void ct_line_diff_begin(struct ct_sink *sink, const struct ct_merged *before,
         put_pair(sink, &d, &d.pairs[i]);
     put_notes(sink, "OLD", &a);
     put_notes(sink, "NEW", &b);
-    ct_intern_free(&d.functions);
+    ct_key_table_free(&d.functions);
     free(d.lines);
     free(d.pairs);
     free(old.at);

@@ -42,14 +42,14 @@ struct pprof {
     const struct ct_merged *m;
     struct ct_calls calls;
     struct ct_frames frames;
-    struct ct_intern texts; /* the first is empty */
+    struct ct_key_table texts; /* the first is empty */
     struct ct_string profile;
     struct ct_string message; /* of the profile; empty between them */
 };
 
 static uint64_t text_of(struct pprof *p, const char *text)
 {
-    return ct_intern_text(&p->texts, text);
+    return ct_key_table_text(&p->texts, text);
 }
 
 static uint64_t safe_of(struct pprof *p, uint32_t name)
@@ -141,7 +141,7 @@ static void put_frames(struct pprof *p)
         put_frame(p, i, safe_of(p, l->function), safe_of(p, l->file), l->line);
     }
     for (uint32_t i = 0; i < p->frames.operations.count; i++)
-        put_frame(p, lines + i, text_of(p, ct_intern_get(&p->frames.operations, i)), 0, 0);
+        put_frame(p, lines + i, text_of(p, ct_key_table_get(&p->frames.operations, i)), 0, 0);
 }
 
 /* ---- the profile ---- */
@@ -185,8 +185,8 @@ static void put_profile(struct pprof *p)
         ct_wire_number(&p->profile, PROFILE_DURATION_NANOS, p->m->processes[0].duration_ns);
     }
     for (uint32_t i = 0; i < p->texts.count; i++)
-        ct_wire_bytes(&p->profile, PROFILE_STRING, ct_intern_get(&p->texts, i),
-                      ct_intern_len(&p->texts, i));
+        ct_wire_bytes(&p->profile, PROFILE_STRING, ct_key_table_get(&p->texts, i),
+                      ct_key_table_len(&p->texts, i));
 }
 
 static void deflate_to(FILE *out, z_stream *z, int flush)
@@ -225,7 +225,7 @@ int ct_format_pprof(const struct ct_input *in, FILE *out)
     put_profile(&p);
     write_packed(&p.profile, out);
     ct_frames_say(&p.calls);
-    ct_intern_free(&p.texts);
+    ct_key_table_free(&p.texts);
     ct_string_free(&p.profile);
     ct_string_free(&p.message);
     ct_frames_free(&p.frames);

@@ -62,7 +62,7 @@ static void put_frames(struct document *d)
     }
     for (uint32_t i = 0; i < d->frames.operations.count; i++, comma = ",\n") {
         ct_string_printf(&d->text, "%s{\"name\":", comma);
-        ct_data_quote(&d->text, ct_intern_get(&d->frames.operations, i));
+        ct_data_quote(&d->text, ct_key_table_get(&d->frames.operations, i));
         ct_string_put(&d->text, "}");
     }
 }

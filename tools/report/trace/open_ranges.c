@@ -19,7 +19,7 @@ static struct ct_open_list *list_of(struct ct_open_ranges *o, const struct ct_ev
 }
 
 /* Whether an open range has the event's style (pushed or started) and domain. */
-static bool is_beside(const struct ct_open_range *r, const struct ct_event *e)
+static bool is_beside(const struct ct_range_span *r, const struct ct_event *e)
 {
     const struct ct_trace_label *labels = e->file->t->labels.at;
     return !r->number == !e->range.number &&
@@ -39,14 +39,14 @@ static uint32_t free_lane(const struct ct_open_list *list, const struct ct_event
     return lane;
 }
 
-struct ct_open_range *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e)
+struct ct_range_span *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e)
 {
     struct ct_open_list *list = list_of(o, e);
     if (list->count == CT_OPEN_RANGES_MOST)
         memmove(list->at, list->at + 1, --list->count * sizeof(*list->at));
     uint32_t lane = free_lane(list, e);
     list->at = ct_memory_grow(list->at, &list->size, list->count + 1, sizeof(*list->at));
-    list->at[list->count] = (struct ct_open_range){
+    list->at[list->count] = (struct ct_range_span){
         .start_ns = e->start_ns,
         .number = e->range.number,
         .label = e->range.label,
@@ -67,12 +67,12 @@ static size_t find(const struct ct_open_list *list, const struct ct_event *e)
 }
 
 size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
-                          struct ct_open_range over[CT_OPEN_RANGES_MOST])
+                          struct ct_range_span over[CT_OPEN_RANGES_MOST])
 {
     struct ct_open_list *list = list_of(o, e);
     size_t own = find(list, e), n = 0;
     for (size_t at = list->count; at > own; at--) {
-        struct ct_open_range *range = &list->at[at - 1];
+        struct ct_range_span *range = &list->at[at - 1];
         if (at - 1 > own && (e->range.number || !is_beside(range, e)))
             continue;
         over[n++] = *range;
@@ -88,7 +88,7 @@ void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_
 }
 
 bool ct_open_ranges_left(struct ct_open_ranges *o, const struct ct_timeline_file *f,
-                         struct ct_open_range *range)
+                         struct ct_range_span *range)
 {
     struct ct_open_file *file = file_of(o, f);
     for (size_t i = 0; i < file->size; i++)

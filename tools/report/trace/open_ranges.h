@@ -12,7 +12,7 @@
 
 #define CT_OPEN_RANGES_MOST 256 /* in a thread; the oldest of more, which lost their ends, go */
 
-struct ct_open_range {
+struct ct_range_span {
     uint64_t start_ns;
     uint64_t number; /* 0: it was pushed */
     uint32_t label;
@@ -25,7 +25,7 @@ struct ct_open_range {
 struct ct_open_ranges {
     struct ct_open_file {
         struct ct_open_list {
-            struct ct_open_range *at;
+            struct ct_range_span *at;
             size_t count;
             size_t size;
         } * threads;
@@ -35,14 +35,14 @@ struct ct_open_ranges {
 };
 
 /* Opens the range that begins with the event; the pointer is valid until the next call. */
-struct ct_open_range *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e);
+struct ct_range_span *ct_open_ranges_begin(struct ct_open_ranges *o, const struct ct_event *e);
 
 /*
  * Ends a range: puts the ranges that are over with it into `over`, the newest first, and returns
  * their number.
  */
 size_t ct_open_ranges_end(struct ct_open_ranges *o, const struct ct_event *e,
-                          struct ct_open_range over[CT_OPEN_RANGES_MOST]);
+                          struct ct_range_span over[CT_OPEN_RANGES_MOST]);
 
 /*
  * Makes the key of the lane in which the event's range lies: file, thread, style, lane, domain.
@@ -53,7 +53,7 @@ void ct_open_ranges_key(struct ct_string *key, const struct ct_event *e, uint32_
  * Takes out the ranges of a file that never end, one at a time, the last one of each thread first.
  */
 bool ct_open_ranges_left(struct ct_open_ranges *o, const struct ct_timeline_file *f,
-                         struct ct_open_range *range);
+                         struct ct_range_span *range);
 
 void ct_open_ranges_free(struct ct_open_ranges *o);
 

@@ -61,7 +61,7 @@ static void begin(struct reading *r, const struct ct_event *e)
 
 static void end(struct reading *r, const struct ct_event *e)
 {
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     size_t count = ct_open_ranges_end(&r->open, e, over);
     for (size_t i = 0; i < count; i++) {
         struct ct_span *span = &r->s->at[over[i].own];

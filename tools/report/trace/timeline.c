@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/complain.h"
-#include "report/profile/intern.h"
+#include "report/file_error.h"
+#include "report/profile/key_table.h"
 #include "report/progress.h"
 
 /* ---- records that are shown ---- */
@@ -27,7 +27,7 @@ static void fail(struct ct_timeline *tl, struct ct_timeline_file *f, const char 
     if (tl->progress)
         ct_progress_hide(tl->progress);
     if (!f->part->broken)
-        ct_complain(f->path, reason);
+        ct_file_error(f->path, reason);
     f->part->broken = tl->failed = true;
 }
 
@@ -109,7 +109,7 @@ static void count_op(struct ct_timeline_facts *facts, const struct ct_trace_read
 
 struct ct_range_lanes {
     struct ct_open_ranges open;
-    struct ct_intern keys;
+    struct ct_key_table keys;
 };
 
 /* Counts each lane of ranges once: readers as_read keep a drawing state for each. */
@@ -118,7 +118,7 @@ static void count_range(struct ct_timeline *tl, struct ct_timeline_file *f,
 {
     struct ct_range_lanes *lanes = tl->range_lanes;
     struct ct_event e = {.file = f, .is_range = true, .range = *range};
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     struct ct_string key = {0};
     uint32_t lane = 0, known = lanes->keys.count;
     if (range->phase == CT_TRACE_RANGE_ENDS) {
@@ -128,7 +128,7 @@ static void count_range(struct ct_timeline *tl, struct ct_timeline_file *f,
     if (range->phase == CT_TRACE_RANGE_BEGINS)
         lane = ct_open_ranges_begin(&lanes->open, &e)->lane;
     ct_open_ranges_key(&key, &e, lane);
-    ct_intern_text(&lanes->keys, key.data);
+    ct_key_table_text(&lanes->keys, key.data);
     ct_string_free(&key);
     tl->facts.lanes += lanes->keys.count - known;
 }
@@ -180,7 +180,7 @@ static void check_rest(struct ct_timeline *tl, const struct ct_timeline_file *f)
 {
     if (!f->ending || f->t->has_records || tl->failed)
         return;
-    ct_complain(f->path, "has nothing to show: the file ends before its first record");
+    ct_file_error(f->path, "has nothing to show: the file ends before its first record");
     tl->failed = true;
 }
 
@@ -229,7 +229,7 @@ static void scan_all(struct ct_timeline *tl)
     tl->progress = NULL;
     tl->range_lanes = NULL;
     ct_open_ranges_free(&lanes.open);
-    ct_intern_free(&lanes.keys);
+    ct_key_table_free(&lanes.keys);
     ct_progress_end(&progress);
 }
 

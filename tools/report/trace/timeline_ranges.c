@@ -26,7 +26,7 @@ bool ct_timeline_shows_range(const struct ct_timeline_part *p, uint64_t record)
 static bool choose(struct ct_timeline_part *p, struct ct_open_ranges *open, uint64_t record,
                    const struct ct_event *e)
 {
-    struct ct_open_range over[CT_OPEN_RANGES_MOST];
+    struct ct_range_span over[CT_OPEN_RANGES_MOST];
     bool is_early = e->start_ns < p->since_ns, is_late = e->start_ns >= p->until_ns;
     if (e->range.phase == CT_TRACE_RANGE_MARKS)
         return !is_early && !is_late;

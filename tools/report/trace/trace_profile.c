@@ -23,7 +23,7 @@ struct made {
 struct maker {
     const struct ct_timeline_file *f;
     struct ct_trace_sums sums;
-    struct ct_intern texts;
+    struct ct_key_table texts;
     struct made made;
 };
 
@@ -38,7 +38,7 @@ struct profiles {
 
 static uint32_t text(struct maker *m, const char *text)
 {
-    uint32_t number = ct_intern_text(&m->texts, text);
+    uint32_t number = ct_key_table_text(&m->texts, text);
     return (uint32_t)m->texts.entries[number].offset;
 }
 
@@ -314,7 +314,7 @@ static void make(struct profiles *p, struct ct_timeline_file *f, bool per_stream
     }
     p->made[f->index] = m.made;
     ct_trace_sums_free(&m.sums);
-    ct_intern_free(&m.texts);
+    ct_key_table_free(&m.texts);
     ct_timeline_close_file(f);
 }
 

@@ -4,7 +4,7 @@
 
 #include "report/names.h"
 #include "report/reports.h"
-#include "report/reports/figures.h"
+#include "report/reports/line_figures.h"
 #include "report/trace/event_names.h"
 #include "report/trace/trace_options.h"
 

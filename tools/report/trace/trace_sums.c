@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-#include "report/profile/hist.h"
+#include "report/profile/merged_hist.h"
 
 static uint32_t sum_of(struct ct_trace_sums *s, uint32_t stream, uint32_t row)
 {
     uint32_t key[] = {stream, row};
-    uint32_t known = s->keys.count, at = ct_intern_add(&s->keys, key, sizeof(key));
+    uint32_t known = s->keys.count, at = ct_key_table_add(&s->keys, key, sizeof(key));
     s->at = ct_memory_grow(s->at, &s->size, (size_t)at + 1, sizeof(*s->at));
     if (at == known)
         s->at[at] =
@@ -21,7 +21,7 @@ static struct ct_trace_sum *count_launch(struct ct_trace_sums *s, const struct c
 {
     uint32_t stream = s->per_stream ? (uint32_t)op->stream : 0;
     uint32_t key[] = {stream, op->row, (uint32_t)op->shape};
-    uint32_t known = s->launch_keys.count, at = ct_intern_add(&s->launch_keys, key, sizeof(key));
+    uint32_t known = s->launch_keys.count, at = ct_key_table_add(&s->launch_keys, key, sizeof(key));
     s->launches =
         ct_memory_grow(s->launches, &s->launches_size, (size_t)at + 1, sizeof(*s->launches));
     if (at == known)
@@ -57,7 +57,7 @@ void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op)
     ct_merge_add_to(&to->bytes, op->bytes);
     ct_merge_add_to(&to->timed_bytes, op->bytes);
     add_marks(to, op->flags, operations);
-    ct_hist_add(&sum->hist, each_ns, operations);
+    ct_merged_hist_add(&sum->hist, each_ns, operations);
     if (!op->shape)
         ct_sizes_add(&sum->sizes, op->bytes / operations, operations);
 }
@@ -77,7 +77,7 @@ void ct_trace_sums_call(struct ct_trace_sums *s, const struct ct_trace_call *cal
     to->min_ns = ct_min(to->min_ns, ns);
     to->max_ns = ct_max(to->max_ns, ns);
     to->square_ns2 += (double)ns * (double)ns;
-    ct_hist_add(&sum->hist, ns, 1);
+    ct_merged_hist_add(&sum->hist, ns, 1);
 }
 
 void ct_trace_sums_free(struct ct_trace_sums *s)
@@ -91,6 +91,6 @@ void ct_trace_sums_free(struct ct_trace_sums *s)
     }
     free(s->at);
     free(s->launches);
-    ct_intern_free(&s->keys);
-    ct_intern_free(&s->launch_keys);
+    ct_key_table_free(&s->keys);
+    ct_key_table_free(&s->launch_keys);
 }

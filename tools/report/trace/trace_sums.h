@@ -31,10 +31,10 @@ struct ct_trace_call_sum {
 /* Set `per_stream`; all else zero at first. */
 struct ct_trace_sums {
     bool per_stream;
-    struct ct_intern keys; /* stream and row; numbers are indices, here and below */
+    struct ct_key_table keys; /* stream and row; numbers are indices, here and below */
     struct ct_trace_sum *at;
     size_t size;
-    struct ct_intern launch_keys; /* these and shape */
+    struct ct_key_table launch_keys; /* these and shape */
     struct ct_trace_launches *launches;
     size_t launches_size;
     struct ct_trace_call_sum *calls; /* by function, as the trace's table has them */
