@@ -164,7 +164,7 @@ static struct stage_scene later(int route)
     static char path[2048];
     snprintf(path, sizeof(path), "LD_LIBRARY_PATH=%s:%s", stage_path_of("tests/sim/v13_5"),
              stage_path_of("tests/sim/lib"));
-    return (struct stage_scene){.program = BELOW("later"),
+    return (struct stage_scene){.program = BELOW("newer_api"),
                                 .argv = {later_routes[route]},
                                 .env = {path, "CUDASIM_TRUTH=truth"}};
 }
