@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * later ROUTE: calls what came after CUDA 13.0, found in one of many ways: "linked", "dlsym",
+ * newer_api ROUTE: calls what came after CUDA 13.0, found in one of many ways: "linked", "dlsym",
  * "suffix" and "base" (cuGetProcAddress_v2 by either name of a symbol), "entry" (the runtime's way
  * to the driver's), "runtime" (the runtime's own). Prints "done".
  */
