@@ -111,16 +111,14 @@ static const struct {
     const char *shown[4];
 } rooms[] = {
     {140,
-     {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas",
-      "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x256x64_cublas",
-      "elementwise<CUDAFunctor_add>", "elementwise<MulFunctor>"}},
-    {43,
-     {"sm90_xmma_gemm_bf16bf\u2026tn_n_tilesize128x128\u2026",
-      "sm90_xmma_gemm_bf16bf\u2026nt_n_tilesize128x256\u2026", "elementwise<CUDAFunctor_add>",
+     {"gemm 128x128x64 bf16 tn", "gemm 128x256x64 bf16 nt", "elementwise<CUDAFunctor_add>",
       "elementwise<MulFunctor>"}},
     {23,
-     {"sm90_xmma_gemm\u2026tn_n_ti\u2026", "sm90_xmma_gemm\u2026nt_n_ti\u2026",
-      "elementwise<CU\u2026tor_add>", "elementwise<MulFunctor>"}},
+     {"gemm 128x128x64 bf16 tn", "gemm 128x256x64 bf16 nt", "elementwise<CU\u2026tor_add>",
+      "elementwise<MulFunctor>"}},
+    {16,
+     {"gemm 128x1\u202616 tn", "gemm 128x2\u202616 nt", "elementwis\u2026_add>",
+      "elementwis\u2026ctor>"}},
 };
 
 START_TEST(in_room)
@@ -136,6 +134,50 @@ START_TEST(in_room)
     char **names = ct_short_names_in(full, COUNT(full), rooms[_i].width);
     for (size_t i = 0; i < COUNT(full); i++)
         ck_assert_str_eq(names[i], rooms[_i].shown[i]);
+    ct_short_names_free(names, COUNT(full));
+}
+END_TEST
+
+/* Names of cuBLAS, cuDNN, CUTLASS and nvjet. */
+static const struct {
+    const char *full, *shown;
+} products[] = {
+    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_"
+     "segment_k_off_kernel__5x_cublas",
+     "gemm 128x128x64 bf16 tn"},
+    {"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn", "gemm 128x64 bf16 tn"},
+    {"ampere_sgemm_128x64_nn", "sgemm 128x64 nn"},
+    {"void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64_64x6_tn_align8>"
+     "(cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64_64x6_tn_align8::Params)",
+     "gemm 64x64 f16 tn"},
+    {"nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NNT", "nvjet 128x256 NNT"},
+    {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x64x16_stage4",
+     "fprop 128x64x16 tf32"},
+    {"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_tn_align1>(int)", "sgemm 128x32 tn"},
+    {"void gemmSN_TN_kernel<float, 128, 16, 2, 4, 4, 4, true>(int)", "gemmSN_TN_kernel"},
+    {"void splitKreduce_kernel<32, 16, int, float>(int)", "splitKreduce_kernel"},
+    {"my_gemm", "my_gemm"},
+    {"copy_16x16", "copy_16x16"},
+    {"gemm_16x", "gemm_16x"},
+    {"gemm_x16x16", "gemm_x16x16"},
+    {"gemm_1x2x3x4", "gemm_1x2x3x4"},
+};
+
+START_TEST(matrix_products)
+{
+    char **names = ct_short_names_in(&products[_i].full, 1, 80);
+    ck_assert_str_eq(names[0], products[_i].shown);
+    ct_short_names_free(names, 1);
+}
+END_TEST
+
+/* Two that differ elsewhere are not called the same. */
+START_TEST(products_that_differ)
+{
+    static const char *const full[] = {"ampere_sgemm_128x64_nn", "volta_sgemm_128x64_nn"};
+    char **names = ct_short_names_in(full, COUNT(full), 80);
+    for (size_t i = 0; i < COUNT(full); i++)
+        ck_assert_str_eq(names[i], full[i]);
     ct_short_names_free(names, COUNT(full));
 }
 END_TEST
@@ -157,6 +199,8 @@ int main(void)
     tcase_add_test(tests, twice);
     tcase_add_loop_test(tests, fit_and_differ, 12, 100);
     tcase_add_loop_test(tests, in_room, 0, COUNT(rooms));
+    tcase_add_loop_test(tests, matrix_products, 0, COUNT(products));
+    tcase_add_test(tests, products_that_differ);
     tcase_add_test(tests, none);
     return ct_case_main("short names", tests);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/kernel_group.h"
+#include "report/matrix_name.h"
 #include "report/memory.h"
 #include "report/profile/key_table.h"
 #include "report/terminal.h"
@@ -139,6 +140,8 @@ static char *spell(const struct parts *p, enum form form)
     struct ct_string out = {0}, tight = {0};
     size_t from = form == PATH ? p->path : p->base;
     if (form == GROUP) {
+        if (ct_matrix_name(&out, p->text + p->base))
+            return out.data;
         ct_string_put(&out, p->full);
         if (ct_kernel_named(&out))
             return out.data;
