@@ -80,3 +80,20 @@ def run(name, prepare, steps):
     if record:
         ratio = statistics.median(recorded) / statistics.median(others)
         print("figure %s-on-to-off %.4f" % (name, ratio))
+
+
+def main(name, prepare, steps, warm, spell):
+    """A program's: so many steps, or as many as its first argument says, after some to warm up, and a
+    line of what spell() makes of the last one's result; with --time run() instead."""
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else steps
+    if "--time" in sys.argv:
+        run(name, prepare, steps)
+        return
+    step = prepare()
+    for _ in range(warm + steps):
+        result = step()
+    print("%s: %s" % (os.path.splitext(os.path.basename(sys.argv[0]))[0], spell(result)))
+
+
+def finite(result):
+    return "finite" if result.isfinite() else "not finite"

@@ -3,8 +3,6 @@
 
 torch_decode.py [steps] [--time ...]: with --time bench_steps.py times so many in each turn.
 """
-import sys
-
 import torch
 
 import bench_steps
@@ -39,16 +37,5 @@ def prepare():
     return one
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 50
-    with torch.inference_mode():
-        if "--time" in sys.argv:
-            bench_steps.run("torch-decode", prepare, steps)
-        else:
-            one = prepare()
-            for _ in range(20 + steps):
-                x = one()
-            print("torch_decode: %.3g" % x.abs().sum().item())
-
-
-main()
+with torch.inference_mode():
+    bench_steps.main("torch-decode", prepare, 50, 20, lambda x: "%.3g" % x.abs().sum().item())

@@ -48,17 +48,7 @@ def prepare_generation():
     return one
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 8
-    generate = "--generate" in sys.argv
-    prepare = prepare_generation if generate else prepare_training
-    if "--time" in sys.argv:
-        bench_steps.run("torch-generate" if generate else "torch-gpt2", prepare, steps)
-    else:
-        one = prepare()
-        for _ in range(3 + steps):
-            last = one()
-        print("torch_gpt2: %s" % ("finite" if last.isfinite() else "not finite"))
-
-
-main()
+if "--generate" in sys.argv:
+    bench_steps.main("torch-generate", prepare_generation, 8, 3, bench_steps.finite)
+else:
+    bench_steps.main("torch-gpt2", prepare_training, 8, 3, bench_steps.finite)

@@ -3,8 +3,6 @@
 
 torch_resnet.py [steps] [--time ...]: with --time bench_steps.py times so many in each turn.
 """
-import sys
-
 import torch
 import torch._dynamo  # takes seconds, in the first step of the optimiser otherwise
 import torchvision
@@ -30,15 +28,4 @@ def prepare():
     return one
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 10
-    if "--time" in sys.argv:
-        bench_steps.run("torch-resnet", prepare, steps)
-    else:
-        one = prepare()
-        for _ in range(3 + steps):
-            loss = one()
-        print("torch_resnet: %s" % ("finite" if loss.isfinite() else "not finite"))
-
-
-main()
+bench_steps.main("torch-resnet", prepare, 10, 3, bench_steps.finite)

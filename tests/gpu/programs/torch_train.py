@@ -3,8 +3,6 @@
 
 torch_train.py [steps] [--time ...]: with --time bench_steps.py times so many in each turn.
 """
-import sys
-
 import torch
 import torch._dynamo  # takes seconds, in the first step of the optimiser otherwise
 
@@ -30,15 +28,4 @@ def prepare():
     return one
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 12
-    if "--time" in sys.argv:
-        bench_steps.run("torch-train", prepare, steps)
-    else:
-        one = prepare()
-        for _ in range(5 + steps):
-            loss = one()
-        print("torch_train: %.2g" % loss.item())
-
-
-main()
+bench_steps.main("torch-train", prepare, 12, 5, lambda loss: "%.2g" % loss.item())
