@@ -84,6 +84,9 @@ same basic basic.memory.txt memory
 same allocated allocated.memory.csv memory --format csv
 same allocated allocated.memory.per-gpu.txt memory --per gpu
 same allocated allocated.info.txt info
+same allocated allocated.info.csv info --format csv
+same models models.info.txt info
+same models models.info.csv info --format csv
 same nccl nccl.nccl.txt nccl
 same nccl nccl.nccl.csv nccl --format csv
 same um um.summary.csv --csv

@@ -600,7 +600,8 @@ static void fill_um(struct ct_build *b)
 
 static void fill_models(struct ct_build *b)
 {
-    ct_build_device(b, 1, "NVIDIA H200");
+    uint32_t second = ct_build_device(b, 1, "NVIDIA H200");
+    ((struct ct_file_device *)b->parts[CT_SECTION_DEVICES].data)[second].beside_ns = 600;
     KERNEL(b, 0, "_Z6kernelPf", 3000);
     KERNEL(b, 1, "_Z6kernelPf", 1000);
     KERNEL(b, 1, "_Z1fv", 1000);
