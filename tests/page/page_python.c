@@ -465,27 +465,6 @@ START_TEST(two_runs_have_a_table_of_lines)
 }
 END_TEST
 
-/* Lines are known again by what they call and launch, not by their numbers. */
-START_TEST(edited_lines_are_paired)
-{
-    open_changes("python", "python-edited");
-    DRAWN(CHANGES, "0");
-    SAYS("(() => { const line = (number, operation) => ({ number, operation });"
-         " const tree = (lines) => ({ n: 2 * lines.length + 1, rest: -1,"
-         "  lines: lines.map((l) => ({ file: '/a/model.py', function: 'f', number: l.number })),"
-         "  parent: [0, ...lines.map(() => 0), ...lines.map((_, i) => i + 1)],"
-         "  line: [-1, ...lines.map((_, i) => i), ...lines.map((_, i) => i)],"
-         "  operation: [-1, ...lines.map(() => -1), ...lines.map((l) => l.operation)] });"
-         " const pairs = (a, b) => linePairs.pair(tree(a), tree(b)).lines.map((p) =>"
-         "  `${p.before?.number ?? '-'}>${p.after?.number ?? '-'}`).join(' ');"
-         " return [pairs([line(8, 1), line(9, 2), line(10, 1), line(11, 3)],"
-         "   [line(11, 1), line(12, 4), line(13, 2), line(14, 1)]),"
-         "  pairs([line(5, 1)], [line(5, 2)]), pairs([line(5, 1), line(6, 2)], [line(6, 2)])]"
-         ".join('; '); })()",
-         "8>11 ->12 9>13 10>14 11>-; 5>5; 6>6 5>-");
-}
-END_TEST
-
 START_TEST(one_run_with_stacks_is_not_compared)
 {
     open_changes("torch", "python");
@@ -513,6 +492,5 @@ void add_python_tests(TCase *tests)
     tcase_add_test(tests, hostile_stacks_are_inert);
     tcase_add_test(tests, two_runs_have_a_flame_graph);
     tcase_add_test(tests, two_runs_have_a_table_of_lines);
-    tcase_add_test(tests, edited_lines_are_paired);
     tcase_add_test(tests, one_run_with_stacks_is_not_compared);
 }

@@ -82,9 +82,10 @@ const lineChanges = (() => {
   };
 
   const create = ({ compared }) => {
-    const { operations, old: before, new: after } = compared.stacks;
+    const { operations, old: before, new: after, pairs } = compared.stacks;
     const calls = (side) => compared.pairs.filter((l) => l.gpu).reduce((s, l) => s + l[side].calls, 0);
-    const tree = linePairs.merge(stacks.read(before, { ns: before.with_rest, count: calls('before') }), stacks.read(after, { ns: after.with_rest, count: calls('after') }));
+    const tree = stacks.merge(stacks.read(before, { ns: before.with_rest, count: calls('before') }),
+      stacks.read(after, { ns: after.with_rest, count: calls('after') }), pairs);
     const view = viewOf(tree, operations), lines = linesOf(tree);
     current = { tree, view };
     const t = table.create({ label: 'Changes of lines of Python', columns, lines, inside: inside(tree, operations, view), sorted: 'change', order: (l) => -Math.abs(l.change) });

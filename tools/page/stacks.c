@@ -6,7 +6,7 @@
 
 #include "page/json.h"
 #include "report/names.h"
-#include "report/stacks/calls.h"
+#include "report/stacks/line_pairs.h"
 
 /* Texts that are in the page once. */
 struct texts {
@@ -26,14 +26,16 @@ static uint32_t number_of(struct texts *t, const char *text)
     return at;
 }
 
-/* File, function and number of each line, one after the other. */
+/* File, whether that is a library's, function and number of each line, one after the other. */
 static void add_lines(json_t *to, const struct ct_merged *m)
 {
     struct texts t = {.list = ct_json_array()};
     json_t *lines = ct_json_array();
     for (uint32_t i = 0; i < m->stacks.line_keys.count; i++) {
         const struct ct_file_line *l = &m->stacks.lines[i];
-        ct_json_append_count(lines, number_of(&t, ct_merge_name(m, l->file)));
+        const char *file = ct_merge_name(m, l->file);
+        ct_json_append_count(lines, number_of(&t, file));
+        ct_json_append_count(lines, ct_calls_is_library(file));
         ct_json_append_count(lines, number_of(&t, ct_merge_name(m, l->function)));
         ct_json_append_count(lines, l->line);
     }
@@ -84,21 +86,21 @@ static void add_notes(json_t *to, const struct ct_calls *c)
 }
 
 /* `operation`: by the profile's rows. */
-static json_t *tree_of(const struct ct_merged *m, const uint32_t *operation)
+static json_t *tree_of(const struct ct_merged *m, const struct ct_calls *c,
+                       const uint32_t *operation)
 {
-    struct ct_calls c;
-    json_t *to = NULL;
-    ct_calls_of(&c, m, CT_VIEW_ALL_DEVICES);
-    if (c.count > 1 && c.call[CT_CALL_ROOT].all.count) {
-        to = ct_json_object();
-        ct_json_count(to, "with_rest", ct_view_whole_ns(c.with_rest_ns));
-        ct_json_flag(to, "sampled", c.is_sampled);
-        add_notes(to, &c);
-        add_lines(to, m);
-        add_calls(to, &c, operation);
-    }
-    ct_calls_free(&c);
+    json_t *to = ct_json_object();
+    ct_json_count(to, "with_rest", ct_view_whole_ns(c->with_rest_ns));
+    ct_json_flag(to, "sampled", c->is_sampled);
+    add_notes(to, c);
+    add_lines(to, m);
+    add_calls(to, c, operation);
     return to;
+}
+
+static bool has_stacks(const struct ct_calls *c)
+{
+    return c->count > 1 && c->call[CT_CALL_ROOT].all.count;
 }
 
 /* ---- one profile ---- */
@@ -155,19 +157,24 @@ static uint32_t *lines_of(const struct ct_merged *m, const struct ct_view *gpu,
 json_t *ct_page_stacks(const struct ct_merged *m, const struct ct_view *gpu,
                        const struct ct_view_options *o)
 {
-    if (!m->stacks.keys.count)
-        return NULL;
-    uint32_t *operation = lines_of(m, gpu, o);
-    json_t *to = tree_of(m, operation);
-    free(operation);
+    struct ct_calls c;
+    json_t *to = NULL;
+    ct_calls_of(&c, m, CT_VIEW_ALL_DEVICES);
+    if (has_stacks(&c)) {
+        uint32_t *operation = lines_of(m, gpu, o);
+        to = tree_of(m, &c, operation);
+        free(operation);
+    }
+    ct_calls_free(&c);
     return to;
 }
 
 /* ---- two profiles ---- */
 
-static json_t *side_of(const struct ct_merged *m, struct ct_key_table *keys, json_t *names,
+static json_t *side_of(const struct ct_line_side *side, struct ct_key_table *keys, json_t *names,
                        bool demangle)
 {
+    const struct ct_merged *m = side->m;
     size_t size = 0;
     uint32_t *operation =
         ct_memory_grow(NULL, &size, (size_t)m->row_keys.count + 1, sizeof(*operation));
@@ -184,27 +191,41 @@ static json_t *side_of(const struct ct_merged *m, struct ct_key_table *keys, jso
         ct_string_free(&key);
         ct_string_free(&name);
     }
-    json_t *to = tree_of(m, operation);
+    json_t *to = tree_of(m, side->calls, operation);
     free(operation);
+    return to;
+}
+
+/* By the older one's lines the number of the newer one's, from 1 on; 0: it has none. */
+static json_t *pairs_of(const struct ct_line_side *before, const struct ct_line_side *after)
+{
+    uint32_t *pairs = ct_line_pairs(before, after);
+    json_t *to = ct_json_array();
+    for (uint32_t i = 0; i < before->m->stacks.line_keys.count; i++)
+        ct_json_append_count(to, pairs[i] == CT_MERGE_NONE ? 0 : pairs[i] + (uint64_t)1);
+    free(pairs);
     return to;
 }
 
 json_t *ct_page_stacks_compare(const struct ct_diff *d)
 {
-    struct ct_key_table keys = {0};
-    json_t *to = NULL, *names = ct_json_array();
-    json_t *before = side_of(&d->before, &keys, names, !d->o->mangled);
-    json_t *after = side_of(&d->after, &keys, names, !d->o->mangled);
-    if (before && after) {
+    struct ct_calls a, b;
+    json_t *to = NULL;
+    ct_calls_of(&a, &d->before, CT_VIEW_ALL_DEVICES);
+    ct_calls_of(&b, &d->after, CT_VIEW_ALL_DEVICES);
+    if (has_stacks(&a) && has_stacks(&b)) {
+        struct ct_line_side before = {&d->before, &a}, after = {&d->after, &b};
+        struct ct_key_table keys = {0};
+        json_t *names = ct_json_array();
         to = ct_json_object();
+        ct_json_set(to, "old", side_of(&before, &keys, names, !d->o->mangled));
+        ct_json_set(to, "new", side_of(&after, &keys, names, !d->o->mangled));
+        ct_json_set(to, "pairs", pairs_of(&before, &after));
         ct_json_add_short(names, "name", "short");
-        ct_json_set(to, "operations", json_incref(names));
-        ct_json_set(to, "old", json_incref(before));
-        ct_json_set(to, "new", json_incref(after));
+        ct_json_set(to, "operations", names);
+        ct_key_table_free(&keys);
     }
-    json_decref(names);
-    json_decref(before);
-    json_decref(after);
-    ct_key_table_free(&keys);
+    ct_calls_free(&a);
+    ct_calls_free(&b);
     return to;
 }

@@ -16,7 +16,10 @@
 json_t *ct_page_stacks(const struct ct_merged *m, const struct ct_view *gpu,
                        const struct ct_view_options *o);
 
-/* Both sides; their operations are among names of their own. NULL: one side has no stacks. */
+/*
+ * Both sides, and which lines are one (report/stacks/line_pairs.h); their operations are among
+ * names of their own. NULL: one side has no stacks.
+ */
 json_t *ct_page_stacks_compare(const struct ct_diff *d);
 
 #endif

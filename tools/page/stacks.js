@@ -2,17 +2,15 @@
 /* Trees of Python's frames with the operations that they launched as leaves: one profile's, or two of them merged. */
 const stacks = (() => {
   'use strict';
-  const LIBRARY = /[/\\](site|dist)-packages[/\\]|[/\\]lib(64)?[/\\]python[\d.]+[/\\]|^<frozen /;
-
   const base = (file) => file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
 
   /* The lines of a profile: function, file, number, and how all of it is written in short. */
   const linesOf = (facts) => {
     const out = [];
-    for (let i = 0; i < facts.lines.length; i += 3) {
-      const [file, name, number] = [facts.texts[facts.lines[i]], facts.texts[facts.lines[i + 1]], facts.lines[i + 2]];
+    for (let i = 0; i < facts.lines.length; i += 4) {
+      const [file, name, number] = [facts.texts[facts.lines[i]], facts.texts[facts.lines[i + 2]], facts.lines[i + 3]];
       const place = number ? `${base(file)}:${number}` : base(file);
-      out.push({ file, function: name, number, place, whole: number ? `${file}:${number}` : file, library: LIBRARY.test(file) });
+      out.push({ file, function: name, number, place, whole: number ? `${file}:${number}` : file, library: facts.lines[i + 1] === 1 });
     }
     return out;
   };
@@ -124,5 +122,49 @@ const stacks = (() => {
     return { found, count, sum };
   };
 
-  return { read, empty, base, order, path, byLine, below, find };
+  const MEASURES = { ns: ['before', 'after'], count: ['old_count', 'new_count'] };
+
+  /* { lines: [{before, after}], before, after: by a side's line its number among them }; pairs as the profile has them. */
+  const pair = (before, after, pairs) => {
+    const lines = after.lines.map((l) => ({ before: null, after: l }));
+    const numbers = before.lines.map((l, i) => {
+      const at = pairs[i] ? pairs[i] - 1 : lines.push({ before: null, after: null }) - 1;
+      lines[at].before = l;
+      return at;
+    });
+    return { lines, before: numbers, after: after.lines.map((_, i) => i) };
+  };
+
+  /* A tree of two runs, with measures before, after, old_count and new_count; its lines are pairs. */
+  const merge = (before, after, pairs) => {
+    const paired = pair(before, after, pairs), nodes = new Map(), parent = [0], line = [-1], operation = [-1];
+    const nodeOf = (above, l, o, kind) => {
+      const key = `${above} ${kind} ${kind === 'o' ? o : l}`;
+      if (!nodes.has(key)) {
+        nodes.set(key, parent.push(above) - 1);
+        line.push(l);
+        operation.push(o);
+      }
+      return nodes.get(key);
+    };
+    const placed = [[after, paired.after], [before, paired.before]].map(([tree, lines]) => {
+      const at = new Int32Array(tree.n);
+      for (let i = 1; i < tree.n; i++)
+        at[i] = i === tree.rest ? nodeOf(0, -1, -1, 'rest')
+          : nodeOf(at[tree.parent[i]], lines[tree.line[i]], tree.operation[i], tree.operation[i] < 0 ? 'l' : 'o');
+      return at;
+    });
+    const merged = empty(parent.length, paired.lines, Object.values(MEASURES).flat());
+    merged.parent.set(parent);
+    merged.line.set(line);
+    merged.operation.set(operation);
+    merged.rest = nodes.get('0 rest -1');
+    [after, before].forEach((tree, i) => Object.entries(MEASURES).forEach(([measure, names]) => {
+      const to = merged.values[names[1 - i]];
+      tree.values[measure].forEach((v, node) => { to[placed[i][node]] += v; });
+    }));
+    return merged;
+  };
+
+  return { read, merge, order, path, byLine, below, find };
 })();

@@ -334,6 +334,27 @@ size_t ct_calls_stack(const struct ct_calls *c, const struct ct_call *call,
     return depth;
 }
 
+/* "python3.11/", as directories of the interpreter's modules are named. */
+static bool is_version(const char *name)
+{
+    const char *digits = name + strlen("python");
+    size_t len = strspn(digits, "0123456789.");
+    return len && digits[len] == '/';
+}
+
+bool ct_calls_is_library(const char *file)
+{
+    static const char *const packages[] = {"/site-packages/", "/dist-packages/"},
+                             *const modules[] = {"/lib/python", "/lib64/python"};
+    bool is = !strncmp(file, "<frozen ", 8);
+    for (int i = 0; i < 2; i++) {
+        is |= strstr(file, packages[i]) != NULL;
+        for (const char *at = file; !is && (at = strstr(at, modules[i])); at++)
+            is = is_version(strstr(at, "python"));
+    }
+    return is;
+}
+
 /* ---- in words ---- */
 
 static void put_operation(struct ct_string *out, const struct ct_merged *m,

@@ -70,20 +70,12 @@ struct shares {
     size_t ns_size;
 };
 
-/* Python's own modules, packages that were installed, and those that the interpreter has inside. */
-static bool is_library(const char *file)
-{
-    return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-           strstr(file, "/lib/python") || strstr(file, "/lib64/python") ||
-           !strncmp(file, "<frozen ", 8);
-}
-
 /* The innermost of the program's own; where all are of libraries, the innermost. */
 static uint32_t program_line(const struct ct_calls *c, const struct ct_merged *m,
                              const struct ct_call *operation)
 {
     for (uint32_t at = operation->parent; at != CT_CALL_ROOT; at = c->call[at].parent)
-        if (!is_library(ct_merge_name(m, m->stacks.lines[c->call[at].line].file)))
+        if (!ct_calls_is_library(ct_merge_name(m, m->stacks.lines[c->call[at].line].file)))
             return c->call[at].line;
     return operation->line;
 }
