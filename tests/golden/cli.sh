@@ -205,6 +205,7 @@ done
 status 2 "'day' is no value of --per" "$report" streams --per day basic.bin
 "$report" --live --details --since 1s --raw basic.bin 2>err || fail "--live refuses an option"
 status 2 "--per line does not go with 'kernels': see the reports lines and stacks" "$report" kernels --per line basic.bin
+status 2 "--per module does not go with 'modules': see the report modules, and diff --per module" "$report" modules --per module basic.bin
 status 2 "--per line is for reports" "$report" diff --per line --format html basic.bin multi.bin
 status 0 "" "$report" diff --per line basic.bin multi.bin
 status 0 "" "$report" diff --raw basic.bin basic.bin

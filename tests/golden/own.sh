@@ -117,6 +117,11 @@ same edited edited.diff.csv diff --per line --format csv --sort=own_change,old_l
 same edited edited.summary.csv summary:base --format csv
 same packaged packaged.txt
 same basic basic.diff.txt diff --per line "$dir/old.bin"
+tests/golden/make_profile modules "$dir/old.bin" || exit 99
+same remodelled remodelled.diff.txt diff --per module "$dir/old.bin"
+same remodelled remodelled.diff.csv diff --per module --format csv --sort=module "$dir/old.bin"
+same remodelled remodelled.diff.json diff --per module --format ndjson --top 2 "$dir/old.bin"
+same basic basic.diff-modules.txt diff --per module "$dir/old.bin"
 same um um.total.csv um_total_sum --format csv
 same um um.total.txt um_total_sum
 for nsys in cuda_api_sum cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \

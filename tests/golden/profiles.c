@@ -777,11 +777,32 @@ static void fill_modules(struct ct_build *b)
               3000);
 }
 
+/* The program of "modules" after an edit: a layer is slower, one has lost a part, a class is new.
+ */
+static void fill_remodelled(struct ct_build *b)
+{
+    struct ct_file_row f = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(b, "_Z1fv"));
+    for (int i = 0; i < 12; i++)
+        ct_build_time(&f, 1500);
+    ct_build_add(b, CT_SECTION_ROWS, &f);
+    uint32_t model = put_module(b, 0, "Model", 0);
+    uint32_t layers[] = {put_module(b, model, "Layer", 0), put_module(b, model, "Layer", 1)};
+    uint32_t linear = put_module(b, layers[1], "Linear", 0), head = put_module(b, model, "Head", 0);
+    uint32_t top = put_frame(b, 0, put_line(b, "train.py", "<module>", 30));
+    uint32_t forward = put_line(b, "model.py", "forward", 7);
+    uint32_t outer = put_frame_in(b, top, put_line(b, "model.py", "Model.forward", 12), model);
+    put_stack(b, 0, put_frame_in(b, outer, forward, layers[0]), 5, 5, 10000);
+    uint32_t second = put_frame_in(b, outer, forward, layers[1]);
+    put_stack(b, 0, second, 1, 1, 1000);
+    put_stack(b, 0, put_frame_in(b, second, forward, linear), 4, 4, 3000);
+    put_stack(b, 0, put_frame_in(b, outer, forward, head), 2, 2, 4000);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models) X(steps) X(stacks) X(inside) X(edited) X(packaged) X(modules)
+    X(models) X(steps) X(stacks) X(inside) X(edited) X(packaged) X(modules) X(remodelled)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

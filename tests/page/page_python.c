@@ -419,7 +419,7 @@ START_TEST(two_runs_have_a_flame_graph)
 {
     open_changes("python", "python-edited");
     DRAWN(CHANGES, "0");
-    SAYS(SECTIONS, "changes python calls trust");
+    SAYS(SECTIONS, "changes python modules calls trust");
     SAYS(ROWS(CHANGES),
          "All GPU work 100; <module> 93, by no known line of Python 7; ⋯ 2 frames 93; run 93;"
          " loop 79, loop 14; step 71, step 7, ⋯ 2 frames 14;"
@@ -465,6 +465,35 @@ START_TEST(two_runs_have_a_table_of_lines)
 }
 END_TEST
 
+#define MODULES                                                                                    \
+    "[...document.querySelectorAll('#modules tr.row')].map((r) => [...r.children].map((c) =>"      \
+    " c.textContent).join('|')).join('; ')"
+
+/* Modules in one run alone are there, and are said. */
+START_TEST(two_runs_have_a_table_of_modules)
+{
+    open_changes("python", "python-edited");
+    SAYS(MODULES, "+400 µs|+50.0%|-|800 µs|1.20 ms|80|Net; "
+                  "+400 µs|+66.7%|+400 µs|600 µs|1.00 ms|60|Net/Linear; "
+                  "−200 µs|−100%|−200 µs|200 µs|-|20 → 0|Net/Attention; "
+                  "+200 µs|-|+200 µs|-|200 µs|0 → 20|Net/FlashAttention");
+    SAYS("document.querySelector('#modules .note').textContent.split('; ')[1]",
+         "1 of 4 modules launched in the old run alone, 1 in the new one alone.");
+    ck_assert(ct_browser_click(browser, "#modules tr.row .opener"));
+    SAYS(COMES("#modules tr.detail tbody tr", "3"), "3");
+    SAYS("[...document.querySelectorAll('#modules tr.detail tbody tr')].map((r) => [...r.children]"
+         ".map((c) => c.textContent).join('|')).join('; ')",
+         "+400 µs|600 µs|1.00 ms|60|Linear; −200 µs|200 µs|-|20 → 0|Attention;"
+         " +200 µs|-|200 µs|0 → 20|FlashAttention");
+    ck_assert(ct_browser_click(browser, "#modules tr.detail tbody button"));
+    SAYS("document.querySelectorAll('#modules tr.row.open').length", "2");
+    SAYS("[...document.querySelectorAll('#modules tr.detail .small')].map((p) => p.textContent)"
+         ".join()",
+         "No module in it launched anything.");
+    QUIET();
+}
+END_TEST
+
 START_TEST(one_run_with_stacks_is_not_compared)
 {
     open_changes("torch", "python");
@@ -492,5 +521,6 @@ void add_python_tests(TCase *tests)
     tcase_add_test(tests, hostile_stacks_are_inert);
     tcase_add_test(tests, two_runs_have_a_flame_graph);
     tcase_add_test(tests, two_runs_have_a_table_of_lines);
+    tcase_add_test(tests, two_runs_have_a_table_of_modules);
     tcase_add_test(tests, one_run_with_stacks_is_not_compared);
 }

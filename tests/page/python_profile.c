@@ -15,11 +15,23 @@ static uint32_t add_line(struct ct_build *b, const char *file, const char *funct
     return ct_build_add(b, CT_SECTION_LINES, &l);
 }
 
-/* A frame in its parent, 0: in none; one more than its index. */
+/* A module in its parent, 0: in none; one more than its index. */
+static uint32_t add_module(struct ct_build *b, uint32_t parent, const char *type, uint32_t number)
+{
+    struct ct_file_module f = {parent, ct_build_text(b, type), number, 0};
+    return ct_build_add(b, CT_SECTION_MODULES, &f) + 1;
+}
+
+/* A frame in its parent, 0: in none, and in a module; one more than its index. */
+static uint32_t add_frame_in(struct ct_build *b, uint32_t parent, uint32_t line, uint32_t module)
+{
+    struct ct_file_frame f = {.parent = parent, .line = line, .module = module};
+    return ct_build_add(b, CT_SECTION_FRAMES, &f) + 1;
+}
+
 static uint32_t add_frame(struct ct_build *b, uint32_t parent, uint32_t line)
 {
-    struct ct_file_frame f = {.parent = parent, .line = line};
-    return ct_build_add(b, CT_SECTION_FRAMES, &f) + 1;
+    return add_frame_in(b, parent, line, 0);
 }
 
 static uint32_t call(struct ct_build *b, uint32_t parent, const char *file, const char *function,
@@ -50,6 +62,7 @@ struct version {
     uint32_t moved;                /* lines of it */
     uint64_t gemm_us;              /* each in a step; 10 in evaluate */
     const char *optimizer, *adamw; /* kernel, and function that launches it */
+    const char *attention;         /* module in Net that has a softmax */
 };
 
 /*
@@ -58,6 +71,8 @@ struct version {
  *                                               step:51 > AdamW.step > adam, 10 x 10
  *                                     loop:62 > evaluate > Net.forward:12 > linear > gemm, 20 x 10
  *     by no line: softmax, 10 x 10
+ *
+ * linear is in the module Net/Linear, Net.forward:14 in one of its own.
  */
 static void fill_program(struct ct_build *b, const struct version *v)
 {
@@ -71,13 +86,18 @@ static void fill_program(struct ct_build *b, const struct version *v)
     uint32_t step = call(b, loop, HOME "train.py", "step", 50);
     uint32_t forward = add_line(b, v->model, "Net.forward", 12 + v->moved);
     uint32_t linear = add_line(b, NN "functional.py", "linear", 5);
-    launch(b, add_frame(b, add_frame(b, step, forward), linear), gemm, 40, 1000 * v->gemm_us);
-    launch(b, call(b, step, v->model, "Net.forward", 14 + v->moved), softmax, 20, 10000);
+    uint32_t net = add_module(b, 0, "Net", 0), inner = add_module(b, net, "Linear", 0);
+    uint32_t attention = add_module(b, net, v->attention, 0);
+    launch(b, add_frame_in(b, add_frame_in(b, step, forward, net), linear, inner), gemm, 40,
+           1000 * v->gemm_us);
+    launch(b, add_frame_in(b, step, add_line(b, v->model, "Net.forward", 14 + v->moved), attention),
+           softmax, 20, 10000);
     launch(b, call(b, call(b, loop, HOME "train.py", "step", 51), NN "optim.py", v->adamw, 9), adam,
            10, 10000);
     uint32_t loop_end = call(b, run, HOME "train.py", "loop", 62);
     uint32_t evaluate = call(b, loop_end, HOME "train.py", "evaluate", 40);
-    launch(b, add_frame(b, add_frame(b, evaluate, forward), linear), gemm, 20, 10000);
+    launch(b, add_frame_in(b, add_frame_in(b, evaluate, forward, net), linear, inner), gemm, 20,
+           10000);
 }
 
 /* Each frame launches and calls, so that none is the only call of the one above. */
@@ -113,8 +133,9 @@ static void fill_many(struct ct_build *b)
 
 bool ct_fill_python(struct ct_build *b, const char *kind)
 {
-    static const struct version first = {HOME "model.py", 0, 10, "adam", "AdamW.step"},
-                                edited = {HOME "new/model.py", 30, 20, "sgd", "SGD.step"};
+    static const struct version first = {HOME "model.py", 0, 10, "adam", "AdamW.step", "Attention"},
+                                edited = {HOME "new/model.py", 30, 20, "sgd", "SGD.step",
+                                          "FlashAttention"};
     bool many = !strcmp(kind, "python-many"), is_edited = !strcmp(kind, "python-edited");
     if (!many && !is_edited && strcmp(kind, "python"))
         return false;

@@ -6,6 +6,7 @@
 
 #include "case_main.h"
 #include "report/short_names.h"
+#include "report/sinks/short_paths.h"
 #include "report/terminal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -182,10 +183,64 @@ START_TEST(products_that_differ)
 }
 END_TEST
 
+/* ---- paths ---- */
+
+static const char *const layers[] = {
+    "Net",
+    "Net/Model",
+    "Net/Model/Layer[0]/MLP/Linear[0]",
+    "Net/Model/Layer[11]/MLP/Linear[0]",
+    "Net/Model/Layer[11]/MLP/Linear[0]",
+    "Net/Model/Layer[0]/Norm",
+    "Other/Model/Layer[1]",
+    "Linear[0]",
+    "",
+};
+
+START_TEST(ends_of_paths)
+{
+    static const char *const wanted[] = {
+        "Net",
+        "Net/Model",
+        "…/Layer[0]/MLP/Linear[0]",
+        "…/Layer[11]/MLP/Linear[0]",
+        "…/Layer[11]/MLP/Linear[0]",
+        "…/Layer[0]/Norm",
+        "…/Model/Layer[1]",
+        "Linear[0]",
+        "",
+    };
+    static const char *const models[] = {"A/M/Layer/Linear", "B/M/Layer/Linear", "M/Layer/Linear"},
+                             *const whole[] = {"A/M/Layer/Linear", "B/M/Layer/Linear",
+                                               "M/Layer/Linear"};
+    char **names = ct_short_paths(layers, COUNT(layers), 0);
+    for (size_t i = 0; i < COUNT(layers); i++)
+        ck_assert_str_eq(names[i], wanted[i]);
+    ct_short_names_free(names, COUNT(layers));
+    names = ct_short_paths(models, COUNT(models), 0);
+    for (size_t i = 0; i < COUNT(models); i++)
+        ck_assert_str_eq(names[i], whole[i]);
+    ct_short_names_free(names, COUNT(models));
+}
+END_TEST
+
+START_TEST(paths_fit_and_differ)
+{
+    char **names = ct_short_paths(layers, COUNT(layers), _i);
+    for (size_t i = 0; i < COUNT(layers); i++) {
+        ck_assert_int_le(ct_terminal_width(names[i]), _i);
+        for (size_t k = 0; k < i; k++)
+            ck_assert(!strcmp(layers[i], layers[k]) == !strcmp(names[i], names[k]));
+    }
+    ct_short_names_free(names, COUNT(layers));
+}
+END_TEST
+
 START_TEST(none)
 {
     ct_short_names_free(ct_short_names(NULL, 0), 0);
     ct_short_names_free(ct_short_names_in(NULL, 0, 20), 0);
+    ct_short_names_free(ct_short_paths(NULL, 0, 20), 0);
 }
 END_TEST
 
@@ -201,6 +256,8 @@ int main(void)
     tcase_add_loop_test(tests, in_room, 0, COUNT(rooms));
     tcase_add_loop_test(tests, matrix_products, 0, COUNT(products));
     tcase_add_test(tests, products_that_differ);
+    tcase_add_test(tests, ends_of_paths);
+    tcase_add_loop_test(tests, paths_fit_and_differ, 12, 40);
     tcase_add_test(tests, none);
     return ct_case_main("short names", tests);
 }

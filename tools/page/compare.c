@@ -6,6 +6,7 @@
 #include "page/facts.h"
 #include "page/histogram.h"
 #include "page/json.h"
+#include "page/modules.h"
 #include "page/stacks.h"
 #include "report/profile/view.h"
 
@@ -76,8 +77,10 @@ json_t *ct_page_compare(const struct ct_diff *d)
         ct_json_append(pairs, pair_of(&d->pairs.pairs[i]));
     ct_json_add_short(pairs, "name", "short");
     ct_json_set(to, "pairs", pairs);
-    json_t *stacks = ct_page_stacks_compare(d);
+    json_t *stacks = ct_page_stacks_compare(d), *modules = ct_page_modules_compare(d);
     if (stacks)
         ct_json_set(to, "stacks", stacks);
+    if (modules)
+        ct_json_set(to, "modules", modules);
     return to;
 }

@@ -55,21 +55,23 @@ const lineChanges = (() => {
   const arrow = (before, after) => (before === after ? units.count(after) : `${units.count(before)} → ${units.count(after)}`);
   const verdict = (l) => (!l.before.all ? 'new' : !l.after.all ? 'vanished' : l.change > 0 ? 'slower' : l.change < 0 ? 'faster' : '');
 
-  const columns = [
-    { key: 'change', title: 'Change', hint: 'New time less old time, with all that the line called', sort: (l) => l.change, text: (l) => units.change(l.change) },
+  const chipOf = (l) => ({ new: 'k1', vanished: 'rest', slower: 'k7', faster: 'k2' }[verdict(l)] || 'set');
+
+  /* For lines or modules; `within` says what else counts for one. */
+  const columns = (title, within) => [
+    { key: 'change', title: 'Change', hint: `New time less old time, ${within}`, sort: (l) => l.change, text: (l) => units.change(l.change) },
     { key: 'percent', title: 'Change(%)', sort: (l) => (l.before.all ? l.after.all / l.before.all : Infinity), text: (l) => units.growth(l.before.all, l.after.all) },
-    { key: 'own', title: 'Own change', hint: 'Operations that the line launched itself', sort: (l) => l.own, text: (l) => (l.before.own || l.after.own ? units.change(l.own) : '-') },
+    { key: 'own', title: 'Own change', hint: 'Operations that it launched itself', sort: (l) => l.own, text: (l) => (l.before.own || l.after.own ? units.change(l.own) : '-') },
     { key: 'old', title: 'Old time', class: 'wide', sort: (l) => l.before.all, text: (l) => (l.before.all ? units.time(l.before.all) : '-') },
     { key: 'new', title: 'New time', sort: (l) => l.after.all, text: (l) => (l.after.all ? units.time(l.after.all) : '-') },
     { key: 'launches', title: 'Launches', class: 'wide', hint: 'Old → new', sort: (l) => l.new_count.all, text: (l) => arrow(l.old_count.all, l.new_count.all) },
-    { key: 'name', title: 'Function and line', sort: (l) => l.short.toLowerCase(), opener: true },
+    { key: 'name', title, sort: (l) => l.short.toLowerCase(), opener: true },
   ];
 
   const linesOf = (tree) => stacks.byLine(tree).map((sum, number) => ({ ...sum, number, pair: tree.lines[number], line: lineOf(tree.lines[number]),
     change: sum.after.all - sum.before.all, own: sum.after.own - sum.before.own }))
     .filter((l) => l.before.all || l.after.all).sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
-    .map((l, index) => ({ ...l, index, short: `${l.line.function} ${l.line.place}`, name: `${l.line.function} ${l.line.whole}`,
-      colour: { new: 'k1', vanished: 'rest', slower: 'k7', faster: 'k2' }[verdict(l)] || 'set' }));
+    .map((l, index) => ({ ...l, index, short: `${l.line.function} ${l.line.place}`, name: `${l.line.function} ${l.line.whole}`, colour: chipOf(l) }));
 
   const inside = (tree, operations, view) => (l) => {
     const found = stacks.below(tree, l.number).map((s) => ({ ...s, change: s.after - s.before })).sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
@@ -88,7 +90,7 @@ const lineChanges = (() => {
       stacks.read(after, { ns: after.with_rest, count: calls('after') }), pairs);
     const view = viewOf(tree, operations), lines = linesOf(tree);
     current = { tree, view };
-    const t = table.create({ label: 'Changes of lines of Python', columns, lines, inside: inside(tree, operations, view), sorted: 'change', order: (l) => -Math.abs(l.change) });
+    const t = table.create({ label: 'Changes of lines of Python', columns: columns('Function and line', 'with all that the line called'), lines, inside: inside(tree, operations, view), sorted: 'change', order: (l) => -Math.abs(l.change) });
     return h('section', { id: 'python' }, h('h2', {}, 'Lines of Python'),
       h('p', { class: 'note' }, 'GPU time by the line that launched it, with all that it called. Lines that an edit has moved are taken for the same. '
         + 'Whether a change is more than chance is told of operations only, above.'),
@@ -96,5 +98,5 @@ const lineChanges = (() => {
       h('div', { class: 'bar' }, table.search('Filter by function or file', t.filter)), t.element);
   };
 
-  return { create, has: ({ compared }) => Boolean(compared.stacks), current: () => current };
+  return { create, columns, chipOf, arrow, has: ({ compared }) => Boolean(compared.stacks), current: () => current };
 })();

@@ -28,8 +28,8 @@
   };
 
   /* Some are there only where the profile has something for them. */
-  const ofTwo = [['changes', 'Changes', compare], ['python', 'Python', lineChanges], ['calls', 'CUDA calls', { create: compare.calls }],
-    ['trust', 'Accuracy', { create: compare.sides }]];
+  const ofTwo = [['changes', 'Changes', compare], ['python', 'Python', lineChanges],
+    ['modules', 'Modules', moduleChanges], ['calls', 'CUDA calls', { create: compare.calls }], ['trust', 'Accuracy', { create: compare.sides }]];
   const ofOne = [
     ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Python', python], ['timeline', 'Timeline', timeline],
     ['streams', 'Streams', streams], ['copies', 'Copies', copies],

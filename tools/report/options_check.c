@@ -57,6 +57,8 @@ static enum ct_options_result check_per(const struct ct_options *o)
                  of_traces ? " goes with '%s' of traces alone: a profile does not know it by %s"
                  : o->per == CT_PER_LINE
                      ? " does not go with '%s': see the reports lines and stacks, and diff --per %s"
+                 : o->per == CT_PER_MODULE
+                     ? " does not go with '%s': see the report modules, and diff --per %s"
                      : " does not go with '%s': the files do not know it by %s",
                  o->report->name, per);
         return ct_options_complain("--per ", per, after);

@@ -31,6 +31,7 @@ static const struct ct_option_choice per_choices[] = {
     {"host", CT_PER_HOST},
     {"stream", CT_PER_STREAM},
     {"line", CT_PER_LINE},
+    {"module", CT_PER_MODULE},
     {NULL, 0},
 };
 

@@ -11,6 +11,7 @@
 #include "report/profile/view.h"
 #include "report/reports.h"
 #include "report/stacks/line_diff.h"
+#include "report/stacks/module_diff.h"
 
 #define MOST_NAMED 10
 
@@ -316,15 +317,17 @@ static void print_rows(struct ct_sink *sink, const struct ct_diff *s)
     note_tests(sink, s);
 }
 
-/* No table of all together: columns of --sort and --columns are those of lines then. */
-static void print_lines(struct ct_sink *sink, const struct ct_diff *s)
+/* No table of all together: columns of --sort and --columns are those of lines or modules then. */
+static void print_launchers(struct ct_sink *sink, const struct ct_diff *s)
 {
     struct ct_string text = {0};
+    bool lines = s->o->per == CT_PER_LINE;
     double before = ct_pairs_total(&s->pairs, true, false).value;
     double after = ct_pairs_total(&s->pairs, true, true).value;
-    ct_line_diff_begin(sink, &s->before, &s->after);
+    (lines ? ct_line_diff_begin : ct_module_diff_begin)(sink, &s->before, &s->after);
     note_devices(sink, s);
-    ct_string_put(&text, "Which changes are chance diff tells of operations, without --per line");
+    ct_string_printf(&text, "Which changes are chance diff tells of operations, without --per %s",
+                     lines ? "line" : "module");
     if (before > 0)
         ct_string_printf(&text, "; together they took %+.2f%%", 100 * (after / before - 1));
     say(sink, &text);
@@ -332,8 +335,8 @@ static void print_lines(struct ct_sink *sink, const struct ct_diff *s)
 
 static void print(struct ct_sink *sink, const struct ct_diff *s)
 {
-    if (s->o->per == CT_PER_LINE)
-        print_lines(sink, s);
+    if (s->o->per)
+        print_launchers(sink, s);
     else
         print_rows(sink, s);
     if (s->o->fail_over >= 0)

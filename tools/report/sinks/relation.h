@@ -53,6 +53,8 @@ struct ct_column {
 #define CT_OF_CALLS 0x40
 /* Names are indented as a tree: terminals do not make other names of them. */
 #define CT_TREE 0x80
+/* Names are paths: terminals show their ends. */
+#define CT_PATH 0x1000
 /* Narrow terminals go without the column, from the largest n down; 1 to 15. */
 #define CT_OPTIONAL(n) ((n) << 8)
 
@@ -63,7 +65,7 @@ static inline int ct_column_decimals(const struct ct_column *column)
 
 static inline int ct_column_optional(const struct ct_column *column)
 {
-    return column->look >> 8;
+    return column->look >> 8 & 0xf;
 }
 
 struct ct_relation {

@@ -13,13 +13,15 @@
 #include "report/reports.h"
 #include "report/short_names.h"
 #include "report/sinks/row_store.h"
+#include "report/sinks/short_paths.h"
 #include "report/terminal.h"
 #include "report/units.h"
 
 #define MOST_KEPT 4096
 #define UNSEEN_WIDTH 10 /* of a column that only later rows may have a value in */
 #define LEAST_COLUMNS 3
-#define LEAST_NAME 24    /* before a name gets less, a column goes */
+#define LEAST_NAME 24 /* before a name gets less, a column goes */
+#define LEAST_PATH 44
 #define SHORTEST_NAME 12 /* where none can go */
 
 struct table {
@@ -186,8 +188,9 @@ static void shorten_names(struct table *t, int width)
         whole[i] = cells[last].known ? cells[last].text : "";
     }
     drop_names(t);
-    t->names = width ? ct_short_names_in(whole, t->first.count, width)
-                     : ct_short_names(whole, t->first.count);
+    t->names = column->look & CT_PATH ? ct_short_paths(whole, t->first.count, width)
+               : width                ? ct_short_names_in(whole, t->first.count, width)
+                                      : ct_short_names(whole, t->first.count);
     free(whole);
 }
 
@@ -286,9 +289,10 @@ static void fit(struct table *t)
 {
     size_t last = t->name;
     int column, name = t->widths[last];
+    int least = t->relation->columns[last].look & CT_PATH ? LEAST_PATH : LEAST_NAME;
     if (!t->look.in->width)
         return;
-    t->widths[last] = name < LEAST_NAME ? name : LEAST_NAME;
+    t->widths[last] = name < least ? name : least;
     while (width_of_all(t) > t->look.in->width && (column = most_optional(t)) >= 0) {
         t->shown[column] = false;
         t->hidden++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "modules": which objects of a Python program, in which others, launched operations. */
+#include "report/stacks/modules.h"
+
 #include "report/reports.h"
-#include "report/stacks/calls.h"
 
 enum { M_SHARE, M_TOTAL, M_OWN, M_LAUNCHES, M_AVG, M_DEPTH, M_MODULE, M_COLUMNS };
 
@@ -36,14 +37,19 @@ static bool has_number(const struct tree *t, uint32_t at)
     return f->number || (next && module_of(t, next)->type == f->type);
 }
 
+void ct_modules_name(struct ct_string *out, const char *type, uint32_t number, bool is_of_several)
+{
+    ct_name_safe(out, type);
+    if (number == CT_FILE_MODULE_OTHERS)
+        ct_string_put(out, "[...]");
+    else if (is_of_several)
+        ct_string_printf(out, "[%u]", number);
+}
+
 static void add_name(struct tree *t, uint32_t at)
 {
     const struct ct_file_module *f = module_of(t, at);
-    ct_name_safe(&t->name, ct_merge_name(t->m, f->type));
-    if (f->number == CT_FILE_MODULE_OTHERS)
-        ct_string_put(&t->name, "[...]");
-    else if (has_number(t, at))
-        ct_string_printf(&t->name, "[%u]", f->number);
+    ct_modules_name(&t->name, ct_merge_name(t->m, f->type), f->number, has_number(t, at));
 }
 
 static void add_path(struct tree *t, uint32_t at)
@@ -89,35 +95,34 @@ static void put_module(struct tree *t, struct ct_sink *sink, uint32_t at)
     ct_sink_row(sink, cells);
 }
 
-static void put_notes(const struct tree *t, struct ct_sink *sink)
+void ct_modules_notes(struct ct_string *out, const struct ct_calls *c)
 {
-    const struct ct_calls *c = &t->calls;
     const struct ct_call *root = &c->call[CT_CALL_ROOT];
-    char note[160];
     if (!root->first) {
-        ct_sink_note(sink, "No modules are in the profile: cutrace --stacks python records them");
+        ct_string_put(out, "No modules are in the profile: cutrace --stacks python records them\n");
         return;
     }
     double rest_ns = c->with_rest_ns - root->all.ns + root->own.ns;
     double rest = ct_calls_percent(rest_ns, c->with_rest_ns);
-    if (rest >= 0.05) {
-        snprintf(note, sizeof(note), "%.1f%% of the GPU time was launched in no module%s", rest,
-                 c->is_sampled ? ", or is what the sample missed" : "");
-        ct_sink_note(sink, note);
-    }
+    if (rest >= 0.05)
+        ct_string_printf(out, "%.1f%% of the GPU time was launched in no module%s\n", rest,
+                         c->is_sampled ? ", or is what the sample missed" : "");
     if (c->graphs)
-        ct_sink_note(sink, "A CUDA graph counts for the module that launched it");
+        ct_string_put(out, "A CUDA graph counts for the module that launched it\n");
 }
 
 int ct_report_modules(const struct ct_input *in, struct ct_sink *sink)
 {
+    struct ct_string notes = {0};
     struct tree t = {.m = in->m, .is_indented = in->o->format->kind == CT_FORMAT_TEXT};
     ct_calls_of_modules(&t.calls, in->m, in->device);
     ct_sink_begin(sink, &relation);
     for (uint32_t at = t.calls.call[CT_CALL_ROOT].first; at; at = ct_calls_next(&t.calls, at))
         put_module(&t, sink, at);
-    put_notes(&t, sink);
+    ct_modules_notes(&notes, &t.calls);
+    ct_sink_notes(sink, notes.data);
     ct_sink_end(sink);
+    ct_string_free(&notes);
     ct_string_free(&t.name);
     ct_calls_free(&t.calls);
     return 0;
