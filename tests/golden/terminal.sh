@@ -88,6 +88,12 @@ for columns in 80 50; do
     mv rows out
     [ "$(widest)" -le $columns ] || fail "lines take $(widest) columns of $columns"
 done
+# Below it they are a table, too, whose names have the colour and the column that a table's have.
+on 80 "PAGER= $report stacks.bin"
+grep -q "$esc\[1m   Time(%)  Line  *Name$esc" out || fail "lines below the table have no heading"
+grep -q "train.py[^ ]*)  *$esc\[36m\[CUDA graph" out || fail "names below the table have no colour"
+sed "s/$esc\[[0-9;]*m//g" out | awk '/Time\(%\)  Line  /{ at = index($0, "Name") } at && /train.py/ && substr($0, at - 1, 2) !~ /^ [^ ]$/{ bad = 1 }
+    END { exit bad || !at }' || fail "names below the table are not in their column: $(cat out)"
 "$report" stacks.bin | grep -q 'Max  Name$' || fail "lines in nvprof's table in a file"
 "$report" summary --columns line,name stacks.bin | grep -q '^/home/me/train.py  *\[CUDA' || fail "--columns line: no line"
 on 100 "PAGER= NO_COLOR=1 $report kernels names.bin"

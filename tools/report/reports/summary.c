@@ -225,8 +225,11 @@ static void print_truth(struct report *r, const struct ct_view *gpu)
     ct_truth_print(r->text, r->prefix, r->m, gpu, &r->view);
     if (!o->csv) {
         ct_truth_graphs(r->text, r->prefix, r->m, gpu, &r->view, o->top);
-        if (!ct_nvprof_has_lines(r->in->width))
-            ct_launchers_print(r->text, r->prefix, r->m, gpu, &r->view, o->top, r->in->width);
+        if (!ct_nvprof_has_lines(r->in->width)) {
+            end_text(r, r->out);
+            ct_launchers_print(r->out, r->prefix, r->in, gpu, &r->view);
+            begin_text(r);
+        }
         ct_advice_print(r->text, r->prefix, r->m);
     }
     if (o->details && !o->csv) {

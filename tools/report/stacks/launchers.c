@@ -155,6 +155,7 @@ void ct_launchers_fit(struct ct_string *out, const char *text, const char *tail,
 /* ---- below the table ---- */
 
 #define SHARE_WIDTH 14 /* columns before and between the two texts */
+#define LEAST_WIDTH 20 /* of both */
 
 /* "function (file:line)"; width: 0, or columns that it has to fit. */
 static void spell_line(struct ct_string *out, const struct ct_merged *m, uint32_t line, int width)
@@ -172,27 +173,62 @@ static void spell_line(struct ct_string *out, const struct ct_merged *m, uint32_
     ct_string_free(&place);
 }
 
-static void print_lines(FILE *out, const struct ct_merged *m, const struct ct_launcher *l,
-                        const char *const *names, size_t count, int width)
+/* Texts of a column, and the width of the widest. */
+struct texts {
+    char **at;
+    int width;
+};
+
+static void spell_lines(struct texts *t, const struct ct_merged *m, const struct ct_launcher *l,
+                        size_t count, int width)
 {
-    struct ct_string line = {0};
-    int room = !width ? 0 : width > SHARE_WIDTH + 20 ? width - SHARE_WIDTH : 20;
-    char **shown = ct_short_names_in(names, count, room - room / 2);
+    size_t size = 0;
+    *t = (struct texts){.at = ct_memory_grow(NULL, &size, count + 1, sizeof(*t->at))};
     for (size_t i = 0; i < count; i++) {
-        ct_string_clear(&line);
-        spell_line(&line, m, l[i].line, room / 2);
-        fprintf(out, "%9.2f%%  %s  %s\n", l[i].percent, line.data, width ? shown[i] : names[i]);
+        struct ct_string line = {0};
+        spell_line(&line, m, l[i].line, width);
+        int needed = ct_terminal_width(line.data);
+        t->width = needed > t->width ? needed : t->width;
+        t->at[i] = line.data;
     }
-    ct_short_names_free(shown, count);
-    ct_string_free(&line);
 }
 
-void ct_launchers_print(FILE *out, const char *prefix, const struct ct_merged *m,
-                        const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top,
-                        int width)
+static void print_row(FILE *out, const struct ct_input *in, const char *share,
+                      const struct texts *lines, const char *line, const char *name)
 {
-    size_t left = top ? (size_t)top : FEW, count = 0, size = 0;
-    struct ct_launcher *l = ct_launchers_of(m, gpu, CT_VIEW_ALL_DEVICES, o);
+    bool heading = !strcmp(line, "Line");
+    const char *color = !in->color ? "" : heading ? CT_TERMINAL_BOLD : CT_TERMINAL_NAME;
+    fprintf(out, "%s%10s  %s%*s  %s%s%s\n", heading ? color : "", share, line,
+            lines->width - ct_terminal_width(line), "", heading ? "" : color, name,
+            *color ? CT_TERMINAL_PLAIN : "");
+}
+
+static void print_lines(FILE *out, const struct ct_input *in, const struct ct_launcher *l,
+                        const char *const *names, size_t count)
+{
+    struct texts lines;
+    int room = !in->width                              ? 0
+               : in->width > SHARE_WIDTH + LEAST_WIDTH ? in->width - SHARE_WIDTH
+                                                       : LEAST_WIDTH;
+    spell_lines(&lines, in->m, l, count, room / 2);
+    lines.width = lines.width > 4 ? lines.width : 4;
+    char **shown = ct_short_names_in(names, count, room - (room ? lines.width : 0));
+    print_row(out, in, "Time(%)", &lines, "Line", "Name");
+    for (size_t i = 0; i < count; i++) {
+        char share[32];
+        snprintf(share, sizeof(share), "%.2f%%", l[i].percent);
+        print_row(out, in, share, &lines, lines.at[i], room ? shown[i] : names[i]);
+    }
+    ct_short_names_free(shown, count);
+    ct_short_names_free(lines.at, count);
+}
+
+void ct_launchers_print(FILE *out, const char *prefix, const struct ct_input *in,
+                        const struct ct_view *gpu, const struct ct_view_options *o)
+{
+    struct ct_string heading = {0};
+    size_t left = in->o->top ? (size_t)in->o->top : FEW, count = 0, size = 0;
+    struct ct_launcher *l = ct_launchers_of(in->m, gpu, CT_VIEW_ALL_DEVICES, o);
     if (!l)
         return;
     const char **names = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*names));
@@ -202,9 +238,10 @@ void ct_launchers_print(FILE *out, const char *prefix, const struct ct_merged *m
         names[count] = gpu->lines[i].name;
         l[count++] = l[i];
     }
-    fprintf(out, "\n%sLines of Python with most of an operation's time:\n%10s  Line\n", prefix,
-            "Time(%)");
-    print_lines(out, m, l, names, count, width);
+    ct_string_printf(&heading, "\n%sLines of Python with most of an operation's time:\n", prefix);
+    ct_terminal_wrap(out, heading.data, in->width);
+    print_lines(out, in, l, names, count);
+    ct_string_free(&heading);
     free(names);
     free(l);
 }

@@ -10,6 +10,7 @@
 
 #include "report/memory.h"
 #include "report/profile/view.h"
+#include "report/reports.h"
 
 struct ct_launcher {
     uint32_t line;  /* of ct_merged_stacks.lines; CT_MERGE_NONE: none is known */
@@ -29,11 +30,10 @@ const char *ct_launchers_short(const char *place);
 void ct_launchers_fit(struct ct_string *out, const char *text, const char *tail, int width);
 
 /*
- * Prints them below the table, for so many operations of it, 0: the first few; in the width of a
- * terminal, 0: whole.
+ * Prints them below the table, for so many operations of it as --top says, or the first few; on a
+ * terminal in its width.
  */
-void ct_launchers_print(FILE *out, const char *prefix, const struct ct_merged *m,
-                        const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top,
-                        int width);
+void ct_launchers_print(FILE *out, const char *prefix, const struct ct_input *in,
+                        const struct ct_view *gpu, const struct ct_view_options *o);
 
 #endif
