@@ -94,6 +94,12 @@ grep -q "$esc\[1m   Time(%)  Line  *Name$esc" out || fail "lines below the table
 grep -q "train.py[^ ]*)  *$esc\[36m\[CUDA graph" out || fail "names below the table have no colour"
 sed "s/$esc\[[0-9;]*m//g" out | awk '/Time\(%\)  Line  /{ at = index($0, "Name") } at && /train.py/ && substr($0, at - 1, 2) !~ /^ [^ ]$/{ bad = 1 }
     END { exit bad || !at }' || fail "names below the table are not in their column: $(cat out)"
+for columns in 80 72; do
+    on $columns "PAGER= NO_COLOR=1 $report lines stacks.bin"
+    grep -q 'Function  *File$' out || fail "lines without their functions on $columns columns: $(head -n 2 out)"
+    grep -q 'step  *….*/train.py$' out || fail "a file's name is cut at its end: $(cat out)"
+    [ "$(widest)" -le $columns ] || fail "lines take $(widest) columns of $columns"
+done
 "$report" stacks.bin | grep -q 'Max  Name$' || fail "lines in nvprof's table in a file"
 "$report" summary --columns line,name stacks.bin | grep -q '^/home/me/train.py  *\[CUDA' || fail "--columns line: no line"
 on 100 "PAGER= NO_COLOR=1 $report kernels names.bin"

@@ -53,8 +53,9 @@ struct ct_column {
 #define CT_OF_CALLS 0x40
 /* Names are indented as a tree: terminals do not make other names of them. */
 #define CT_TREE 0x80
-/* Names are paths: terminals show their ends. */
+/* Names are paths: terminals show their ends; and rather these than columns that can go. */
 #define CT_PATH 0x1000
+#define CT_WIDE 0x2000
 /* Narrow terminals go without the column, from the largest n down; 1 to 15. */
 #define CT_OPTIONAL(n) ((n) << 8)
 

@@ -21,7 +21,7 @@
 #define UNSEEN_WIDTH 10 /* of a column that only later rows may have a value in */
 #define LEAST_COLUMNS 3
 #define LEAST_NAME 24 /* before a name gets less, a column goes */
-#define LEAST_PATH 44
+#define LEAST_WIDE 44
 #define SHORTEST_NAME 12 /* where none can go */
 
 struct table {
@@ -289,7 +289,7 @@ static void fit(struct table *t)
 {
     size_t last = t->name;
     int column, name = t->widths[last];
-    int least = t->relation->columns[last].look & CT_PATH ? LEAST_PATH : LEAST_NAME;
+    int least = t->relation->columns[last].look & CT_WIDE ? LEAST_WIDE : LEAST_NAME;
     if (!t->look.in->width)
         return;
     t->widths[last] = name < least ? name : least;

@@ -16,7 +16,7 @@ static const struct ct_column columns[COLUMNS] = {
     [BEFORE_LINE] = {"old_line", "Old line", CT_CELL_COUNT, CT_FOLD_NONE, CT_OPTIONAL(4)},
     [LINE] = {"line", "Line", CT_CELL_COUNT, CT_FOLD_NONE, 0},
     [FUNCTION] = {"function", "Function", CT_CELL_TEXT, CT_FOLD_NONE, 0},
-    [FILE_NAME] = {"file", "File", CT_CELL_NAME, CT_FOLD_NONE, 0},
+    [FILE_NAME] = {"file", "File", CT_CELL_NAME, CT_FOLD_NONE, CT_PATH},
 };
 static const struct ct_relation relation = {"diff_lines", "Changes by line of Python", columns,
                                             COLUMNS};

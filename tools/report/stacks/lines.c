@@ -11,11 +11,11 @@ static const struct ct_column line_columns[L_COLUMNS] = {
     [L_SHARE] = {"time_percent", "Time(%)", CT_CELL_PERCENT, CT_FOLD_NONE, 2},
     [L_TOTAL] = {"total_ns", "Time", CT_CELL_TIME_NS, CT_FOLD_MOST, 0},
     [L_OWN] = {"own_ns", "Own", CT_CELL_TIME_NS, CT_FOLD_SUM, 0},
-    [L_LAUNCHES] = {"launches", "Launches", CT_CELL_COUNT, CT_FOLD_MOST, 0},
+    [L_LAUNCHES] = {"launches", "Launches", CT_CELL_COUNT, CT_FOLD_MOST, CT_OPTIONAL(1)},
     [L_OWN_LAUNCHES] = {"own_launches", "Own launches", CT_CELL_COUNT, CT_FOLD_SUM, CT_OPTIONAL(2)},
     [L_LINE] = {"line", "Line", CT_CELL_COUNT, CT_FOLD_NONE, 0},
     [L_FUNCTION] = {"function", "Function", CT_CELL_TEXT, CT_FOLD_NONE, 0},
-    [L_FILE] = {"file", "File", CT_CELL_NAME, CT_FOLD_NONE, 0},
+    [L_FILE] = {"file", "File", CT_CELL_NAME, CT_FOLD_NONE, CT_PATH},
 };
 static const struct ct_relation lines = {"lines", "GPU time by line of Python", line_columns,
                                          L_COLUMNS};

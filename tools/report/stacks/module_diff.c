@@ -13,7 +13,7 @@ static const struct ct_column columns[COLUMNS] = {
     CT_CHANGE_HEADINGS,
     [VERDICT] = {"verdict", "Verdict", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(4)},
     [DEPTH] = {"depth", "Depth", CT_CELL_COUNT, CT_FOLD_NONE, CT_OPTIONAL(8)},
-    [MODULE] = {"module", "Module", CT_CELL_NAME, CT_FOLD_NONE, CT_PATH},
+    [MODULE] = {"module", "Module", CT_CELL_NAME, CT_FOLD_NONE, CT_PATH | CT_WIDE},
 };
 static const struct ct_relation relation = {"diff_modules", "Changes by module", columns, COLUMNS};
 
