@@ -193,7 +193,7 @@ done
 [ -e x.bin ] && fail "an option that was refused has made a file"
 status 2 "--per stream does not go with 'memory': the files do not know it by stream" \
     "$report" memory --per stream basic.bin
-traced="kernels copies shapes cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
+traced="kernels copies shapes lines stacks cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum \
     cuda_gpu_mem_size_sum cuda_gpu_sum" # of profiles or of traces
 for name in $traced; do
     status 2 "--per stream goes with '$name' of traces alone: a profile does not know it by stream" \
@@ -206,6 +206,14 @@ status 2 "'day' is no value of --per" "$report" streams --per day basic.bin
 "$report" --live --details --since 1s --raw basic.bin 2>err || fail "--live refuses an option"
 status 2 "--per line does not go with 'kernels': see the reports lines and stacks" "$report" kernels --per line basic.bin
 status 2 "--per module does not go with 'modules': see the report modules, and diff --per module" "$report" modules --per module basic.bin
+for name in lines stacks; do
+    status 2 "--per range goes with '$name' of traces alone: a profile does not know it by range" "$report" $name --per range basic.bin
+done
+for name in modules kernels trace; do
+    status 2 "--per range does not go with '$name': see the reports lines and stacks of traces, and nvtx" \
+        "$report" $name --per range basic.bin
+done
+status 1 "nothere: cannot be opened: No such file or directory" "$report" lines --per range nothere
 status 2 "--per line is for reports" "$report" diff --per line --format html basic.bin multi.bin
 status 0 "" "$report" diff --per line basic.bin multi.bin
 status 0 "" "$report" diff --raw basic.bin basic.bin

@@ -134,6 +134,14 @@ for report in cuda_api_trace cuda_gpu_mem_size_trace cuda_api_gpu_sum; do
     same basic basic.$report.csv $report --format csv
 done
 same pairs pairs.cuda_kern_exec_trace.csv cuda_kern_exec_trace --format csv
+same launched launched.lines.txt lines
+same launched launched.lines.range.txt lines --per range
+same launched launched.lines.range.csv lines --per range --format csv
+same launched launched.stacks.range.txt stacks --per range
+same launched launched.stacks.range.json stacks --per range --format ndjson
+same launched launched.stream.txt lines --per stream
+same launched launched.since.txt lines --per range --since 15us
+same ranges ranges.range.txt lines --per range
 for report in nvtx_pushpop_sum nvtx_pushpop_trace nvtx_gpu_proj_sum nvtx_gpu_proj_trace; do
     same ranges ranges.$report.csv $report --format csv
 done

@@ -297,6 +297,56 @@ static void put_ranges(struct ct_trace_writer *w)
     put_range(w, STEP, CT_TRACE_RANGE_BEGINS, 0, 15000);
 }
 
+/* A launch from a frame, 100 ns before its kernel of 1,000 ns. */
+static void put_launch(struct ct_trace_writer *w, uint32_t row, uint32_t frame,
+                       uint64_t correlation, int64_t start)
+{
+    struct ct_trace_op op = op_at(row, correlation, start, 1000);
+    op.frame = frame;
+    put_call(w, 0, "cudaLaunchKernel", correlation, start - 100, 50);
+    ct_trace_put_op(w, &op);
+}
+
+/*
+ * Two steps of a training: a kernel in the model's forward range, which is in the step's, one by
+ * the optimizer in the step's alone, from lines of which main() is above; then one in no range, and
+ * one from no known line.
+ */
+static void put_launched(struct ct_trace_writer *w)
+{
+    enum { MAIN = 1, MODEL, LINEAR, ADAM };
+    static const struct ct_trace_frame frames[] = {
+        {MAIN, 0, 30, "main", "/home/me/train.py"},
+        {MODEL, MAIN, 12, "Net.forward", "/home/me/train.py"},
+        {LINEAR, MODEL, 5, "linear", "/usr/lib/python3.11/site-packages/nn.py"},
+        {ADAM, MAIN, 9, "step", "/usr/lib/python3.11/site-packages/nn.py"},
+    };
+    static const struct ct_trace_label own[] = {
+        {.id = 1, .domain = "", .name = "step 1"},
+        {.id = 2, .domain = "", .name = "step 2"},
+        {.id = 3, .domain = "model", .name = "forward"},
+    };
+    define_all(w, "NVIDIA H200");
+    define_kernel(w, 0, "_Z4gemmv", 16, 0);
+    define_kernel(w, 1, "_Z4adamv", 16, 0);
+    for (size_t i = 0; i < COUNT(frames); i++)
+        ct_trace_define_frame(w, &frames[i]);
+    for (size_t i = 0; i < COUNT(own); i++)
+        ct_trace_define_label(w, &own[i]);
+    for (uint32_t i = 0; i < 2; i++) {
+        int64_t at = 10000 * i;
+        put_range(w, 1 + i, CT_TRACE_RANGE_BEGINS, 0, at);
+        put_range(w, 3, CT_TRACE_RANGE_BEGINS, 0, at + 100);
+        put_launch(w, 0, LINEAR, 1 + 3 * i, at + 1000);
+        put_launch(w, 0, MODEL, 2 + 3 * i, at + 2000);
+        put_range(w, 3, CT_TRACE_RANGE_ENDS, 0, at + 3000);
+        put_launch(w, 1, ADAM, 3 + 3 * i, at + 4000);
+        put_range(w, 1 + i, CT_TRACE_RANGE_ENDS, 0, at + 6000);
+    }
+    put_launch(w, 0, MAIN, 7, 30000);
+    put_launch(w, 0, 0, 8, 32000);
+}
+
 /* Of a process that did nothing on the GPU. */
 static void put_idle(struct ct_trace_writer *w)
 {
@@ -310,7 +360,7 @@ static void put_idle(struct ct_trace_writer *w)
 
 /* clang-format off */
 #define TRACES(X)                                                                                  \
-    X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams) X(broken) X(late) X(idle)
+    X(basic) X(none) X(hostile) X(pairs) X(named) X(ranges) X(streams) X(broken) X(late) X(idle) X(launched)
 /* clang-format on */
 
 static const char *const names[] = {

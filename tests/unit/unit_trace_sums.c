@@ -55,7 +55,7 @@ START_TEST(each_stream_by_itself)
         add(&s, op_of(3, i % 3, i, 1));
     ck_assert_uint_eq(s.keys.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        ck_assert_uint_eq(s.at[i].stream, i);
+        ck_assert_uint_eq(s.at[i].group, i);
         ck_assert_uint_eq(s.at[i].figures.timed, 30);
         ck_assert_uint_eq(s.at[i].figures.min_ns, i);
         ck_assert_uint_eq(s.at[i].figures.max_ns, 87 + i);

@@ -18,6 +18,7 @@ enum ct_per {
     CT_PER_STREAM = 16,                                        /* the report does it itself, */
     CT_PER_LINE = 32,                                          /* and so here, */
     CT_PER_MODULE = 64,                                        /* and here */
+    CT_PER_RANGE = 128,                                        /* of traces */
     CT_PER_FILES = CT_PER_PROCESS | CT_PER_RANK | CT_PER_HOST, /* these split by files */
 };
 

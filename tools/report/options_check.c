@@ -50,17 +50,21 @@ static enum ct_options_result check_per(const struct ct_options *o)
         per = c->value == o->per ? c->text : per;
     if (o->format->document)
         return ct_options_complain("--per ", per, " is for reports, not for this format");
-    bool of_traces = o->per == CT_PER_STREAM && o->report->may & CT_MAY_TRACE;
-    if (o->per & ~o->report->may && !(of_traces && o->traces)) {
+    bool of_traces = (o->per == CT_PER_STREAM && o->report->may & CT_MAY_TRACE) ||
+                     (o->per == CT_PER_RANGE && o->report->may & CT_PER_RANGE);
+    if ((of_traces || o->per & ~o->report->may) && !(of_traces && o->traces)) {
         char after[128];
-        snprintf(after, sizeof(after),
-                 of_traces ? " goes with '%s' of traces alone: a profile does not know it by %s"
-                 : o->per == CT_PER_LINE
-                     ? " does not go with '%s': see the reports lines and stacks, and diff --per %s"
-                 : o->per == CT_PER_MODULE
-                     ? " does not go with '%s': see the report modules, and diff --per %s"
-                     : " does not go with '%s': the files do not know it by %s",
-                 o->report->name, per);
+        snprintf(
+            after, sizeof(after),
+            of_traces ? " goes with '%s' of traces alone: a profile does not know it by %s"
+            : o->per == CT_PER_LINE
+                ? " does not go with '%s': see the reports lines and stacks, and diff --per %s"
+            : o->per == CT_PER_RANGE
+                ? " does not go with '%s': see the reports lines and stacks of traces, and nvtx"
+            : o->per == CT_PER_MODULE
+                ? " does not go with '%s': see the report modules, and diff --per %s"
+                : " does not go with '%s': the files do not know it by %s",
+            o->report->name, per);
         return ct_options_complain("--per ", per, after);
     }
     return CT_OPTIONS_RUN;

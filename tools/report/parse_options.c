@@ -32,6 +32,7 @@ static const struct ct_option_choice per_choices[] = {
     {"stream", CT_PER_STREAM},
     {"line", CT_PER_LINE},
     {"module", CT_PER_MODULE},
+    {"range", CT_PER_RANGE},
     {NULL, 0},
 };
 
@@ -319,7 +320,7 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
  */
 static bool is_of_traces(const struct ct_options *o)
 {
-    bool wanted = o->per == CT_PER_STREAM || o->since_ns || o->until_ns != UINT64_MAX;
+    bool wanted = o->per & (CT_PER_STREAM | CT_PER_RANGE) || o->since_ns || o->until_ns != UINT64_MAX;
     if (!(o->report->may & CT_MAY_TRACE) || o->format->document || !o->file_count)
         return false;
     for (int i = 0; i < o->file_count; i++)

@@ -223,7 +223,7 @@ static int put_all(const struct ct_input *in, struct ct_sink *sink,
                    void (*finish)(struct writer *))
 {
     struct writer w = {.sink = sink};
-    ct_spans_read(&w.s, in->o);
+    ct_spans_read(&w.s, in->o, NULL, NULL);
     ct_sink_begin(sink, relation);
     for (size_t i = 0; put && i < w.s.count; i++)
         if (w.s.at[i].has_ended)

@@ -120,6 +120,9 @@ static int compare(const struct origin *x, const struct origin *y, enum ct_per p
         return (x->rank > y->rank) - (x->rank < y->rank);
     if (per == CT_PER_HOST)
         return strcmp(x->host, y->host);
+    if (per == CT_PER_RANGE)
+        return (x->part->range_number > y->part->range_number) -
+               (x->part->range_number < y->part->range_number);
     return (x->at > y->at) - (x->at < y->at);
 }
 
@@ -130,8 +133,8 @@ static int by_group(const void *a, const void *b, void *per)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* A group's columns, from the host down to the stream; a rank is told by its number alone. */
-enum { HOST, PID, DEVICE, STREAM, CONTEXT_NAME, STREAM_NAME, RANK, COLUMNS };
+/* A group's columns, from the host down to the stream; a rank or a range is told by one alone. */
+enum { HOST, PID, DEVICE, STREAM, CONTEXT_NAME, STREAM_NAME, RANK, RANGE, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
     [HOST] = {"host", "Host", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
@@ -141,16 +144,17 @@ static const struct ct_column columns[COLUMNS] = {
     [CONTEXT_NAME] = {"context_name", "Context", CT_CELL_TEXT, CT_FOLD_GROUP, CT_OPTIONAL(11)},
     [STREAM_NAME] = {"stream_name", "Stream name", CT_CELL_TEXT, CT_FOLD_GROUP, CT_OPTIONAL(10)},
     [RANK] = {"rank", "Rank", CT_CELL_COUNT, CT_FOLD_GROUP, 0},
+    [RANGE] = {"range", "Range", CT_CELL_TEXT, CT_FOLD_GROUP, 0},
 };
 
 /* The first of the columns that name a group, and their number. */
 static const struct ct_column *columns_of(enum ct_per per, size_t *count)
 {
-    *count = per == CT_PER_STREAM    ? RANK
-             : per == CT_PER_PROCESS ? PID + 1
-             : per & CT_PER_FILES    ? 1
-                                     : 0;
-    return per == CT_PER_RANK ? &columns[RANK] : columns;
+    *count = per == CT_PER_STREAM                        ? RANK
+             : per == CT_PER_PROCESS                     ? PID + 1
+             : per == CT_PER_RANGE || per & CT_PER_FILES ? 1
+                                                         : 0;
+    return per == CT_PER_RANK ? &columns[RANK] : per == CT_PER_RANGE ? &columns[RANGE] : columns;
 }
 
 /* A group that is of one stream has no other. */
@@ -161,6 +165,8 @@ static void enter(struct ct_sink *group, const struct origin *o, enum ct_per per
     struct ct_cell cells[COLUMNS] = {[HOST] = ct_cell_text(o->host), [PID] = ct_cell_count(o->pid)};
     if (per == CT_PER_RANK)
         cells[0] = ct_cell_count(o->rank - 1);
+    if (per == CT_PER_RANGE)
+        cells[0] = o->part->range ? ct_cell_text(o->part->range) : ct_cell_none();
     if (per == CT_PER_STREAM && m->stream_count) {
         const struct ct_file_stream *s = m->streams;
         spell_device(&device, m, &m->devices[s->device].sum);
@@ -207,7 +213,8 @@ static bool merge(struct ct_merged *m, const struct origin *of, size_t count)
 static int report_group(const struct ct_input *in, const struct origins *all, size_t from,
                         size_t to, struct ct_sink *group, FILE *out)
 {
-    struct ct_merged m = {.details = in->report->needs == CT_NEEDS_DETAILS || in->o->details,
+    struct ct_merged m = {.details = in->report->needs == CT_NEEDS_DETAILS || in->o->details ||
+                                     all->per == CT_PER_STREAM,
                           .grouped = in->o->grouped};
     struct ct_input one = *in;
     int status = !merge(&m, &all->of[from], to - from);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --per: one report for each GPU, process, rank, host or stream, as one relation. */
+/* --per: one report for each GPU, process, rank, host, stream or range, as one relation. */
 #ifndef CT_REPORT_PER_H
 #define CT_REPORT_PER_H
 
@@ -14,12 +14,16 @@ int ct_per_gpu(const struct ct_input *in, struct ct_sink *sink);
  */
 int ct_per_files(const struct ct_input *in, struct ct_sink *sink, FILE *out);
 
-/* Profiles that are no files of their own. By stream each is of one, which it has as its only one,
- * or of none if nothing ran. */
+/*
+ * Profiles that are no files of their own. By stream each is of one, which it has as its only one,
+ * or of none if nothing ran.
+ */
 struct ct_part {
     const char *file; /* that it was made of */
     struct ct_summary summary;
     const struct ct_merged_sizes *sizes; /* of its rows */
+    const char *range;                   /* that its rows were launched in; NULL: it has none */
+    uint32_t range_number;               /* the order of ranges; those of one are of one group */
 };
 
 struct ct_parts {

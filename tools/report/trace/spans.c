@@ -13,6 +13,8 @@ struct call {
 
 struct reading {
     struct ct_spans *s;
+    ct_spans_take *take;
+    void *user;
     struct ct_open_ranges open;
     struct ct_links *calls_of; /* by file: a call's place plus one */
     struct call *calls;
@@ -83,20 +85,36 @@ static void take_call(struct reading *r, const struct ct_event *e)
     *place = (uint32_t)r->count;
 }
 
-static void take_op(struct reading *r, const struct ct_event *e)
+/* The spans that an operation's call was made in, the newest first. */
+static size_t spans_of(const struct reading *r, const struct ct_event *e,
+                       uint32_t spans[CT_OPEN_RANGES_MOST])
 {
+    size_t count = 0;
     uint32_t place = ct_links_get(&r->calls_of[e->file->index], e->op.correlation);
     if (!place)
-        return;
+        return 0;
     const struct call *call = &r->calls[place - 1];
-    for (uint32_t at = call->span; at; at = r->s->at[at - 1].outer) {
-        struct ct_span *span = &r->s->at[at - 1];
+    for (uint32_t at = call->span; at && count < CT_OPEN_RANGES_MOST; at = r->s->at[at - 1].outer) {
+        const struct ct_span *span = &r->s->at[at - 1];
         if (span->has_ended && span->end_ns < call->start_ns)
             continue; /* a started range, over before the newer range that encloses the call */
+        spans[count++] = at - 1;
+    }
+    return count;
+}
+
+static void take_op(struct reading *r, const struct ct_event *e)
+{
+    uint32_t spans[CT_OPEN_RANGES_MOST];
+    size_t count = spans_of(r, e, spans);
+    for (size_t i = 0; i < count; i++) {
+        struct ct_span *span = &r->s->at[spans[i]];
         span->ops++;
         span->first_ns = ct_min(span->first_ns, e->start_ns);
         span->last_ns = ct_max(span->last_ns, e->end_ns);
     }
+    if (r->take)
+        r->take(r->user, e, spans, count);
 }
 
 static void take(struct reading *r, const struct ct_event *e)
@@ -111,9 +129,9 @@ static void take(struct reading *r, const struct ct_event *e)
         take_op(r, e);
 }
 
-void ct_spans_read(struct ct_spans *s, const struct ct_options *o)
+void ct_spans_read(struct ct_spans *s, const struct ct_options *o, ct_spans_take *taker, void *user)
 {
-    struct reading r = {.s = s};
+    struct reading r = {.s = s, .take = taker, .user = user};
     struct ct_timeline_options all = ct_trace_all(o);
     const struct ct_event *e;
     size_t none = 0;

@@ -35,7 +35,12 @@ struct ct_spans {
     size_t size;
 };
 
-void ct_spans_read(struct ct_spans *s, const struct ct_options *o);
+/* Takes an operation, and the spans that it is in, the newest first. */
+typedef void ct_spans_take(void *user, const struct ct_event *op, const uint32_t *spans,
+                           size_t count);
+
+/* take: NULL, or is called for each operation, also those that are in none. */
+void ct_spans_read(struct ct_spans *s, const struct ct_options *o, ct_spans_take *take, void *user);
 void ct_spans_free(struct ct_spans *s);
 
 #endif

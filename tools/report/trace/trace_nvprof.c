@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/files/output.h"
 #include "report/trace/trace_nvprof.h"
+#include "report/files/output.h"
 
 #include <string.h>
 

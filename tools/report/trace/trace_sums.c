@@ -5,30 +5,39 @@
 
 #include "report/profile/merged_hist.h"
 
-static uint32_t sum_of(struct ct_trace_sums *s, uint32_t stream, uint32_t row)
+static uint32_t sum_of(struct ct_trace_sums *s, uint32_t group, uint32_t row)
 {
-    uint32_t key[] = {stream, row};
+    uint32_t key[] = {group, row};
     uint32_t known = s->keys.count, at = ct_key_table_add(&s->keys, key, sizeof(key));
     s->at = ct_memory_grow(s->at, &s->size, (size_t)at + 1, sizeof(*s->at));
     if (at == known)
-        s->at[at] =
-            (struct ct_trace_sum){.row = row, .stream = stream, .figures.min_ns = UINT64_MAX};
+        s->at[at] = (struct ct_trace_sum){.row = row, .group = group, .figures.min_ns = UINT64_MAX};
     return at;
 }
 
 /* One look-up finds shape and row. */
-static struct ct_trace_sum *count_launch(struct ct_trace_sums *s, const struct ct_trace_op *op)
+static uint32_t count_launch(struct ct_trace_sums *s, const struct ct_trace_op *op, uint32_t group)
 {
-    uint32_t stream = s->per_stream ? (uint32_t)op->stream : 0;
-    uint32_t key[] = {stream, op->row, (uint32_t)op->shape};
+    uint32_t key[] = {group, op->row, (uint32_t)op->shape};
     uint32_t known = s->launch_keys.count, at = ct_key_table_add(&s->launch_keys, key, sizeof(key));
     s->launches =
         ct_memory_grow(s->launches, &s->launches_size, (size_t)at + 1, sizeof(*s->launches));
     if (at == known)
         s->launches[at] =
-            (struct ct_trace_launches){.sum = sum_of(s, stream, op->row), .shape = key[2]};
+            (struct ct_trace_launches){.sum = sum_of(s, group, op->row), .shape = key[2]};
     s->launches[at].count++;
-    return &s->at[s->launches[at].sum];
+    return s->launches[at].sum;
+}
+
+static void add_stack(struct ct_trace_sums *s, uint32_t sum, uint32_t frame, uint64_t count,
+                      uint64_t ns)
+{
+    uint32_t key[] = {sum, frame}, at = ct_key_table_add(&s->stack_keys, key, sizeof(key));
+    s->stacks = ct_memory_grow(s->stacks, &s->stacks_size, (size_t)at + 1, sizeof(*s->stacks));
+    s->stacks[at].sum = sum;
+    s->stacks[at].frame = frame;
+    ct_merge_add_to(&s->stacks[at].count, count);
+    ct_merge_add_to(&s->stacks[at].total_ns, ns);
 }
 
 /* The first of several reasons counts, as in the process. */
@@ -43,9 +52,10 @@ static void add_marks(struct ct_file_row *to, uint32_t flags, uint64_t operation
 }
 
 /* Copies of a batch have a time together. */
-void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op)
+void ct_trace_sums_add_to(struct ct_trace_sums *s, const struct ct_trace_op *op, uint32_t group)
 {
-    struct ct_trace_sum *sum = count_launch(s, op);
+    uint32_t at = count_launch(s, op, group);
+    struct ct_trace_sum *sum = &s->at[at];
     struct ct_file_row *to = &sum->figures;
     uint64_t operations = ct_max(op->operations, 1), ns = op->end_ns - op->start_ns;
     uint64_t each_ns = ns / operations;
@@ -60,6 +70,13 @@ void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op)
     ct_merged_hist_add(&sum->hist, each_ns, operations);
     if (!op->shape)
         ct_sizes_add(&sum->sizes, op->bytes / operations, operations);
+    if (s->with_stacks)
+        add_stack(s, at, op->frame, operations, ns);
+}
+
+void ct_trace_sums_add(struct ct_trace_sums *s, const struct ct_trace_op *op)
+{
+    ct_trace_sums_add_to(s, op, s->per_stream ? (uint32_t)op->stream : 0);
 }
 
 void ct_trace_sums_call(struct ct_trace_sums *s, const struct ct_trace_call *call)
@@ -91,6 +108,8 @@ void ct_trace_sums_free(struct ct_trace_sums *s)
     }
     free(s->at);
     free(s->launches);
+    free(s->stacks);
+    ct_key_table_free(&s->stack_keys);
     ct_key_table_free(&s->keys);
     ct_key_table_free(&s->launch_keys);
 }
