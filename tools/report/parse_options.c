@@ -25,15 +25,9 @@ static const struct ct_option_choice unit_choices[] = {
 static const struct ct_option_choice mangled_choices[] = {{"on", false}, {"off", true}, {NULL, 0}};
 
 static const struct ct_option_choice per_choices[] = {
-    {"gpu", CT_PER_GPU},
-    {"process", CT_PER_PROCESS},
-    {"rank", CT_PER_RANK},
-    {"host", CT_PER_HOST},
-    {"stream", CT_PER_STREAM},
-    {"line", CT_PER_LINE},
-    {"module", CT_PER_MODULE},
-    {"range", CT_PER_RANGE},
-    {NULL, 0},
+    {"gpu", CT_PER_GPU},       {"process", CT_PER_PROCESS}, {"rank", CT_PER_RANK},
+    {"host", CT_PER_HOST},     {"stream", CT_PER_STREAM},   {"line", CT_PER_LINE},
+    {"module", CT_PER_MODULE}, {"range", CT_PER_RANGE},     {NULL, 0},
 };
 
 static const struct ct_option_choice color_choices[] = {
@@ -320,7 +314,8 @@ static enum ct_options_result parse(struct ct_options *o, int argc, char **argv)
  */
 static bool is_of_traces(const struct ct_options *o)
 {
-    bool wanted = o->per & (CT_PER_STREAM | CT_PER_RANGE) || o->since_ns || o->until_ns != UINT64_MAX;
+    bool wanted =
+        o->per & (CT_PER_STREAM | CT_PER_RANGE) || o->since_ns || o->until_ns != UINT64_MAX;
     if (!(o->report->may & CT_MAY_TRACE) || o->format->document || !o->file_count)
         return false;
     for (int i = 0; i < o->file_count; i++)
