@@ -11,7 +11,8 @@ trap 'rm -rf "$dir"' EXIT
 export LD_LIBRARY_PATH=$PWD/.libs:$PWD/tests/sim/lib PYTHONIOENCODING=utf-8 PYTHONDONTWRITEBYTECODE=1
 export CUTRACE_PRINT=off CUTRACE_LOG=1 LC_ALL=C.UTF-8
 report=$PWD/cutrace-report here=$srcdir/tests/e2e/stacks
-launches=${CUTRACE_STACK_LAUNCHES:-400} failed=0 tried=0
+launches=${CUTRACE_STACK_LAUNCHES:-400} pythons=${CUTRACE_PYTHONS-} failed=0 tried=0
+unset CUTRACE_STACK_LAUNCHES CUTRACE_PYTHONS # no variables of the library's
 
 fail() { echo "FAIL: $*"; failed=1; }
 
@@ -115,7 +116,7 @@ refused() {
 }
 
 seen=
-for python in ${CUTRACE_PYTHONS-} python3 /usr/bin/python3 python3.{8..14} ~/.pyenv/versions/3.*/bin/python3; do
+for python in $pythons python3 /usr/bin/python3 python3.{8..14} ~/.pyenv/versions/3.*/bin/python3; do
     path=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null) || continue
     case " $seen " in *" $path "*) continue ;; esac
     seen="$seen $path"

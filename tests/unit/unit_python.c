@@ -114,7 +114,7 @@ static void make_module(uint32_t version, const char *method)
     put(memory.code + layout->arguments, 1, 4);
     put_address(memory.code + layout->names, memory.names);
     put(memory.names + CT_PY_SIZE, 1, 8);
-    put_address(memory.names + CT_PY_ITEMS, memory.self);
+    put_address(memory.names + layout->items, memory.self);
     strcpy(memory.class_name, "Linear");
     put_address(memory.class + CT_PY_TYPE_NAME, memory.class_name);
     for (int i = 0; i < 2; i++)
@@ -324,7 +324,7 @@ START_TEST(garbled_modules_are_none)
     static const uint64_t no_addresses[] = {0, 8, 0x1234567, 0xffff800000000000, UINT64_MAX - 7};
     make_module(versions[_i], "forward");
     char *const at[] = {memory.code + layout->own_name, memory.code + layout->names,
-                        memory.names + CT_PY_ITEMS,     memory.frame[1] + layout->locals,
+                        memory.names + layout->items,     memory.frame[1] + layout->locals,
                         memory.object[0] + CT_PY_TYPE,  memory.class + CT_PY_TYPE_NAME};
     for (size_t i = 0; i < ct_countof(at); i++) {
         for (size_t k = 0; k < ct_countof(no_addresses); k++) {
@@ -469,7 +469,7 @@ START_TEST(frames_are_checked)
     make(versions[_i]);
     put(memory.code + layout->arguments, 1, 4); /* without names */
     ck_assert_ptr_nonnull(ct_python_check_frames(&i, memory.frame[0], &tried));
-    char *const of_module[] = {memory.code + layout->names, memory.names + CT_PY_ITEMS,
+    char *const of_module[] = {memory.code + layout->names, memory.names + layout->items,
                                memory.frame[2] + layout->locals, memory.object[0] + CT_PY_TYPE};
     for (size_t k = 0; k < ct_countof(of_module); k++) {
         make_module(versions[_i], "step");
