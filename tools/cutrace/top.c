@@ -80,10 +80,7 @@ static void add_line(struct top *t, const struct ct_merged *m, const struct ct_l
                      const struct top_table *before)
 {
     struct ct_string name = {0};
-    ct_name_safe(&name, ct_merge_name(m, m->stacks.lines[line->index].function));
-    ct_string_put(&name, " (");
-    ct_launchers_place(&name, m, line->index);
-    ct_string_put(&name, ")");
+    ct_calls_line(&name, m, line->index);
     struct top_row r = {
         .name = name.data,
         .number = ct_key_table_add(&t->known_lines, name.data, name.len),

@@ -127,7 +127,7 @@ struct ct_launcher *ct_launchers_of(const struct ct_merged *m, const struct ct_v
 void ct_launchers_place(struct ct_string *out, const struct ct_merged *m, uint32_t line)
 {
     const struct ct_file_line *l = &m->stacks.lines[line];
-    ct_name_safe(out, ct_merge_name(m, l->file));
+    ct_name_safe(out, ct_merge_name(m, ct_calls_is_thread(m, line) ? l->function : l->file));
     if (l->line)
         ct_string_printf(out, ":%u", l->line);
 }
@@ -164,7 +164,8 @@ static void spell_line(struct ct_string *out, const struct ct_merged *m, uint32_
     ct_name_safe(&text, ct_merge_name(m, m->stacks.lines[line].function));
     ct_launchers_place(&place, m, line);
     size_t function = text.len;
-    ct_string_printf(&text, " (%s)", width ? ct_launchers_short(place.data) : place.data);
+    if (!ct_calls_is_thread(m, line))
+        ct_string_printf(&text, " (%s)", width ? ct_launchers_short(place.data) : place.data);
     if (width)
         ct_launchers_fit(out, text.data, text.data + function, width);
     else

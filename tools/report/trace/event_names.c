@@ -65,9 +65,11 @@ const char *ct_event_frame(struct ct_event_names *n, const struct ct_timeline_fi
         const struct ct_trace_frame *e = &f->t->frames.at[frame];
         struct ct_string text = {0};
         ct_name_safe(&text, e->function);
-        ct_string_put(&text, " (");
-        ct_name_safe(&text, e->file);
-        ct_string_printf(&text, ":%u)", e->line);
+        if (*e->file) {
+            ct_string_put(&text, " (");
+            ct_name_safe(&text, e->file);
+            ct_string_printf(&text, ":%u)", e->line);
+        }
         *name = spell(n, &text);
     }
     return *name;
