@@ -117,6 +117,7 @@ CT_COLD struct ct_thread *ct_thread_make(void)
         t->driver_depth = t->runtime_depth = t->nccl_depth = 0;
         ct_collectives_leave(t);
         t->waited_ticks = t->correlation = t->ours_ticks = 0;
+        t->name_asked = 0;
         if (atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed))
             ct_call_log_start(t);
         uint64_t seed = (uint64_t)(uintptr_t)t ^ ct_ticks();

@@ -4,7 +4,10 @@
 #include <errno.h>
 
 #include "containers/table.h"
+#include "stacks/backward.h"
 #include "stacks/python.h"
+#include "stacks/thread_name.h"
+#include "state/thread.h"
 #include "system/mem.h"
 #include "system/spin.h"
 
@@ -56,7 +59,7 @@ static void refuse(const char *why)
 void ct_stacks_init(bool on)
 {
     store = on ? ct_map(sizeof(*store)) : NULL;
-    ct_stacks_are_on = store && ct_stack_tree_init();
+    ct_stacks_are_on = store && ct_stack_tree_init() && ct_backward_init();
     if (on && !ct_stacks_are_on)
         refuse("there is no memory for them");
     if (!ct_stacks_are_on)
@@ -192,13 +195,35 @@ static CT_COLD uint32_t add_stack(uint64_t mark, const char *frame)
     return node;
 }
 
+/* In a thread without frames, also before a frame of another one could be checked. */
+static CT_NOINLINE uint32_t take_name(struct ct_thread *t)
+{
+    uint32_t now = atomic_load_explicit(&state, memory_order_acquire);
+    if (!t || (now != CHECKED && now != UNCHECKED) || !ct_python_tells(&interpreter) ||
+        ct_python_newest(&interpreter))
+        return CT_STACK_NONE;
+    uint32_t stack = ct_stack_of_name(t);
+    return stack ? stack : lose(CT_STACK_LOST_MANY);
+}
+
+static bool is_checked(void)
+{
+    return ct_likely(atomic_load_explicit(&state, memory_order_acquire) == CHECKED) || prepare();
+}
+
+const void *ct_stack_frame(void)
+{
+    return is_checked() ? ct_python_newest(&interpreter) : NULL;
+}
+
 uint32_t ct_stack_take(void)
 {
-    if (ct_unlikely(atomic_load_explicit(&state, memory_order_acquire) != CHECKED) && !prepare())
-        return CT_STACK_NONE;
-    const char *frame = ct_python_newest(&interpreter);
-    if (!frame)
-        return CT_STACK_NONE;
+    struct ct_thread *t = ct_thread_current;
+    const char *frame = is_checked() ? ct_python_newest(&interpreter) : NULL;
+    if (ct_unlikely(t && t->origin.stack) && t->origin.frame == frame)
+        return t->origin.stack;
+    if (ct_unlikely(!frame))
+        return take_name(t);
     uint64_t mark = ct_py_stack_mark(&interpreter.python, frame), node;
     if (ct_unlikely(!mark))
         return lose(CT_STACK_LOST_GARBLED);

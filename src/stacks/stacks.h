@@ -61,8 +61,15 @@ static inline bool ct_loss_is_in_stack(enum ct_loss loss)
            loss != CT_LOSS_EXCLUDED;
 }
 
-/* The stack of the calling thread; CT_STACK_NONE: it has none, or there is no room. */
+/*
+ * The stack of the calling thread, or of what its range is from. One without Python frames has its
+ * name in place of them, if the process has an interpreter. CT_STACK_NONE: there is none, or no
+ * room.
+ */
 uint32_t ct_stack_take(void);
+
+/* The newest frame of the calling thread; NULL: it runs no Python, or none that can be read. */
+const void *ct_stack_frame(void);
 
 /* Drain thread: such an operation, or a batch of them, took so long. */
 CT_NOINLINE void ct_stack_timed(const struct ct_op *op, uint64_t time_ns);

@@ -38,6 +38,12 @@ struct ct_waited {
     _Atomic uint64_t context_ticks;
 };
 
+/* Where the work in a pushed range is from, if not from the frame that launches it. */
+struct ct_origin {
+    uint32_t stack;    /* see stacks.h; 0: not known */
+    const void *frame; /* newest one of Python in the thread as the range was opened */
+};
+
 struct ct_api_count;
 struct ct_batches;
 struct ct_call_log;
@@ -55,15 +61,18 @@ struct ct_thread {
     /* Each call writes these; the drain thread reads the members above. */
     _Alignas(CT_CACHE_LINE) uint32_t driver_depth; /* inside a driver call: what it calls itself
                                                       is not the program's */
-    uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
-    uint32_t nccl_depth;    /* inside a call of NCCL: its kernels are that call's */
-    uint32_t unmeasured;    /* launches since the cost of passing one by was measured */
-    uint64_t waited_ticks;  /* when its last call that waits for the GPU came back; 0: never */
-    uint64_t ours_ticks;    /* spent on our own account inside of a runtime call, */
-    uint64_t ours_end;      /* until then */
-    bool capture_spreads;   /* the call it is in may take a stream into a capture */
-    uint64_t correlation;   /* the current or next call's; 0: no trace */
-    _Atomic uint32_t range; /* the range opened last, or CT_RANGE_STALE; 0: none is open */
+    uint32_t runtime_depth;  /* inside a runtime call: its driver calls are not API rows */
+    uint32_t nccl_depth;     /* inside a call of NCCL: its kernels are that call's */
+    uint32_t unmeasured;     /* launches since the cost of passing one by was measured */
+    uint64_t waited_ticks;   /* when its last call that waits for the GPU came back; 0: never */
+    uint64_t ours_ticks;     /* spent on our own account inside of a runtime call, */
+    uint64_t ours_end;       /* until then */
+    bool capture_spreads;    /* the call it is in may take a stream into a capture */
+    uint64_t correlation;    /* the current or next call's; 0: no trace */
+    _Atomic uint32_t range;  /* the range opened last, or CT_RANGE_STALE; 0: none is open */
+    struct ct_origin origin; /* that of the range opened last */
+    uint32_t name_stack;     /* names the thread: see thread_name.h; 0: not known, or no room */
+    uint32_t name_asked;     /* how often that was asked for */
     struct ct_ranges *_Atomic ranges; /* NULL: there never was one */
     struct ct_call_log *_Atomic log;  /* NULL: there is no trace */
     _Atomic uint64_t off_operations;  /* while recording was off */

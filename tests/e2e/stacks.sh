@@ -109,6 +109,28 @@ check_trace() {
     python3 "$here/traced.py" "$@" || fail "stacks in a trace"
 }
 
+# PYTHON: a backward pass by the lines of the forward pass, and threads without Python by their names.
+check_backward() {
+    [ -e tests/e2e/stacks/engine.so ] || { echo "SKIP backward passes: there is no NVTX"; return; }
+    profiled "$1" "$here/backward.py" "$PWD/tests/e2e/stacks/engine.so" "$dir/truth" "$dir/launches" ||
+        fail "$1 backward.py ends with $?: $(head -3 "$dir/on.err")"
+    [ -s "$dir/on.err" ] && fail "$1 says: $(head -3 "$dir/on.err")"
+    "$report" --format collapsed "$dir/on.bin" >"$dir/collapsed" 2>"$dir/rest"
+    python3 "$here/compare.py" "$dir/truth" "$dir/collapsed" || fail "backward passes of $1"
+    "$report" modules --format csv "$dir/on.bin" >"$dir/modules" 2>/dev/null
+    python3 "$here/modules_compare.py" "$dir/launches" "$dir/modules" 4 || fail "modules of backward passes of $1"
+    # Names are no lines: what they launched is told with what nothing is known of.
+    python3 "$here/unnamed.py" "$dir/collapsed" "$dir/rest" || fail "time by no line of $1: $(cat "$dir/rest")"
+}
+
+# Threads have names in every program; where there is no Python they say nothing of a stack.
+check_no_python() {
+    [ -e tests/e2e/nvtx/ranger ] || return
+    profiled tests/e2e/nvtx/ranger nest || fail "ranger ends with $?"
+    "$report" --format collapsed "$dir/on.bin" 2>/dev/null | grep . && fail "stacks of a program without Python"
+    "$report" summary --format csv "$dir/on.bin" 2>/dev/null | grep -q '"GPU activities"' || fail "ranger launches nothing"
+}
+
 refused() {
     profiled "$1" "$here/program.py" "$dir/truth" 4 1
     grep -q 'cutrace: no Python stacks: ' "$dir/on.err" || fail "$1 is not refused: $(head -3 "$dir/on.err")"
@@ -133,12 +155,14 @@ for python in $pythons python3 /usr/bin/python3 python3.{8..14} ~/.pyenv/version
     check_modules "$path"
     check_interpreters "$path"
     check_graphs "$path"
+    check_backward "$path"
 done
 [ "$tried" -gt 0 ] || { echo "there is no Python"; exit 77; }
 python=$(python3 -c 'import sys; print(sys.executable)')
 check_output "$python"
 check_top
 check_bounds "$python"
+check_no_python
 check_graphs "$python" CUTRACE_START=off # the first is captured before recording begins
 for code in 1 901 999; do
     profiled env CUDASIM_FAIL=cutrace/cuStreamGetCaptureInfo_v3:1-1000000:$code "$python" "$here/graphs.py" "$dir/truth" ||

@@ -6,6 +6,7 @@
 
 #include "case_main.h"
 #include "stacks/python.h"
+#include "stacks/thread_name.h"
 #include "stacks/tree.h"
 
 #define VERSION(minor) (3 << 8 | (minor))
@@ -324,7 +325,7 @@ START_TEST(garbled_modules_are_none)
     static const uint64_t no_addresses[] = {0, 8, 0x1234567, 0xffff800000000000, UINT64_MAX - 7};
     make_module(versions[_i], "forward");
     char *const at[] = {memory.code + layout->own_name, memory.code + layout->names,
-                        memory.names + layout->items,     memory.frame[1] + layout->locals,
+                        memory.names + layout->items,   memory.frame[1] + layout->locals,
                         memory.object[0] + CT_PY_TYPE,  memory.class + CT_PY_TYPE_NAME};
     for (size_t i = 0; i < ct_countof(at); i++) {
         for (size_t k = 0; k < ct_countof(no_addresses); k++) {
@@ -603,6 +604,28 @@ START_TEST(texts_are_bounded)
 }
 END_TEST
 
+START_TEST(names_say_the_role)
+{
+    static const char *const names[][2] = {
+        {"pt_autograd_0", "[autograd: backward]"},
+        {"pt_autograd_12", "[autograd: backward]"},
+        {"pt_worker", "[thread pt_worker]"},
+        {"XLA_gpu/3", "[thread XLA_gpu]"},
+        {"7zip-12:5", "[thread #zip]"},
+        {"a12b34c", "[thread a#b#c]"},
+        {"42", "[thread]"},
+        {"", "[thread]"},
+        {"1a1a1a1a1a1a1a1", "[thread #a#a#a#a#a#a#a]"},
+    };
+    for (unsigned i = 0; i < ct_countof(names); i++) {
+        char text[64];
+        struct ct_text t = ct_text_in(text, sizeof(text));
+        ct_stack_name_add(&t, names[i][0]);
+        ck_assert_str_eq(text, names[i][1]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("python");
@@ -625,5 +648,6 @@ int main(void)
     tcase_add_test(tests, modules_are_a_tree);
     tcase_add_test(tests, modules_are_bounded);
     tcase_add_test(tests, texts_are_bounded);
+    tcase_add_test(tests, names_say_the_role);
     return ct_case_main("python", tests);
 }
