@@ -11,8 +11,9 @@
 #include "system/mem.h"
 #include "system/spin.h"
 
-#define KNOWN_BITS 15 /* stacks, and likewise lines, that are found by their mark */
-#define SLOTS 65536
+#define KNOWN_BITS 15 /* stacks that are found by their mark */
+#define SPOT_BITS 13  /* likewise lines */
+#define SLOTS 32768
 _Static_assert(CT_STACK_CELLS * 4 <= SLOTS * 3, "a search for a cell meets a free slot");
 
 enum state {
@@ -24,7 +25,7 @@ enum state {
 
 struct store {
     struct ct_table_slot known_slots[1 << KNOWN_BITS];
-    struct ct_table_slot spot_slots[1 << KNOWN_BITS];
+    struct ct_table_slot spot_slots[1 << SPOT_BITS];
     struct ct_stack_cell cell[SLOTS];
 };
 
@@ -65,7 +66,7 @@ void ct_stacks_init(bool on)
     if (!ct_stacks_are_on)
         return;
     ct_table_begin(&known, store->known_slots, KNOWN_BITS);
-    ct_table_begin(&spots, store->spot_slots, KNOWN_BITS);
+    ct_table_begin(&spots, store->spot_slots, SPOT_BITS);
 }
 
 /* It may be loaded later than CUDA: looked for at the first launch, the second, the fourth, ... */

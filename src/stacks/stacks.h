@@ -13,7 +13,7 @@
 #include "time/op.h"
 
 #define CT_STACK_CELLS                                                                             \
-    49152 /* pairs of row and stack; rows without room are counted by row alone */
+    24576 /* pairs of row and stack; rows without room are counted by row alone */
 
 struct ct_stack_cell {
     _Atomic uint64_t key;   /* row << 32 | stack; 0: free. Never changes again */

@@ -60,12 +60,26 @@ check_modules() {
 check_bounds() {
     profiled "$1" "$here/many.py" 200 100 || fail "$1 many.py ends with $?: $(head -3 "$dir/on.err")"
     "$report" info "$dir/on.bin" 2>/dev/null | grep Python >"$dir/notes"
-    grep -q '3616  warning  Modules that are left out of Python stacks' "$dir/notes" && [ "$(wc -l <"$dir/notes")" = 1 ] ||
+    grep -q '10000  warning  Modules that are left out of Python stacks' "$dir/notes" && [ "$(wc -l <"$dir/notes")" = 1 ] ||
         fail "$1: notes with too many stacks: $(cat "$dir/notes")"
     launches=$("$report" lines --format csv "$dir/on.bin" 2>/dev/null | awk -F, 'NR > 1 && $5 > 0 { print $5 }' | sort -u)
     [ "$launches" = 200 ] || fail "$1: lines with so many launches, and not 200: $launches"
     launches=$("$report" modules --format csv "$dir/on.bin" 2>/dev/null | awk -F, 'NR > 1 { n += $4 } END { print n }')
-    [ "$launches" = 16384 ] || fail "$1: $launches launches in modules"
+    [ "$launches" = 10000 ] || fail "$1: $launches launches in modules"
+}
+
+# PYTHON NODES: what 10,000 stacks and so many nodes of a graph take, of memory that is in use, KiB.
+check_memory() {
+    local off on tries
+    for tries in 1 2 3; do # Python's own memory differs as well
+        off=$(CUTRACE_OUTPUT=$dir/off.bin LD_PRELOAD=libcutrace.so timeout 120 "$1" "$here/memory.py" 10000 "$2") &&
+            profiled "$1" "$here/memory.py" 10000 "$2" || fail "$1 memory.py ends with $?: $(head -3 "$dir/on.err")"
+        on=$(cat "$dir/on")
+        echo "$((on - off)) KiB with $2 nodes"
+        [ "$off" -gt 0 ] && [ $((on - off)) -le 8192 ] && break
+    done
+    [ $((on - off)) -le 8192 ] || fail "$1: $tries times too much: $on KiB with stacks, and $off without"
+    [ "$("$report" lines --format csv "$dir/on.bin" 2>/dev/null | grep -c '"Layer.*inner"')" = 1000 ] || fail "$1: lines of many stacks"
 }
 
 # The stack that Python tells in another interpreter is the main one's, up to 3.11.
@@ -162,6 +176,8 @@ python=$(python3 -c 'import sys; print(sys.executable)')
 check_output "$python"
 check_top
 check_bounds "$python"
+check_memory "$python" 0
+check_memory "$python" 10000
 check_no_python
 check_graphs "$python" CUTRACE_START=off # the first is captured before recording begins
 for code in 1 901 999; do

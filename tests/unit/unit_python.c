@@ -8,6 +8,7 @@
 #include "stacks/python.h"
 #include "stacks/thread_name.h"
 #include "stacks/tree.h"
+#include "work/node_stack.h"
 
 #define VERSION(minor) (3 << 8 | (minor))
 
@@ -604,6 +605,32 @@ START_TEST(texts_are_bounded)
 }
 END_TEST
 
+/* Handles that lie close and far; each has the stack that it was given last. */
+START_TEST(nodes_keep_their_stacks)
+{
+    static uint32_t given[4096];
+    uint32_t random = 1, puts = 0;
+    ct_node_stacks_init(true);
+    ck_assert(ct_node_stacks_are_on);
+    for (int i = 0; i < 200000; i++) {
+        random = random * 1664525 + 1013904223;
+        uint32_t n = random >> 20, stack = random >> 8 & 1 ? 0 : 1 + (random >> 9 & 1023);
+        CUgraphNode node = (CUgraphNode)(uintptr_t)(n % 2 ? 16 * (n + 1) : (uint64_t)(n + 1) << 34);
+        ck_assert_uint_eq(ct_node_stack_find(node), given[n]);
+        ct_node_stack_put(node, given[n] = stack);
+        ck_assert_uint_eq(ct_node_stack_find(node), stack);
+    }
+    ct_node_stack_put((CUgraphNode)(uintptr_t)((uint64_t)1 << 50), 1);
+    ck_assert_uint_eq(ct_node_stack_find((CUgraphNode)(uintptr_t)((uint64_t)1 << 50)), 0);
+    for (uint64_t i = 1; i <= 2 * CT_NODE_STACKS; i++) {
+        ct_node_stack_put((CUgraphNode)(uintptr_t)(i << 36 >> 4), 7);
+        puts += ct_node_stack_find((CUgraphNode)(uintptr_t)(i << 36 >> 4)) == 7;
+    }
+    ck_assert_uint_le(puts, CT_NODE_STACKS);
+    ck_assert_uint_gt(puts, CT_NODE_STACKS - 4096);
+}
+END_TEST
+
 START_TEST(names_say_the_role)
 {
     static const char *const names[][2] = {
@@ -648,6 +675,7 @@ int main(void)
     tcase_add_test(tests, modules_are_a_tree);
     tcase_add_test(tests, modules_are_bounded);
     tcase_add_test(tests, texts_are_bounded);
+    tcase_add_test(tests, nodes_keep_their_stacks);
     tcase_add_test(tests, names_say_the_role);
     return ct_case_main("python", tests);
 }
