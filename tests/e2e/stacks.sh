@@ -133,8 +133,14 @@ check_backward() {
     python3 "$here/compare.py" "$dir/truth" "$dir/collapsed" || fail "backward passes of $1"
     "$report" modules --format csv "$dir/on.bin" >"$dir/modules" 2>/dev/null
     python3 "$here/modules_compare.py" "$dir/launches" "$dir/modules" 4 || fail "modules of backward passes of $1"
+    "$report" summary --format csv "$dir/on.bin" 2>/dev/null | grep -q '"\[thread plain\]"' || fail "$1: a name in the summary"
     # Names are no lines: what they launched is told with what nothing is known of.
     python3 "$here/unnamed.py" "$dir/collapsed" "$dir/rest" || fail "time by no line of $1: $(cat "$dir/rest")"
+    # No frame could be checked, and none is needed.
+    profiled "$1" "$here/backward.py" "$PWD/tests/e2e/stacks/engine.so" "$dir/truth" "$dir/launches" alone ||
+        fail "$1 backward.py alone ends with $?: $(head -3 "$dir/on.err")"
+    "$report" --format collapsed "$dir/on.bin" >"$dir/collapsed" 2>/dev/null
+    python3 "$here/compare.py" "$dir/truth" "$dir/collapsed" || fail "names of threads of $1"
 }
 
 # Threads have names in every program; where there is no Python they say nothing of a stack.

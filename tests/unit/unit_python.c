@@ -2,12 +2,14 @@
 /* Frames of CPython that are made here, right and wrong, and the tree of stacks. */
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "case_main.h"
 #include "stacks/python.h"
 #include "stacks/thread_name.h"
 #include "stacks/tree.h"
+#include "state/thread.h"
 #include "work/node_stack.h"
 
 #define VERSION(minor) (3 << 8 | (minor))
@@ -653,6 +655,25 @@ START_TEST(names_say_the_role)
 }
 END_TEST
 
+/* A thread may be given a name when it has launched already. */
+START_TEST(names_are_asked_for_again)
+{
+    static struct ct_thread thread;
+    ck_assert(ct_stack_tree_init());
+    ck_assert_int_eq(prctl(PR_SET_NAME, "before_1"), 0);
+    uint32_t before = ct_stack_of_name(&thread), launches = 0, now;
+    ck_assert_int_eq(prctl(PR_SET_NAME, "before_2"), 0);
+    for (int i = 0; i < 10000; i++)
+        ck_assert_uint_eq(ct_stack_of_name(&thread), before);
+    ck_assert_int_eq(prctl(PR_SET_NAME, "after"), 0);
+    while ((now = ct_stack_of_name(&thread)) == before)
+        ck_assert_uint_lt(launches++, 5000);
+    ck_assert_str_eq(ct_stack_line(ct_stack_node(now)->line)->function, "[thread after]");
+    ck_assert_str_eq(ct_stack_line(ct_stack_node(now)->line)->file, "");
+    ck_assert_uint_gt(launches, 100);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("python");
@@ -677,5 +698,6 @@ int main(void)
     tcase_add_test(tests, texts_are_bounded);
     tcase_add_test(tests, nodes_keep_their_stacks);
     tcase_add_test(tests, names_say_the_role);
+    tcase_add_test(tests, names_are_asked_for_again);
     return ct_case_main("python", tests);
 }
