@@ -26,6 +26,7 @@
 
 #include <stdint.h>
 
+#include "cutrace/format_native.h"
 #include "cutrace/format_stacks.h"
 
 #define CT_FILE_MAGIC "CUTRACE\n"
@@ -89,6 +90,8 @@ enum ct_section_type {
     CT_SECTION_STACKS = 26,    /* struct ct_file_stack: operations by row and innermost frame */
     CT_SECTION_MODULES = 27,   /* struct ct_file_module: objects whose methods frames are in */
     CT_SECTION_INSIDE = 28,    /* struct ct_file_inside: work inside graphs, likewise */
+    CT_SECTION_OBJECTS = 29,   /* struct ct_file_object: files that native code is from */
+    CT_SECTION_ADDRESSES = 30, /* struct ct_file_address: lines that are of native code */
 };
 
 struct ct_file_section {
@@ -639,7 +642,8 @@ struct ct_file_cell {
     X(ct_file_transfer, 40) X(ct_file_total, 40) X(ct_file_spread, 72) X(ct_file_thread, 16)       \
     X(ct_file_range, 88) X(ct_file_cell, 56) X(ct_file_memory, 112) X(ct_file_block, 24)           \
     X(ct_file_collective, 96) X(ct_file_unified, 160) X(ct_file_line, 16) X(ct_file_frame, 16)     \
-    X(ct_file_stack, 32) X(ct_file_module, 16) X(ct_file_inside, 32)
+    X(ct_file_stack, 32) X(ct_file_module, 16) X(ct_file_inside, 32)             \
+    X(ct_file_object, 8) X(ct_file_address, 16)
 
 #define CT_FILE_CHECK(type, size)                                                                  \
     _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")

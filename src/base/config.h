@@ -12,6 +12,12 @@ enum ct_calibrate {
     CT_CALIBRATE_OFF,
 };
 
+enum ct_stack_kind {
+    CT_STACKS_OFF,
+    CT_STACKS_PYTHON,
+    CT_STACKS_NATIVE,
+};
+
 #define CT_EVENTS_MOST ((uint32_t)1 << 20) /* the largest CUTRACE_EVENTS */
 
 /* The address to listen at; ports are tried upwards from the first. */
@@ -47,7 +53,7 @@ struct ct_config {
     bool unified;        /* watch managed memory */
     bool control;        /* answer `cutrace ctl` */
     bool control_asked;
-    bool stacks; /* keep the Python stacks that operations were launched from */
+    enum ct_stack_kind stacks; /* those that operations were launched from */
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets;        /* path of the journal; NULL: none */

@@ -533,6 +533,19 @@ static const char *check_inside(const struct ct_summary *s)
     return NULL;
 }
 
+/* By line: a reader goes through them once. */
+static const char *check_addresses(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->objects_count; i++)
+        if (!is_string(s, s->objects[i].path) || !is_string(s, s->objects[i].build_id))
+            return "the text of an object is out of bounds";
+    for (size_t i = 0; i < s->addresses_count; i++)
+        if (s->addresses[i].line >= s->lines_count || s->addresses[i].object >= s->objects_count ||
+            (i && s->addresses[i].line <= s->addresses[i - 1].line))
+            return "an address is of no known line or object";
+    return NULL;
+}
+
 int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     ct_payload_forget(s);
@@ -549,7 +562,7 @@ int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *e
         check_threads,     check_program_ranges, check_lines,   check_texts,  check_activities,
         check_gaps,        check_transfers,      check_spreads, check_cells,  check_allocations,
         check_collectives, check_unified,        check_frames,  check_stacks, check_modules,
-        check_inside,
+        check_inside,      check_addresses,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

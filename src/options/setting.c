@@ -164,8 +164,15 @@ static bool set_UNIFIED(const char *s)
 
 static bool set_STACKS(const char *s)
 {
-    ct_config.stacks = ct_streq(s, "python");
-    return ct_config.stacks || ct_streq(s, "off");
+    static const char *const kinds[] = {
+        [CT_STACKS_OFF] = "off", [CT_STACKS_PYTHON] = "python", [CT_STACKS_NATIVE] = "native"};
+    for (unsigned i = 0; i < ct_countof(kinds); i++) {
+        ct_config.stacks = (enum ct_stack_kind)i;
+        if (ct_streq(s, kinds[i]))
+            return true;
+    }
+    ct_config.stacks = CT_STACKS_OFF;
+    return false;
 }
 
 static bool set_CONTROL(const char *s)

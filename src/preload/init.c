@@ -290,8 +290,9 @@ static void say_not_wrapped(void)
 static void say_stacks_refused(void)
 {
     const char *why = ct_stacks_take_refusal();
+    bool is_native = ct_config.stacks == CT_STACKS_NATIVE;
     if (why)
-        ct_log(1, "no Python stacks: ", why, NULL);
+        ct_log(1, is_native ? "no native stacks: " : "no Python stacks: ", why, NULL);
 }
 
 /*

@@ -19,7 +19,7 @@
 #define NUMBERS ((uint64_t)1 << (CT_BACKWARD_BITS + 64 - STACK_BITS - THREAD_BITS))
 _Static_assert(CT_STACK_NODES < 1 << STACK_BITS, "an entry has room for a stack");
 
-static CT_PROCESS _Atomic uint64_t *entries; /* by the number's lower bits */
+static CT_PROCESS _Atomic uint64_t *entries; /* by the number's lower bits; NULL: none are kept */
 
 bool ct_backward_init(void)
 {
@@ -130,7 +130,7 @@ static void keep_forward(uint64_t number)
 bool ct_backward_begins(const char *name, uint32_t bytes, struct ct_origin *origin)
 {
     uint64_t number;
-    if (!read_number(name + bytes, &number))
+    if (!entries || !read_number(name + bytes, &number))
         return false;
     if (!is_node(name, bytes)) {
         keep_forward(number);

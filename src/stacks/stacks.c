@@ -5,6 +5,7 @@
 
 #include "containers/table.h"
 #include "stacks/backward.h"
+#include "stacks/native.h"
 #include "stacks/python.h"
 #include "stacks/thread_name.h"
 #include "state/thread.h"
@@ -31,6 +32,7 @@ struct store {
 
 CT_PROCESS_READ bool ct_stacks_are_on;
 
+static CT_PROCESS_READ bool is_native;
 static CT_PROCESS struct store *store;
 static CT_PROCESS struct ct_table known; /* a stack's mark -> its node; emptied when full */
 static CT_PROCESS struct ct_table spots; /* a frame's mark -> its line, likewise */
@@ -57,11 +59,13 @@ static void refuse(const char *why)
     atomic_store_explicit(&state, REFUSED, memory_order_release);
 }
 
-void ct_stacks_init(bool on)
+void ct_stacks_init(enum ct_stack_kind kind)
 {
-    store = on ? ct_map(sizeof(*store)) : NULL;
-    ct_stacks_are_on = store && ct_stack_tree_init() && ct_backward_init();
-    if (on && !ct_stacks_are_on)
+    is_native = kind == CT_STACKS_NATIVE;
+    store = kind ? ct_map(sizeof(*store)) : NULL;
+    ct_stacks_are_on =
+        store && ct_stack_tree_init() && (is_native ? ct_native_init() : ct_backward_init());
+    if (kind && !ct_stacks_are_on)
         refuse("there is no memory for them");
     if (!ct_stacks_are_on)
         return;
@@ -217,8 +221,22 @@ const void *ct_stack_frame(void)
     return is_checked() ? ct_python_newest(&interpreter) : NULL;
 }
 
+static uint32_t take_native(void)
+{
+    uint64_t mark = ct_native_mark(), node;
+    if (ct_unlikely(!mark))
+        return lose(CT_STACK_LOST_GARBLED);
+    if (ct_unlikely(!ct_table_find(&known, mark, &node))) {
+        node = ct_native_read();
+        ct_table_put(&known, mark, node);
+    }
+    return ct_likely(node) ? (uint32_t)node : lose(CT_STACK_LOST_MANY);
+}
+
 uint32_t ct_stack_take(void)
 {
+    if (is_native)
+        return take_native();
     struct ct_thread *t = ct_thread_current;
     const char *frame = is_checked() ? ct_python_newest(&interpreter) : NULL;
     if (ct_unlikely(t && t->origin.stack) && t->origin.frame == frame)

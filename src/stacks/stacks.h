@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which Python stack launched an operation, and sums of operations by row and stack. The program's
- * thread takes the stack and counts; the drain thread adds times.
+ * Which stack, of Python or of native code, launched an operation, and sums of operations by row
+ * and stack. The program's thread takes the stack and counts; the drain thread adds times.
  */
 #ifndef CT_STACKS_H
 #define CT_STACKS_H
@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "base/config.h"
 #include "stacks/tree.h"
 #include "time/op.h"
 
@@ -24,10 +25,10 @@ struct ct_stack_cell {
 
 /* Why an operation that was looked at is in no stack; the texts are notes of the profile. */
 #define CT_STACK_LOSSES(X)                                                                         \
-    X(MANY, "Operations that are in no Python stack: there were too many of different stacks")     \
-    X(GARBLED, "Operations that are in no Python stack: a frame did not read as one")              \
-    X(CELLS, "Operations that are in no Python stack: there were too many of different kinds")     \
-    X(MODULES, "Modules that are left out of Python stacks: there were too many")
+    X(MANY, "Operations that are in no stack: there were too many of different stacks")            \
+    X(GARBLED, "Operations that are in no stack: a frame did not read as one")                     \
+    X(CELLS, "Operations that are in no stack: there were too many of different kinds")            \
+    X(MODULES, "Modules that are left out of stacks: there were too many")
 
 enum ct_stack_loss {
 #define X(id, text) CT_STACK_LOST_##id,
@@ -39,7 +40,7 @@ enum ct_stack_loss {
 extern bool ct_stacks_are_on; /* set once, before the first launch */
 
 /* Without memory for them there are none, and all else goes on. */
-void ct_stacks_init(bool on);
+void ct_stacks_init(enum ct_stack_kind kind);
 
 /*
  * In the launching thread: the stack it is in, for which so many operations of a row are counted,

@@ -92,7 +92,8 @@ static const char *copy(const char *text)
 static bool is_line(uint32_t number, const void *key)
 {
     const struct ct_stack_line *l = &tree->line[number - 1], *k = key;
-    return l->file == k->file && l->function == k->function && l->line == k->line;
+    return l->file == k->file && l->function == k->function && l->line == k->line &&
+           l->object == k->object;
 }
 
 static bool has_file(uint32_t number, const void *file)
@@ -132,17 +133,18 @@ static uint32_t add_line(uint64_t hash, const struct ct_stack_line *l)
     return i;
 }
 
-uint32_t ct_stack_line_add(const char *file, const char *function, uint32_t line)
+static uint32_t add_texts(struct ct_stack_line l)
 {
-    size_t bytes = ct_strlen(file) + ct_strlen(function) + 2;
+    size_t bytes = ct_strlen(l.file) + ct_strlen(l.function) + 2;
     if (atomic_load_explicit(&text_bytes, memory_order_relaxed) + bytes > CT_STACK_ALL_TEXT_BYTES)
         return UINT32_MAX;
-    struct ct_stack_line l = {.file = copy(file), .function = copy(function), .line = line};
+    l.file = copy(l.file);
+    l.function = copy(l.function);
     if (!l.file || !l.function)
         return UINT32_MAX;
     uint64_t hash = (uint64_t)(uintptr_t)l.file * 0x9e3779b97f4a7c15u ^
                     (uint64_t)(uintptr_t)l.function * 0xc2b2ae3d27d4eb4fu ^
-                    line * (uint64_t)0x165667b19e3779f9u;
+                    (l.line + ((uint64_t)l.object << 32)) * 0x165667b19e3779f9u;
     ct_spin_lock(&lock);
     uint32_t before = atomic_load_explicit(&line_count, memory_order_relaxed);
     uint32_t i = add_line(hash, &l);
@@ -151,6 +153,26 @@ uint32_t ct_stack_line_add(const char *file, const char *function, uint32_t line
     if (is_new)
         atomic_fetch_add_explicit(&text_bytes, bytes, memory_order_relaxed);
     return i;
+}
+
+uint32_t ct_stack_line_add(const char *file, const char *function, uint32_t line)
+{
+    return add_texts((struct ct_stack_line){.file = file, .function = function, .line = line});
+}
+
+uint32_t ct_stack_address_add(uint32_t object, const char *path, uint64_t offset)
+{
+    char function[CT_STACK_TEXT_BYTES];
+    struct ct_text text = ct_text_in(function, sizeof(function));
+    ct_text_add(&text, *path ? ct_file_name(path) : "code in no file");
+    if (*path) {
+        ct_text_add(&text, "+0x");
+        unsigned shift = ct_octave(offset) & ~3u;
+        for (unsigned i = 0; i <= shift; i += 4)
+            ct_text_add_char(&text, "0123456789abcdef"[offset >> (shift - i) & 15]);
+    }
+    return add_texts((struct ct_stack_line){
+        .file = path, .function = function, .object = object, .offset = offset});
 }
 
 /* ---- nodes ---- */

@@ -24,11 +24,13 @@
 #define CT_STACK_OTHERS UINT16_MAX /* number of the others together */
 #define CT_STACK_NONE 0            /* no stack, or no module; nodes, and modules, count from 1 */
 
-/* A line of a function; the texts live on. */
+/* A line of a function, or an address of native code; the texts live on. */
 struct ct_stack_line {
     const char *file;
     const char *function;
     uint32_t line;          /* 0: not known */
+    uint32_t object;        /* number (native.h); 0: it is of Python */
+    uint64_t offset;        /* address in that object */
     uint16_t same_file;     /* the first that has this file; itself, mostly, or an earlier one */
     uint16_t same_function; /* likewise */
 };
@@ -56,6 +58,8 @@ bool ct_stack_tree_init(void);
 
 /* The number of a line, from 0; UINT32_MAX: there is no room. */
 uint32_t ct_stack_line_add(const char *file, const char *function, uint32_t line);
+/* Likewise: an address of native code, whose file is the object, and its function that and it. */
+uint32_t ct_stack_address_add(uint32_t object, const char *path, uint64_t offset);
 /* The node of a line in what called it, or CT_STACK_NONE: there is no room. */
 uint32_t ct_stack_node_add(uint32_t parent, uint32_t line, uint32_t module);
 /*

@@ -105,7 +105,7 @@ void ct_node_stack_put(CUgraphNode node, uint32_t stack)
         ct_spin_unlock(&lock);
     }
     if (!is_there)
-        ct_note(CT_NOTE_WARNING, "Nodes of graphs that are in no Python stack: there are too many");
+        ct_note(CT_NOTE_WARNING, "Nodes of graphs that are in no stack: there are too many");
 }
 
 static void copy(CUgraph to, CUgraph from, uint32_t otherwise, unsigned depth);
