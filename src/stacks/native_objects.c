@@ -12,7 +12,7 @@
 #include "system/spin.h"
 
 #define BUILD_ID_BYTES 32
-#define NAME_BYTES 4 /* of "GNU" */
+#define NAME_BYTES 4 /* of "GNU", and a zero */
 
 static CT_PROCESS struct ct_native_object objects[CT_NATIVE_OBJECTS + 1];
 static CT_PROCESS _Atomic uint32_t count;
@@ -65,7 +65,7 @@ static void read_notes(const uint8_t *at, size_t bytes, char *build_id)
         if (size > bytes)
             return;
         if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == NAME_BYTES &&
-            ct_same_text("GNU", (const char *)(n + 1), NAME_BYTES))
+            ct_same_text("GNU", (const char *)(n + 1), NAME_BYTES - 1))
             spell_build_id(at + sizeof(*n) + name, n->n_descsz, build_id);
         at += size;
         bytes -= size;

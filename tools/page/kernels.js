@@ -99,7 +99,7 @@ const kernels = (() => {
 
   /* Programs in Python are told how to see their lines. */
   const hint = (profile) => (!profile.stacks && profile.processes.some((p) => /(^|[/ ])python[\d.]*( |$)/.test(p.command))
-    ? h('p', { class: 'small under' }, h('span', {}, 'From which lines of Python these were launched: ', h('code', {}, 'cutrace --stacks python'))) : null);
+    ? h('p', { class: 'small under' }, h('span', {}, 'From which lines these were launched: ', h('code', {}, 'cutrace --stacks python'))) : null);
 
   let reveal = null;
   const create = (profile) => {

@@ -28,10 +28,10 @@
   };
 
   /* Some are there only where the profile has something for them. */
-  const ofTwo = [['changes', 'Changes', compare], ['python', 'Python', lineChanges],
+  const ofTwo = [['changes', 'Changes', compare], ['python', 'Lines', lineChanges],
     ['modules', 'Modules', moduleChanges], ['calls', 'CUDA calls', { create: compare.calls }], ['trust', 'Accuracy', { create: compare.sides }]];
   const ofOne = [
-    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Python', python], ['timeline', 'Timeline', timeline],
+    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Lines', python], ['timeline', 'Timeline', timeline],
     ['streams', 'Streams', streams], ['copies', 'Copies', copies],
     ['ranks', 'Ranks', ranks],
     ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],

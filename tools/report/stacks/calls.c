@@ -351,11 +351,19 @@ static bool is_version(const char *name)
     return len && digits[len] == '/';
 }
 
-bool ct_calls_is_library(const char *file)
+/* A program or a library in the place of a source: the line of native code is not known. */
+static bool is_object(const char *file)
+{
+    const char *name = strrchr(file, '/');
+    return name && (!strchr(name, '.') || strstr(name, ".so"));
+}
+
+bool ct_calls_is_library(const char *file, uint32_t line)
 {
     static const char *const packages[] = {"/site-packages/", "/dist-packages/"},
                              *const modules[] = {"/lib/python", "/lib64/python"};
-    bool is = !strncmp(file, "<frozen ", 8);
+    bool is = !strncmp(file, "<frozen ", 8) || !strncmp(file, "/usr/include/", 13) ||
+              (!line && is_object(file));
     for (int i = 0; i < 2; i++) {
         is |= strstr(file, packages[i]) != NULL;
         for (const char *at = file; !is && (at = strstr(at, modules[i])); at++)
@@ -417,8 +425,8 @@ void ct_calls_notes(struct ct_string *out, const struct ct_calls *c)
     double rest_ns = c->with_rest_ns - c->call[CT_CALL_ROOT].all.ns + c->named_ns;
     double rest = ct_calls_percent(rest_ns, c->with_rest_ns);
     if (rest >= 0.05)
-        ct_string_printf(out, "%.1f%% of the GPU time was launched by no known line of Python%s\n",
-                         rest, c->is_sampled ? ", or is what the sample missed" : "");
+        ct_string_printf(out, "%.1f%% of the GPU time was launched by no known line%s\n", rest,
+                         c->is_sampled ? ", or is what the sample missed" : "");
     if (c->graphs && !c->inside)
         ct_string_put(out, "A CUDA graph counts for the line that launched it\n");
     if (c->inside)

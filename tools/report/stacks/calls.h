@@ -68,9 +68,9 @@ void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struc
                    const struct ct_options *o);
 
 /* Whether a file is of Python's own modules, of a package that was installed, or in the
- * interpreter.
+ * interpreter, a header of the system's, or code without lines: -g is for the program's own.
  */
-bool ct_calls_is_library(const char *file);
+bool ct_calls_is_library(const char *file, uint32_t line);
 
 /* Adds "function (file:line)", or a thread's name. */
 void ct_calls_line(struct ct_string *out, const struct ct_merged *m, uint32_t line);
