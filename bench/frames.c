@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* frames DEPTH: ns of one launch from C, called in so many frames, each of a function of its own. */
+/* frames DEPTH: ns of one launch from C, called in so many frames, each of a function of its own.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +17,8 @@ static called *const functions[];
     }
 #define TEN(X, i) X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7) X(i##8) X(i##9)
 #define HUNDRED(X)                                                                                 \
-    TEN(X, 1) TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7) TEN(X, 8) TEN(X, 9)      \
-    TEN(X, 10)
+    TEN(X, 1)                                                                                      \
+    TEN(X, 2) TEN(X, 3) TEN(X, 4) TEN(X, 5) TEN(X, 6) TEN(X, 7) TEN(X, 8) TEN(X, 9) TEN(X, 10)
 HUNDRED(FUNCTION)
 #define NAME(i) f##i,
 static called *const functions[] = {HUNDRED(NAME)};

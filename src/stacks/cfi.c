@@ -70,8 +70,8 @@ static struct bytes bytes_at(const struct ct_object *o, uintptr_t address)
         const ElfW(Phdr) *p = &o->headers[i];
         uintptr_t start = o->base + p->p_vaddr;
         if (p->p_type == PT_LOAD && p->p_flags & PF_R && address - start < p->p_filesz)
-            return (struct bytes){(const uint8_t *)address,
-                                  (const uint8_t *)(start + p->p_filesz), false};
+            return (struct bytes){(const uint8_t *)address, (const uint8_t *)(start + p->p_filesz),
+                                  false};
     }
     return (struct bytes){NULL, NULL, true};
 }

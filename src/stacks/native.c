@@ -236,8 +236,7 @@ CT_BARE uint64_t ct_native_walk(struct ct_native_frame frame, const struct ct_st
 #else
 #define HERE(frame)                                                                                \
     __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30"                       \
-                     : "=&r"((frame).pc), "=&r"((frame).sp), "=&r"((frame).fp),                    \
-                       "=&r"((frame).lr))
+                     : "=&r"((frame).pc), "=&r"((frame).sp), "=&r"((frame).fp), "=&r"((frame).lr))
 #endif
 
 CT_BARE uint64_t ct_native_mark(void)
@@ -254,8 +253,8 @@ static CT_COLD uint32_t add_line(uintptr_t at, uint64_t key)
 {
     uintptr_t offset;
     uint32_t object = ct_native_object_of(at, &offset);
-    uint32_t line = object ? ct_stack_address_add(object, ct_native_object(object)->path, offset)
-                           : UINT32_MAX;
+    uint32_t line =
+        object ? ct_stack_address_add(object, ct_native_object(object)->path, offset) : UINT32_MAX;
     if (line != UINT32_MAX)
         ct_table_put(&lines, key, line);
     return line;

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "stacks/unwind.h"
 
-#define CT_NATIVE_DEPTH 2048  /* frames of a stack, from the innermost */
+#define CT_NATIVE_DEPTH 2048 /* frames of a stack, from the innermost */
 #define CT_NATIVE_OBJECTS 1024
 
 /* An object whose code is in stacks; the texts live on. */

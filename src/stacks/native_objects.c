@@ -57,7 +57,7 @@ static void spell_build_id(const uint8_t *bytes, uint32_t length, char *to)
 /* Notes: lengths of name and contents, a kind, then both, each to a multiple of 4. */
 static void read_notes(const uint8_t *at, size_t bytes, char *build_id)
 {
-    const ElfW(Nhdr) *n;
+    const ElfW(Nhdr) * n;
     while (bytes >= sizeof(*n)) {
         n = (const ElfW(Nhdr) *)(const void *)at;
         uint64_t name = ((uint64_t)n->n_namesz + 3) & ~(uint64_t)3;

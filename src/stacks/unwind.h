@@ -166,10 +166,9 @@ CT_BARE static inline bool ct_unwind_step(uint64_t rule, struct ct_native_frame 
     if (!u.is_in_register &&
         !ct_unwind_read(b, (u.by_sp ? f->sp : cfa) + (uintptr_t)(intptr_t)u.pc, &pc))
         return false;
-    if (u.saved && !ct_unwind_read(b,
-                                   (u.saved == CT_UNWIND_BY_SP ? f->sp : cfa) +
-                                       (uintptr_t)(intptr_t)u.fp,
-                                   &f->fp))
+    if (u.saved &&
+        !ct_unwind_read(b, (u.saved == CT_UNWIND_BY_SP ? f->sp : cfa) + (uintptr_t)(intptr_t)u.fp,
+                        &f->fp))
         return false;
     f->sp = cfa;
     f->lr = 0;

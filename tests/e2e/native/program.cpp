@@ -125,6 +125,17 @@ __attribute__((noinline)) static int odd(int depth) { int r = depth ? even(depth
 __attribute__((noinline)) static void tail() { launch(); }
 __attribute__((noinline)) static void tails(int n) { if (n) return tails(n - 1); return tail(); }
 
+static inline __attribute__((always_inline)) void inlined()
+{
+    launch(); /* in inlined() */
+    keep();
+}
+__attribute__((noinline)) static void around_inlined()
+{
+    inlined(); /* in around_inlined() */
+    keep();
+}
+
 struct shape {
     virtual ~shape() {}
     virtual void draw() = 0;
@@ -340,6 +351,7 @@ static void everything(const std::string &plugins, int round)
         recurse(depth);
     even(7), odd(4);
     tails(5);
+    around_inlined();
     circle c;
     shape *volatile s = &c;
     s->draw();

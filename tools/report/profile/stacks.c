@@ -41,8 +41,8 @@ static void add_lines(struct ct_merged *m, const struct ct_summary *s)
         k->chain_first[i] = c.end;
         if (a < end && a->line == i) {
             const struct ct_file_object *o = &s->objects[a->object];
-            ct_symbols_find(ct_summary_text(s, o->path), ct_summary_text(s, o->build_id),
-                            a->offset, add_line, &c);
+            ct_symbols_find(ct_summary_text(s, o->path), ct_summary_text(s, o->build_id), a->offset,
+                            add_line, &c);
             a++;
         }
         if (c.end == k->chain_first[i])
@@ -167,8 +167,8 @@ void ct_stacks_free(struct ct_merged_stacks *k)
     ct_key_table_free(&k->frame_keys);
     ct_key_table_free(&k->keys);
     ct_key_table_free(&k->inside_keys);
-    void *arrays[] = {k->lines,  k->modules,  k->frames,     k->stacks,
-                      k->inside, k->chain, k->chain_first, k->module_map, k->frame_map};
+    void *arrays[] = {k->lines, k->modules,     k->frames,     k->stacks,   k->inside,
+                      k->chain, k->chain_first, k->module_map, k->frame_map};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);
 }

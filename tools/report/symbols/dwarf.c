@@ -147,8 +147,7 @@ static uint32_t number(Dwarf_Die *die, unsigned attribute_name)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
-    if (!dw.dwarf_attr(die, attribute_name, &attribute) ||
-        dw.dwarf_formudata(&attribute, &value))
+    if (!dw.dwarf_attr(die, attribute_name, &attribute) || dw.dwarf_formudata(&attribute, &value))
         return 0;
     return (uint32_t)value;
 }

@@ -39,8 +39,8 @@ static bool map(struct ct_elf_file *f, int fd)
 
 bool ct_elf_open(struct ct_elf_file *f, const char *path)
 {
-    static const unsigned char magic[] = {ELFMAG0,    ELFMAG1,     ELFMAG2,
-                                          ELFMAG3,    ELFCLASS64,  ELFDATA2LSB};
+    static const unsigned char magic[] = {ELFMAG0, ELFMAG1,    ELFMAG2,
+                                          ELFMAG3, ELFCLASS64, ELFDATA2LSB};
     *f = (struct ct_elf_file){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -122,10 +122,10 @@ static void add_symbols(struct ct_elf_file *f, const Elf64_Shdr *symbols, const 
         if (s.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
             s.st_name >= strings->sh_size || s.st_value + s.st_size < s.st_value)
             continue;
-        f->functions = ct_memory_grow(f->functions, &size, f->function_count + 1,
-                                      sizeof(*f->functions));
-        f->functions[f->function_count++] = (struct ct_elf_function){
-            s.st_value, s.st_value + s.st_size, texts + s.st_name};
+        f->functions =
+            ct_memory_grow(f->functions, &size, f->function_count + 1, sizeof(*f->functions));
+        f->functions[f->function_count++] =
+            (struct ct_elf_function){s.st_value, s.st_value + s.st_size, texts + s.st_name};
     }
 }
 

@@ -76,8 +76,7 @@ static struct object *object_of(const char *path, const char *build_id)
 }
 
 void ct_symbols_find(const char *path, const char *build_id, uint64_t offset,
-                     void (*take)(void *arg, const char *function, const char *file,
-                                  uint32_t line),
+                     void (*take)(void *arg, const char *function, const char *file, uint32_t line),
                      void *arg)
 {
     struct ct_source source[CT_SOURCES];

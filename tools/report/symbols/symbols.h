@@ -15,8 +15,7 @@
  * inlined, then the one that these are in. Names are demangled. None where nothing is known.
  */
 void ct_symbols_find(const char *path, const char *build_id, uint64_t offset,
-                     void (*take)(void *arg, const char *function, const char *file,
-                                  uint32_t line),
+                     void (*take)(void *arg, const char *function, const char *file, uint32_t line),
                      void *arg);
 
 #endif
