@@ -73,6 +73,17 @@ check_report() {
     done
 }
 
+# Stacks in a trace, by its exports.
+check_trace() {
+    CUTRACE_TRACE=$dir/on.trace profiled native 2
+    for format in chrome perfetto; do
+        "$report" --format "$format" -o "$dir/document" "$dir/on.trace" 2>/dev/null || continue
+        grep -aq "inlined[()void]* ([^\"]*program.cpp:[0-9]*), inlined in around_inlined[()void]* (" "$dir/document" ||
+            fail "format $format has no lines of a trace"
+        grep -aq native "$dir/document" || fail "format $format does not say that its stacks are native"
+    done
+}
+
 # Functions without lines where libdw cannot be opened, and one line about it.
 check_without_libdw() {
     mkdir -p "$dir/none" && : >"$dir/none/libdw.so.1"
@@ -114,6 +125,7 @@ set -- $compiler
 check "$1" -g -O0 -fno-omit-frame-pointer -Wl,--build-id
 if grep -q '^#define CT_WITH_LIBDW 1' config.h; then
     check_report
+    check_trace
     check_without_libdw
     check_other_file "$1"
 else
