@@ -91,11 +91,20 @@ static bool ends_in_call(const uint8_t code[8])
 #endif
 
 /* The kernel reads: an address of nothing is an error there. */
+static bool is_readable_into(void *copy, uintptr_t from, size_t bytes)
+{
+    struct iovec to = {copy, bytes}, at = {(void *)from, bytes};
+    return process_vm_readv(getpid(), &to, 1, &at, 1, 0) == (ssize_t)bytes;
+}
+
+/* Code may begin with a page, and nothing be before it. */
 static bool is_behind_call(uintptr_t at)
 {
-    uint8_t code[8];
-    struct iovec to = {code, sizeof(code)}, from = {(void *)(at + 1 - sizeof(code)), sizeof(code)};
-    return !ct_spare() && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(code) &&
+    uint8_t code[8] = {0};
+    size_t in_page = ct_min(sizeof(code), at % PAGE_BYTES + 1);
+    return !ct_spare() &&
+           (is_readable_into(code, at + 1 - sizeof(code), sizeof(code)) ||
+            is_readable_into(code + sizeof(code) - in_page, at + 1 - in_page, in_page)) &&
            ends_in_call(code);
 }
 

@@ -274,7 +274,10 @@ __attribute__((noinline)) static void through_jit()
 
 static void make_jit()
 {
-    void *p = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* It begins with its page, and nothing is before that. */
+    char *p = (char *)mmap(nullptr, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 4096;
+    if (mprotect(p, 4096, PROT_READ | PROT_WRITE | PROT_EXEC))
+        abort();
     jit = (unsigned char *)p;
 #if defined(__x86_64__)
     static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
@@ -282,7 +285,7 @@ static void make_jit()
     static const unsigned code[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
 #endif
     memcpy(jit, code, sizeof(code));
-    __builtin___clear_cache((char *)p, (char *)p + sizeof(code));
+    __builtin___clear_cache(p, p + sizeof(code));
 }
 
 /* ---- in no stack ---- */
