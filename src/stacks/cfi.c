@@ -314,11 +314,83 @@ static void advance(struct run *r, uint64_t units)
     r->location += units * r->entry->code_unit;
 }
 
-/* Instructions whose number is all of their first byte: DW_CFA. */
-static void run_long(struct run *r, struct bytes *b, uint64_t code)
+/* Instructions whose number is all of their first byte: DW_CFA. Those about the CFA. */
+static bool run_cfa(struct run *r, struct bytes *b, uint64_t code)
 {
     int64_t unit = r->entry->data_unit;
     uint64_t number;
+    switch (code) {
+    case 0x0c: /* def_cfa */
+        number = get_unsigned(b);
+        define(r, number, (int64_t)get_unsigned(b));
+        return true;
+    case 0x0d: /* def_cfa_register */
+        define(r, get_unsigned(b), r->now.offset);
+        return true;
+    case 0x0e: /* def_cfa_offset */
+        define(r, r->now.base, (int64_t)get_unsigned(b));
+        return true;
+    case 0x0f: /* def_cfa_expression */
+        define_by_expression(r, b);
+        return true;
+    case 0x12: /* def_cfa_sf */
+        number = get_unsigned(b);
+        define(r, number, get_signed(b) * unit);
+        return true;
+    case 0x13: /* def_cfa_offset_sf */
+        define(r, r->now.base, get_signed(b) * unit);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Those about a register. */
+static bool run_register(struct run *r, struct bytes *b, uint64_t code)
+{
+    int64_t unit = r->entry->data_unit;
+    uint64_t number;
+    if (code < 0x05 || code == 0x0a || code == 0x0b || (code > 0x16 && code != 0x2f))
+        return false;
+    if (code == 0x10) { /* expression */
+        save_by_expression(r, b);
+        return true;
+    }
+    number = get_unsigned(b);
+    switch (code) {
+    case 0x05: /* offset_extended */
+        save(r, number, AT_CFA, (int64_t)get_unsigned(b) * unit);
+        break;
+    case 0x06: /* restore_extended */
+        restore(r, number);
+        break;
+    case 0x07: /* undefined */
+        save(r, number, NOWHERE, 0);
+        break;
+    case 0x08: /* same_value */
+        save(r, number, IN_REGISTER, 0);
+        break;
+    case 0x11: /* offset_extended_sf */
+        save(r, number, AT_CFA, get_signed(b) * unit);
+        break;
+    case 0x2f: /* GNU_negative_offset_extended */
+        save(r, number, AT_CFA, -(int64_t)get_unsigned(b) * unit);
+        break;
+    case 0x16: /* val_expression */
+        skip(b, get_unsigned(b));
+        save(r, number, ODD, 0);
+        break;
+    default: /* register, val_offset, val_offset_sf */
+        get_unsigned(b);
+        save(r, number, ODD, 0);
+    }
+    return true;
+}
+
+static void run_long(struct run *r, struct bytes *b, uint64_t code)
+{
+    if (run_cfa(r, b, code) || run_register(r, b, code))
+        return;
     switch (code) {
     case 0x00: /* nop */
     case 0x2d: /* negate_ra_state: addresses are stripped */
@@ -331,74 +403,14 @@ static void run_long(struct run *r, struct bytes *b, uint64_t code)
     case 0x04:
         advance(r, get(b, 1u << (code - 2)));
         break;
-    case 0x05: /* offset_extended */
-        number = get_unsigned(b);
-        save(r, number, AT_CFA, (int64_t)get_unsigned(b) * unit);
-        break;
-    case 0x06: /* restore_extended */
-        restore(r, get_unsigned(b));
-        break;
-    case 0x07: /* undefined */
-        save(r, get_unsigned(b), NOWHERE, 0);
-        break;
-    case 0x08: /* same_value */
-        save(r, get_unsigned(b), IN_REGISTER, 0);
-        break;
-    case 0x09: /* register */
-        number = get_unsigned(b);
-        get_unsigned(b);
-        save(r, number, ODD, 0);
-        break;
     case 0x0a: /* remember_state */
         remember(r);
         break;
     case 0x0b: /* restore_state */
         recall(r);
         break;
-    case 0x0c: /* def_cfa */
-        number = get_unsigned(b);
-        define(r, number, (int64_t)get_unsigned(b));
-        break;
-    case 0x0d: /* def_cfa_register */
-        define(r, get_unsigned(b), r->now.offset);
-        break;
-    case 0x0e: /* def_cfa_offset */
-        define(r, r->now.base, (int64_t)get_unsigned(b));
-        break;
-    case 0x0f: /* def_cfa_expression */
-        define_by_expression(r, b);
-        break;
-    case 0x10: /* expression */
-        save_by_expression(r, b);
-        break;
-    case 0x11: /* offset_extended_sf */
-        number = get_unsigned(b);
-        save(r, number, AT_CFA, get_signed(b) * unit);
-        break;
-    case 0x12: /* def_cfa_sf */
-        number = get_unsigned(b);
-        define(r, number, get_signed(b) * unit);
-        break;
-    case 0x13: /* def_cfa_offset_sf */
-        define(r, r->now.base, get_signed(b) * unit);
-        break;
-    case 0x14: /* val_offset, val_offset_sf */
-    case 0x15:
-        number = get_unsigned(b);
-        get_unsigned(b);
-        save(r, number, ODD, 0);
-        break;
-    case 0x16: /* val_expression */
-        number = get_unsigned(b);
-        skip(b, get_unsigned(b));
-        save(r, number, ODD, 0);
-        break;
     case 0x2e: /* GNU_args_size */
         get_unsigned(b);
-        break;
-    case 0x2f: /* GNU_negative_offset_extended */
-        number = get_unsigned(b);
-        save(r, number, AT_CFA, -(int64_t)get_unsigned(b) * unit);
         break;
     default:
         r->is_bad = true;

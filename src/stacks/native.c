@@ -24,7 +24,7 @@
 /* Closing an object and opening another one takes longer: three system calls' time at least. */
 #define LOOK_NS 20000
 
-/* What a thread knows of its stack. */
+/* A thread's stack, as far as the thread knows it. */
 struct own_stack {
     struct ct_stack_bounds bounds; /* readable; zero: not looked at yet */
     uintptr_t refused;             /* a page of another stack that it ran on */

@@ -37,7 +37,7 @@ struct ct_merged_stacks {
     struct ct_inside *inside;
     size_t inside_size;
 
-    /* Of the file being added: our lines for each of its own, the innermost first, as an address
+    /* Our lines for each of the file being added, the innermost first, as an address
        of native code has one for each function that was inlined there; where these begin. */
     uint32_t *chain;
     size_t chain_size;
