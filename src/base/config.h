@@ -34,6 +34,7 @@ struct ct_config {
     bool print_asked;     /* by the user, not by default; see system/spare.h */
     bool start;           /* record from the start on */
     const char *capture;  /* record while a range RANGE@DOMAIN is open; NULL: none */
+    bool time_all;        /* time each operation, unless a rate or a budget is given */
     uint32_t sample;      /* time one operation in this many */
     uint32_t budget_ppm;  /* the share of the run time for timing; 0: no limit */
     uint32_t events;      /* most events per context */

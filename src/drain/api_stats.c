@@ -19,7 +19,8 @@ struct all_stats {
 };
 
 static CT_PROCESS struct all_stats *all;
-static uint64_t collected; /* samples so far */
+static uint64_t collected; /* samples so far, */
+static uint64_t counted;   /* and calls that these stand for */
 
 bool ct_api_stats_init(void)
 {
@@ -48,8 +49,9 @@ bool ct_api_stats_collect(struct ct_thread *t)
         uint64_t sample = t->samples[(first + i) % CT_THREAD_SAMPLES];
         uint64_t ticks = sample & (((uint64_t)1 << CT_SAMPLE_TICKS) - 1);
         uint32_t api = sample >> CT_SAMPLE_TICKS & ((1u << CT_SAMPLE_API) - 1);
-        add_sample(&all->api[api], ct_ticks_to_ns(ticks),
-                   1u << (sample >> (CT_SAMPLE_TICKS + CT_SAMPLE_API)));
+        uint32_t stands_for = 1u << (sample >> (CT_SAMPLE_TICKS + CT_SAMPLE_API));
+        add_sample(&all->api[api], ct_ticks_to_ns(ticks), stands_for);
+        counted += stands_for;
     }
     ct_ring_consume(&t->sample_ring, n);
     collected += n;
@@ -134,6 +136,11 @@ void ct_api_stats_retire(struct ct_thread *t)
 uint64_t ct_api_stats_collected(void)
 {
     return collected;
+}
+
+uint64_t ct_api_stats_counted(void)
+{
+    return counted;
 }
 
 struct ct_api_totals ct_api_totals(uint32_t api)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/replica_step.h"
 
-#include "base/config.h"
+#include "counts/sample.h"
 #include "drain/node_time.h"
 #include "launch/replica_entry.h"
 #include "system/clock.h"
@@ -35,13 +35,13 @@ static void make(uint32_t i)
 /* No replica is launched until the budget has as much as the event nodes of this one have cost. */
 static void rest(const struct ct_replica *r)
 {
-    if (!ct_config.budget_ppm)
+    if (!ct_sample_policy()->budget_ppm)
         return;
     uint32_t bias_ns = ct_device(r->context->device)->calibration->node.bias_ns;
     size_t count;
     ct_replica_nodes(&r->body, &count);
     uint64_t cost_ns = count * (bias_ns ? bias_ns : UNKNOWN_NODE_NS);
-    uint64_t rest_ns = cost_ns * BUDGET_SHARE * 1000000 / ct_config.budget_ppm;
+    uint64_t rest_ns = cost_ns * BUDGET_SHARE * 1000000 / ct_sample_policy()->budget_ppm;
     uint64_t until = atomic_load_explicit(&ct_replicas->rest_until, memory_order_relaxed);
     atomic_store_explicit(&ct_replicas->rest_until,
                           ct_max(ct_ticks(), until) + ct_ns_to_ticks(rest_ns),

@@ -2,6 +2,7 @@
 #include "launch/replica.h"
 
 #include "base/config.h"
+#include "counts/sample.h"
 #include "launch/replica_entry.h"
 #include "system/clock.h"
 #include "time/gpu_clock.h"
@@ -26,7 +27,7 @@ uint64_t ct_replicas_lost(enum ct_replica_loss why)
 
 static bool is_resting(void)
 {
-    return ct_config.budget_ppm &&
+    return ct_sample_policy()->budget_ppm &&
            ct_ticks() < atomic_load_explicit(&ct_replicas->rest_until, memory_order_relaxed);
 }
 

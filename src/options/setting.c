@@ -35,6 +35,12 @@ static bool set_PRINT(const char *s)
     return read_on_off(s, &ct_config.print);
 }
 
+static bool set_TIME(const char *s)
+{
+    ct_config.time_all = ct_streq(s, "all");
+    return ct_config.time_all || ct_streq(s, "auto");
+}
+
 static bool set_SAMPLE(const char *s)
 {
     return read_number(s, 1, 1000000000, &ct_config.sample);

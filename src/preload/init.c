@@ -111,8 +111,7 @@ static void forget_parent(void)
 
 static bool start_sampling(void)
 {
-    bool may_keep_apart = getenv("CUTRACE_SAMPLE") != NULL;
-    struct ct_sample_policy p = ct_sample_policy_of_config(may_keep_apart);
+    struct ct_sample_policy p = ct_sample_policy_of_config(getenv("CUTRACE_SAMPLE") != NULL);
     ct_connections_init(getenv("CUDA_DEVICE_MAX_CONNECTIONS"));
     ct_call_log_is_on = ct_config.trace;
     ct_api_count_init(ct_config.trace ? 0 : p.budget_ppm); /* with a trace all calls are timed */

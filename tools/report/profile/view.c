@@ -389,12 +389,18 @@ double ct_view_line_half_ns(const struct ct_line *line)
     return half_ns(&line->sampled);
 }
 
-size_t ct_view_count_sampled(const struct ct_view *v)
+struct ct_sampled_rows ct_view_sampled_rows(const struct ct_view *v)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < v->count; i++)
-        count += v->lines[i].timed && v->lines[i].estimated > (double)v->lines[i].timed;
-    return count;
+    struct ct_sampled_rows sum = {0};
+    for (size_t i = 0; i < v->count; i++) {
+        const struct ct_line *line = &v->lines[i];
+        if (!line->timed || !(line->estimated > (double)line->timed))
+            continue;
+        sum.rows++;
+        ct_merge_add_to(&sum.timed, line->timed);
+        ct_merge_add_to(&sum.calls, line->calls);
+    }
+    return sum;
 }
 
 double ct_view_percent(const struct ct_view *v, const struct ct_line *line)

@@ -83,7 +83,13 @@ double ct_view_percent(const struct ct_view *v, const struct ct_line *line);
 /* Half of the 95 % interval of the total of all lines or of one, and how many have one. */
 double ct_view_half_ns(const struct ct_view *v);
 double ct_view_line_half_ns(const struct ct_line *line);
-size_t ct_view_count_sampled(const struct ct_view *v);
+/* Rows that are estimated from a sample, with the calls of these. */
+struct ct_sampled_rows {
+    size_t rows;
+    uint64_t timed;
+    uint64_t calls;
+};
+struct ct_sampled_rows ct_view_sampled_rows(const struct ct_view *v);
 
 /* Figures of the timed operations of a row: of their durations or of the raw brackets. */
 struct ct_durations {

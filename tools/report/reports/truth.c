@@ -116,17 +116,16 @@ static void print_range_calls(FILE *out, const char *prefix, const struct ct_mer
 
 static void print_sampled(FILE *out, const char *prefix, const struct ct_view *gpu)
 {
-    size_t count = ct_view_count_sampled(gpu);
-    double all = 100 * ct_view_half_ns(gpu) / ((double)gpu->total_ns + 1);
-    if (!count)
+    struct ct_sampled_rows s = ct_view_sampled_rows(gpu);
+    if (!s.rows)
         return;
-    fprintf(out, "%sTime and Avg of %zu row%s are estimates from a sample: ", prefix, count,
-            plural(count));
-    fputs("all times together ", out);
-    print_percent(out, all);
-    fputs(count > 1 ? ", a row " : ", the row ", out);
+    fprintf(out, "%s%llu of %llu calls of %zu row%s timed, %s to ", prefix,
+            (unsigned long long)s.timed, (unsigned long long)s.calls, s.rows, plural(s.rows),
+            s.rows > 1 ? "each" : "known");
     print_percent(out, worst_sampled(gpu));
-    fputs(count > 1 ? " at most (95% intervals)\n" : " (95% intervals)\n", out);
+    fputs(", all times together to ", out);
+    print_percent(out, 100 * ct_view_half_ns(gpu) / ((double)gpu->total_ns + 1));
+    fputs(" (95% intervals); Min and Max are of the timed\n", out);
 }
 
 /* Functions of which the host's time was not taken in each call. */
