@@ -105,7 +105,7 @@ static void clear(struct ct_api_count *c)
     };
     for (unsigned i = 0; i < ct_countof(counters); i++)
         atomic_store_explicit(counters[i], 0, memory_order_relaxed);
-    c->left = c->shift = 0;
+    c->left = c->shift = c->brief = 0;
     c->last_ticks = c->seen_untimed = 0;
     c->sums = (struct ct_api_sums){0};
 }

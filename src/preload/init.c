@@ -114,7 +114,7 @@ static bool start_sampling(void)
     struct ct_sample_policy p = ct_sample_policy_of_config(getenv("CUTRACE_SAMPLE") != NULL);
     ct_connections_init(getenv("CUDA_DEVICE_MAX_CONNECTIONS"));
     ct_call_log_is_on = ct_config.trace;
-    ct_api_count_init(ct_config.trace ? 0 : p.budget_ppm); /* with a trace all calls are timed */
+    ct_api_count_init(ct_config.trace, p.budget_ppm);
     bool ok = ct_sample_init(&p);
     ct_pass_init(!ct_config.trace && (ct_sample_is_on || !ct_filter_takes_all()));
     return ok;

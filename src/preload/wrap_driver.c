@@ -129,7 +129,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
         } \
         ct_t->driver_depth++; \
         const bool ct_counts = ct_call_counts(ct_t->runtime_depth); \
-        const bool ct_due = ct_counts && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const bool ct_due = ct_counts && ct_thread_times_call(ct_t, CT_ID_##fn); \
         bool ct_clock = ct_due; \
         GIVEN(OPEN_##kind, ) \
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
@@ -157,7 +157,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
             return full_##fn(CT_ARGS(__VA_ARGS__)); \
         ct_t->driver_depth = 1; \
         const bool ct_counts = ct_call_counts(ct_t->runtime_depth); \
-        const bool ct_due = ct_counts && ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const bool ct_due = ct_counts && ct_thread_times_call(ct_t, CT_ID_##fn); \
         const bool ct_clock = ct_due || ct_begin; \
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
         const CUresult ct_r = ct_f(CT_ARGS(__VA_ARGS__)); \
