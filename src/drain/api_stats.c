@@ -36,6 +36,9 @@ struct ct_api_stats *ct_api_stats(uint32_t api)
 
 static void add_sample(struct ct_api_stats *s, uint64_t ns, uint32_t stands_for)
 {
+    uint32_t bucket = ct_hist_bucket(ns);
+    s->first = s->sampled ? ct_min(s->first, bucket) : bucket;
+    s->last = ct_max(s->last, bucket);
     s->sampled += stands_for;
     s->square_ns2 += (double)ns * (double)ns * stands_for;
     ct_buckets_add(&s->buckets, ns, stands_for);

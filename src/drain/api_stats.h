@@ -12,6 +12,7 @@ struct ct_api_stats {
     uint64_t sampled; /* calls that the samples stand for */
     double square_ns2;
     struct ct_buckets *buckets;   /* NULL until the first sample */
+    uint32_t first, last;         /* buckets that hold something, and those between */
     struct ct_list_extent listed; /* the buckets in the profile */
 };
 

@@ -37,7 +37,6 @@
 #include "system/spare.h"
 #include "system/spin.h"
 
-#define NAP_LONGEST_NS 10000000u
 /*
  * Naps where ends are found by asking: a sixteenth of the time since the last end, but no less than
  * four rounds take, so that asking takes a fifth of a processor.
@@ -234,7 +233,7 @@ static uint64_t poll_ns(uint64_t since_ns, uint64_t round_ns)
 
 static void loop(void)
 {
-    uint64_t nap_ns = CT_NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0;
+    uint64_t nap_ns = CT_NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0, changed_ns = 0;
     bool dirty = true;
     for (;;) {
         uint32_t p = atomic_load(&phase), asked = atomic_load(&flushes_asked);
@@ -256,8 +255,10 @@ static void loop(void)
         if (flush)
             flushed(asked);
         tend_others();
-        bool soon = r.harvested || r.calibrating;
-        nap_ns = soon ? CT_NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
+        if (r.changed || r.waits)
+            changed_ns = now_ns;
+        nap_ns = r.calibrating ? CT_NAP_SHORTEST_NS
+                               : ct_nap_next_ns(nap_ns, r.harvested, now_ns - changed_ns);
         if (r.harvested)
             ended_ns = now_ns;
         if (r.polls)
@@ -405,7 +406,7 @@ bool ct_drain_stop(const struct ct_patience *p)
             write_here(finish_instead, p->in_order);
         else
             ct_futex_wait(&phase, STOPPING,
-                          now_ns < driver_ns ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
+                          now_ns < driver_ns ? ct_min(driver_ns - now_ns, CT_NAP_LONGEST_NS)
                                              : CT_NAP_SHORTEST_NS);
         now_ns = ct_clock_monotonic_ns();
     }
@@ -436,7 +437,7 @@ int ct_drain_flush(uint64_t timeout_ns)
             return 0;
         if ((now_ns = ct_clock_monotonic_ns()) >= end_ns)
             return ETIMEDOUT;
-        ct_futex_wait(&flushes_done, done, ct_min(end_ns - now_ns, NAP_LONGEST_NS));
+        ct_futex_wait(&flushes_done, done, ct_min(end_ns - now_ns, CT_NAP_LONGEST_NS));
     }
 }
 

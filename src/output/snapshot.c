@@ -239,7 +239,7 @@ static void add_api(uint32_t id)
     if (!t.calls)
         return;
     struct ct_api_stats *s = ct_api_stats(id);
-    list_buckets(&s->listed, s->sampled, s->buckets, 0, CT_HIST_BUCKETS - 1);
+    list_buckets(&s->listed, s->sampled, s->buckets, s->first, s->last);
     struct ct_file_api f = {
         .name = add_string(ct_api_names[id]),
         .flags = id >= CT_RUNTIME_FIRST ? CT_API_RUNTIME : 0,
