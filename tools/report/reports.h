@@ -137,6 +137,7 @@ int ct_report_lines(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_modules(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_stacks(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_advice(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_explain(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_streams(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_losses(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_info(const struct ct_input *in, struct ct_sink *sink);
@@ -173,6 +174,7 @@ int ct_export_perfetto(const struct ct_input *in, FILE *out);
 struct ct_sink *ct_sink_csv(FILE *out, const struct ct_look *look);
 struct ct_sink *ct_sink_json(FILE *out, const struct ct_look *look);
 struct ct_sink *ct_sink_ndjson(FILE *out, const struct ct_look *look);
+struct ct_sink *ct_sink_md(FILE *out, const struct ct_look *look);
 struct ct_sink *ct_sink_tsv(FILE *out, const struct ct_look *look);
 struct ct_sink *ct_sink_table(FILE *out, const struct ct_look *look);
 
