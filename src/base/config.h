@@ -54,6 +54,7 @@ struct ct_config {
     bool unified;        /* watch managed memory */
     bool control;        /* answer `cutrace ctl` */
     bool control_asked;
+    bool sensors;              /* read the devices' clocks, power and load */
     enum ct_stack_kind stacks; /* those that operations were launched from */
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */

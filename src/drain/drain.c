@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "counts/range.h"
+#include "device/sensor_thread.h"
 #include "drain/calibrate.h"
 #include "drain/collect.h"
 #include "drain/control.h"
@@ -49,6 +50,7 @@
 #define STACK_BYTES (256 * 1024)
 #define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* the driver makes executable graphs on it */
 #define LOCK_NS 50000000u                    /* the wait for a lock of ours when the process ends */
+#define SENSORS_NS 100000000u
 #define LOCK_ROUND_NS 1000000000u
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
@@ -176,8 +178,8 @@ static bool is_over(uint32_t p, const struct round *r)
 }
 
 /*
- * A program whose main thread ended by pthread_exit ends with its last thread. That must not be the
- * drain thread: with only the main thread's remains left beside it, it goes as well.
+ * A program whose main thread ended by pthread_exit ends with its last thread. That must be none of
+ * ours: with only the main thread's remains left beside them, they go as well.
  */
 static bool is_last_thread(uint64_t now_ns)
 {
@@ -186,7 +188,7 @@ static bool is_last_thread(uint64_t now_ns)
         return false;
     looked_ns = now_ns;
     struct ct_proc p;
-    return ct_proc_read(&p) && p.state == 'Z' && p.threads == 2;
+    return ct_proc_read(&p) && p.state == 'Z' && p.threads == 2 + ct_sensor_threads();
 }
 
 static void write_profile(bool finished)
@@ -245,8 +247,12 @@ static void loop(void)
         struct round r = run_round(begun_ns, flush);
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
-        if (is_over(p, &r) || (!r.changed && is_last_thread(now_ns)))
+        if (is_over(p, &r))
             break;
+        if (!r.changed && is_last_thread(now_ns)) {
+            ct_sensor_thread_stop(SENSORS_NS);
+            break;
+        }
         if (flush || (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS)) {
             write_profile(false);
             written_ns = now_ns;

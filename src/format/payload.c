@@ -477,6 +477,14 @@ static const char *check_unified(const struct ct_summary *s)
     return NULL;
 }
 
+static const char *check_sensors(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->sensors_count; i++)
+        if (s->sensors[i].device >= s->devices_count)
+            return "a reading names a device that is not there";
+    return NULL;
+}
+
 static const char *check_lines(const struct ct_summary *s)
 {
     for (size_t i = 0; i < s->lines_count; i++)
@@ -562,7 +570,7 @@ int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *e
         check_threads,     check_program_ranges, check_lines,   check_texts,  check_activities,
         check_gaps,        check_transfers,      check_spreads, check_cells,  check_allocations,
         check_collectives, check_unified,        check_frames,  check_stacks, check_modules,
-        check_inside,      check_addresses,
+        check_inside,      check_addresses,      check_sensors,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -45,7 +45,8 @@
     X(MODULES, modules, struct ct_file_module)                                                     \
     X(INSIDE, inside, struct ct_file_inside)                                                       \
     X(OBJECTS, objects, struct ct_file_object)                                                     \
-    X(ADDRESSES, addresses, struct ct_file_address)
+    X(ADDRESSES, addresses, struct ct_file_address)                                                \
+    X(SENSORS, sensors, struct ct_file_sensor)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,

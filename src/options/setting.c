@@ -168,6 +168,11 @@ static bool set_UNIFIED(const char *s)
     return ct_config.unified || ct_streq(s, "off");
 }
 
+static bool set_SENSORS(const char *s)
+{
+    return read_on_off(s, &ct_config.sensors);
+}
+
 static bool set_STACKS(const char *s)
 {
     static const char *const kinds[] = {

@@ -6,6 +6,7 @@
 #include "counts/range.h"
 #include "counts/row.h"
 #include "cutrace/format.h"
+#include "device/sensor_thread.h"
 #include "drain/activity.h"
 #include "drain/api_stats.h"
 #include "drain/harvest.h"
@@ -597,6 +598,17 @@ static void add_collectives(void)
                      ct_collectives_uncounted());
 }
 
+/* Kinds that were asked for; a device that is not read has one that says why. */
+static void add_sensors(uint32_t device)
+{
+    struct ct_file_sensor s[CT_SENSOR_COUNT];
+    if (!ct_sensor_readings(device, s))
+        return;
+    for (unsigned i = 0; i < CT_SENSOR_COUNT; i++)
+        if (!i || s[i].calls)
+            ct_image_append(CT_SECTION_SENSORS, &s[i], sizeof(s[i]));
+}
+
 static void add_unified_losses(void)
 {
     static const char *const losses[] = {
@@ -630,6 +642,7 @@ static void fill(const struct ct_process_info *process, bool finished)
         add_activity(i, process);
         add_memory(i);
         add_unified(i);
+        add_sensors(i);
     }
     if (finished)
         add_blocks();

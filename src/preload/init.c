@@ -23,6 +23,7 @@
 #include "counts/sample.h"
 #include "cuda/api.h"
 #include "cutrace/format.h"
+#include "device/sensor_thread.h"
 #include "drain/api_stats.h"
 #include "drain/drain.h"
 #include "drain/journal.h"
@@ -92,6 +93,7 @@ static CT_PROCESS uint32_t notes_said;
 static void forget_parent(void)
 {
     ct_ctl_close();
+    ct_sensor_thread_forget();
     ct_metrics_drop();
     ct_profile_forget();
     ct_trace_file_forget();
@@ -173,7 +175,7 @@ static bool handle_forks(void)
 {
     static atomic_bool handled;
     if (!atomic_load(&handled))
-        atomic_store(&handled, pthread_atfork(NULL, NULL, forget_parent) == 0);
+        atomic_store(&handled, pthread_atfork(ct_sensor_thread_before_fork, NULL, forget_parent) == 0);
     return atomic_load(&handled);
 }
 
@@ -314,6 +316,7 @@ static void finish(void)
     int saved_errno = errno, cancel = ct_cancel_disable();
     say_copies();
     ct_show_is_near();
+    ct_sensor_thread_stop(100 * MS_NS);
     bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
     say_not_wrapped();
@@ -373,6 +376,7 @@ static void tend(void)
     say_not_wrapped();
     say_stacks_refused();
     ct_metrics_tend();
+    ct_sensor_thread_tend();
     ct_ctl_look();
 }
 

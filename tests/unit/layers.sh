@@ -15,6 +15,7 @@ work
 stacks
 launch
 managed
+device
 drain
 output
 service

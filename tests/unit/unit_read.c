@@ -79,6 +79,8 @@ static void fill_unified(struct ct_build *b)
 {
     struct ct_file_unified moved = {.kind = CT_UNIFIED_HTOD, .count = 1, .bytes = 4096};
     ct_build_add(b, CT_SECTION_UNIFIED, &moved);
+    struct ct_file_sensor sensor = {.kind = CT_SENSOR_POWER, .processes = 1};
+    ct_build_add(b, CT_SECTION_SENSORS, &sensor);
 }
 
 /* As of a merged file of two processes. */
@@ -367,6 +369,7 @@ static const struct {
           "an operation of NCCL is of no known kind or size"),
     FIELD(COLLECTIVES, ct_file_collective, octave, 64,
           "an operation of NCCL is of no known kind or size"),
+    FIELD(SENSORS, ct_file_sensor, device, 1, "a reading names a device that is not there"),
     FIELD(UNIFIED, ct_file_unified, device, 1, "managed memory is of no known device"),
     FIELD(UNIFIED, ct_file_unified, kind, CT_UNIFIED_COUNT,
           "managed memory is of no known device or kind"),
