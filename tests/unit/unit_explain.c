@@ -189,6 +189,15 @@ static void write_much(const char *path, uint32_t pid, double slower)
         struct ct_file_note warning = {.kind = CT_NOTE_WARNING, .count = 1};
         warning.text = ct_build_text(&b, long_text(text, "warning", i));
         ct_build_add(&b, CT_SECTION_NOTES, &warning);
+        for (uint32_t kind = 0; kind < CT_SENSOR_COUNT; kind++) {
+            struct ct_file_sensor s = {
+                .device = i, .kind = kind, .samples = 9, .time_ns = 1u << 31};
+            s.processes = 1;
+            s.calls = 9;
+            s.sum = s.limit = 1234567890123.0;
+            s.clock_sum = s.sum * 1000;
+            ct_build_add(&b, CT_SECTION_SENSORS, &s);
+        }
     }
     ck_assert(ct_build_save(&b, path));
     ct_build_free(&b);

@@ -646,6 +646,48 @@ static void add_moved(struct ct_build *b, uint32_t device, uint32_t kind, uint64
     ct_build_add(b, CT_SECTION_UNIFIED, &u);
 }
 
+static void add_sensor(struct ct_build *b, uint32_t device, double value, uint64_t ns,
+                       enum ct_sensor_state state)
+{
+    struct ct_file_sensor s = {.device = device, .state = state, .processes = 1, .limit = 2000};
+    if (state == CT_SENSORS_READ) {
+        s.samples = 2;
+        s.time_ns = ns;
+        s.sum = value * (double)ns;
+        s.least = s.most = value;
+        s.calls = 2;
+        s.call_ns = ns / 100;
+        s.part_ns[3] = ns;
+    }
+    ct_build_add(b, CT_SECTION_SENSORS, &s);
+}
+
+/* Means are over the time of both; a device that one process cannot read is read by the other. */
+START_TEST(readings_add_up)
+{
+    struct ct_build b;
+    for (int file = 0; file < 2; file++) {
+        start(&b);
+        ct_build_device(&b, 1, "GPU");
+        add_sensor(&b, 0, file ? 1000 : 2000, file ? 3000 : 1000, CT_SENSORS_READ);
+        add_sensor(&b, 1, 1500, 1000, file ? CT_SENSORS_READ : CT_SENSORS_NO_LIBRARY);
+        merge(&b);
+    }
+    const struct ct_file_sensor *s = ct_merged_sensors_find(&merged.sensors, 0, CT_SENSOR_SM_CLOCK);
+    ck_assert_double_eq_tol(ct_sensor_mean(s), 1250, 1e-9);
+    ck_assert_double_eq(s->least, 1000);
+    ck_assert_double_eq(s->most, 2000);
+    ck_assert_double_eq(s->limit, 2000);
+    ck_assert_uint_eq(s->processes, 2);
+    ck_assert_uint_eq(s->samples, 4);
+    ck_assert_uint_eq(s->part_ns[3], 4000);
+    s = ct_merged_sensors_find(&merged.sensors, 1, CT_SENSOR_SM_CLOCK);
+    ck_assert_uint_eq(s->state, CT_SENSORS_READ);
+    ck_assert_double_eq(s->least, 1500);
+    ck_assert_ptr_null(ct_merged_sensors_find(&merged.sensors, 1, CT_SENSOR_POWER));
+}
+END_TEST
+
 /* By device and kind; faults of the CPU are of no device. */
 START_TEST(managed_memory_adds_up)
 {
@@ -700,5 +742,6 @@ int main(void)
     tcase_add_loop_test(tests, registers_are_those_of_any_process, 0, 2);
     tcase_add_loop_test(tests, registers_are_those_of_all_instances, 0, 2);
     tcase_add_test(tests, managed_memory_adds_up);
+    tcase_add_test(tests, readings_add_up);
     return ct_case_main("merge", tests);
 }

@@ -32,6 +32,7 @@
     ['modules', 'Modules', moduleChanges], ['calls', 'CUDA calls', { create: compare.calls }], ['trust', 'Accuracy', { create: compare.sides }]];
   const ofOne = [
     ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Lines', python], ['timeline', 'Timeline', timeline],
+    ['sensors', 'Devices', sensors],
     ['streams', 'Streams', streams], ['copies', 'Copies', copies],
     ['ranks', 'Ranks', ranks],
     ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],

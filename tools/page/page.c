@@ -13,6 +13,7 @@
 #include "page/memory.h"
 #include "page/nccl.h"
 #include "page/ranks.h"
+#include "page/sensors.h"
 #include "page/stacks.h"
 #include "page/timeline.h"
 #include "page/utilization.h"
@@ -45,6 +46,7 @@ static json_t *profile_of(const struct ct_input *in, const struct ct_page_timeli
     ct_json_set(to, "streams", ct_page_streams(m));
     ct_json_set(to, "transfers", ct_page_transfers(m));
     ct_json_set(to, "nccl", ct_page_nccl(m));
+    ct_json_set(to, "sensors", ct_page_sensors(m));
     ct_json_set(to, "managed", ct_page_managed(m));
     ct_json_set(to, "allocations", ct_page_allocations(m));
     ct_json_set(to, "blocks", ct_page_blocks(m));

@@ -137,6 +137,7 @@ int ct_report_lines(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_modules(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_stacks(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_advice(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_device(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_explain(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_streams(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_losses(const struct ct_input *in, struct ct_sink *sink);

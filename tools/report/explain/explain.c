@@ -143,6 +143,12 @@ static void note_changes(struct ct_page *page)
     ct_page_note(page, text);
 }
 
+/* Readings with a mean. */
+static bool is_telling(struct ct_page *page, const struct ct_cell *cells)
+{
+    return ct_page_cell(page, cells, "mean").known;
+}
+
 /* ---- sections ---- */
 
 /* clang-format off */
@@ -156,7 +162,7 @@ static const struct ct_page_section modules[] = {
     {0},
 };
 static const struct ct_page_section lines[] = {
-    {"lines", {.key = "lines", .title = "Time by line of Python"}, "time_percent,total_ns,own_ns,line,function,file", 5, 1600, NULL, NULL},
+    {"lines", {.key = "lines", .title = "Time by line of Python"}, "time_percent,total_ns,own_ns,line,function,file", 5, 1700, NULL, NULL},
     {0},
 };
 static const struct ct_page_section operations[] = {
@@ -167,8 +173,13 @@ static const struct ct_page_section idle[] = {
     {"devices", {.key = "idle", .title = "Idle time and its causes"}, "gpu,busy_percent,idle_ns,idle_host_ns,idle_sync_ns,idle_queued_ns,idle_unknown_ns,gaps,longest_gap_ns", 2, 1600, NULL, NULL},
     {0},
 };
+static const struct ct_page_section device[] = {
+    {"device", {.key = "device", .title = "The GPUs meanwhile"}, "gpu,sensor,unit,mean,most,limit", 9, 1700, is_telling, NULL},
+    {"clock_reasons", {.key = "clock_reasons", .title = "Clocks below the highest"}, "gpu,time_percent,sm_mhz,highest_sm_mhz,reason", 3, 700, NULL, NULL},
+    {0},
+};
 static const struct ct_page_section certain[] = {
-    {"kernels", {.key = "certain", .title = "How certain the times are"}, "total_ns,interval_ns,avg_ns,uncertainty_ns,upper_bounds,name", 4, 1700, NULL, note_truth},
+    {"kernels", {.key = "certain", .title = "How certain the times are"}, "total_ns,interval_ns,avg_ns,uncertainty_ns,upper_bounds,name", 4, 1800, NULL, note_truth},
     {0},
 };
 static const struct ct_page_section losses[] = {
@@ -193,7 +204,7 @@ static const struct ct_page_section advice[] = {
 static const struct part {
     enum ct_report_id report;
     const struct ct_page_section *sections;
-    enum { OF_NEW, OF_STACKS, OF_BOTH, OF_STACKS_OF_BOTH } of;
+    enum { OF_NEW, OF_STACKS, OF_SENSORS, OF_BOTH, OF_STACKS_OF_BOTH } of;
     int per;
 } parts[] = {
     {CT_REPORT_INFO, run, OF_NEW, 0},
@@ -203,6 +214,7 @@ static const struct part {
     {CT_REPORT_LINES, lines, OF_STACKS, 0},
     {CT_REPORT_SUMMARY, operations, OF_NEW, 0},
     {CT_REPORT_STREAMS, idle, OF_NEW, 0},
+    {CT_REPORT_DEVICE, device, OF_SENSORS, 0},
     {CT_REPORT_KERNELS, certain, OF_NEW, 0},
     {CT_REPORT_LOSSES, losses, OF_NEW, 0},
     {CT_REPORT_ADVICE, advice, OF_NEW, 0},
@@ -213,6 +225,8 @@ static bool is_wanted(const struct explanation *e, const struct part *part)
 {
     bool compared = part->of == OF_BOTH || part->of == OF_STACKS_OF_BOTH;
     bool stacks = part->of == OF_STACKS || part->of == OF_STACKS_OF_BOTH;
+    if (part->of == OF_SENSORS && !e->in.m->sensors.keys.count)
+        return false;
     return (!compared || e->o.baselines.count) && (!stacks || e->in.m->stacks.keys.count);
 }
 
