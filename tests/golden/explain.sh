@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/golden/check.sh"
 own=$srcdir/tests/golden/own
 PATH=${report%/*}:$PATH
-make_profiles modules stacks edited sampled multi
+make_profiles modules remodelled stacks edited sampled multi
 cp sampled.bin "it's sampled.bin"
 cp multi.bin $'bell\a.bin'
 
@@ -21,6 +21,7 @@ page()
 }
 [ "$1" = --write ] && write=yes
 page modules.explain.md modules.bin
+page remodelled.explain.md --baseline modules.bin remodelled.bin
 page edited.explain.md --baseline stacks.bin edited.bin
 page sampled.explain.json --format json sampled.bin
 

@@ -195,6 +195,10 @@ static const struct ct_page_section changed_lines[] = {
     {"diff_lines", {.key = "changed_lines", .title = "Changes by line of Python"}, "change_ns,change_percent,line,function,file", 4, 1300, is_line_changed, note_nothing},
     {0},
 };
+static const struct ct_page_section changed_modules[] = {
+    {"diff_modules", {.key = "changed_modules", .title = "Changes by module"}, "change_ns,change_percent,verdict,module", 4, 1200, is_line_changed, note_nothing},
+    {0},
+};
 static const struct ct_page_section advice[] = {
     {"advice", {.key = "advice", .title = "What to try"}, "percent,advice", 4, 1500, NULL, NULL},
     {0},
@@ -204,13 +208,14 @@ static const struct ct_page_section advice[] = {
 static const struct part {
     enum ct_report_id report;
     const struct ct_page_section *sections;
-    enum { OF_NEW, OF_STACKS, OF_SENSORS, OF_BOTH, OF_STACKS_OF_BOTH } of;
+    enum { OF_NEW, OF_SENSORS, OF_MODULES, OF_STACKS, OF_BOTH, OF_MODULES_OF_BOTH, OF_STACKS_OF_BOTH } of;
     int per;
 } parts[] = {
     {CT_REPORT_INFO, run, OF_NEW, 0},
     {CT_REPORT_DIFF, changes, OF_BOTH, 0},
+    {CT_REPORT_DIFF, changed_modules, OF_MODULES_OF_BOTH, CT_PER_MODULE},
     {CT_REPORT_DIFF, changed_lines, OF_STACKS_OF_BOTH, CT_PER_LINE},
-    {CT_REPORT_MODULES, modules, OF_STACKS, 0},
+    {CT_REPORT_MODULES, modules, OF_MODULES, 0},
     {CT_REPORT_LINES, lines, OF_STACKS, 0},
     {CT_REPORT_SUMMARY, operations, OF_NEW, 0},
     {CT_REPORT_STREAMS, idle, OF_NEW, 0},
@@ -223,11 +228,21 @@ static const struct part {
 
 static bool is_wanted(const struct explanation *e, const struct part *part)
 {
-    bool compared = part->of == OF_BOTH || part->of == OF_STACKS_OF_BOTH;
-    bool stacks = part->of == OF_STACKS || part->of == OF_STACKS_OF_BOTH;
-    if (part->of == OF_SENSORS && !e->in.m->sensors.keys.count)
+    const struct ct_merged_stacks *stacks = &e->in.m->stacks;
+    if (part->of >= OF_BOTH && !e->o.baselines.count)
         return false;
-    return (!compared || e->o.baselines.count) && (!stacks || e->in.m->stacks.keys.count);
+    switch (part->of) {
+    case OF_SENSORS:
+        return e->in.m->sensors.keys.count;
+    case OF_MODULES:
+    case OF_MODULES_OF_BOTH:
+        return stacks->module_keys.count;
+    case OF_STACKS:
+    case OF_STACKS_OF_BOTH:
+        return stacks->keys.count;
+    default:
+        return true;
+    }
 }
 
 /* ---- commands ---- */
@@ -271,7 +286,9 @@ static void put_command(struct ct_string *to, const struct explanation *e, const
 {
     const struct ct_options *o = &e->o;
     ct_string_printf(to, CT_NOTE_COMMAND "cutrace-report %s%s", ct_reports[part->report].name,
-                     part->per ? " --per line" : "");
+                     part->per == CT_PER_MODULE ? " --per module"
+                     : part->per                ? " --per line"
+                                                : "");
     if (o->grouped)
         ct_string_put(to, " --group");
     if (part->report == CT_REPORT_DIFF) {
