@@ -217,6 +217,8 @@ static size_t length_of(const struct ct_input *in, const struct ct_format *forma
     printf("%s: %zu characters\n", format->name, size);
     ck_assert_ptr_nonnull(strstr(text, "cutrace-report advice"));
     ck_assert_ptr_nonnull(strstr(text, "slower"));
+    ck_assert_ptr_nonnull(strstr(text, "operations changed"));
+    ck_assert_ptr_nonnull(strstr(text, "A side is one process"));
     free(text);
     return size;
 }

@@ -153,54 +153,54 @@ static bool is_telling(struct ct_page *page, const struct ct_cell *cells)
 
 /* clang-format off */
 static const struct ct_page_section run[] = {
-    {"processes", {.key = "run", .title = "What ran"}, "duration_ns,rank,end,command", 3, 1400, NULL, note_headline},
-    {"devices", {.key = "devices", .title = "GPUs"}, "gpu,memory_bytes,multiprocessors,clock_mhz,name", 2, 1000, NULL, note_nothing},
+    {"processes", {.key = "run", .title = "What ran"}, "duration_ns,rank,end,command", 3, 1500, 320, NULL, note_headline},
+    {"devices", {.key = "devices", .title = "GPUs"}, "gpu,memory_bytes,multiprocessors,clock_mhz,name", 2, 1000, 0, NULL, note_nothing},
     {0},
 };
 static const struct ct_page_section modules[] = {
-    {"modules", {.key = "modules", .title = "Time by module"}, "time_percent,total_ns,launches,module", 5, 1300, NULL, NULL},
+    {"modules", {.key = "modules", .title = "Time by module"}, "time_percent,total_ns,launches,module", 5, 1300, 100, NULL, NULL},
     {0},
 };
 static const struct ct_page_section lines[] = {
-    {"lines", {.key = "lines", .title = "Time by line of Python"}, "time_percent,total_ns,own_ns,line,function,file", 5, 1700, NULL, NULL},
+    {"lines", {.key = "lines", .title = "Time by line of Python"}, "time_percent,total_ns,own_ns,line,function,file", 5, 1900, 150, NULL, NULL},
     {0},
 };
 static const struct ct_page_section operations[] = {
-    {"summary", {.key = "operations", .title = "Time by operation"}, "time_percent,time_ns,calls,avg_ns,name,line", 8, 2100, is_of_gpu, note_nothing},
+    {"summary", {.key = "operations", .title = "Time by operation"}, "time_percent,time_ns,calls,avg_ns,name,line", 8, 2100, 0, is_of_gpu, note_nothing},
     {0},
 };
 static const struct ct_page_section idle[] = {
-    {"devices", {.key = "idle", .title = "Idle time and its causes"}, "gpu,busy_percent,idle_ns,idle_host_ns,idle_sync_ns,idle_queued_ns,idle_unknown_ns,gaps,longest_gap_ns", 2, 1600, NULL, NULL},
+    {"devices", {.key = "idle", .title = "Idle time and its causes"}, "gpu,busy_percent,idle_ns,idle_host_ns,idle_sync_ns,idle_queued_ns,idle_unknown_ns,gaps,longest_gap_ns", 2, 1600, 0, NULL, NULL},
     {0},
 };
 static const struct ct_page_section device[] = {
-    {"device", {.key = "device", .title = "The GPUs meanwhile"}, "gpu,sensor,unit,mean,most,limit", 9, 1700, is_telling, NULL},
-    {"clock_reasons", {.key = "clock_reasons", .title = "Clocks below the highest"}, "gpu,time_percent,sm_mhz,highest_sm_mhz,reason", 3, 700, NULL, NULL},
+    {"device", {.key = "device", .title = "The GPUs meanwhile"}, "gpu,sensor,unit,mean,most,limit", 9, 1700, 0, is_telling, NULL},
+    {"clock_reasons", {.key = "clock_reasons", .title = "Clocks below the highest"}, "gpu,time_percent,sm_mhz,highest_sm_mhz,reason", 3, 700, 0, NULL, NULL},
     {0},
 };
 static const struct ct_page_section certain[] = {
-    {"kernels", {.key = "certain", .title = "How certain the times are"}, "total_ns,interval_ns,avg_ns,uncertainty_ns,upper_bounds,name", 4, 1800, NULL, note_truth},
+    {"kernels", {.key = "certain", .title = "How certain the times are"}, "total_ns,interval_ns,avg_ns,uncertainty_ns,upper_bounds,name", 4, 1800, 500, NULL, note_truth},
     {0},
 };
 static const struct ct_page_section losses[] = {
-    {"losses", {.key = "losses", .title = "Operations with and without a time"}, "operations,percent,outcome", 4, 800, NULL, NULL},
+    {"losses", {.key = "losses", .title = "Operations with and without a time"}, "operations,percent,outcome", 4, 1000, 120, NULL, NULL},
     {0},
 };
 static const struct ct_page_section changes[] = {
-    {"diff_totals", {.key = "change", .title = "Change of all together"}, "change_ns,change_percent,old_total_ns,new_total_ns", 1, 800, is_of_gpu, NULL},
-    {"diff", {.key = "changes", .title = "Changes by operation"}, "change_ns,change_percent,verdict,avg_p_value,old_avg_ns,new_avg_ns,avg_change_uncertainty_ns,name", 6, 2600, is_changed, note_changes},
+    {"diff_totals", {.key = "change", .title = "Change of all together"}, "change_ns,change_percent,old_total_ns,new_total_ns", 1, 800, 0, is_of_gpu, NULL},
+    {"diff", {.key = "changes", .title = "Changes by operation"}, "change_ns,change_percent,verdict,avg_p_value,old_avg_ns,new_avg_ns,avg_change_uncertainty_ns,name", 6, 2900, 420, is_changed, note_changes},
     {0},
 };
 static const struct ct_page_section changed_lines[] = {
-    {"diff_lines", {.key = "changed_lines", .title = "Changes by line of Python"}, "change_ns,change_percent,line,function,file", 4, 1300, is_line_changed, note_nothing},
+    {"diff_lines", {.key = "changed_lines", .title = "Changes by line of Python"}, "change_ns,change_percent,line,function,file", 4, 1300, 0, is_line_changed, note_nothing},
     {0},
 };
 static const struct ct_page_section changed_modules[] = {
-    {"diff_modules", {.key = "changed_modules", .title = "Changes by module"}, "change_ns,change_percent,verdict,module", 4, 1200, is_line_changed, note_nothing},
+    {"diff_modules", {.key = "changed_modules", .title = "Changes by module"}, "change_ns,change_percent,verdict,module", 4, 1200, 0, is_line_changed, note_nothing},
     {0},
 };
 static const struct ct_page_section advice[] = {
-    {"advice", {.key = "advice", .title = "What to try"}, "percent,advice", 4, 1500, NULL, NULL},
+    {"advice", {.key = "advice", .title = "What to try"}, "percent,advice", 4, 1500, 0, NULL, NULL},
     {0},
 };
 

@@ -68,7 +68,8 @@ static void begin(struct ct_sink *sink, const struct ct_relation *r)
     choose(p, r);
     p->shown = p->left_out = 0;
     p->room = p->section->room;
-    take(p, size_of_head(p));
+    p->for_notes = p->section->for_notes;
+    take(p, size_of_head(p) + p->for_notes);
     ct_sink_begin(p->to, &p->relation);
 }
 
@@ -113,7 +114,10 @@ void ct_page_note(struct ct_page *p, const char *text)
 {
     struct ct_string shortened = {0};
     ct_terminal_shorten(&shortened, text, TEXT_WIDTH);
-    if (take(p, escaped(shortened.data) + ROW_SIGNS))
+    size_t size = escaped(shortened.data) + ROW_SIGNS;
+    bool is_kept_for = size <= p->for_notes;
+    p->for_notes -= is_kept_for ? size : 0;
+    if (is_kept_for || take(p, size))
         ct_sink_note(p->to, shortened.data);
     ct_string_free(&shortened);
 }

@@ -20,6 +20,7 @@ struct ct_page_section {
     const char *columns; /* keys, comma-separated; those that the relation lacks are left out */
     size_t rows;         /* at most */
     size_t room;         /* characters of all, as JSON has them; see ct_page_open() */
+    size_t for_notes;    /* of these: only for notes */
     /* Whether a row is shown; NULL: each is. Cells are those of the report. */
     bool (*is_shown)(struct ct_page *page, const struct ct_cell *cells);
     /* Puts notes in front of the command; NULL: the report's own notes, as they come. */
@@ -37,7 +38,8 @@ struct ct_page {
     struct ct_relation relation;
     struct ct_column columns[CT_PAGE_COLUMNS];
     size_t from[CT_PAGE_COLUMNS];
-    size_t room;
+    size_t room; /* left, and what only notes may have */
+    size_t for_notes;
     size_t shown;
     size_t left_out;
     struct ct_string texts[CT_PAGE_COLUMNS]; /* scratch */
