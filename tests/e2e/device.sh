@@ -10,7 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 worker=$build/tests/e2e/device/worker report=$build/cutrace-report failed=0
 sim=$build/.libs:$build/tests/sim/lib
 [ "${BUILD_SANITIZERS-}" ] && { echo "no sanitizer's library to preload"; exit 77; }
-export CUTRACE_PRINT=off
+export CUTRACE_PRINT=off CUTRACE_SENSORS=on
 
 fail() { echo "FAIL: $*"; failed=1; }
 

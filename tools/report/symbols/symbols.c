@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "report/complain.h"
+#include "report/file_error.h"
 #include "report/names.h"
 #include "report/profile/key_table.h"
 #include "report/symbols/dwarf.h"
@@ -25,7 +25,7 @@ static void say_without_lines(void)
 {
     static bool is_said;
     if (!is_said && !ct_dwarf_is_here())
-        ct_complain("libdw.so.1", "is not here (package libdw1 or elfutils-libs): native code has "
+        ct_file_error("libdw.so.1", "is not here (package libdw1 or elfutils-libs): native code has "
                                   "names of functions, and no lines");
     is_said = true;
 }
@@ -38,10 +38,10 @@ static bool is_same_file(const struct ct_elf_file *f, const char *path, const ch
     bool is_same = !strcmp(own.data, build_id);
     ct_string_free(&own);
     if (!is_same)
-        ct_complain(path, "is not the file that ran, by its build-id: names of its functions are "
+        ct_file_error(path, "is not the file that ran, by its build-id: names of its functions are "
                           "not shown");
     else if (!*build_id)
-        ct_complain(path, "has no build-id: it is taken to be the file that ran");
+        ct_file_error(path, "has no build-id: it is taken to be the file that ran");
     return is_same;
 }
 
@@ -51,7 +51,7 @@ static struct object open_object(const char *path, const char *build_id)
     if (*path != '/')
         return o;
     if (!ct_elf_open(&o.file, path)) {
-        ct_complain(path, errno ? strerror(errno) : "is no file of native code");
+        ct_file_error(path, errno ? strerror(errno) : "is no file of native code");
     } else if (!is_same_file(&o.file, path, build_id)) {
         ct_elf_close(&o.file);
     } else {
