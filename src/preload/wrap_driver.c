@@ -61,23 +61,35 @@ static inline bool is_failure(CUresult r)
 /* Before the real call, by default nothing; behind it, by default the end of the bracket. */
 #define OPEN_WORK(work) , struct ct_bracket ct_b; const struct ct_work ct_w = work; ct_clock |= ct_bracket_open(&ct_b, &ct_w, ct_t);
 #define CLOSE_WORK ct_bracket_close(&ct_b, &ct_w, ct_r, ct_t0, ct_t1);
+#define OPEN_MOVE(work) OPEN_WORK(work) if (ct_w.op_flags & CT_OP_WAITED_FOR) ct_thread_waits(ct_t, ct_id, ct_ticks());
+#define CLOSE_MOVE , if (ct_w.op_flags & CT_OP_WAITED_FOR) ct_thread_waits_no_more(ct_t); CLOSE_WORK
 #define OPEN_KERNEL(...) OPEN_WORK(ct_work_kernel(ct_null, __VA_ARGS__))
 #define OPEN_KERNEL_EX(...) OPEN_WORK(ct_work_kernel_ex(ct_null, __VA_ARGS__))
 #define OPEN_GRAPH(...) OPEN_WORK(ct_work_graph(ct_null, __VA_ARGS__))
-#define OPEN_COPY(direction, ...) OPEN_WORK(ct_work_copy(ct_null, CT_##direction, __VA_ARGS__))
-#define OPEN_COPY_HOST(direction, host, ...) OPEN_WORK(ct_work_copy_host(ct_null, CT_##direction, host, __VA_ARGS__))
+#define OPEN_COPY(direction, ...) OPEN_MOVE(ct_work_copy(ct_null, CT_##direction, __VA_ARGS__))
+#define OPEN_COPY_HOST(direction, host, ...) OPEN_MOVE(ct_work_copy_host(ct_null, CT_##direction, host, __VA_ARGS__))
 #define OPEN_COPY_ANY(to, from, ...) \
-    OPEN_WORK(ct_work_copy_any(ct_null, (CUdeviceptr)(uintptr_t)(to), (CUdeviceptr)(uintptr_t)(from), __VA_ARGS__))
-#define OPEN_COPY_PEER(...) OPEN_WORK(ct_work_copy_peer(ct_null, __VA_ARGS__))
-#define OPEN_COPY_2D(...) OPEN_WORK(ct_work_copy_2d(ct_null, __VA_ARGS__))
-#define OPEN_COPY_2D_V1(...) OPEN_WORK(ct_work_copy_2d_v1(ct_null, __VA_ARGS__))
-#define OPEN_COPY_3D(...) OPEN_WORK(ct_work_copy_3d(ct_null, __VA_ARGS__))
-#define OPEN_COPY_3D_V1(...) OPEN_WORK(ct_work_copy_3d_v1(ct_null, __VA_ARGS__))
-#define OPEN_COPY_3D_PEER(...) OPEN_WORK(ct_work_copy_3d_peer(ct_null, __VA_ARGS__))
-#define OPEN_SET(...) OPEN_WORK(ct_work_set(ct_null, __VA_ARGS__))
+    OPEN_MOVE(ct_work_copy_any(ct_null, (CUdeviceptr)(uintptr_t)(to), (CUdeviceptr)(uintptr_t)(from), __VA_ARGS__))
+#define OPEN_COPY_PEER(...) OPEN_MOVE(ct_work_copy_peer(ct_null, __VA_ARGS__))
+#define OPEN_COPY_2D(...) OPEN_MOVE(ct_work_copy_2d(ct_null, __VA_ARGS__))
+#define OPEN_COPY_2D_V1(...) OPEN_MOVE(ct_work_copy_2d_v1(ct_null, __VA_ARGS__))
+#define OPEN_COPY_3D(...) OPEN_MOVE(ct_work_copy_3d(ct_null, __VA_ARGS__))
+#define OPEN_COPY_3D_V1(...) OPEN_MOVE(ct_work_copy_3d_v1(ct_null, __VA_ARGS__))
+#define OPEN_COPY_3D_PEER(...) OPEN_MOVE(ct_work_copy_3d_peer(ct_null, __VA_ARGS__))
+#define OPEN_SET(...) OPEN_MOVE(ct_work_set(ct_null, __VA_ARGS__))
 #define OPEN_PREFETCH(...) OPEN_WORK(ct_work_prefetch(ct_null, __VA_ARGS__))
 #define OPEN_PREFETCH_BATCH(...) OPEN_WORK(ct_work_prefetch_batch(ct_null, __VA_ARGS__))
 #define CLOSE_PLAIN ,
+#define CLOSE_COPY(...) CLOSE_MOVE
+#define CLOSE_COPY_HOST(...) CLOSE_MOVE
+#define CLOSE_COPY_ANY(...) CLOSE_MOVE
+#define CLOSE_COPY_PEER(...) CLOSE_MOVE
+#define CLOSE_COPY_2D(...) CLOSE_MOVE
+#define CLOSE_COPY_2D_V1(...) CLOSE_MOVE
+#define CLOSE_COPY_3D(...) CLOSE_MOVE
+#define CLOSE_COPY_3D_V1(...) CLOSE_MOVE
+#define CLOSE_COPY_3D_PEER(...) CLOSE_MOVE
+#define CLOSE_SET(...) CLOSE_MOVE
 
 #define OPEN_MULTI(open, ...) , struct ct_multi ct_m; ct_clock = true; open(&ct_m, __VA_ARGS__, ct_t);
 #define CLOSE_MULTI , ct_multi_close(&ct_m, ct_r, ct_t0, ct_t1);
@@ -93,15 +105,21 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
     return (struct ct_hook){t, null_stream, result};
 }
 
-#define HOOK(hook, result, ...) , do { \
+#define RUN(hook, result, ...) do { \
         const struct ct_hook ct_h = hook_of(ct_t, ct_null, result); \
         hook(&ct_h __VA_OPT__(,) __VA_ARGS__); \
     } while (0);
+#define HOOK(hook, result, ...) , RUN(hook, result, __VA_ARGS__)
 #define OPEN_BEFORE(hook, ...) HOOK(ct_hook_##hook, CUDA_SUCCESS, __VA_ARGS__)
 #define CLOSE_BEFORE(hook, ...) ,
 #define CLOSE_AFTER(hook, ...) HOOK(ct_hook_##hook, ct_r, __VA_ARGS__)
 #define OPEN_AROUND(hook, ...) HOOK(ct_hook_##hook##_before, CUDA_SUCCESS, __VA_ARGS__)
 #define CLOSE_AROUND(hook, ...) HOOK(ct_hook_##hook##_after, ct_r, __VA_ARGS__)
+/* A call that waits for the GPU: which, and since when, is seen from outside meanwhile. */
+#define OPEN_WAIT(hook, ...) , ct_thread_waits(ct_t, ct_id, ct_ticks());
+#define OPEN_WAIT_STREAM(hook, ...) OPEN_WAIT(hook) RUN(ct_hook_stream_waits, CUDA_SUCCESS, __VA_ARGS__)
+#define CLOSE_WAIT(hook, ...) , ct_thread_waits_no_more(ct_t); RUN(ct_hook_##hook, ct_r, __VA_ARGS__)
+#define CLOSE_WAIT_STREAM(hook, ...) CLOSE_WAIT(hook, __VA_ARGS__)
 #define CLOSE_CHANGE(hook, ...) CLOSE_AFTER(hook, __VA_ARGS__)
 #define OPEN_END(hook, ...) OPEN_BEFORE(hook, __VA_ARGS__)
 #define CLOSE_END(hook, ...) ,
@@ -141,6 +159,7 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
         if (ct_unlikely(!ct_f) && !(ct_f = (__typeof__(ct_f))find_real(CT_ID_##fn))) \
             return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND; \
         const CUstream ct_null __attribute__((unused)) = null_stream; \
+        const uint32_t ct_id __attribute__((unused)) = CT_ID_##fn; \
         struct ct_thread *ct_t = ct_wrap_enter(); \
         if (ct_unlikely(!ct_t || ct_t->driver_depth)) { \
             GIVEN(UNSEEN_##kind, ) \

@@ -44,6 +44,13 @@ struct ct_origin {
     const void *frame; /* newest one of Python in the thread as the range was opened */
 };
 
+/* The call that a thread waits for the GPU in. Written by that thread, before and after. */
+struct ct_waiting {
+    _Atomic uint32_t call;   /* id of the function, plus one; 0: it waits in none */
+    _Atomic uint32_t stream; /* index of the stream that is waited for, plus one; 0: not known */
+    _Atomic uint64_t since_ticks;
+};
+
 struct ct_api_count;
 struct ct_batches;
 struct ct_call_log;
@@ -56,6 +63,7 @@ struct ct_thread {
     struct ct_thread *next; /* links all states ever made; never changes */
     uint64_t number;        /* from 1 */
     _Atomic uint32_t state;
+    _Atomic uint32_t tid;         /* the kernel's number of it */
     atomic_bool is_awake;         /* see awake.h */
     struct ct_thread *next_awake; /* the flag raiser's, then the drain thread's */
     /* Each call writes these; the drain thread reads the members above. */
@@ -83,6 +91,7 @@ struct ct_thread {
     struct ct_stream *last_stream; /* NULL or the one found last */
     struct ct_event_cache events[CT_CONTEXTS];
     struct ct_waited waited;
+    struct ct_waiting waiting;
     /* Made and kept with the state. */
     struct ct_batches *batches; /* batches of NCCL's operations */
     struct ct_tallies *tallies;
@@ -114,6 +123,18 @@ static inline struct ct_thread *ct_thread_self(void)
 {
     struct ct_thread *t = ct_thread_current;
     return ct_likely(t != NULL) ? t : ct_thread_make();
+}
+
+static inline void ct_thread_waits(struct ct_thread *t, uint32_t call, uint64_t now_ticks)
+{
+    atomic_store_explicit(&t->waiting.stream, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->waiting.since_ticks, now_ticks, memory_order_relaxed);
+    atomic_store_explicit(&t->waiting.call, call + 1, memory_order_release);
+}
+
+static inline void ct_thread_waits_no_more(struct ct_thread *t)
+{
+    atomic_store_explicit(&t->waiting.call, 0, memory_order_relaxed);
 }
 
 static inline struct ct_event_cache *ct_thread_events(struct ct_thread *t,
