@@ -148,6 +148,7 @@ static struct round run_round(uint64_t now_ns, bool all)
         ct_relaxed_leave(mode);
     } else {
         r.refused = true;
+        ct_harvest_refused();
     }
     ct_contexts_flush();
     ct_control_run();
@@ -181,6 +182,8 @@ static bool is_over(uint32_t p, const struct round *r)
  * A program whose main thread ended by pthread_exit ends with its last thread. That must be none of
  * ours: with only the main thread's remains left beside them, they go as well.
  */
+static CT_PROCESS atomic_bool is_watched;
+
 static bool is_last_thread(uint64_t now_ns)
 {
     static uint64_t looked_ns;
@@ -188,7 +191,8 @@ static bool is_last_thread(uint64_t now_ns)
         return false;
     looked_ns = now_ns;
     struct ct_proc p;
-    return ct_proc_read(&p) && p.state == 'Z' && p.threads == 2 + ct_sensor_threads();
+    return ct_proc_read(&p) && p.state == 'Z' &&
+           p.threads == 2u + ct_sensor_threads() + atomic_load(&is_watched);
 }
 
 static void write_profile(bool finished)
@@ -233,6 +237,8 @@ static uint64_t poll_ns(uint64_t since_ns, uint64_t round_ns)
     return ct_max(CT_NAP_SHORTEST_NS, ct_min(ns, POLL_LONGEST_NS));
 }
 
+static CT_PROCESS atomic_bool is_to_be_written;
+
 static void loop(void)
 {
     uint64_t nap_ns = CT_NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0, changed_ns = 0;
@@ -253,6 +259,7 @@ static void loop(void)
             ct_sensor_thread_stop(SENSORS_NS);
             break;
         }
+        dirty |= atomic_exchange(&is_to_be_written, false);
         if (flush || (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS)) {
             write_profile(false);
             written_ns = now_ns;
@@ -468,6 +475,63 @@ bool ct_drain_look(void (*look)(void *arg), void *arg)
     look(arg);
     unlock_round();
     return true;
+}
+
+static bool is_running(void)
+{
+    return atomic_load(&phase) == RUNNING;
+}
+
+/* Inside the same call as before: between two calls nobody is kept waiting. */
+static bool borrow(uint64_t asks)
+{
+    if (!ct_borrow())
+        return false;
+    if (atomic_load_explicit(&ct_asks, memory_order_relaxed) == asks && is_running())
+        return true;
+    ct_return_borrowed();
+    return false;
+}
+
+static bool watch_instead(bool (*look)(bool is_blocked), uint64_t asks)
+{
+    if (!borrow(asks))
+        return false;
+    if (look(true)) {
+        take_figures(false);
+        write_figures();
+    }
+    tend_others();
+    ct_return_borrowed();
+    return true;
+}
+
+bool ct_drain_watch(bool (*look)(bool is_blocked), uint64_t asks)
+{
+    if (!is_running())
+        return false;
+    if (!ct_spin_lock_until(&round_lock, ct_clock_monotonic_ns() + LOCK_NS))
+        return watch_instead(look, asks);
+    bool write = is_running() && look(false);
+    unlock_round();
+    if (write)
+        atomic_store(&is_to_be_written, true);
+    return true;
+}
+
+bool ct_drain_watch_wait(uint64_t ns)
+{
+    uint64_t now_ns = ct_clock_monotonic_ns(), end_ns = now_ns + ns;
+    for (uint32_t p; (p = atomic_load(&phase)) != STOPPED && now_ns < end_ns;) {
+        ct_futex_wait(&phase, p, end_ns - now_ns);
+        now_ns = ct_clock_monotonic_ns();
+    }
+    return !is_stopped();
+}
+
+void ct_drain_is_watched(bool is)
+{
+    atomic_store(&is_watched, is);
 }
 
 /* Before the context is GONE: from then on its entry is used anew as soon as it is forgotten. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/replica_step.h"
 
+#include "base/config.h"
 #include "counts/sample.h"
+#include "drain/harvest.h"
 #include "drain/node_time.h"
 #include "launch/replica_entry.h"
 #include "system/clock.h"
@@ -10,6 +12,8 @@
 #define BUDGET_SHARE 4
 /* The cost of event nodes for each kernel, on a device whose figure no table has. */
 #define UNKNOWN_NODE_NS 4000
+
+#define LONG_RUN_NS 100000000u /* from then on it is asked which kernel a replica is in */
 
 static CT_PROCESS uint32_t running; /* replicas, after the last round */
 
@@ -103,6 +107,39 @@ static bool begin_reading(uint32_t i)
            ct_replica_phase_of(i) == CT_REPLICA_READING;
 }
 
+static bool is_through(const struct ct_replica *r, uint32_t event)
+{
+    return CT_ASK_IN(r->context, cuEventQuery, ct_event(r->context, event)) == CUDA_SUCCESS;
+}
+
+/* The kernel that a run is in: of several branches one that is not through. */
+static uint32_t find_node(const struct ct_replica *r)
+{
+    size_t count, low = 0, high;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    for (high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (is_through(r, node[middle].stop_event))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && is_through(r, node[low].start_event) ? (uint32_t)low + 1 : 0;
+}
+
+static void look_at_run(struct ct_replica *r)
+{
+    uint64_t ticks = ct_ticks(), long_ticks = ct_ns_to_ticks(LONG_RUN_NS);
+    uint32_t launch = atomic_load_explicit(&r->replayed, memory_order_relaxed);
+    if (r->run.launch != launch || !r->run.since_ticks)
+        r->run = (struct ct_replica_run){.launch = launch, .since_ticks = ticks};
+    if (!atomic_load_explicit(&ct_harvest_asks_starts, memory_order_relaxed) ||
+        ticks - r->run.since_ticks < long_ticks || ticks - r->run.asked_ticks < long_ticks)
+        return;
+    r->run.asked_ticks = ticks;
+    r->run.node = find_node(r);
+}
+
 /* Reads a replica that is through. One whose events fail is not touched again. False: it runs. */
 static bool look_at_running(uint32_t i)
 {
@@ -113,6 +150,7 @@ static bool look_at_running(uint32_t i)
         read(r);
         ct_replica_set_phase(i, CT_REPLICA_READY);
     } else if (result == CUDA_ERROR_NOT_READY || ct_context_is_barred(c)) {
+        look_at_run(r);
         ct_replica_set_phase(i, CT_REPLICA_RUNNING);
     } else {
         if (!ct_replica_is_dropped(i))
@@ -256,4 +294,14 @@ void ct_replicas_lose_context(const struct ct_context *c)
     for (uint32_t i = 0; ct_replicas_are_on && i < CT_REPLICAS; i++)
         if (take(i, c))
             forget(i);
+}
+
+void ct_replicas_see(void (*see)(const struct ct_replica *r, void *arg), void *arg)
+{
+    for (uint32_t i = 0; ct_replicas_are_on && i < CT_REPLICAS; i++) {
+        const struct ct_replica *r = &ct_replicas->replica[i];
+        if (ct_replica_may_run(i) && r->run.since_ticks &&
+            r->run.launch == atomic_load_explicit(&r->replayed, memory_order_relaxed))
+            see(r, arg);
+    }
 }

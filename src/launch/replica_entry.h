@@ -31,6 +31,14 @@ enum ct_replica_phase {
     CT_REPLICA_OVER,     /* there is no replica any more, and will be none */
 };
 
+/* A run as the drain thread sees it from outside. */
+struct ct_replica_run {
+    uint32_t launch;      /* of the replica, by number */
+    uint32_t node;        /* kernel that it is in: index, plus one; 0: not known */
+    uint64_t since_ticks; /* when it was first seen to run */
+    uint64_t asked_ticks; /* when its node was last looked for */
+};
+
 struct ct_replica {
     /* The launching thread's. */
     uint64_t launches;
@@ -38,8 +46,10 @@ struct ct_replica {
     _Atomic uint32_t replayed; /* launches that were the replica's */
     uint64_t stream_id;        /* the stream of the launch before; 0: not known */
     uint64_t random;
-    uint32_t row; /* the graph's */
-    bool was_off; /* some node was off, ever */
+    uint32_t row;         /* the graph's */
+    uint64_t launched_in; /* the stream that the replica was launched in last, while it runs */
+    bool was_off;         /* some node was off, ever */
+    struct ct_replica_run run;
 
     struct ct_context *context; /* known from WANTED on */
     CUgraph clone;              /* the replica is instantiated from it */

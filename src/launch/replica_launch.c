@@ -65,6 +65,7 @@ static bool replay(uint32_t i, const struct ct_bracket *b, CUstream s)
         return false;
     }
     r->row = b->row;
+    r->launched_in = b->stream->id;
     atomic_fetch_add_explicit(&r->replayed, 1, memory_order_relaxed);
     r->due = r->launches + distance(r);
     ct_replica_set_phase(i, CT_REPLICA_RUNNING);
