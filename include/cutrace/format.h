@@ -29,6 +29,7 @@
 #include "cutrace/format_device.h"
 #include "cutrace/format_native.h"
 #include "cutrace/format_stacks.h"
+#include "cutrace/format_stuck.h"
 
 #define CT_FILE_MAGIC "CUTRACE\n"
 #define CT_FILE_MAGIC_BYTES 8
@@ -93,6 +94,7 @@ enum ct_section_type {
     CT_SECTION_INSIDE = 28,      /* struct ct_file_inside: work inside graphs, likewise */
     CT_SECTION_OBJECTS = 29,     /* struct ct_file_object: files that native code is from */
     CT_SECTION_ADDRESSES = 30,   /* struct ct_file_address: lines that are of native code */
+    CT_SECTION_STUCK = 31,       /* struct ct_file_stuck: work in flight, and hangs */
     CT_SECTION_SENSORS = 32,     /* struct ct_file_sensor: clocks, power and load of devices */
 };
 

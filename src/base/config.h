@@ -54,6 +54,8 @@ struct ct_config {
     bool unified;        /* watch managed memory */
     bool control;        /* answer `cutrace ctl` */
     bool control_asked;
+    uint32_t watchdog_factor;  /* limit of an operation in times of its row's p99; 0: none */
+    uint64_t watchdog_ns;      /* and in time; 0: none */
     bool sensors;              /* read the devices' clocks, power and load */
     enum ct_stack_kind stacks; /* those that operations were launched from */
     bool force;

@@ -34,7 +34,8 @@ static const uint32_t order[] = {
     CT_SECTION_RANGES,      CT_SECTION_CELLS,   CT_SECTION_MEMORY,    CT_SECTION_BLOCKS,
     CT_SECTION_COLLECTIVES, CT_SECTION_UNIFIED, CT_SECTION_LINES,     CT_SECTION_FRAMES,
     CT_SECTION_STACKS,      CT_SECTION_MODULES, CT_SECTION_INSIDE,    CT_SECTION_OBJECTS,
-    CT_SECTION_ADDRESSES,   CT_SECTION_SENSORS, CT_SECTION_SHAPES,    CT_SECTION_BUCKETS,
+    CT_SECTION_ADDRESSES,   CT_SECTION_STUCK,   CT_SECTION_SENSORS,   CT_SECTION_SHAPES,
+    CT_SECTION_BUCKETS,
 };
 
 static const uint32_t element_bytes[SECTIONS + 1] = {
@@ -66,6 +67,7 @@ static const uint32_t element_bytes[SECTIONS + 1] = {
     [CT_SECTION_OBJECTS] = sizeof(struct ct_file_object),
     [CT_SECTION_ADDRESSES] = sizeof(struct ct_file_address),
     [CT_SECTION_SENSORS] = sizeof(struct ct_file_sensor),
+    [CT_SECTION_STUCK] = sizeof(struct ct_file_stuck),
 };
 
 #define HEAD_BYTES                                                                                 \

@@ -554,6 +554,21 @@ static const char *check_addresses(const struct ct_summary *s)
     return NULL;
 }
 
+static const char *check_stuck(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->stuck_count; i++) {
+        const struct ct_file_stuck *f = &s->stuck[i];
+        if (f->kind >= CT_STUCK_KIND_COUNT || f->gate >= CT_STUCK_GATE_COUNT)
+            return "work in flight is of no known kind";
+        if (f->row > s->rows_count || f->frame > s->frames_count ||
+            f->collective > CT_COLLECTIVE_COUNT)
+            return "work in flight is of no known row, frame or collective";
+        if (f->call >= s->strings_count || f->node >= s->strings_count)
+            return "work in flight has no name";
+    }
+    return NULL;
+}
+
 int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     ct_payload_forget(s);
@@ -565,12 +580,12 @@ int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *e
 int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     static const char *(*const checks[])(const struct ct_summary *) = {
-        check_strings,     check_process,        check_devices, check_rows,   check_buckets,
-        check_apis,        check_ranges,         check_streams, check_nodes,  check_notes,
-        check_threads,     check_program_ranges, check_lines,   check_texts,  check_activities,
-        check_gaps,        check_transfers,      check_spreads, check_cells,  check_allocations,
-        check_collectives, check_unified,        check_frames,  check_stacks, check_modules,
-        check_inside,      check_addresses,      check_sensors,
+        check_strings,     check_process,        check_devices, check_rows,    check_buckets,
+        check_apis,        check_ranges,         check_streams, check_nodes,   check_notes,
+        check_threads,     check_program_ranges, check_lines,   check_texts,   check_activities,
+        check_gaps,        check_transfers,      check_spreads, check_cells,   check_allocations,
+        check_collectives, check_unified,        check_frames,  check_stacks,  check_modules,
+        check_inside,      check_addresses,      check_stuck,   check_sensors,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

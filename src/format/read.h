@@ -46,6 +46,7 @@
     X(INSIDE, inside, struct ct_file_inside)                                                       \
     X(OBJECTS, objects, struct ct_file_object)                                                     \
     X(ADDRESSES, addresses, struct ct_file_address)                                                \
+    X(STUCK, stuck, struct ct_file_stuck)                                                          \
     X(SENSORS, sensors, struct ct_file_sensor)
 
 enum ct_read_section {

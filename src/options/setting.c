@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "format/trace_write.h"
 
+#define WATCHDOG_MOST 1000000 /* above it no number is meant */
+
 static bool read_on_off(const char *s, bool *value)
 {
     *value = ct_streq(s, "on") || ct_streq(s, "1");
@@ -184,6 +186,28 @@ static bool set_STACKS(const char *s)
     }
     ct_config.stacks = CT_STACKS_OFF;
     return false;
+}
+
+/* "10x", "30s", or both with a comma between. */
+static bool set_WATCHDOG(const char *s)
+{
+    ct_config.watchdog_factor = 0;
+    ct_config.watchdog_ns = 0;
+    if (ct_streq(s, "off"))
+        return true;
+    for (;; s++) {
+        uint64_t n = 0;
+        while (*s >= '0' && *s <= '9' && n < WATCHDOG_MOST)
+            n = 10 * n + (uint64_t)(*s++ - '0');
+        if (!n || n >= WATCHDOG_MOST || (*s != 'x' && *s != 's'))
+            return false;
+        if (*s == 'x')
+            ct_config.watchdog_factor = (uint32_t)n;
+        else
+            ct_config.watchdog_ns = n * 1000000000u;
+        if (*++s != ',')
+            return !*s;
+    }
 }
 
 static bool set_CONTROL(const char *s)

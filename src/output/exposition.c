@@ -8,6 +8,7 @@
 #include "device/sensor_thread.h"
 #include "format/crc32.h"
 #include "state/context.h"
+#include "watch/watchdog.h"
 
 #define LABEL_BYTES 768
 #define NAME_BYTES 400    /* longest name in a label; others are cut and get a checksum */
@@ -336,6 +337,19 @@ static void put_each(struct text *t, void (*one)(struct text *t, const struct se
     one(t, &others);
 }
 
+/* With a watchdog alone: without one nobody knows. */
+static void put_stuck(struct text *t, enum ct_metrics_form form)
+{
+    if (!ct_watchdog_is_on())
+        return;
+    put_family(t, form, "cutrace_stuck_operations", "", "gauge",
+               "Operations, gates and waiting calls that take longer than the watchdog's limit.");
+    put_sample(t, "cutrace_stuck_operations", process_labels);
+    put(t, "} ");
+    put_u64(t, ct_watch_stuck());
+    put(t, "\n");
+}
+
 static void put_untimed(struct text *t)
 {
 #define X(id, ran, text) text,
@@ -458,6 +472,7 @@ bool ct_metrics_text(struct ct_buffer *out, enum ct_metrics_form form,
                "Operations without a time, by reason.");
     put_untimed(&t);
     put_devices(&t, form);
+    put_stuck(&t, form);
     put_family(&t, form, "cutrace_metrics_cpu_seconds", "_total", "counter",
                "Processor time spent on these metrics.");
     put_sample(&t, "cutrace_metrics_cpu_seconds_total", process_labels);

@@ -19,6 +19,7 @@
 #include "launch/replica.h"
 #include "managed/unified.h"
 #include "output/stack_sections.h"
+#include "output/stuck_section.h"
 #include "state/context.h"
 #include "state/note.h"
 #include "state/stream.h"
@@ -663,6 +664,7 @@ static void fill(const struct ct_process_info *process, bool finished)
     add_collectives();
     add_unified_losses();
     ct_stack_sections_add();
+    ct_stuck_section_add(process->start_ns, finished);
 }
 
 bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, bool finished)

@@ -66,6 +66,7 @@
 #include "system/proc.h"
 #include "system/schedule.h"
 #include "system/spare.h"
+#include "watch/watchdog.h"
 #include "work/allocation.h"
 #include "work/collective.h"
 #include "work/graph.h"
@@ -401,15 +402,17 @@ void ct_cuda_started(void)
     if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
         ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);
-    if (ct_drain_start(take, write_files, tend))
+    if (ct_drain_start(take, write_files, tend)) {
         ct_ctl_open();
-    else
+        ct_watchdog_start();
+    } else {
         ct_log(1,
                ct_spare()
                    ? "under a filter of system calls no thread is started that may not be; the "
                      "profile is written at exit"
                    : "no drain thread could be started; the profile is written at exit",
                NULL, NULL);
+    }
     atomic_store(&is_running, true);
     ct_cancel_restore(cancel);
     errno = saved_errno;

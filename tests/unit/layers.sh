@@ -17,6 +17,7 @@ launch
 managed
 device
 drain
+watch
 output
 service
 preload'
