@@ -134,7 +134,7 @@ sed "s/$esc\[[0-9;]*m//g" out | grep -q '  1  f$' || fail "names do not begin be
 on 80 "$report --live full.bin"
 grep -q '([0-9]* others)' out && fail "four rows are too many"
 on 80 "$report --live --top 2 full.bin"
-grep -q '(2 others)' out || fail "--top at the end of a program"
+grep -q '(4 others)' out || fail "--top at the end of a program"
 "$report" --live names.bin 2>out
 grep -q "$esc\|([0-9]* others)" out && fail "a file at the end of a program is not whole"
 

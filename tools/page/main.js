@@ -15,7 +15,7 @@
   const tipOf = (line) => () => ({ title: line.name, pairs: [
     ['Time', units.time(line.total)], ['of GPU time', units.percent(line.percent)],
     ['Calls', units.count(line.calls)], ['Avg', (line.bound ? '≤ ' : line.uncertain ? '~' : '') + units.time(line.avg)],
-    ['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]] });
+    ...(line.min === undefined ? [] : [['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]])] });
 
   const prepare = () => {
     let rank = 0;

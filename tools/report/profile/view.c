@@ -246,12 +246,13 @@ static int by_total(const void *a, const void *b)
         return x->total_ns > y->total_ns ? -1 : 1;
     if (x->calls != y->calls)
         return x->calls > y->calls ? -1 : 1;
+    if (x->origin != y->origin)
+        return x->origin < y->origin ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
-static void sort_lines(struct ct_view *v)
+void ct_view_sort(struct ct_view *v)
 {
-    finish_lines(v);
     if (v->count)
         qsort(v->lines, v->count, sizeof(*v->lines), by_total);
 }
@@ -340,7 +341,8 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
     ct_key_table_free(&keys);
     count_names(v, m, line_of);
     free(line_of);
-    sort_lines(v);
+    finish_lines(v);
+    ct_view_sort(v);
     number_graphs(v);
 }
 
@@ -361,7 +363,8 @@ void ct_view_apis(struct ct_view *v, const struct ct_merged *m)
                                  .min_ns = a->min_ns,
                                  .max_ns = a->max_ns};
     }
-    sort_lines(v);
+    finish_lines(v);
+    ct_view_sort(v);
 }
 
 void ct_view_free(struct ct_view *v)

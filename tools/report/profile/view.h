@@ -43,6 +43,7 @@ struct ct_line {
     uint32_t content;
     uint32_t detail;
     uint32_t names;                  /* kernels that a group is of; 0: it is none */
+    uint32_t origin;                 /* see graph_lines.h */
     const struct ct_merged_row *row; /* of all devices added up; NULL: a line of calls */
     struct ct_merged_row *own_row;   /* row, when this line owns it; NULL: the profile does */
     const struct ct_merged_api *api; /* NULL: not a line of calls */
@@ -70,6 +71,9 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
                  const struct ct_view_options *o);
 void ct_view_apis(struct ct_view *v, const struct ct_merged *m);
 void ct_view_free(struct ct_view *v);
+
+/* Longest total first, lines without times last. */
+void ct_view_sort(struct ct_view *v);
 
 /* Whether its time is of more calls than were timed. */
 static inline bool ct_view_is_estimate(const struct ct_line *line)
