@@ -61,11 +61,86 @@ static bool elapsed(const struct ct_replica *r, uint32_t from, uint32_t to, uint
     return true;
 }
 
-/* Whether the node's event nodes stood around the kernel of that name in this launch. */
+/* Whether the node's event nodes stood around work of that name in this launch. */
 static bool is_known(const struct ct_replica *r, const struct ct_replica_node *n)
 {
     uint32_t launch = atomic_load_explicit(&r->replayed, memory_order_relaxed);
     return n->name && !n->off && n->changed < launch;
+}
+
+/* When each node was through, after the first event; UINT64_MAX: not known. The caller's. */
+static bool read_stops(const struct ct_replica *r, struct ct_buffer *stops)
+{
+    size_t count;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    for (size_t k = 0; k < count; k++) {
+        uint64_t *ns = ct_buffer_add(stops, sizeof(*ns));
+        if (!ns || !elapsed(r, r->body.first_event, node[k].stop_event, ns))
+            return false;
+    }
+    return true;
+}
+
+/* The last of these nodes to be through; NO_NODE: there are none. */
+static uint32_t last_of(const uint64_t *stop_ns, const struct ct_replica_span *span, size_t spans)
+{
+    uint32_t last = CT_REPLICA_NO_NODE;
+    for (size_t i = 0; i < spans; i++)
+        for (uint32_t k = span[i].first; k < span[i].end; k++)
+            if (last == CT_REPLICA_NO_NODE || stop_ns[k] > stop_ns[last])
+                last = k;
+    return last;
+}
+
+/* Event nodes on the way from node to node that the end had to wait for; 0: it is not known. */
+static uint64_t count_way(const struct ct_replica *r, const uint64_t *stop_ns)
+{
+    size_t count;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    const struct ct_replica_span *spans = (const void *)r->body.spans.data;
+    const struct ct_replica_span all = {0, (uint32_t)count};
+    uint64_t on_way = r->body.own_end;
+    uint32_t at = last_of(stop_ns, &all, 1);
+    while (at != CT_REPLICA_NO_NODE && !node[at].before.is_untold) {
+        on_way += 1 + node[at].own_start;
+        if (!node[at].before.count)
+            return on_way;
+        at = last_of(stop_ns, spans + node[at].before.span, node[at].before.count);
+    }
+    return 0;
+}
+
+static uint64_t critical_way(const struct ct_replica *r)
+{
+    struct ct_buffer stops = {0};
+    uint64_t on_way = 0;
+    if (read_stops(r, &stops))
+        on_way = count_way(r, (const uint64_t *)(const void *)stops.data);
+    ct_unmap(stops.data, stops.size_bytes);
+    return on_way;
+}
+
+/*
+ * The whole of the graph, where all of its event nodes were there. Launches in changing streams
+ * wait for each other: what they take tells nothing.
+ */
+static void read_whole(const struct ct_replica *r, uint64_t alone, uint64_t beside)
+{
+    if (!r->steady)
+        return;
+    size_t count;
+    uint64_t ns, more = r->body.own_end, on_way = 0;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    if (!elapsed(r, r->body.first_event, r->body.done_event, &ns))
+        return;
+    for (size_t k = 0; k < count; k++)
+        more += node[k].own_start;
+    if (beside)
+        on_way = critical_way(r);
+    if (on_way)
+        ct_node_time_add_graph(r->row, ns, on_way, on_way);
+    else
+        ct_node_time_add_graph(r->row, ns, beside ? alone : alone + more, alone + beside + more);
 }
 
 static void read(const struct ct_replica *r)
@@ -85,9 +160,8 @@ static void read(const struct ct_replica *r)
         line_ns += node[k].beside ? 0 : ns;
     }
     ct_node_time_add_line(r->row, line_ns, alone);
-    if (known == count && r->body.first_event != CT_EVENT_NONE &&
-        elapsed(r, r->body.first_event, r->body.done_event, &ns))
-        ct_node_time_add_graph(r->row, ns, count - beside, beside);
+    if (known == count)
+        read_whole(r, count - beside, beside);
     rest(r);
 }
 

@@ -291,7 +291,11 @@ static void note_change(struct ct_replica *r, CUgraphNode mine, const struct cha
     struct ct_replica_node *n = ct_replica_node_of(&r->body, mine);
     if (!n)
         return;
-    const char *name = c->params ? ct_replica_name(r->context, ct_function_of(c->params)) : n->name;
+    const char *name = n->name;
+    if (c->params) {
+        struct ct_graph_work w = ct_graph_work_with(c->params);
+        name = ct_replica_name(r->context, &w);
+    }
     bool off = c->params ? n->off : !c->on;
     if (name == n->name && off == n->off)
         return;

@@ -45,10 +45,12 @@ struct ct_replica {
     uint64_t due;              /* the launch that may be the replica's */
     _Atomic uint32_t replayed; /* launches that were the replica's */
     uint64_t stream_id;        /* the stream of the launch before; 0: not known */
+    uint64_t moved;            /* launches in another stream, which may have waited for that one */
     uint64_t random;
     uint32_t row;         /* the graph's */
     uint64_t launched_in; /* the stream that the replica was launched in last, while it runs */
     bool was_off;         /* some node was off, ever */
+    bool steady; /* by the replica's launch few others had moved: they take what the graph takes */
     struct ct_replica_run run;
 
     struct ct_context *context; /* known from WANTED on */

@@ -10,6 +10,9 @@
 #define FIRST_ONES 16
 #define FIRST_DISTANCE 2
 
+/* With more launches in another stream than the one before, a graph's own time is not known. */
+#define MOVED_ONE_IN 8
+
 /* Random distances never fall in step with a period of the program's. */
 static uint64_t distance(struct ct_replica *r)
 {
@@ -46,6 +49,7 @@ static bool is_captured(const struct ct_bracket *b)
 static void count_launch(uint32_t i, const struct ct_stream *s)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
+    r->moved += r->launches && r->stream_id != (s ? s->id : 0);
     r->stream_id = s ? s->id : 0;
     if (++r->launches < CT_REPLICA_LAUNCHES_BEFORE || !s ||
         ct_replica_phase_of(i) != CT_REPLICA_CLONED)
@@ -66,6 +70,7 @@ static bool replay(uint32_t i, const struct ct_bracket *b, CUstream s)
     }
     r->row = b->row;
     r->launched_in = b->stream->id;
+    r->steady = r->moved <= r->launches / MOVED_ONE_IN;
     atomic_fetch_add_explicit(&r->replayed, 1, memory_order_relaxed);
     r->due = r->launches + distance(r);
     ct_replica_set_phase(i, CT_REPLICA_RUNNING);

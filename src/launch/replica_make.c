@@ -8,6 +8,7 @@
 #include "system/mem.h"
 #include "time/op.h"
 #include "work/graph.h"
+#include "work/graph_work.h"
 #include "work/kernel.h"
 #include "work/node_stack.h"
 
@@ -69,15 +70,24 @@ enum ct_replica_loss ct_replica_look(CUgraphExec exec, CUgraph graph, unsigned *
 struct making {
     struct ct_replica_body *body;
     struct ct_context *context;
-    struct ct_buffer stops; /* CUgraphNode: the event node behind each kernel of the body */
+    struct ct_buffer stops;    /* CUgraphNode: the event node behind each node of the body */
+    struct ct_buffer children; /* struct child */
+    CUgraphNode first;         /* the event node before all others; NULL: not yet */
     enum ct_replica_loss why;
+};
+
+/* A child graph's node, and the body's nodes in it. */
+struct child {
+    CUgraphNode node;
+    struct ct_replica_span span;
 };
 
 /* A graph whose nodes are gone through in the driver's order. */
 struct level {
     CUgraph graph;
     unsigned depth;
-    bool beside;    /* all of it may run beside other nodes */
+    struct ct_replica_before before; /* child graphs: the nodes that all of it waits for */
+    bool beside;                     /* all of it may run beside other nodes */
     size_t waiting; /* roots to come, and edges from nodes gone through to nodes to come */
 };
 
@@ -154,54 +164,118 @@ static bool part(struct making *m, CUgraph g, CUgraphNode from, CUgraphNode to)
     return is_done(m, CT_ASK(cuGraphRemoveDependencies_v2, g, &from, &to, NULL, 1));
 }
 
-/* The event of the node, if that is the event node behind an earlier kernel; NONE otherwise. */
-static uint32_t stop_event_at(const struct making *m, CUgraphNode node)
+static uint32_t count_nodes(const struct making *m)
 {
-    const CUgraphNode *stop = (const CUgraphNode *)(const void *)m->stops.data;
-    size_t count;
-    const struct ct_replica_node *nodes = ct_replica_nodes(m->body, &count);
-    while (count--)
-        if (stop[count] == node)
-            return nodes[count].stop_event;
-    return CT_EVENT_NONE;
+    return (uint32_t)(m->body->nodes.len_bytes / sizeof(struct ct_replica_node));
 }
 
-static bool add_start_between(struct making *m, CUgraph g, CUgraphNode kernel,
+/* The body's node that the event node is behind; NO_NODE: it is no such event node. */
+static uint32_t stopped_by(const struct making *m, CUgraphNode node)
+{
+    const CUgraphNode *stop = (const CUgraphNode *)(const void *)m->stops.data;
+    uint32_t count = count_nodes(m);
+    while (count--)
+        if (stop[count] == node)
+            return count;
+    return CT_REPLICA_NO_NODE;
+}
+
+static uint32_t stop_event_at(const struct making *m, CUgraphNode node)
+{
+    size_t count;
+    uint32_t i = stopped_by(m, node);
+    return i == CT_REPLICA_NO_NODE ? CT_EVENT_NONE
+                                   : ct_replica_nodes(m->body, &count)[i].stop_event;
+}
+
+/* False: it is neither an event node behind another, nor a child graph's. */
+static bool span_of(const struct making *m, CUgraphNode node, struct ct_replica_span *span)
+{
+    uint32_t i = stopped_by(m, node);
+    const struct child *c = (const struct child *)(const void *)m->children.data;
+    size_t children = m->children.len_bytes / sizeof(*c);
+    *span = (struct ct_replica_span){i, i + 1};
+    if (i != CT_REPLICA_NO_NODE)
+        return true;
+    while (children && c->node != node)
+        c++, children--;
+    if (children)
+        *span = c->span;
+    return children != 0;
+}
+
+/* What a node waits for that has these neighbours. */
+static bool look_before(struct making *m, const struct level *l, const struct ct_graph_nodes *from,
+                        struct ct_replica_before *b)
+{
+    *b = l->before;
+    if (!from->count)
+        return true;
+    *b = (struct ct_replica_before){
+        .span = (uint32_t)(m->body->spans.len_bytes / sizeof(struct ct_replica_span)),
+        .count = (uint32_t)from->count};
+    for (size_t i = 0; i < from->count; i++) {
+        struct ct_replica_span *span = ct_buffer_add(&m->body->spans, sizeof(*span));
+        if (!span)
+            return fail(m, CT_REPLICA_LOST_REFUSED);
+        b->is_untold |= !span_of(m, from->node[i], span);
+    }
+    return true;
+}
+
+/* One event node before everything: the start of all nodes that wait for none. */
+static bool add_first(struct making *m, CUgraph g)
+{
+    return m->first || add_record(m, g, NULL, 0, &m->first, &m->body->first_event);
+}
+
+static bool add_start_between(struct making *m, CUgraph g, CUgraphNode node,
                               const struct ct_graph_nodes *from, uint32_t *event)
 {
     CUgraphNode record;
     bool ok = add_record(m, g, from->node, from->count, &record, event);
     for (size_t i = 0; ok && i < from->count; i++)
-        ok = part(m, g, from->node[i], kernel);
-    return ok && join(m, g, record, kernel);
+        ok = part(m, g, from->node[i], node);
+    return ok && join(m, g, record, node);
 }
 
-static bool add_start(struct making *m, CUgraph g, CUgraphNode kernel,
-                      const struct ct_graph_nodes *from, uint32_t *event)
+static bool add_start(struct making *m, const struct level *l, struct ct_replica_node *n,
+                      const struct ct_graph_nodes *from)
 {
-    *event = from->count == 1 ? stop_event_at(m, from->node[0]) : CT_EVENT_NONE;
-    return *event != CT_EVENT_NONE || add_start_between(m, g, kernel, from, event);
+    CUgraph g = l->graph;
+    if (!from->count && !l->depth) {
+        n->start_event = CT_EVENT_NONE;
+        if (!add_first(m, g) || !join(m, g, m->first, n->node))
+            return false;
+        n->start_event = m->body->first_event;
+        return true;
+    }
+    n->start_event = from->count == 1 ? stop_event_at(m, from->node[0]) : CT_EVENT_NONE;
+    if (n->start_event != CT_EVENT_NONE)
+        return true;
+    n->own_start = n->before.count || n->before.is_untold;
+    return add_start_between(m, g, n->node, from, &n->start_event);
 }
 
-static bool add_stop(struct making *m, CUgraph g, CUgraphNode kernel,
-                     const struct ct_graph_nodes *to, uint32_t *event)
+static bool add_stop(struct making *m, CUgraph g, CUgraphNode node, const struct ct_graph_nodes *to,
+                     uint32_t *event)
 {
     CUgraphNode record, *kept = ct_buffer_add(&m->stops, sizeof(*kept));
     if (!kept)
         return fail(m, CT_REPLICA_LOST_REFUSED);
-    bool ok = add_record(m, g, &kernel, 1, &record, event);
+    bool ok = add_record(m, g, &node, 1, &record, event);
     for (size_t i = 0; ok && i < to->count; i++)
-        ok = part(m, g, kernel, to->node[i]) && join(m, g, record, to->node[i]);
+        ok = part(m, g, node, to->node[i]) && join(m, g, record, to->node[i]);
     if (ok)
         *kept = record;
     return ok;
 }
 
-static bool add_both(struct making *m, CUgraph g, CUgraphNode kernel, struct ct_replica_node *n,
+static bool add_both(struct making *m, const struct level *l, struct ct_replica_node *n,
                      const struct ct_graph_nodes *from, const struct ct_graph_nodes *to)
 {
-    if (!add_start(m, g, kernel, from, &n->start_event) ||
-        !add_stop(m, g, kernel, to, &n->stop_event))
+    if (!look_before(m, l, from, &n->before) || !add_start(m, l, n, from) ||
+        !add_stop(m, l->graph, n->node, to, &n->stop_event))
         return false;
     struct ct_replica_node *kept = ct_buffer_add(&m->body->nodes, sizeof(*kept));
     if (!kept)
@@ -210,33 +284,54 @@ static bool add_both(struct making *m, CUgraph g, CUgraphNode kernel, struct ct_
     return true;
 }
 
-const char *ct_replica_name(const struct ct_context *c, CUfunction f)
+static const char *kernel_name(const struct ct_context *c, const char *name)
 {
-    const char *name = ct_kernel_name(f);
     const char *kept = name ? ct_intern(name, ct_strnlen(name, CT_NAME_BYTES)) : NULL;
     return kept && ct_filter_takes(c->device, kept) ? kept : NULL;
 }
 
-static bool add_kernel(struct making *m, const struct level *l, CUgraphNode kernel, bool beside,
-                       const struct ct_graph_nodes *from, const struct ct_graph_nodes *to)
+const char *ct_replica_name(const struct ct_context *c, const struct ct_graph_work *w)
 {
-    CUDA_KERNEL_NODE_PARAMS p = {0};
-    struct ct_context *c = m->context;
-    if (!is_done(m, CT_ASK(cuGraphKernelNodeGetParams_v2, kernel, &p)))
-        return false;
-    if (p.ctx && p.ctx != c->handle)
-        return fail(m, CT_REPLICA_LOST_CONTEXTS);
-    struct ct_replica_node n = {.kernel = kernel, .stack = ct_node_stack(kernel), .beside = beside};
-    n.name = ct_replica_name(c, p.func ? p.func : (CUfunction)p.kern);
-    if (!n.name)
-        return true;
-    bool ok = add_both(m, l->graph, kernel, &n, from, to);
-    if (ok && !l->depth && !from->count && !beside)
-        m->body->first_event = n.start_event;
-    return ok;
+    if (!w->kind)
+        return NULL;
+    return w->kind == CT_ROW_KERNEL ? kernel_name(c, w->name) : ct_graph_work_name(w);
 }
 
-static bool add_all(struct making *m, CUgraph g, bool beside, unsigned depth);
+static bool is_of_context(struct making *m, CUgraphNode kernel)
+{
+    CUDA_KERNEL_NODE_PARAMS p = {0};
+    if (!is_done(m, CT_ASK(cuGraphKernelNodeGetParams_v2, kernel, &p)))
+        return false;
+    return !p.ctx || p.ctx == m->context->handle || fail(m, CT_REPLICA_LOST_CONTEXTS);
+}
+
+static bool add_work(struct making *m, const struct level *l, CUgraphNode node,
+                     CUgraphNodeType type, bool beside, const struct ct_graph_nodes *from,
+                     const struct ct_graph_nodes *to)
+{
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL && !is_of_context(m, node))
+        return false;
+    struct ct_graph_work w = ct_graph_work_of(node, type);
+    struct ct_replica_node n = {
+        .node = node, .name = ct_replica_name(m->context, &w), .stack = w.stack, .beside = beside};
+    return !n.name || add_both(m, l, &n, from, to);
+}
+
+static bool add_all(struct making *m, struct level l);
+
+static bool add_child(struct making *m, const struct level *l, CUgraphNode node, bool beside,
+                      const struct ct_graph_nodes *from)
+{
+    struct level inside = {.graph = ct_graph_child(node), .depth = l->depth + 1, .beside = beside};
+    uint32_t first = count_nodes(m);
+    if (!look_before(m, l, from, &inside.before) || !add_all(m, inside))
+        return false;
+    struct child *c = ct_buffer_add(&m->children, sizeof(*c));
+    if (!c)
+        return fail(m, CT_REPLICA_LOST_REFUSED);
+    *c = (struct child){node, {first, count_nodes(m)}};
+    return true;
+}
 
 /*
  * Whether other nodes may run beside the node. It is alone if every node before it in the driver's
@@ -259,13 +354,12 @@ static bool add_known(struct making *m, struct level *l, CUgraphNode node,
     bool beside = pass(l, from, to);
     if (!is_done(m, CT_ASK(cuGraphNodeGetType, node, &type)))
         return false;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return add_kernel(m, l, node, beside, from, to);
-    return type != CU_GRAPH_NODE_TYPE_GRAPH ||
-           add_all(m, ct_graph_child(node), beside, l->depth + 1);
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+        return add_child(m, l, node, beside, from);
+    return add_work(m, l, node, type, beside, from, to);
 }
 
-/* A kernel that overlaps with another has no event nodes, which would keep the two apart. */
+/* A node that overlaps with another has no event nodes, which would keep the two apart. */
 static bool add_node(struct making *m, struct level *l, CUgraphNode node)
 {
     struct ct_graph_nodes from, to;
@@ -283,13 +377,12 @@ static bool add_node(struct making *m, struct level *l, CUgraphNode node)
     return ok;
 }
 
-static bool add_all(struct making *m, CUgraph g, bool beside, unsigned depth)
+static bool add_all(struct making *m, struct level l)
 {
     struct ct_graph_nodes n;
-    struct level l = {.graph = g, .depth = depth, .beside = beside};
-    if (!g || depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(g, &n))
+    if (!l.graph || l.depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(l.graph, &n))
         return fail(m, CT_REPLICA_LOST_REFUSED);
-    bool ok = is_done(m, CT_ASK(cuGraphGetRootNodes, g, NULL, &l.waiting));
+    bool ok = is_done(m, CT_ASK(cuGraphGetRootNodes, l.graph, NULL, &l.waiting));
     for (size_t i = 0; ok && i < n.count; i++)
         ok = add_node(m, &l, n.node[i]);
     ct_graph_nodes_free(&n);
@@ -321,9 +414,8 @@ static bool add_end(struct making *m, CUgraph g)
     bool ok = keep_last_ones(m, &n);
     uint32_t *event = &m->body->done_event;
     *event = ok && n.count == 1 ? stop_event_at(m, n.node[0]) : CT_EVENT_NONE;
-    if (*event == CT_EVENT_NONE)
-        m->body->first_event = CT_EVENT_NONE;
-    if (ok && *event == CT_EVENT_NONE)
+    m->body->own_end = *event == CT_EVENT_NONE;
+    if (ok && m->body->own_end)
         ok = add_record(m, g, n.node, n.count, &record, event);
     ct_graph_nodes_free(&n);
     return ok;
@@ -332,11 +424,11 @@ static bool add_end(struct making *m, CUgraph g)
 static bool make(struct making *m, CUgraph clone, unsigned flags)
 {
     struct ct_context *c = m->context;
-    if (!add_all(m, clone, false, 0))
+    if (!add_all(m, (struct level){.graph = clone}))
         return false;
     if (!m->body->nodes.len_bytes)
         return false;
-    return add_end(m, clone) &&
+    return add_first(m, clone) && add_end(m, clone) &&
            is_done(m, CT_ASK_IN(c, cuGraphInstantiateWithFlags, &m->body->exec, clone, flags));
 }
 
@@ -353,6 +445,7 @@ bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, s
     *b = (struct ct_replica_body){.first_event = CT_EVENT_NONE};
     bool ok = make(&m, clone, flags);
     empty(&m.stops);
+    empty(&m.children);
     *why = m.why;
     if (!ok)
         ct_replica_unmake(b, c);
@@ -365,6 +458,7 @@ void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c)
     for (size_t i = 0; i < ct_replica_events(b); i++)
         events_in_use[ct_context_index(c)] -= event[i] != CT_EVENT_NONE;
     empty(&b->nodes);
+    empty(&b->spans);
     empty(&b->events);
     *b = (struct ct_replica_body){0};
 }

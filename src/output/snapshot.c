@@ -349,26 +349,11 @@ static void add_node_times(struct ct_file_node *f, const struct ct_node_time *t)
     f->doubt_ns = t->timed * b.doubt_ns + t->beside * beside_ns;
 }
 
-/* The name that older readers show, to which every node is a kernel. */
-static uint32_t add_work_name(const struct ct_graph_work *w)
-{
-    static const char *const directions[] = {
-#define X(id, text) "[CUDA memcpy " text "]",
-        CT_DIRECTIONS(X)
-#undef X
-    };
-    return add_string(w->kind == CT_ROW_COPY  ? directions[w->detail]
-                      : w->kind == CT_ROW_SET ? "[CUDA memset]"
-                                              : w->name);
-}
-
 /* Frames come later, and are whole by then: a stack's number is an index there plus one. */
-static void add_node_stack(uint32_t row, const struct ct_graph_spot *s, const char *kernel,
+static void add_node_stack(uint32_t row, const struct ct_graph_spot *s, const char *name,
                            uint64_t launches)
 {
-    struct ct_node_stack_time t = {0};
-    if (kernel)
-        t = ct_node_stack_time(row, kernel, s->stack);
+    struct ct_node_stack_time t = ct_node_stack_time(row, name, s->stack);
     struct ct_file_inside f = {.node = ct_image_count(CT_SECTION_NODES) - 1,
                                .frame = s->stack - 1,
                                .count = s->count * launches,
@@ -383,22 +368,20 @@ static void add_node_stack(uint32_t row, const struct ct_graph_spot *s, const ch
 static void add_node_stacks(uint32_t row, const struct ct_graph *g, uint32_t part,
                             uint64_t launches)
 {
-    const struct ct_graph_work *w = &g->part[part].work;
     for (uint32_t i = 0; i < g->spots; i++)
         if (g->spot[i].part == part)
-            add_node_stack(row, &g->spot[i], w->kind == CT_ROW_KERNEL ? w->name : NULL, launches);
+            add_node_stack(row, &g->spot[i], ct_graph_work_name(&g->part[part].work), launches);
 }
 
 static void add_node(uint32_t row, const struct ct_graph_part *p, uint64_t launches)
 {
     struct ct_file_node f = {.graph_row = row,
-                             .name = add_work_name(&p->work),
+                             .name = add_string(ct_graph_work_name(&p->work)),
                              .count = p->count,
                              .kind = p->work.kind,
                              .detail = p->work.detail,
                              .bytes = p->work.bytes * launches};
-    if (p->work.kind == CT_ROW_KERNEL)
-        add_node_times(&f, ct_node_time_find(row, p->work.name));
+    add_node_times(&f, ct_node_time_find(row, ct_graph_work_name(&p->work)));
     ct_image_append(CT_SECTION_NODES, &f, sizeof(f));
 }
 

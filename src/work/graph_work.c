@@ -109,6 +109,17 @@ struct ct_graph_work ct_graph_work_with(const CUgraphNodeParams *p)
     }
 }
 
+const char *ct_graph_work_name(const struct ct_graph_work *w)
+{
+    static const char *const directions[] = {
+#define X(id, text) "[CUDA memcpy " text "]",
+        CT_DIRECTIONS(X)
+#undef X
+    };
+    static const char set[] = "[CUDA memset]";
+    return w->kind == CT_ROW_COPY ? directions[w->detail] : w->kind == CT_ROW_SET ? set : w->name;
+}
+
 #define KIND_BITS 4
 #define DETAIL_BITS 4
 _Static_assert(CT_ROW_PREFETCH < 1 << KIND_BITS && CT_DIRECTION_COUNT <= 1 << DETAIL_BITS,

@@ -48,10 +48,11 @@ static void launch(uint32_t row, int times, uint64_t ns)
         ct_row_add(ct_row(row), &op, ns, ns, 0);
 }
 
+/* In place of n - 1 gaps there are n times the two of an event node. */
 static void replay(uint32_t row, int times, uint64_t ns, uint64_t alone, uint64_t beside)
 {
     for (int i = 0; i < times; i++)
-        ct_node_time_add_graph(row, ns, alone, beside);
+        ct_node_time_add_graph(row, ns + figures.node.gap_ns, alone, alone + beside);
 }
 
 static void expect(uint32_t row, uint64_t bias_ns, uint64_t doubt_ns)

@@ -339,7 +339,7 @@ static size_t nodes_of_type(CUgraphNodeType type)
 
 /* ---- graphs ---- */
 
-/* As the header draws it, and one behind the end. */
+/* As the header draws it, one before the beginning, and one behind the end. */
 START_TEST(one_behind_the_other)
 {
     for (size_t i = 0; i < 4; i++) {
@@ -348,7 +348,7 @@ START_TEST(one_behind_the_other)
             add_edge(i - 1, i, false);
     }
     check(2, CT_REPLICA_LOSS_COUNT);
-    ck_assert_uint_eq(nodes_of_type(CU_GRAPH_NODE_TYPE_EVENT_RECORD), 4);
+    ck_assert_uint_eq(nodes_of_type(CU_GRAPH_NODE_TYPE_EVENT_RECORD), 5);
 }
 END_TEST
 

@@ -306,7 +306,9 @@ static void set_function(CUfunction function)
 
 static uint64_t timed(CUfunction function)
 {
-    const struct ct_node_time *t = ct_node_time_find(ROW, ct_replica_name(ct_context(0), function));
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel.func = function};
+    struct ct_graph_work w = ct_graph_work_with(&p);
+    const struct ct_node_time *t = ct_node_time_find(ROW, ct_replica_name(ct_context(0), &w));
     return t ? t->timed : 0;
 }
 
