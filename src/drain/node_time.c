@@ -9,10 +9,10 @@
 
 /*
  * With fewer launches, with event nodes or without, a graph does not tell how much these add:
- * unless so many kernels share the difference of a launch from others.
+ * unless so many of them share the difference of a launch from others, a microsecond or two.
  */
 #define LEAST_LAUNCHES 8
-#define LEAST_KERNELS 64
+#define LEAST_KERNELS 16
 
 /* Time that event nodes have added to graphs, whose way leads through so many of them. */
 struct added {

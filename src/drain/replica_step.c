@@ -17,25 +17,6 @@
 
 static CT_PROCESS uint32_t running; /* replicas, after the last round */
 
-static void end(uint32_t i, enum ct_replica_loss why, enum ct_replica_phase phase)
-{
-    if (!ct_replica_is_dropped(i))
-        ct_replica_lose(why);
-    ct_replica_set_phase(i, phase);
-}
-
-static void make(uint32_t i)
-{
-    struct ct_replica *r = &ct_replicas->replica[i];
-    enum ct_replica_loss why = CT_REPLICA_LOSS_COUNT;
-    bool made = false;
-    if (!atomic_load(&ct_replicas->dropped[i]))
-        made = ct_replica_make(&r->body, r->clone, r->flags, r->context, &why);
-    if (!made)
-        ct_replica_end_clone(i);
-    end(i, why, made ? CT_REPLICA_READY : CT_REPLICA_OVER);
-}
-
 /* No replica is launched until the budget has as much as the event nodes of this one have cost. */
 static void rest(const struct ct_replica *r)
 {
@@ -245,20 +226,14 @@ static bool tidy(uint32_t i, enum ct_replica_phase p)
 
 static void unmake(uint32_t i)
 {
-    struct ct_replica *r = &ct_replicas->replica[i];
-    ct_replica_end_clone(i);
-    ct_replica_unmake(&r->body, r->context);
-    bool goes_on = ct_replica_take_next(i) && !ct_replica_is_dropped(i);
-    if (!goes_on)
-        ct_replica_end_clone(i);
-    ct_replica_set_phase(i, goes_on ? CT_REPLICA_CLONED : CT_REPLICA_OVER);
+    ct_replica_end(i, &ct_replicas->replica[i].context->events.returned);
 }
 
 /* In the context. Whether the replica has new times. */
 static bool work_on(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_WANTED)
-        make(i);
+        ct_replica_build(i, &ct_replicas->replica[i].context->events.returned);
     else if (p == CT_REPLICA_READY)
         unmake(i);
     else

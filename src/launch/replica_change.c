@@ -4,8 +4,9 @@
 #include <time.h>
 
 #include "launch/replica_entry.h"
-#include "state/nap.h"
+#include "state/thread.h"
 #include "system/cancel.h"
+#include "system/clock.h"
 #include "work/graph.h"
 #include "work/node_stack.h"
 
@@ -106,16 +107,39 @@ static void wait_while(uint32_t i, unsigned phases)
     errno = saved_errno;
 }
 
-/* ---- at once ---- */
+/* ---- making ---- */
+
+static void end_clone(uint32_t i)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    CUgraph copy = r->clone;
+    r->clone = NULL;
+    if (copy)
+        end_copy(copy);
+}
+
+void ct_replica_build(uint32_t i, struct ct_event_cache *cache)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    enum ct_replica_loss why = CT_REPLICA_LOSS_COUNT;
+    bool made = false;
+    if (!atomic_load(&ct_replicas->dropped[i]))
+        made = ct_replica_make(&r->body, r->clone, r->flags, r->context, cache, &why);
+    if (!made)
+        end_clone(i);
+    if (!ct_replica_is_dropped(i))
+        ct_replica_lose(why);
+    ct_replica_set_phase(i, made ? CT_REPLICA_READY : CT_REPLICA_OVER);
+}
 
 /*
  * A program that queues many launches before the first is through has queued all of them before a
- * replica could be made: the first graphs of a process get theirs when they are instantiated, which
- * takes its time anyway. Later graphs may be many and launched seldom: they first have to be
- * launched.
+ * replica could be made: the first graphs of a process get theirs when they are instantiated, by
+ * the thread that does that and in a part of the time that takes anyway. Later graphs may be many
+ * and launched seldom: they first have to be launched.
  */
-#define MADE_AT_ONCE 4
-#define AT_ONCE_NAPS 100
+#define MADE_AT_ONCE 16
+#define AT_ONCE_NS 50000000
 
 /* The graph will be launched in the only context; with several, a launch tells in which. */
 static bool is_only_context(const struct ct_context *c)
@@ -129,32 +153,28 @@ static bool is_only_context(const struct ct_context *c)
     return c != NULL;
 }
 
-/* After a drain thread that did not begin in time no further graph is made at once. */
-static void wait_for_making(uint32_t i)
+static bool may_make_at_once(void)
 {
-    const struct timespec pause = {0, NAP_NS};
-    int saved_errno = errno, cancel = ct_cancel_disable();
-    ct_drain_wake();
-    for (unsigned naps = 0; ct_replica_phase_of(i) == CT_REPLICA_WANTED && naps < AT_ONCE_NAPS;
-         naps++)
-        nanosleep(&pause, NULL);
-    if (ct_replica_phase_of(i) == CT_REPLICA_WANTED)
-        atomic_store_explicit(&ct_replicas->at_once, MADE_AT_ONCE, memory_order_relaxed);
-    ct_cancel_restore(cancel);
-    errno = saved_errno;
-    wait_while(i, BIT(MAKING));
+    return atomic_load_explicit(&ct_replicas->at_once, memory_order_relaxed) < MADE_AT_ONCE &&
+           atomic_load_explicit(&ct_replicas->at_once_ns, memory_order_relaxed) < AT_ONCE_NS;
 }
 
+/* With the thread's capture mode relaxed. */
 static void make_at_once(CUgraphExec exec)
 {
     uint32_t i = ct_replica_find(exec);
     struct ct_context *c = ct_context_current();
-    if (i == CT_REPLICAS || !is_only_context(c) ||
-        atomic_fetch_add_explicit(&ct_replicas->at_once, 1, memory_order_relaxed) >= MADE_AT_ONCE)
+    struct ct_thread *t = ct_thread_self();
+    if (i == CT_REPLICAS || !t || !is_only_context(c) || !may_make_at_once())
         return;
+    uint64_t begin = ct_ticks();
     ct_replicas->replica[i].context = c;
-    if (ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_WANTED))
-        wait_for_making(i);
+    if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_MAKING))
+        return;
+    ct_replica_build(i, ct_thread_events(t, c));
+    atomic_fetch_add_explicit(&ct_replicas->at_once, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ct_replicas->at_once_ns, ct_ticks_to_ns(ct_ticks() - begin),
+                              memory_order_relaxed);
 }
 
 void ct_replica_offer(CUgraphExec exec, CUgraph graph)
@@ -166,24 +186,20 @@ void ct_replica_offer(CUgraphExec exec, CUgraph graph)
     if (!ct_relaxed_enter(&mode))
         return;
     ct_replica_lose(offer(exec, graph));
-    ct_relaxed_leave(mode);
     make_at_once(exec);
+    ct_relaxed_leave(mode);
 }
 
-void ct_replica_end_clone(uint32_t i)
+void ct_replica_end(uint32_t i, struct ct_event_cache *cache)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
-    CUgraph copy = r->clone;
-    r->clone = NULL;
-    if (copy)
-        end_copy(copy);
-}
-
-bool ct_replica_take_next(uint32_t i)
-{
-    struct ct_replica *r = &ct_replicas->replica[i];
+    end_clone(i);
+    ct_replica_unmake(&r->body, r->context, cache);
     r->clone = atomic_exchange_explicit(&r->next, NULL, memory_order_relaxed);
-    return r->clone != NULL;
+    bool goes_on = r->clone && !ct_replica_is_dropped(i);
+    if (!goes_on)
+        end_clone(i);
+    ct_replica_set_phase(i, goes_on ? CT_REPLICA_CLONED : CT_REPLICA_OVER);
 }
 
 /* Marks the entry, then looks at its phase; the drain thread does that the other way round. */
@@ -197,7 +213,7 @@ void ct_replica_drop(uint32_t i, enum ct_replica_loss why)
     if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_ENDING) &&
         !ct_replica_go_on(i, CT_REPLICA_WANTED, CT_REPLICA_ENDING))
         return;
-    ct_replica_end_clone(i);
+    end_clone(i);
     ct_replica_set_phase(i, CT_REPLICA_OVER);
 }
 
@@ -214,12 +230,26 @@ void ct_replica_changed(CUgraphExec exec)
         ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
 }
 
+/* One that is not running, where its context is the thread's: the entry is free at once. */
+static void end_at_once(uint32_t i)
+{
+    CUstreamCaptureMode mode;
+    struct ct_thread *t = ct_thread_self();
+    if (!t || ct_replica_phase_of(i) != CT_REPLICA_READY ||
+        ct_replicas->replica[i].context != ct_context_current() || !ct_relaxed_enter(&mode))
+        return;
+    if (ct_replica_go_on(i, CT_REPLICA_READY, CT_REPLICA_ENDING))
+        ct_replica_end(i, ct_thread_events(t, ct_replicas->replica[i].context));
+    ct_relaxed_leave(mode);
+}
+
 void ct_replica_gone(CUgraphExec exec)
 {
     uint32_t i = ct_replica_find(exec);
     if (i == CT_REPLICAS)
         return;
     ct_replica_drop(i, ct_replica_was_replayed(i) ? CT_REPLICA_LOSS_COUNT : CT_REPLICA_LOST_SELDOM);
+    end_at_once(i);
     atomic_store_explicit(&ct_replicas->exec[i], NULL, memory_order_release);
     ct_replica_give_back(i);
 }

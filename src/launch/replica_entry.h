@@ -67,7 +67,8 @@ struct ct_replicas {
     struct ct_replica replica[CT_REPLICAS];
     struct ct_spin lock;         /* for taking a free entry */
     _Atomic uint32_t used;       /* entries that are not FREE */
-    _Atomic uint32_t at_once;    /* graphs whose replica was to be made at instantiation */
+    _Atomic uint32_t at_once;    /* graphs whose replica was made at instantiation, */
+    _Atomic uint64_t at_once_ns; /* and the time that took */
     _Atomic uint64_t rest_until; /* ticks: the budget is used up till then */
     _Atomic uint64_t lost[CT_REPLICA_LOSS_COUNT];
 };
@@ -144,10 +145,14 @@ static inline bool ct_replica_was_replayed(uint32_t i)
 /* Ends an entry's replicas for good. The program's thread that uses the executable graph. */
 void ct_replica_drop(uint32_t i, enum ct_replica_loss why);
 
-/* This and the next: the thread that has the entry. Destroys the clone. */
-void ct_replica_end_clone(uint32_t i);
-/* Makes `next` the clone, of which the next replica is made. False: there is none. */
-bool ct_replica_take_next(uint32_t i);
+/*
+ * Makes the replica of an entry that is MAKING, which the caller has, in its context. Events are
+ * from the caller's cache.
+ */
+void ct_replica_build(uint32_t i, struct ct_event_cache *cache);
+
+/* Ends the replica of one that is ENDING: `next` is the clone then, if the entry goes on. */
+void ct_replica_end(uint32_t i, struct ct_event_cache *cache);
 
 /* Frees an entry that is OVER, once its executable graph has gone. */
 void ct_replica_give_back(uint32_t i);

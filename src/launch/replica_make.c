@@ -15,7 +15,7 @@
 /* Replicas get one in so many of a context's events: brackets need the others. */
 #define EVENTS_SHARE 2
 
-static uint32_t events_in_use[CT_CONTEXTS];
+static _Atomic uint32_t events_in_use[CT_CONTEXTS];
 
 /* ---- graphs without a replica ---- */
 
@@ -70,6 +70,7 @@ enum ct_replica_loss ct_replica_look(CUgraphExec exec, CUgraph graph, unsigned *
 struct making {
     struct ct_replica_body *body;
     struct ct_context *context;
+    struct ct_event_cache *cache;
     struct ct_buffer stops;    /* CUgraphNode: the event node behind each node of the body */
     struct ct_buffer children; /* struct child */
     CUgraphNode first;         /* the event node before all others; NULL: not yet */
@@ -134,15 +135,16 @@ static bool neighbours_of(struct making *m, CUgraphNode of, bool before, struct 
 static bool take_event(struct making *m, uint32_t *event)
 {
     struct ct_context *c = m->context;
-    uint32_t *in_use = &events_in_use[ct_context_index(c)];
+    _Atomic uint32_t *in_use = &events_in_use[ct_context_index(c)];
     uint32_t *kept = ct_buffer_add(&m->body->events, sizeof(*kept));
-    bool is_free = kept && *in_use < c->events.pool[CT_EVENT_TIMED].limit / EVENTS_SHARE;
-    *event = is_free ? ct_event_take(c) : CT_EVENT_NONE;
+    bool is_free = kept && atomic_load_explicit(in_use, memory_order_relaxed) <
+                               c->events.pool[CT_EVENT_TIMED].limit / EVENTS_SHARE;
+    *event = is_free ? ct_cache_take(c, m->cache) : CT_EVENT_NONE;
     if (kept)
         *kept = *event;
     if (*event == CT_EVENT_NONE)
         return fail(m, CT_REPLICA_LOST_EVENTS);
-    ++*in_use;
+    atomic_fetch_add_explicit(in_use, 1, memory_order_relaxed);
     return true;
 }
 
@@ -439,16 +441,16 @@ static void empty(struct ct_buffer *b)
 }
 
 bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, struct ct_context *c,
-                     enum ct_replica_loss *why)
+                     struct ct_event_cache *cache, enum ct_replica_loss *why)
 {
-    struct making m = {.body = b, .context = c, .why = CT_REPLICA_LOSS_COUNT};
+    struct making m = {.body = b, .context = c, .cache = cache, .why = CT_REPLICA_LOSS_COUNT};
     *b = (struct ct_replica_body){.first_event = CT_EVENT_NONE};
     bool ok = make(&m, clone, flags);
     empty(&m.stops);
     empty(&m.children);
     *why = m.why;
     if (!ok)
-        ct_replica_unmake(b, c);
+        ct_replica_unmake(b, c, cache);
     return ok;
 }
 
@@ -456,19 +458,21 @@ void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c)
 {
     const uint32_t *event = (const uint32_t *)(const void *)b->events.data;
     for (size_t i = 0; i < ct_replica_events(b); i++)
-        events_in_use[ct_context_index(c)] -= event[i] != CT_EVENT_NONE;
+        atomic_fetch_sub_explicit(&events_in_use[ct_context_index(c)], event[i] != CT_EVENT_NONE,
+                                  memory_order_relaxed);
     empty(&b->nodes);
     empty(&b->spans);
     empty(&b->events);
     *b = (struct ct_replica_body){0};
 }
 
-void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c)
+void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c,
+                       struct ct_event_cache *cache)
 {
     uint32_t *event = (uint32_t *)(void *)b->events.data;
     for (size_t i = 0; i < ct_replica_events(b); i++)
         if (event[i] != CT_EVENT_NONE)
-            ct_event_give(c, event[i]);
+            ct_cache_give(c, cache, event[i]);
     CUgraphExec exec = b->exec;
     ct_replica_forget(b, c);
     if (exec)

@@ -115,15 +115,17 @@ const char *ct_replica_name(const struct ct_context *c, const struct ct_graph_wo
 enum ct_replica_loss ct_replica_look(CUgraphExec exec, CUgraph graph, unsigned *flags);
 
 /*
- * Drain thread, in the context: makes a replica of a clone that nobody else has. False: there is
- * none, and `b` is empty. *why: the reason for that, or for kernels without times; COUNT: there is
- * no reason, or no kernel that anybody wants. The caller destroys the clone either way.
+ * In the context: makes a replica of a clone that nobody else has, with events from the caller's
+ * cache. False: there is none, and `b` is empty. *why: the reason for that, or for kernels without
+ * times; COUNT: there is no reason, or no kernel that anybody wants. The caller destroys the clone
+ * either way.
  */
 bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, struct ct_context *c,
-                     enum ct_replica_loss *why);
+                     struct ct_event_cache *cache, enum ct_replica_loss *why);
 
-/* Destroys the driver's graph, and gives its events back. Drain thread, in the context. */
-void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c);
+/* Destroys the driver's graph, and gives its events back. In the context. */
+void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c,
+                       struct ct_event_cache *cache);
 
 /* Forgets a replica without a driver call: the context has gone, and its events with it. */
 void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c);

@@ -121,14 +121,14 @@ END_TEST
 START_TEST(too_few_tell_nothing)
 {
     uint32_t row = graph_of("chain");
-    launch(row, 7, WITHOUT_NS);
+    launch(row, 2, WITHOUT_NS);
     replay(row, LAUNCHES, WITHOUT_NS + FEW * ADDED_NS, FEW, 0);
     expect(row, figures.node.bias_ns, figures.node.spread_ns);
     launch(row, 1, WITHOUT_NS);
     expect(row, ADDED_NS + figures.node.gap_ns, figures.node.doubt_ns);
     row = graph_of("seldom");
     launch(row, LAUNCHES, WITHOUT_NS);
-    replay(row, 7, 2 * WITHOUT_NS, FEW, 0);
+    replay(row, 2, 2 * WITHOUT_NS, FEW, 0);
     expect(row, ADDED_NS + figures.node.gap_ns, figures.node.doubt_ns);
 }
 END_TEST

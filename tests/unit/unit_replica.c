@@ -295,7 +295,7 @@ static size_t kernel_between(const struct ct_replica_node *n)
 
 static bool make(struct ct_replica_body *b, enum ct_replica_loss *why)
 {
-    return ct_replica_make(b, (CUgraph)(void *)&g, 0, context, why);
+    return ct_replica_make(b, (CUgraph)(void *)&g, 0, context, &context->events.returned, why);
 }
 
 static bool beside[NODES]; /* by kernel, as the last check() found it */
@@ -326,7 +326,7 @@ static void check(size_t kernels, enum ct_replica_loss expected)
     size_t done = record_of(b.done_event);
     for (size_t i = 0; i < g.nodes; i++)
         ck_assert_msg(i == done || reach[i][done], "%zu is not before the end", i);
-    ct_replica_unmake(&b, context);
+    ct_replica_unmake(&b, context, &context->events.returned);
 }
 
 static size_t nodes_of_type(CUgraphNodeType type)

@@ -15,7 +15,7 @@
 #define COPIED 1024
 #define ROUNDS 40
 #define PAUSE_MS 20
-#define MANY 8
+#define MANY 20
 
 static struct {
     CUcontext context;
@@ -513,6 +513,18 @@ static void line_ahead(void)
     MUST(cuStreamSynchronize(x.s));
 }
 
+/* Behind some graphs that are launched once, as a program does that tries things first. */
+static void line_late(void)
+{
+    for (int i = 0; i < 8; i++) {
+        CUgraphExec exec;
+        MUST(cuGraphInstantiate(&exec, x.g, 0));
+        MUST(cuGraphLaunch(exec, x.s));
+        MUST(cuStreamSynchronize(x.s));
+    }
+    line_ahead();
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
@@ -527,6 +539,7 @@ static const struct {
              {"captured", captured},
              {"line", line},
              {"line_ahead", line_ahead},
+             {"line_late", line_late},
              {"child", child},
              {"many", many},
              {"seldom", seldom},

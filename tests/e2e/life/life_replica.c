@@ -38,9 +38,9 @@ static void check_node(const struct ct_summary *s, const char *kernel, uint64_t 
 {
     struct node_sum sum = nodes_of(s, kernel);
     ck_assert_uint_ge(sum.timed, FEWEST);
-    ck_assert_uint_ge(sum.min_ns, ns - 1 - ns / 500);
-    ck_assert_uint_le(sum.max_ns, ns + 1 + ns / 500);
-    ck_assert_uint_le(sum.total_ns, sum.timed * (ns + 1 + ns / 500));
+    ck_assert_uint_ge(sum.min_ns, ns - 10);
+    ck_assert_uint_le(sum.max_ns, ns + 10);
+    ck_assert_uint_le(sum.total_ns, sum.timed * (ns + 10));
 }
 
 static uint64_t noted(const struct ct_summary *s, const char *words)
@@ -176,18 +176,19 @@ START_TEST(any_cost_of_event_nodes)
 }
 END_TEST
 
-/* Where all launches are queued before the first is through. */
+/* Where all launches are queued before the first is through; also of a graph that comes late. */
 START_TEST(launches_that_are_queued_at_once)
 {
     struct ct_summary s;
     play_scene(
         &s,
-        (struct stage_scene){.argv = {"replica", "line_ahead"},
+        (struct stage_scene){.argv = {"replica", _i ? "line_late" : "line_ahead"},
                              .env = {"CUTRACE_GRAPH_NODES=on", KERNELS,
                                      "CUDASIM_GRAPH_EVENT_NS=2000", "CUDASIM_LATENCY_US=20000"}},
         false);
     ck_assert_uint_ge(nodes_of(&s, "d").timed, 96);
-    check_line(&s);
+    if (!_i)
+        check_line(&s);
     ct_summary_free(&s);
 }
 END_TEST
@@ -468,7 +469,7 @@ int main(void)
     tcase_add_loop_test(t, times_are_the_devices, 0, 6);
     tcase_add_loop_test(t, any_cost_of_event_nodes, 0, 9);
     tcase_add_test(t, no_longer_than_the_graph);
-    tcase_add_test(t, launches_that_are_queued_at_once);
+    tcase_add_loop_test(t, launches_that_are_queued_at_once, 0, 2);
     tcase_add_test(t, some_launches_only);
     tcase_add_test(t, calibration_leaves_them);
     tcase_add_test(t, a_budget_is_kept);
