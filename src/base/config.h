@@ -39,6 +39,7 @@ struct ct_config {
     uint32_t budget_ppm;  /* the share of the run time for timing; 0: no limit */
     uint32_t events;      /* most events per context */
     uint32_t graph_nodes; /* time the kernels in graphs at one launch in this many; 0: never */
+    bool graph_nodes_auto; /* that within bounds (launch/replica_limit.h) */
     uint32_t exit_timeout_s;
     const char *kernels; /* list of patterns, NULL: all */
     const char *devices; /* list of ordinals, NULL: all */

@@ -2,14 +2,14 @@
 #include "drain/replica_step.h"
 
 #include "base/config.h"
-#include "counts/sample.h"
+#include "counts/row.h"
 #include "drain/harvest.h"
 #include "drain/node_time.h"
 #include "launch/replica_entry.h"
 #include "system/clock.h"
 
-/* Event nodes may have one part in so many of a budget. */
-#define BUDGET_SHARE 4
+/* With auto, graphs that take less of the GPU's time than one part in so many have no replica. */
+#define MATTERS_ONE_IN 100
 /* The cost of event nodes for each kernel, on a device whose figure no table has. */
 #define UNKNOWN_NODE_NS 4000
 
@@ -17,20 +17,13 @@
 
 static CT_PROCESS uint32_t running; /* replicas, after the last round */
 
-/* No replica is launched until the budget has as much as the event nodes of this one have cost. */
+/* No replica is launched until there is room for as much as the event nodes of this one cost. */
 static void rest(const struct ct_replica *r)
 {
-    if (!ct_sample_policy()->budget_ppm)
-        return;
     uint32_t bias_ns = ct_device(r->context->device)->calibration->node.bias_ns;
     size_t count;
     ct_replica_nodes(&r->body, &count);
-    uint64_t cost_ns = count * (bias_ns ? bias_ns : UNKNOWN_NODE_NS);
-    uint64_t rest_ns = cost_ns * BUDGET_SHARE * 1000000 / ct_sample_policy()->budget_ppm;
-    uint64_t until = atomic_load_explicit(&ct_replicas->rest_until, memory_order_relaxed);
-    atomic_store_explicit(&ct_replicas->rest_until,
-                          ct_max(ct_ticks(), until) + ct_ns_to_ticks(rest_ns),
-                          memory_order_relaxed);
+    ct_replicas_rest(count * (bias_ns ? bias_ns : UNKNOWN_NODE_NS));
 }
 
 static bool elapsed(const struct ct_replica *r, uint32_t from, uint32_t to, uint64_t *ns)
@@ -215,13 +208,26 @@ static bool look_at_running(uint32_t i)
     return result != CUDA_ERROR_NOT_READY;
 }
 
+/* Timed operations alone are known so far. */
+static bool matters(uint32_t i)
+{
+    const struct ct_row *row = ct_row(ct_replicas->replica[i].row);
+    uint64_t all_ns = 0;
+    if (!ct_config.graph_nodes_auto)
+        return true;
+    for (uint32_t k = 0; k < ct_rows_count(); k++)
+        all_ns += ct_row(k)->device == row->device ? ct_row(k)->time.total_ns : 0;
+    return row->time.total_ns && row->time.total_ns >= all_ns / MATTERS_ONE_IN;
+}
+
 /* Gives an entry back, which needs no context. Whether there is work in the context. */
 static bool tidy(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_OVER && !atomic_load_explicit(&ct_replicas->exec[i], memory_order_acquire))
         ct_replica_give_back(i);
-    return p == CT_REPLICA_WANTED || ct_replica_runs_in(p) ||
-           (p == CT_REPLICA_READY && (ct_replica_is_dropped(i) || ct_replica_is_outdated(i)));
+    bool goes = ct_replica_is_dropped(i) || ct_replica_is_outdated(i) || ct_replicas_are_stopped();
+    return p == CT_REPLICA_WANTED ? matters(i)
+                                  : ct_replica_runs_in(p) || (p == CT_REPLICA_READY && goes);
 }
 
 static void unmake(uint32_t i)

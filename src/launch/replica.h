@@ -51,6 +51,12 @@ void ct_replicas_unloaded(void);
 /* Whether a launch is to be the replica's; the stream is known to allow a launch. */
 bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s);
 
+/*
+ * A call of the program's has failed for lack of memory. True: replicas had some, and have given it
+ * back, so that the call may be made once more. There will be no replicas any more.
+ */
+bool ct_replicas_give_up(CUresult result);
+
 uint64_t ct_replicas_lost(enum ct_replica_loss why);
 
 #endif

@@ -123,7 +123,7 @@ void ct_replica_build(uint32_t i, struct ct_event_cache *cache)
     struct ct_replica *r = &ct_replicas->replica[i];
     enum ct_replica_loss why = CT_REPLICA_LOSS_COUNT;
     bool made = false;
-    if (!atomic_load(&ct_replicas->dropped[i]))
+    if (!atomic_load(&ct_replicas->dropped[i]) && !ct_replicas_are_stopped())
         made = ct_replica_make(&r->body, r->clone, r->flags, r->context, cache, &why);
     if (!made)
         end_clone(i);
@@ -180,7 +180,7 @@ static void make_at_once(CUgraphExec exec)
 void ct_replica_offer(CUgraphExec exec, CUgraph graph)
 {
     CUstreamCaptureMode mode;
-    if (!ct_replicas_are_on || !exec || !graph)
+    if (!ct_replicas_are_on || !exec || !graph || ct_replicas_are_stopped())
         return;
     ct_replica_gone(exec); /* an older executable graph with this handle */
     if (!ct_relaxed_enter(&mode))

@@ -8,7 +8,9 @@
 
 #include <stdatomic.h>
 
+#include "base/config.h"
 #include "launch/replica.h"
+#include "launch/replica_limit.h"
 #include "system/spin.h"
 
 #define CT_REPLICA_WAYS 8 /* executable graphs whose handles meet in one set */
@@ -69,7 +71,6 @@ struct ct_replicas {
     _Atomic uint32_t used;       /* entries that are not FREE */
     _Atomic uint32_t at_once;    /* graphs whose replica was made at instantiation, */
     _Atomic uint64_t at_once_ns; /* and the time that took */
-    _Atomic uint64_t rest_until; /* ticks: the budget is used up till then */
     _Atomic uint64_t lost[CT_REPLICA_LOSS_COUNT];
 };
 
@@ -79,6 +80,8 @@ static inline void ct_replica_lose(enum ct_replica_loss why)
 {
     if (why != CT_REPLICA_LOSS_COUNT)
         atomic_fetch_add_explicit(&ct_replicas->lost[why], 1, memory_order_relaxed);
+    if (why == CT_REPLICA_LOST_REFUSED && ct_config.graph_nodes_auto)
+        ct_replicas_stop();
 }
 
 static inline uint32_t ct_replica_first_way(CUgraphExec exec)

@@ -58,7 +58,7 @@ static void count_launch(uint32_t i, const struct ct_stream *s)
     ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_WANTED);
 }
 
-static bool replay(uint32_t i, const struct ct_bracket *b, CUstream s)
+static bool replay(uint32_t i, CUstream s)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
     if (!ct_replica_go_on(i, CT_REPLICA_READY, CT_REPLICA_LAUNCHING))
@@ -68,8 +68,6 @@ static bool replay(uint32_t i, const struct ct_bracket *b, CUstream s)
         ct_replica_set_phase(i, CT_REPLICA_READY);
         return false;
     }
-    r->row = b->row;
-    r->launched_in = b->stream->id;
     r->steady = r->moved <= r->launches / MOVED_ONE_IN;
     atomic_fetch_add_explicit(&r->replayed, 1, memory_order_relaxed);
     r->due = r->launches + distance(r);
@@ -82,8 +80,13 @@ bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w)
     uint32_t i = ct_replica_find(w->graph);
     if (i == CT_REPLICAS || is_captured(b))
         return false;
+    if (b->state != CT_BRACKET_OFF && !ct_replica_may_run(i)) {
+        const struct ct_stream *s = stream_of(b);
+        ct_replicas->replica[i].row = b->row;
+        ct_replicas->replica[i].launched_in = s ? s->id : 0;
+    }
     bool made = b->state == CT_BRACKET_LOST && b->loss == CT_LOSS_INSIDE;
-    if (made && !(made = replay(i, b, w->stream)))
+    if (made && !(made = replay(i, w->stream)))
         b->loss = CT_LOSS_EVENT_ERROR;
     if (!made && ct_replica_may_run(i))
         wait_for_replica(&ct_replicas->replica[i], stream_of(b), w->stream);

@@ -5,6 +5,7 @@
 #include "containers/intern.h"
 #include "counts/filter.h"
 #include "counts/row.h"
+#include "launch/replica_limit.h"
 #include "system/mem.h"
 #include "time/op.h"
 #include "work/graph.h"
@@ -206,7 +207,7 @@ static bool span_of(const struct making *m, CUgraphNode node, struct ct_replica_
     return children != 0;
 }
 
-/* What a node waits for that has these neighbours. */
+/* The nodes that one with these neighbours waits for. */
 static bool look_before(struct making *m, const struct level *l, const struct ct_graph_nodes *from,
                         struct ct_replica_before *b)
 {
@@ -423,6 +424,15 @@ static bool add_end(struct making *m, CUgraph g)
     return ok;
 }
 
+static bool reserve(struct making *m, CUgraph clone)
+{
+    size_t nodes = 0;
+    if (!is_done(m, CT_ASK(cuGraphGetNodes, clone, NULL, &nodes)))
+        return false;
+    m->body->bytes = ct_replica_reserve(ct_max(nodes, 2 * (size_t)count_nodes(m)));
+    return m->body->bytes || fail(m, CT_REPLICA_LOST_LIMIT);
+}
+
 static bool make(struct making *m, CUgraph clone, unsigned flags)
 {
     struct ct_context *c = m->context;
@@ -430,7 +440,7 @@ static bool make(struct making *m, CUgraph clone, unsigned flags)
         return false;
     if (!m->body->nodes.len_bytes)
         return false;
-    return add_first(m, clone) && add_end(m, clone) &&
+    return add_first(m, clone) && add_end(m, clone) && reserve(m, clone) &&
            is_done(m, CT_ASK_IN(c, cuGraphInstantiateWithFlags, &m->body->exec, clone, flags));
 }
 
@@ -460,6 +470,7 @@ void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c)
     for (size_t i = 0; i < ct_replica_events(b); i++)
         atomic_fetch_sub_explicit(&events_in_use[ct_context_index(c)], event[i] != CT_EVENT_NONE,
                                   memory_order_relaxed);
+    ct_replica_release(b->bytes);
     empty(&b->nodes);
     empty(&b->spans);
     empty(&b->events);

@@ -33,6 +33,10 @@
       "Graphs whose kernels have no times of their own: a module was unloaded too early")          \
     X(EVENTS, "Graphs whose kernels have no times of their own: too few events (CUTRACE_EVENTS)")  \
     X(SELDOM, "Graphs whose kernels have no times of their own: they were launched too seldom")    \
+    X(LIMIT, "Graphs whose kernels have no times of their own: copies of them would take more "    \
+             "than 64 MiB")                                                                        \
+    X(GIVEN_UP,                                                                                    \
+      "Kernels in graphs have no more times of their own: the program needed the memory")          \
     X(REFUSED, "Graphs whose kernels have no times of their own: the driver refused a copy")       \
     X(MANY, "Graphs whose kernels have no times of their own: there are too many")
 
@@ -76,6 +80,7 @@ struct ct_replica_body {
     CUgraphExec exec;
     uint32_t first_event; /* before all work, as done_event is behind it */
     uint32_t done_event;
+    uint64_t bytes;          /* reserved for it (replica_limit.h) */
     bool own_end;            /* done_event is no stop, but behind several */
     struct ct_buffer nodes;  /* struct ct_replica_node: those that are timed */
     struct ct_buffer spans;  /* struct ct_replica_span */

@@ -73,7 +73,8 @@ static bool set_BUDGET(const char *s)
 
 static bool set_GRAPH_NODES(const char *s)
 {
-    ct_config.graph_nodes = ct_streq(s, "on") ? GRAPH_NODES_EVERY : 0;
+    ct_config.graph_nodes_auto = ct_streq(s, "auto");
+    ct_config.graph_nodes = ct_streq(s, "on") || ct_config.graph_nodes_auto ? GRAPH_NODES_EVERY : 0;
     return ct_config.graph_nodes || ct_streq(s, "off") ||
            read_number(s, 1, 1000000, &ct_config.graph_nodes);
 }

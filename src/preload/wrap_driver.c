@@ -171,7 +171,9 @@ static inline struct ct_hook hook_of(struct ct_thread *t, CUstream null_stream, 
         bool ct_clock = ct_due; \
         GIVEN(OPEN_##kind, ) \
         const uint64_t ct_t0 = ct_clock ? ct_ticks() : 0; \
-        const CUresult ct_r = GIVEN(INSTEAD_##kind, ct_f(CT_ARGS(__VA_ARGS__))); \
+        CUresult ct_first = GIVEN(INSTEAD_##kind, ct_f(CT_ARGS(__VA_ARGS__))); \
+        const CUresult ct_r = ct_unlikely(ct_first != CUDA_SUCCESS) && ct_replicas_give_up(ct_first) \
+            ? ct_f(CT_ARGS(__VA_ARGS__)) : ct_first; \
         const uint64_t ct_t1 = ct_clock ? ct_ticks() : 0; \
         GIVEN(CLOSE_##kind, CLOSE_WORK) \
         ct_t->driver_depth--; \

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
+#include "launch/replica.h"
 #include "launch/replica_make.h"
 #include "state/context.h"
 
@@ -235,7 +236,9 @@ static void set_up(void)
     FAKE(cuGraphExecGetFlags, fake_flags);
     FAKE(cuFuncGetName, fake_name);
     FAKE(cuEventCreate, fake_event);
+    ct_config.graph_nodes = 1;
     ck_assert(ct_contexts_init());
+    ck_assert(ct_replicas_init());
     context = ct_context_get((CUcontext)(void *)events);
     ck_assert_ptr_nonnull(context);
     g.nodes = g.edges = 0;

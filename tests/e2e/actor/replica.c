@@ -513,6 +513,22 @@ static void line_ahead(void)
     MUST(cuStreamSynchronize(x.s));
 }
 
+/* By the way of the runtime; the device may have no room the first time that it is asked. */
+static void allocating(void)
+{
+    CUdeviceptr p;
+    CUdriverProcAddressQueryResult found;
+    union {
+        void *address;
+        CUresult (*call)(CUdeviceptr *, size_t);
+    } allocate;
+    MUST(cuGetProcAddress("cuMemAlloc", &allocate.address, 12000, 0, &found));
+    warm_up();
+    launch_many(5);
+    actor_say("allocate", allocate.call(&p, COPIED));
+    launch_many(5);
+}
+
 /* Behind some graphs that are launched once, as a program does that tries things first. */
 static void line_late(void)
 {
@@ -540,6 +556,7 @@ static const struct {
              {"line", line},
              {"line_ahead", line_ahead},
              {"line_late", line_late},
+             {"allocating", allocating},
              {"child", child},
              {"many", many},
              {"seldom", seldom},

@@ -34,13 +34,18 @@ static struct node_sum nodes_of(const struct ct_summary *s, const char *kernel)
 }
 
 /* The stamps of the simulated device are floats of milliseconds, and launches differ a little. */
-static void check_node(const struct ct_summary *s, const char *kernel, uint64_t ns)
+static void check_node_at(const struct ct_summary *s, const char *kernel, uint64_t ns)
 {
     struct node_sum sum = nodes_of(s, kernel);
-    ck_assert_uint_ge(sum.timed, FEWEST);
     ck_assert_uint_ge(sum.min_ns, ns - 10);
     ck_assert_uint_le(sum.max_ns, ns + 10);
     ck_assert_uint_le(sum.total_ns, sum.timed * (ns + 10));
+}
+
+static void check_node(const struct ct_summary *s, const char *kernel, uint64_t ns)
+{
+    ck_assert_uint_ge(nodes_of(s, kernel).timed, FEWEST);
+    check_node_at(s, kernel, ns);
 }
 
 static uint64_t noted(const struct ct_summary *s, const char *words)
@@ -226,6 +231,53 @@ START_TEST(calibration_leaves_them)
     ck_assert_int_eq(r.status, 0);
     stage_profile(&s, "summary.bin");
     check_nodes(&s);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+/* Within the bounds of auto: times at once, and of few launches. */
+START_TEST(a_share_is_kept)
+{
+    struct ct_summary s;
+    play_scene(&s,
+               (struct stage_scene){.argv = {"replica", "plain"},
+                                    .env = {"CUTRACE_GRAPH_NODES=auto", KERNELS}},
+               false);
+    check_node_at(&s, "a", 5000);
+    ck_assert_uint_ge(nodes_of(&s, "a").timed, 1);
+    ck_assert_uint_lt(nodes_of(&s, "a").timed, 43 / 2);
+    ct_summary_free(&s);
+}
+END_TEST
+
+/* Off at the first refusal, and the profile says so. */
+START_TEST(a_refusal_ends_it)
+{
+    struct ct_summary s;
+    play_scene(&s,
+               (struct stage_scene){.argv = {"replica", "many"},
+                                    .env = {"CUTRACE_GRAPH_NODES=auto", KERNELS,
+                                            "CUDASIM_FAIL=cutrace/cuGraphAddEventRecordNode:1"}},
+               false);
+    ck_assert_uint_eq(nodes_of(&s, NULL).timed, 0);
+    ck_assert_uint_eq(noted(&s, "the driver refused a copy"), 1);
+    ct_summary_free(&s);
+}
+END_TEST
+
+/* Memory that a replica has is the program's when it needs it. */
+START_TEST(memory_is_given_up)
+{
+    struct ct_summary s;
+    struct stage_run r = PLAY(.argv = {"replica", "allocating"},
+                              .env = {EACH, KERNELS, "CUDASIM_FAIL=cuMemAlloc_v2:2:2"});
+    ck_assert_int_eq(r.status, 0);
+    ck_assert_msg(strstr(r.out, "allocate = 0"), "%.900s", r.out);
+    stage_profile(&s, "summary.bin");
+    ck_assert_uint_eq(noted(&s, "the program needed the memory"), 1);
+    ck_assert_uint_ge(nodes_of(&s, "a").timed, 1);
+    ck_assert_uint_le(nodes_of(&s, "a").timed, 8);
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -473,6 +525,9 @@ int main(void)
     tcase_add_test(t, some_launches_only);
     tcase_add_test(t, calibration_leaves_them);
     tcase_add_test(t, a_budget_is_kept);
+    tcase_add_test(t, a_share_is_kept);
+    tcase_add_test(t, a_refusal_ends_it);
+    tcase_add_test(t, memory_is_given_up);
     tcase_add_loop_test(t, streams_change, 0, 2);
     tcase_add_test(t, kernels_change);
     tcase_add_test(t, replicas_follow);
