@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "launch/replica_entry.h"
+#include "launch/replica_sync.h"
 #include "state/thread.h"
 #include "system/cancel.h"
 #include "time/gpu_clock.h"
@@ -36,7 +37,8 @@ bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s)
         return false;
     const struct ct_replica *r = &ct_replicas->replica[i];
     return r->launches >= r->due && s->id == r->stream_id && ct_context(s->context) == r->context &&
-           !ct_replicas_are_resting() && !ct_replicas_are_stopped();
+           !r->stale && ct_replica_is_synced(r) && !ct_replicas_are_resting() &&
+           !ct_replicas_are_stopped();
 }
 
 /* ---- memory that the program needs ---- */

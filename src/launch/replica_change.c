@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "launch/replica_entry.h"
+#include "launch/replica_sync.h"
 #include "state/thread.h"
 #include "system/cancel.h"
 #include "system/clock.h"
@@ -340,7 +341,6 @@ static bool change_replica(struct ct_replica *r, const struct change *c)
     CUgraph next = atomic_load_explicit(&r->next, memory_order_relaxed);
     if (next)
         return change_clone(next, c);
-    r->was_off |= !c->params && !c->on;
     if (!find_in_clone(r->clone, c, &mine) || !change_exec(r->body.exec, mine, c))
         return false;
     note_change(r, mine, c);
@@ -368,7 +368,12 @@ static bool follow(uint32_t i, const struct change *c)
 static void change(CUgraphExec exec, const struct change *c)
 {
     uint32_t i = ct_replica_find(exec);
-    if (i < CT_REPLICAS && !ct_replica_is_dropped(i) && !follow(i, c))
+    if (i == CT_REPLICAS || ct_replica_is_dropped(i))
+        return;
+    ct_replicas->replica[i].was_off |= !c->params && !c->on;
+    if (ct_replicas->replica[i].stale || (c->params && !ct_replica_sync_set(i, c->node)))
+        return;
+    if (!follow(i, c))
         ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
 }
 
@@ -408,7 +413,8 @@ static bool renew(uint32_t i, CUgraph copy)
         atomic_store_explicit(&r->next, copy, memory_order_relaxed);
     else
         r->clone = copy;
-    r->launches = r->due = 0;
+    r->launches = r->due = r->updated = 0;
+    r->sync = (struct ct_replica_sync){0};
     ct_replica_set_phase(i, is_made ? phase : CT_REPLICA_CLONED);
     return true;
 }
@@ -424,16 +430,73 @@ static enum ct_replica_loss update(uint32_t i, CUgraphExec exec, CUgraph graph)
     return CT_REPLICA_LOST_CHANGED;
 }
 
-/*
- * A program that updates before each launch is not to pay for a clone each time; and no manual
- * tells whether an update leaves nodes off that were off.
- */
-static bool is_worth_it(uint32_t i)
+/* A launch will be in the context that the thread has. The caller has the entry. */
+static bool make_anew(uint32_t i, CUgraph copy, enum ct_replica_phase phase, struct ct_thread *t)
 {
-    const struct ct_replica *r = &ct_replicas->replica[i];
-    return r->launches >= CT_REPLICA_LAUNCHES_BEFORE && !r->was_off;
+    struct ct_replica *r = &ct_replicas->replica[i];
+    struct ct_event_cache *cache = ct_thread_events(t, r->context);
+    if (phase == CT_REPLICA_READY) {
+        CUgraph before = atomic_exchange_explicit(&r->next, copy, memory_order_relaxed);
+        if (before)
+            end_copy(before);
+        ct_replica_set_phase(i, CT_REPLICA_ENDING);
+        ct_replica_end(i, cache);
+    } else {
+        end_clone(i);
+        r->clone = copy;
+        ct_replica_set_phase(i, CT_REPLICA_CLONED);
+    }
+    if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_MAKING))
+        return false;
+    ct_replica_build(i, cache);
+    return ct_replica_phase_of(i) == CT_REPLICA_READY;
 }
 
+/* An update in so many times of what the last one has cost makes the replica anew. */
+#define ROUND_SHARE 200
+
+/*
+ * A program that updates before each launch does not pay for a replica each time. In between there
+ * is none for what it launches.
+ */
+static enum ct_replica_loss update_in_round(uint32_t i, CUgraphExec exec, CUgraph graph)
+{
+    CUgraph copy;
+    unsigned flags;
+    enum ct_replica_phase phase;
+    struct ct_replica *r = &ct_replicas->replica[i];
+    struct ct_thread *t = ct_thread_self();
+    struct ct_context *c = ct_context_current();
+    uint64_t begin = ct_ticks();
+    r->stale = true;
+    r->updated = r->launches;
+    if (!t || begin < r->round_at || ct_replica_may_run(i) || !is_only_context(c))
+        return CT_REPLICA_LOSS_COUNT;
+    enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
+    if (why != CT_REPLICA_LOSS_COUNT)
+        return why;
+    if (!take(i, &phase) || phase == CT_REPLICA_RUNNING) {
+        end_copy(copy);
+        return CT_REPLICA_LOST_CHANGED;
+    }
+    r->context = c;
+    r->stale = !make_anew(i, copy, phase, t);
+    r->due = r->launches;
+    r->sync = (struct ct_replica_sync){0};
+    r->round_at = ct_ticks() + ROUND_SHARE * (ct_ticks() - begin);
+    return CT_REPLICA_LOSS_COUNT;
+}
+
+static enum ct_replica_loss follow_update(uint32_t i, CUgraphExec exec, CUgraph graph)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    if (r->launches - r->updated < CT_REPLICA_LAUNCHES_BEFORE)
+        return update_in_round(i, exec, graph);
+    r->stale = false;
+    return update(i, exec, graph);
+}
+
+/* No manual tells whether an update leaves nodes off that were off. */
 void ct_replica_updated(CUgraphExec exec, CUgraph graph)
 {
     uint32_t i = ct_replica_find(exec);
@@ -441,8 +504,8 @@ void ct_replica_updated(CUgraphExec exec, CUgraph graph)
     enum ct_replica_loss why = CT_REPLICA_LOST_CHANGED;
     if (i == CT_REPLICAS || ct_replica_is_dropped(i) || ct_replica_phase_of(i) == CT_REPLICA_OVER)
         return;
-    if (is_worth_it(i) && ct_relaxed_enter(&mode)) {
-        why = update(i, exec, graph);
+    if (!ct_replicas->replica[i].was_off && ct_relaxed_enter(&mode)) {
+        why = follow_update(i, exec, graph);
         ct_relaxed_leave(mode);
     }
     if (why != CT_REPLICA_LOSS_COUNT)

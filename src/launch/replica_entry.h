@@ -41,6 +41,19 @@ struct ct_replica_run {
     uint64_t asked_ticks; /* when its node was last looked for */
 };
 
+/* Parameters that nodes have got before launches (replica_sync.h). */
+struct ct_replica_sync {
+    uint64_t launch;       /* the launch before which there were the last ones */
+    uint64_t nodes;        /* a sum that tells which nodes these were */
+    uint64_t missed_nodes; /* those that the replica misses */
+    uint32_t in_a_row;     /* launches with some before them */
+    uint32_t failed;
+    bool any;
+    bool in_round; /* the last ones were followed */
+    bool missed;
+    bool mixed; /* it misses those of different nodes */
+};
+
 struct ct_replica {
     /* The launching thread's. */
     uint64_t launches;
@@ -49,10 +62,15 @@ struct ct_replica {
     uint64_t stream_id;        /* the stream of the launch before; 0: not known */
     uint64_t moved;            /* launches in another stream, which may have waited for that one */
     uint64_t random;
+    uint64_t updated;     /* launches when it was last updated */
+    uint64_t round_at;    /* ticks: when it may be made anew in an update */
+    bool stale;           /* the executable graph has been updated, and the replica was not */
     uint32_t row;         /* the graph's */
     uint64_t launched_in; /* the stream that the replica was launched in last, while it runs */
     bool was_off;         /* some node was off, ever */
     bool steady; /* by the replica's launch few others had moved: they take what the graph takes */
+
+    struct ct_replica_sync sync;
     struct ct_replica_run run;
 
     struct ct_context *context; /* known from WANTED on */

@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/random.h"
 #include "launch/replica_entry.h"
+#include "launch/replica_sync.h"
 #include "state/capture.h"
 
 /* The replica's first launches are every other one of the graph's, later ones one in N. */
@@ -49,6 +50,8 @@ static bool is_captured(const struct ct_bracket *b)
 static void count_launch(uint32_t i, const struct ct_stream *s)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
+    if (!ct_replica_sync_launched(r))
+        ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
     r->moved += r->launches && r->stream_id != (s ? s->id : 0);
     r->stream_id = s ? s->id : 0;
     if (++r->launches < CT_REPLICA_LAUNCHES_BEFORE || !s ||

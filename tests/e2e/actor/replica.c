@@ -207,7 +207,7 @@ static void capture_all(void)
     y.kernel = nodes[0], y.set = nodes[1], y.copy = nodes[2], y.call = nodes[3];
 }
 
-static void set_each(int to)
+static void set_all(int to)
 {
     CUDA_MEMSET_NODE_PARAMS set = {
         .dst = x.p, .value = 1 + (unsigned)to, .elementSize = 1, .width = COPIED, .height = 1};
@@ -248,12 +248,12 @@ static void sets(void)
     capture_all();
     MUST(cuGraphInstantiate(&x.exec, x.g, 0));
     launch_and_check(0, 1);
-    set_each(1);
+    set_all(1);
     launch_and_check(1, 15);
-    set_each(2);
+    set_all(2);
     launch_and_check(2, 10);
     MUST(cuGraphLaunch(x.exec, x.s));
-    set_each(3);
+    set_all(3);
     MUST(cuStreamSynchronize(x.s));
     launch_and_check(3, 10);
 }
@@ -336,6 +336,14 @@ static void updated_each(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
         update(x.g);
+        launch_many(1);
+    }
+}
+
+static void set_each(void)
+{
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        actor_set_kernel(x.exec, first_kernel(), i % 2 ? "a" : "e");
         launch_many(1);
     }
 }
@@ -565,6 +573,7 @@ static const struct {
              {"switched_early", switched_early},
              {"updated", updated},
              {"updated_each", updated_each},
+             {"set_each", set_each},
              {"updated_early", updated_early}};
 
 int actor_replica(int argc, char **argv)
