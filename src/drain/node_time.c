@@ -13,6 +13,8 @@
  */
 #define LEAST_LAUNCHES 8
 #define LEAST_KERNELS 16
+/* A single launch without event nodes may have waited. */
+#define LEAST_WITHOUT 3
 
 /* Time that event nodes have added to graphs, whose way leads through so many of them. */
 struct added {
@@ -195,7 +197,8 @@ void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t least, uint6
 static bool is_enough(uint64_t launches, uint64_t replicas, uint64_t kernels)
 {
     uint64_t fewer = ct_min(launches, replicas);
-    return fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS);
+    return launches >= LEAST_WITHOUT &&
+           (fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS));
 }
 
 /*

@@ -6,7 +6,6 @@
 
 #include "base/config.h"
 #include "launch/replica_entry.h"
-#include "launch/replica_sync.h"
 #include "state/thread.h"
 #include "system/cancel.h"
 #include "time/gpu_clock.h"

@@ -36,6 +36,8 @@ void ct_replica_offer(CUgraphExec exec, CUgraph graph);
  * replica is dropped. Parameters of kernels, copies, sets and host functions can be followed.
  */
 void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p);
+/* Likewise, a child graph. */
+void ct_replica_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child);
 void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
 
 /* The program has updated an executable graph: the replica is made anew, if that is rare. */

@@ -271,10 +271,11 @@ void ct_replicas_unloaded(void)
 
 /* ---- changes of nodes ---- */
 
-/* A change of a node by the program: new parameters, or, without any, a switch on or off. */
+/* A change of a node by the program: parameters, a child graph, or else a switch on or off. */
 struct change {
     CUgraphNode node; /* of the program's graph */
     CUgraphNodeParams *params;
+    CUgraph child;
     bool on;
 };
 
@@ -301,6 +302,8 @@ static bool find_in_clone(CUgraph clone, const struct change *c, CUgraphNode *mi
 static bool change_clone(CUgraph clone, const struct change *c)
 {
     CUgraphNode mine;
+    if (c->child)
+        return false;
     if (!c->params)
         return c->on;
     return find_in_clone(clone, c, &mine) && CT_HAS(cuGraphNodeSetParams) &&
@@ -335,12 +338,27 @@ static void note_change(struct ct_replica *r, CUgraphNode mine, const struct cha
     n->changed = atomic_load_explicit(&r->replayed, memory_order_relaxed);
 }
 
+/* The child graph is the program's: a copy of it has event nodes. */
+static bool change_child(struct ct_replica *r, CUgraphNode mine, const struct change *c)
+{
+    CUgraph copy;
+    if (CT_REAL(cuGraphClone)(&copy, c->child) != CUDA_SUCCESS)
+        return false;
+    ct_node_stacks_copied(copy, c->child, 0);
+    bool ok = ct_replica_set_child(&r->body, mine, copy, r->context,
+                                   atomic_load_explicit(&r->replayed, memory_order_relaxed));
+    end_copy(copy);
+    return ok;
+}
+
 static bool change_replica(struct ct_replica *r, const struct change *c)
 {
     CUgraphNode mine;
     CUgraph next = atomic_load_explicit(&r->next, memory_order_relaxed);
     if (next)
         return change_clone(next, c);
+    if (c->child)
+        return find_in_clone(r->clone, c, &mine) && change_child(r, mine, c);
     if (!find_in_clone(r->clone, c, &mine) || !change_exec(r->body.exec, mine, c))
         return false;
     note_change(r, mine, c);
@@ -370,8 +388,9 @@ static void change(CUgraphExec exec, const struct change *c)
     uint32_t i = ct_replica_find(exec);
     if (i == CT_REPLICAS || ct_replica_is_dropped(i))
         return;
-    ct_replicas->replica[i].was_off |= !c->params && !c->on;
-    if (ct_replicas->replica[i].stale || (c->params && !ct_replica_sync_set(i, c->node)))
+    bool is_switch = !c->params && !c->child;
+    ct_replicas->replica[i].was_off |= is_switch && !c->on;
+    if (ct_replicas->replica[i].stale || (!is_switch && !ct_replica_sync_set(i, c->node)))
         return;
     if (!follow(i, c))
         ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
@@ -389,6 +408,11 @@ void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *
     default:
         ct_replica_changed(exec);
     }
+}
+
+void ct_replica_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    change(exec, &(struct change){.node = node, .child = child});
 }
 
 void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
@@ -470,7 +494,7 @@ static enum ct_replica_loss update_in_round(uint32_t i, CUgraphExec exec, CUgrap
     uint64_t begin = ct_ticks();
     r->stale = true;
     r->updated = r->launches;
-    if (!t || begin < r->round_at || ct_replica_may_run(i) || !is_only_context(c))
+    if (!t || !r->stream_id || begin < r->round_at || ct_replica_may_run(i) || !is_only_context(c))
         return CT_REPLICA_LOSS_COUNT;
     enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
     if (why != CT_REPLICA_LOSS_COUNT)

@@ -147,6 +147,21 @@ static inline bool ct_replica_is_outdated(uint32_t i)
     return atomic_load_explicit(&ct_replicas->replica[i].next, memory_order_relaxed) != NULL;
 }
 
+/* Whether nodes have got parameters since the launch before. */
+static inline bool ct_replica_has_sets(const struct ct_replica *r)
+{
+    return r->sync.any && r->sync.launch == r->launches;
+}
+
+/* Whether the replica does what the program's executable graph does. The launching thread. */
+static inline bool ct_replica_is_synced(const struct ct_replica *r)
+{
+    const struct ct_replica_sync *s = &r->sync;
+    if (ct_replica_has_sets(r) && !s->in_round)
+        return false;
+    return !s->missed || (ct_replica_has_sets(r) && !s->mixed && s->nodes == s->missed_nodes);
+}
+
 /* False: another thread was first. */
 static inline bool ct_replica_go_on(uint32_t i, uint32_t from, enum ct_replica_phase to)
 {

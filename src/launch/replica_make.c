@@ -72,16 +72,11 @@ struct making {
     struct ct_replica_body *body;
     struct ct_context *context;
     struct ct_event_cache *cache;
-    struct ct_buffer stops;    /* CUgraphNode: the event node behind each node of the body */
-    struct ct_buffer children; /* struct child */
-    CUgraphNode first;         /* the event node before all others; NULL: not yet */
+    struct ct_buffer stops; /* CUgraphNode: the event node behind each node of the body */
+    const uint32_t *given;  /* events to take instead of new ones; NULL: new ones */
+    size_t given_count;
+    CUgraphNode first; /* the event node before all others; NULL: not yet */
     enum ct_replica_loss why;
-};
-
-/* A child graph's node, and the body's nodes in it. */
-struct child {
-    CUgraphNode node;
-    struct ct_replica_span span;
 };
 
 /* A graph whose nodes are gone through in the driver's order. */
@@ -135,6 +130,10 @@ static bool neighbours_of(struct making *m, CUgraphNode of, bool before, struct 
 /* An event of the context's pool, the body's from here on. */
 static bool take_event(struct making *m, uint32_t *event)
 {
+    if (m->given) {
+        *event = m->given_count ? *m->given++ : CT_EVENT_NONE;
+        return m->given_count-- || fail(m, CT_REPLICA_LOST_CHANGED);
+    }
     struct ct_context *c = m->context;
     _Atomic uint32_t *in_use = &events_in_use[ct_context_index(c)];
     uint32_t *kept = ct_buffer_add(&m->body->events, sizeof(*kept));
@@ -195,15 +194,15 @@ static uint32_t stop_event_at(const struct making *m, CUgraphNode node)
 static bool span_of(const struct making *m, CUgraphNode node, struct ct_replica_span *span)
 {
     uint32_t i = stopped_by(m, node);
-    const struct child *c = (const struct child *)(const void *)m->children.data;
-    size_t children = m->children.len_bytes / sizeof(*c);
+    const struct ct_replica_child *c = (const void *)m->body->children.data;
+    size_t children = m->body->children.len_bytes / sizeof(*c);
     *span = (struct ct_replica_span){i, i + 1};
     if (i != CT_REPLICA_NO_NODE)
         return true;
     while (children && c->node != node)
         c++, children--;
     if (children)
-        *span = c->span;
+        *span = c->nodes;
     return children != 0;
 }
 
@@ -326,13 +325,14 @@ static bool add_child(struct making *m, const struct level *l, CUgraphNode node,
                       const struct ct_graph_nodes *from)
 {
     struct level inside = {.graph = ct_graph_child(node), .depth = l->depth + 1, .beside = beside};
-    uint32_t first = count_nodes(m);
+    uint32_t first = count_nodes(m), event = (uint32_t)ct_replica_events(m->body);
     if (!look_before(m, l, from, &inside.before) || !add_all(m, inside))
         return false;
-    struct child *c = ct_buffer_add(&m->children, sizeof(*c));
+    struct ct_replica_child *c = ct_buffer_add(&m->body->children, sizeof(*c));
     if (!c)
         return fail(m, CT_REPLICA_LOST_REFUSED);
-    *c = (struct child){node, {first, count_nodes(m)}};
+    *c = (struct ct_replica_child){
+        node, {first, count_nodes(m)}, {event, (uint32_t)ct_replica_events(m->body)}};
     return true;
 }
 
@@ -457,10 +457,58 @@ bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, s
     *b = (struct ct_replica_body){.first_event = CT_EVENT_NONE};
     bool ok = make(&m, clone, flags);
     empty(&m.stops);
-    empty(&m.children);
     *why = m.why;
     if (!ok)
         ct_replica_unmake(b, c, cache);
+    return ok;
+}
+
+static const struct ct_replica_child *find_child(const struct ct_replica_body *b, CUgraphNode node)
+{
+    const struct ct_replica_child *c = (const void *)b->children.data;
+    size_t count = b->children.len_bytes / sizeof(*c);
+    while (count && c->node != node)
+        c++, count--;
+    return count ? c : NULL;
+}
+
+/* Names and stacks of the nodes that were made anew. False: they are not the same nodes. */
+static bool take_names(struct ct_replica_body *b, const struct ct_replica_child *c,
+                       const struct making *m, uint32_t launch)
+{
+    size_t count;
+    const struct ct_replica_node *from = ct_replica_nodes(m->body, &count);
+    struct ct_replica_node *to = (struct ct_replica_node *)(void *)b->nodes.data + c->nodes.first;
+    bool same = count == c->nodes.end - c->nodes.first && !m->given_count;
+    for (size_t i = 0; same && i < count; i++) {
+        same = from[i].stop_event == to[i].stop_event;
+        if (from[i].name != to[i].name)
+            to[i].changed = launch;
+        to[i].name = from[i].name;
+        to[i].stack = from[i].stack;
+    }
+    return same;
+}
+
+bool ct_replica_set_child(struct ct_replica_body *b, CUgraphNode node, CUgraph graph,
+                          struct ct_context *c, uint32_t launch)
+{
+    const struct ct_replica_child *child = find_child(b, node);
+    struct ct_replica_body made = {.first_event = CT_EVENT_NONE};
+    if (!child || !CT_HAS(cuGraphExecChildGraphNodeSetParams))
+        return false;
+    struct making m = {.body = &made,
+                       .context = c,
+                       .given =
+                           (const uint32_t *)(const void *)b->events.data + child->events.first,
+                       .given_count = child->events.end - child->events.first,
+                       .why = CT_REPLICA_LOSS_COUNT};
+    bool ok =
+        add_all(&m, (struct level){.graph = graph, .depth = 1}) &&
+        take_names(b, child, &m, launch) &&
+        CT_ASK_IN(c, cuGraphExecChildGraphNodeSetParams, b->exec, node, graph) == CUDA_SUCCESS;
+    empty(&m.stops);
+    ct_replica_forget(&made, c);
     return ok;
 }
 
@@ -473,6 +521,7 @@ void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c)
     ct_replica_release(b->bytes);
     empty(&b->nodes);
     empty(&b->spans);
+    empty(&b->children);
     empty(&b->events);
     *b = (struct ct_replica_body){0};
 }

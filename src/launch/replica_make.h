@@ -76,15 +76,23 @@ struct ct_replica_node {
 
 #define CT_REPLICA_NO_NODE UINT32_MAX
 
+/* A child graph's node in the clone, and the body's nodes and events in it. */
+struct ct_replica_child {
+    CUgraphNode node;
+    struct ct_replica_span nodes;
+    struct ct_replica_span events;
+};
+
 struct ct_replica_body {
     CUgraphExec exec;
     uint32_t first_event; /* before all work, as done_event is behind it */
     uint32_t done_event;
-    uint64_t bytes;          /* reserved for it (replica_limit.h) */
-    bool own_end;            /* done_event is no stop, but behind several */
-    struct ct_buffer nodes;  /* struct ct_replica_node: those that are timed */
-    struct ct_buffer spans;  /* struct ct_replica_span */
-    struct ct_buffer events; /* uint32_t: all that were taken */
+    uint64_t bytes;            /* reserved for it (replica_limit.h) */
+    bool own_end;              /* done_event is no stop, but behind several */
+    struct ct_buffer nodes;    /* struct ct_replica_node: those that are timed */
+    struct ct_buffer spans;    /* struct ct_replica_span */
+    struct ct_buffer children; /* struct ct_replica_child */
+    struct ct_buffer events;   /* uint32_t: all that were taken */
 };
 
 static inline const struct ct_replica_node *ct_replica_nodes(const struct ct_replica_body *b,
@@ -127,6 +135,13 @@ enum ct_replica_loss ct_replica_look(CUgraphExec exec, CUgraph graph, unsigned *
  */
 bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, struct ct_context *c,
                      struct ct_event_cache *cache, enum ct_replica_loss *why);
+
+/*
+ * Gives a child graph's node of the body the work of `graph`, which is the caller's: its nodes have
+ * the event nodes that those before had. The program's thread. False: it is not known, or refused.
+ */
+bool ct_replica_set_child(struct ct_replica_body *b, CUgraphNode node, CUgraph graph,
+                          struct ct_context *c, uint32_t launch);
 
 /* Destroys the driver's graph, and gives its events back. In the context. */
 void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c,

@@ -33,23 +33,10 @@ static void begin(uint32_t i, struct ct_replica *r)
 bool ct_replica_sync_set(uint32_t i, CUgraphNode node)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
-    if (!r->sync.any || r->sync.launch != r->launches)
+    if (!ct_replica_has_sets(r))
         begin(i, r);
     r->sync.nodes += hash(node);
     return r->sync.in_round;
-}
-
-static bool has_sets(const struct ct_replica *r)
-{
-    return r->sync.any && r->sync.launch == r->launches;
-}
-
-bool ct_replica_is_synced(const struct ct_replica *r)
-{
-    const struct ct_replica_sync *s = &r->sync;
-    if (has_sets(r) && !s->in_round)
-        return false;
-    return !s->missed || (has_sets(r) && !s->mixed && s->nodes == s->missed_nodes);
 }
 
 bool ct_replica_sync_launched(struct ct_replica *r)
@@ -58,7 +45,7 @@ bool ct_replica_sync_launched(struct ct_replica *r)
     if (ct_replica_is_synced(r)) {
         s->missed = s->mixed = false;
         s->failed = 0;
-    } else if (has_sets(r) && !s->in_round) {
+    } else if (ct_replica_has_sets(r) && !s->in_round) {
         s->mixed |= s->missed && s->nodes != s->missed_nodes;
         s->missed_nodes = s->nodes;
         s->missed = true;

@@ -14,9 +14,6 @@
 /* A node is about to get parameters: whether the replica's has to get them as well. */
 bool ct_replica_sync_set(uint32_t i, CUgraphNode node);
 
-/* Whether the replica does what the program's executable graph does. */
-bool ct_replica_is_synced(const struct ct_replica *r);
-
 /* A launch has been made; r->launches does not count it yet. False: it will never be synced. */
 bool ct_replica_sync_launched(struct ct_replica *r);
 

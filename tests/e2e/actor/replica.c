@@ -348,6 +348,21 @@ static void set_each(void)
     }
 }
 
+/* As JAX does it with the work of libraries: another child graph before each launch. */
+static void child_each(void)
+{
+    CUgraph g, inner[] = {capture("a"), capture("e")};
+    CUgraphNode node;
+    MUST(cuGraphExecDestroy(x.exec));
+    MUST(cuGraphCreate(&g, 0));
+    MUST(cuGraphAddChildGraphNode(&node, g, NULL, 0, x.g));
+    MUST(cuGraphInstantiate(&x.exec, g, 0));
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        MUST(cuGraphExecChildGraphNodeSetParams(x.exec, node, inner[i % 2]));
+        launch_many(1);
+    }
+}
+
 /* Before there is a replica, and twice before there is another one. */
 static void updated_early(void)
 {
@@ -574,6 +589,7 @@ static const struct {
              {"updated", updated},
              {"updated_each", updated_each},
              {"set_each", set_each},
+             {"child_each", child_each},
              {"updated_early", updated_early}};
 
 int actor_replica(int argc, char **argv)

@@ -30,11 +30,11 @@ static const struct call calls[] = {
 
 /*
  * Called only where the driver does not have a newer form, for Python's stacks (stacks.sh), or for
- * graphs behind a process's first ones (life_replica).
+ * child graphs that are set (life_replica).
  */
 static const char *const elsewhere[] = {"cuDeviceGetUuid", "cuEventElapsedTime",
                                         "cuStreamGetCaptureInfo_v2", "cuStreamGetCaptureInfo_v3",
-                                        "cuGraphNodeSetParams"};
+                                        "cuGraphExecChildGraphNodeSetParams"};
 
 static bool is_elsewhere(const char *name)
 {

@@ -423,8 +423,8 @@ END_TEST
 START_TEST(parameters_are_frequent)
 {
     struct ct_summary s;
-    play_scene(&s, (struct stage_scene){.argv = {"replica", "set_each"}, .env = {EACH, KERNELS}},
-               false);
+    const char *kind = _i ? "child_each" : "set_each";
+    play_scene(&s, (struct stage_scene){.argv = {"replica", kind}, .env = {EACH, KERNELS}}, false);
     ck_assert_uint_ge(nodes_of(&s, "a").timed, FEWEST);
     ck_assert_uint_ge(nodes_of(&s, "e").timed, FEWEST);
     check_node_at(&s, "a", 5000);
@@ -538,7 +538,7 @@ int main(void)
     tcase_add_test(t, graphs_are_updated);
     tcase_add_test(t, graphs_are_updated_early);
     tcase_add_test(t, updates_are_frequent);
-    tcase_add_test(t, parameters_are_frequent);
+    tcase_add_loop_test(t, parameters_are_frequent, 0, 2);
     tcase_add_test(t, contexts_go);
     tcase_add_test(t, the_profile_says_why_not);
     tcase_add_test(t, conditions_are_left_alone);

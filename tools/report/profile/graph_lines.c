@@ -56,7 +56,7 @@ static uint64_t add_nodes(struct inside *in, const struct ct_line *graph, uint64
     for (size_t i = 0; i < ct_merge_content_count(in->m, graph->content); i++) {
         struct ct_file_node node = ct_merge_node(in->m, graph->row, i);
         uint64_t runs = ct_merge_product(node.count, graph->calls);
-        if (in->o->raw || !graph->timed)
+        if (in->o->raw)
             node.timed = 0;
         struct ct_line *line = line_of(in, &node);
         ct_merge_add_to(&line->calls, runs);
@@ -72,6 +72,8 @@ static uint64_t add_nodes(struct inside *in, const struct ct_line *graph, uint64
 
 static void take_out(struct ct_line *graph, uint64_t ns, uint64_t doubt_ns)
 {
+    if (!graph->timed)
+        return;
     graph->total_ns -= ct_min(graph->total_ns, ns);
     graph->avg_ns = graph->total_ns / graph->calls;
     graph->min_ns = UINT64_MAX;
