@@ -197,8 +197,7 @@ void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t least, uint6
 static bool is_enough(uint64_t launches, uint64_t replicas, uint64_t kernels)
 {
     uint64_t fewer = ct_min(launches, replicas);
-    return launches >= LEAST_WITHOUT &&
-           (fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS));
+    return fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS);
 }
 
 /*
@@ -226,7 +225,8 @@ static struct added added_to(const struct whole *g)
 {
     uint64_t without_ns;
     const struct ct_row *r = ct_row(g->row);
-    if (!is_enough(r->timed, g->replicas, g->most) || !usual_of(r, &without_ns))
+    if (r->timed < LEAST_WITHOUT || !is_enough(r->timed, g->replicas, g->most) ||
+        !usual_of(r, &without_ns))
         return (struct added){0};
     without_ns += ct_device(r->device)->calibration->node.gap_ns;
     return (struct added){(int64_t)g->total_ns - (int64_t)(g->replicas * without_ns), g->least,
