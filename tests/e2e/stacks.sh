@@ -103,8 +103,8 @@ check_graphs() {
     profiled env "$@" "$python" "$here/graphs.py" "$dir/truth" || fail "$python graphs.py ends with $?: $(head -3 "$dir/on.err")"
     [ -s "$dir/on.err" ] && fail "$python says: $(head -3 "$dir/on.err")"
     "$report" lines --format csv "$dir/on.bin" >"$dir/lines" 2>/dev/null
-    "$report" summary --format csv "$dir/on.bin" 2>/dev/null | sed '/^$/,$d' >"$dir/summary"
-    python3 "$here/sums.py" "$dir/on" "$dir/lines" "$dir/summary" 0 || fail "$python: sums of graphs $*"
+    "$report" graphs --format csv "$dir/on.bin" 2>/dev/null | sed '/^$/,$d' >"$dir/graphs"
+    python3 "$here/sums.py" "$dir/on" "$dir/lines" "$dir/graphs" 0 || fail "$python: sums of graphs $*"
     "$report" --format collapsed "$dir/on.bin" >"$dir/collapsed" 2>/dev/null
     python3 "$here/compare.py" "$dir/truth" "$dir/collapsed" || fail "$python: stacks in graphs $*"
     "$report" merge -o "$dir/merged.bin" "$dir/on.bin" 2>/dev/null
@@ -193,7 +193,7 @@ for code in 1 901 999; do
 done
 check_graphs "$python" CUTRACE_GRAPH_NODES=1 CUDASIM_KERNELS=many=3000,other=9000
 times=$(awk -F, '$7 == "\"lines\"" { print $3 }' "$dir/lines" | sort | tr '\n' ' ')
-[ "$times" = "0 180000 180000 60000 " ] || fail "kernels that were captured took: $times"
+[[ $times =~ ^180000\ 180000\ (19|20)[0-9]{3}\ 60000\ $ ]] || fail "kernels that were captured took: $times"
 check_trace "$python"
 export CUTRACE_SAMPLE=4
 check_sums "$python" 80

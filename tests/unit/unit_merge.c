@@ -189,9 +189,9 @@ START_TEST(samples_add_up)
     ck_assert_double_eq_tol(ct_view_line_half_ns(&v.lines[0]), 24.495 * 1.984, 0.01);
     ck_assert_double_eq_tol(ct_view_half_ns(&v), 24.495 * 1.984, 0.01);
     ct_view_free(&v);
-    expect_line((struct ct_options){0}, "======== Time and Avg of 1 row are estimates from a "
-                                        "sample: all times together +-2.1%, the row +-2.1% (95% "
-                                        "intervals)\n");
+    expect_line((struct ct_options){0},
+                "======== 3 of 21 calls of 1 row timed, known to +-2.1%, all times "
+                "together to +-2.1% (95% intervals); Min and Max are of the timed\n");
 }
 END_TEST
 

@@ -39,7 +39,7 @@ words '--demangling' --dem
 words 'gpu gpu,api gpu,api,memory' --trace g
 words 'gpu gpu,api gpu,api,memory' --trace = g
 words 'gpu api gpu,api gpu,api,memory' --trace =
-words 'off on' --graph-nodes =
+words 'off on auto' --graph-nodes =
 words 'on off' --profile-child-processes = o
 words 'ms' -u m
 words 'ms' --csv --normalized-time-unit = m
