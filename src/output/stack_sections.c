@@ -28,8 +28,9 @@ static void add_line(uint32_t i)
         l->same_function == i ? add_string(l->function) : text.function[l->same_function];
     struct ct_file_line f = {.file = text.file[i], .function = text.function[i], .line = l->line};
     ct_image_append(CT_SECTION_LINES, &f, sizeof(f));
-    struct ct_file_address a = {.line = i, .object = l->object - 1, .offset = l->offset};
-    if (l->object)
+    const struct ct_stack_address *at = ct_stack_address(i);
+    struct ct_file_address a = {.line = i, .object = at->object - 1, .offset = at->offset};
+    if (at->object)
         ct_image_append(CT_SECTION_ADDRESSES, &a, sizeof(a));
 }
 

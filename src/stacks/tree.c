@@ -22,6 +22,7 @@ struct tree {
     _Atomic uint16_t line_slots[3][SLOTS_FOR(CT_STACK_LINES)];
     _Atomic uint16_t module_slots[3][SLOTS_FOR(CT_STACK_MODULES)];
     struct ct_stack_line line[CT_STACK_LINES];
+    struct ct_stack_address address[CT_STACK_LINES]; /* without native code never written */
     struct ct_stack_node node[CT_STACK_NODES + 1];
     struct ct_stack_module module[CT_STACK_MODULES + 1];
     uint64_t ends[CT_STACK_NODES / 64 + 1]; /* a bit for each node that is a stack */
@@ -89,11 +90,17 @@ static const char *copy(const char *text)
     return ct_intern(text, bytes);
 }
 
+struct place {
+    struct ct_stack_line line;
+    struct ct_stack_address address;
+};
+
 static bool is_line(uint32_t number, const void *key)
 {
-    const struct ct_stack_line *l = &tree->line[number - 1], *k = key;
-    return l->file == k->file && l->function == k->function && l->line == k->line &&
-           l->object == k->object;
+    const struct ct_stack_line *l = &tree->line[number - 1];
+    const struct place *k = key;
+    return l->file == k->line.file && l->function == k->line.function && l->line == k->line.line &&
+           tree->address[number - 1].object == k->address.object;
 }
 
 static bool has_file(uint32_t number, const void *file)
@@ -116,38 +123,41 @@ static uint16_t first_with(const struct index *x, bool (*has)(uint32_t, const vo
     return (uint16_t)(number_in(slot) - 1);
 }
 
-static uint32_t add_line(uint64_t hash, const struct ct_stack_line *l)
+static uint32_t add_line(uint64_t hash, const struct place *p)
 {
-    _Atomic uint16_t *slot = slot_of(&lines, hash, is_line, l);
+    _Atomic uint16_t *slot = slot_of(&lines, hash, is_line, p);
     uint32_t i = atomic_load_explicit(&line_count, memory_order_relaxed);
     if (number_in(slot))
         return number_in(slot) - 1;
     if (i == CT_STACK_LINES)
         return UINT32_MAX;
     struct ct_stack_line *to = &tree->line[i];
-    *to = *l;
-    to->same_file = first_with(&files, has_file, l->file, i);
-    to->same_function = first_with(&functions, has_function, l->function, i);
+    *to = p->line;
+    if (p->address.object)
+        tree->address[i] = p->address;
+    to->same_file = first_with(&files, has_file, to->file, i);
+    to->same_function = first_with(&functions, has_function, to->function, i);
     atomic_store_explicit(&line_count, i + 1, memory_order_release);
     put(slot, i + 1);
     return i;
 }
 
-static uint32_t add_texts(struct ct_stack_line l)
+static uint32_t add_texts(struct place p)
 {
-    size_t bytes = ct_strlen(l.file) + ct_strlen(l.function) + 2;
+    struct ct_stack_line *l = &p.line;
+    size_t bytes = ct_strlen(l->file) + ct_strlen(l->function) + 2;
     if (atomic_load_explicit(&text_bytes, memory_order_relaxed) + bytes > CT_STACK_ALL_TEXT_BYTES)
         return UINT32_MAX;
-    l.file = copy(l.file);
-    l.function = copy(l.function);
-    if (!l.file || !l.function)
+    l->file = copy(l->file);
+    l->function = copy(l->function);
+    if (!l->file || !l->function)
         return UINT32_MAX;
-    uint64_t hash = (uint64_t)(uintptr_t)l.file * 0x9e3779b97f4a7c15u ^
-                    (uint64_t)(uintptr_t)l.function * 0xc2b2ae3d27d4eb4fu ^
-                    (l.line + ((uint64_t)l.object << 32)) * 0x165667b19e3779f9u;
+    uint64_t hash = (uint64_t)(uintptr_t)l->file * 0x9e3779b97f4a7c15u ^
+                    (uint64_t)(uintptr_t)l->function * 0xc2b2ae3d27d4eb4fu ^
+                    (l->line + ((uint64_t)p.address.object << 32)) * 0x165667b19e3779f9u;
     ct_spin_lock(&lock);
     uint32_t before = atomic_load_explicit(&line_count, memory_order_relaxed);
-    uint32_t i = add_line(hash, &l);
+    uint32_t i = add_line(hash, &p);
     bool is_new = atomic_load_explicit(&line_count, memory_order_relaxed) != before;
     ct_spin_unlock(&lock);
     if (is_new)
@@ -157,7 +167,7 @@ static uint32_t add_texts(struct ct_stack_line l)
 
 uint32_t ct_stack_line_add(const char *file, const char *function, uint32_t line)
 {
-    return add_texts((struct ct_stack_line){.file = file, .function = function, .line = line});
+    return add_texts((struct place){{.file = file, .function = function, .line = line}, {0}});
 }
 
 uint32_t ct_stack_address_add(uint32_t object, const char *path, uint64_t offset)
@@ -171,8 +181,8 @@ uint32_t ct_stack_address_add(uint32_t object, const char *path, uint64_t offset
         for (unsigned i = 0; i <= shift; i += 4)
             ct_text_add_char(&text, "0123456789abcdef"[offset >> (shift - i) & 15]);
     }
-    return add_texts((struct ct_stack_line){
-        .file = path, .function = function, .object = object, .offset = offset});
+    return add_texts(
+        (struct place){{.file = path, .function = function}, {.object = object, .offset = offset}});
 }
 
 /* ---- nodes ---- */
@@ -340,6 +350,11 @@ uint32_t ct_stack_nodes(void)
 const struct ct_stack_line *ct_stack_line(uint32_t i)
 {
     return &tree->line[i];
+}
+
+const struct ct_stack_address *ct_stack_address(uint32_t i)
+{
+    return &tree->address[i];
 }
 
 const struct ct_stack_node *ct_stack_node(uint32_t node)

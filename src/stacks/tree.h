@@ -29,10 +29,14 @@ struct ct_stack_line {
     const char *file;
     const char *function;
     uint32_t line;          /* 0: not known */
-    uint32_t object;        /* number (native.h); 0: it is of Python */
-    uint64_t offset;        /* address in that object */
     uint16_t same_file;     /* the first that has this file; itself, mostly, or an earlier one */
     uint16_t same_function; /* likewise */
+};
+
+/* Where native code is. */
+struct ct_stack_address {
+    uint32_t object; /* number (native.h); 0: the line is of Python */
+    uint64_t offset; /* address in that object */
 };
 
 struct ct_stack_node {
@@ -78,7 +82,8 @@ uint32_t ct_stack_lines(void);
 uint32_t ct_stack_modules(void);
 uint32_t ct_stack_nodes(void);
 const struct ct_stack_line *ct_stack_line(uint32_t i);
-const struct ct_stack_node *ct_stack_node(uint32_t node); /* from 1 to ct_stack_nodes() */
+const struct ct_stack_address *ct_stack_address(uint32_t i); /* of the same line */
+const struct ct_stack_node *ct_stack_node(uint32_t node);    /* from 1 to ct_stack_nodes() */
 const struct ct_stack_module *ct_stack_module(uint32_t module);
 
 #endif

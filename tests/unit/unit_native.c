@@ -240,8 +240,8 @@ START_TEST(addresses_are_lines_of_objects)
     ck_assert_uint_ne(a, b);
     ck_assert_str_eq(ct_stack_line(a)->function, "libx.so+0x1a2b0");
     ck_assert_str_eq(ct_stack_line(a)->file, "/lib/libx.so");
-    ck_assert_uint_eq(ct_stack_line(b)->object, 2);
-    ck_assert_uint_eq(ct_stack_line(b)->offset, 0x1a2b0);
+    ck_assert_uint_eq(ct_stack_address(b)->object, 2);
+    ck_assert_uint_eq(ct_stack_address(b)->offset, 0x1a2b0);
     uint32_t none = ct_stack_address_add(3, "", 0);
     ck_assert_str_eq(ct_stack_line(none)->function, "code in no file");
 }
