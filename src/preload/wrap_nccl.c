@@ -23,23 +23,22 @@ static struct ct_thread *enter(void)
 #include "cuda/nccl_api.def"
 
 /*
- * An answer about a communicator that a call has just succeeded with; below 0: there is none. Calls
+ * The number of ranks of a communicator that a call has just succeeded with; 0: not known. Calls
  * that NCCL makes for the answer, NVTX's included, are not the program's.
  */
-static int answer(struct ct_thread *t, ncclCommCount_type *ask, ncclComm_t comm)
+static uint32_t ranks_of(struct ct_thread *t, ncclComm_t comm, const void *caller)
 {
-    int n = -1, saved_errno = errno;
+    int ranks = 0;
+    ncclCommCount_type *ask = (ncclCommCount_type *)ct_nccl_real(CT_ID_ncclCommCount, caller);
     if (!ask)
-        return n;
+        return 0;
+    int saved_errno = errno;
     t->driver_depth++;
-    ncclResult_t r = ask(comm, &n);
+    ncclResult_t r = ask(comm, &ranks);
     t->driver_depth--;
     errno = saved_errno;
-    return r == ncclSuccess ? n : -1;
+    return r == ncclSuccess && ranks > 0 ? (uint32_t)ranks : 0;
 }
-
-#define ANSWER(fn, t, comm, caller)                                                                \
-    answer(t, (ncclCommCount_type *)ct_nccl_real(CT_ID_##fn, caller), comm)
 
 static bool is_failure(ncclResult_t r)
 {
@@ -50,11 +49,8 @@ static void end_operation(struct ct_thread *t, struct ct_collective_call *c, ncc
                           ncclResult_t r, const void *caller)
 {
     bool failed = is_failure(r);
-    if (r == ncclSuccess) { /* a communicator that is not ready yet would complain */
-        int ranks = ANSWER(ncclCommCount, t, comm, caller);
-        c->ranks = ranks > 0 ? (uint32_t)ranks : 0;
-        c->rank = (uint32_t)(ANSWER(ncclCommUserRank, t, comm, caller) + 1);
-    }
+    if (r == ncclSuccess) /* a communicator that is not ready yet would complain */
+        c->ranks = ranks_of(t, comm, caller);
     ct_collective_end(t, c, failed);
 }
 

@@ -15,9 +15,7 @@ work
 stacks
 launch
 managed
-device
 drain
-watch
 output
 service
 preload'

@@ -15,7 +15,7 @@
   const tipOf = (line) => () => ({ title: line.name, pairs: [
     ['Time', units.time(line.total)], ['of GPU time', units.percent(line.percent)],
     ['Calls', units.count(line.calls)], ['Avg', (line.bound ? '≤ ' : line.uncertain ? '~' : '') + units.time(line.avg)],
-    ...(line.min === undefined ? [] : [['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]])] });
+    ['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]] });
 
   const prepare = () => {
     let rank = 0;
@@ -28,11 +28,10 @@
   };
 
   /* Some are there only where the profile has something for them. */
-  const ofTwo = [['changes', 'Changes', compare], ['python', 'Lines', lineChanges],
+  const ofTwo = [['changes', 'Changes', compare], ['python', 'Python', lineChanges],
     ['modules', 'Modules', moduleChanges], ['calls', 'CUDA calls', { create: compare.calls }], ['trust', 'Accuracy', { create: compare.sides }]];
   const ofOne = [
-    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Lines', python], ['timeline', 'Timeline', timeline],
-    ['sensors', 'Devices', sensors],
+    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Python', python], ['timeline', 'Timeline', timeline],
     ['streams', 'Streams', streams], ['copies', 'Copies', copies],
     ['ranks', 'Ranks', ranks],
     ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],

@@ -39,7 +39,6 @@ struct ct_call {
 struct ct_calls {
     struct ct_call *call;
     size_t count;        /* with the root, of which `all` is all that has a stack */
-    double named_ns;     /* of this: from threads that ran no Python, which have a name alone */
     uint64_t graphs;     /* of this: launches of graphs */
     uint64_t inside;     /* runs of their nodes, */
     uint64_t timeless;   /* and those of which there is no time: it is in the graph's */
@@ -68,18 +67,9 @@ void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struc
                    const struct ct_options *o);
 
 /* Whether a file is of Python's own modules, of a package that was installed, or in the
- * interpreter, a header of the system's, or code without lines: -g is for the program's own.
+ * interpreter.
  */
-bool ct_calls_is_library(const char *file, uint32_t line);
-
-/* Adds "function (file:line)", or a thread's name. */
-void ct_calls_line(struct ct_string *out, const struct ct_merged *m, uint32_t line);
-
-/* Whether a line of ct_merged_stacks is the name of a thread that ran no Python. */
-static inline bool ct_calls_is_thread(const struct ct_merged *m, uint32_t line)
-{
-    return !*ct_merge_name(m, m->stacks.lines[line].file);
-}
+bool ct_calls_is_library(const char *file);
 
 /* Adds sentences about the times, a line each. */
 void ct_calls_notes(struct ct_string *out, const struct ct_calls *c);
