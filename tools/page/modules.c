@@ -24,9 +24,8 @@ static void append_side(json_t **column, int first, const struct ct_change_side 
 
 static json_t *short_paths_of(const struct ct_module_pairs *p)
 {
-    size_t size = 0;
     json_t *to = ct_json_array();
-    const char **paths = ct_memory_grow(NULL, &size, p->count + 1, sizeof(*paths));
+    const char **paths = ct_memory_array(p->count, sizeof(*paths));
     for (size_t i = 0; i < p->count; i++) {
         struct ct_string path = {0};
         ct_module_pairs_path(&path, p, i);

@@ -28,6 +28,12 @@ void *ct_memory_grow(void *array, size_t *size, size_t need, size_t element_byte
     return grown;
 }
 
+void *ct_memory_array(size_t count, size_t element_bytes)
+{
+    size_t size = 0;
+    return ct_memory_grow(NULL, &size, count + 1, element_bytes);
+}
+
 void *ct_memory_copy(const void *data, size_t len_bytes)
 {
     void *copy = malloc(len_bytes ? len_bytes : 1);

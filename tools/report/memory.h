@@ -15,6 +15,8 @@ _Noreturn void ct_memory_fail(void);
  * elements are zero.
  */
 void *ct_memory_grow(void *array, size_t *size, size_t need, size_t element_bytes);
+/* An array of so many elements, all zero, and never NULL. */
+void *ct_memory_array(size_t count, size_t element_bytes);
 void *ct_memory_copy(const void *data, size_t len_bytes);
 
 /* A text that grows; data is terminated once something was added. All zero at first. */

@@ -126,40 +126,28 @@ static void put_device(struct ct_sink *sink, const struct ct_merged *m,
 }
 
 /* Headings as in doc/accuracy.md. */
-#define FIGURES                                                                                    \
-    {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},                                                \
-        {"calibration", "Calibration", CT_CELL_TEXT, CT_FOLD_NONE, 0},                             \
-        {"record_ns", "Record", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(4)},                    \
-        {"bias_busy_ns", "Bias", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},                                \
-        {"gap_busy_ns", "Gap", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},                                  \
-        {"submit_ns", "Submit", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},                                 \
-        {"witnesses", "Witnesses", CT_CELL_COUNT, CT_FOLD_NONE, CT_OPTIONAL(5)},                   \
-        {"uncertainty_ns", "Uncertainty", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},                       \
-        {"idle_uncertainty_ns", "Idle uncertainty", CT_CELL_TIME_NS, CT_FOLD_NONE,                 \
-         CT_OPTIONAL(1)},                                                                          \
-        {"copy_floor_ns", "Copy floor", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(2)},            \
-        {"set_floor_ns", "Set floor", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(2)},              \
-        {"bias_ready_ns", "Ready bias", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(3)},            \
-        {"bias_copy_ns", "Copy bias", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(3)},              \
-    {                                                                                              \
-        "bias_wait_ns", "Wait bias", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(3)                 \
-    }
-#define NAME                                                                                       \
-    {                                                                                              \
-        "name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0                                              \
-    }
+static const struct ct_column calibration_columns[] = {
+    {"gpu", "GPU", CT_CELL_COUNT, CT_FOLD_NONE, 0},
+    {"calibration", "Calibration", CT_CELL_TEXT, CT_FOLD_NONE, 0},
+    {"record_ns", "Record", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(4)},
+    {"bias_busy_ns", "Bias", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
+    {"gap_busy_ns", "Gap", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
+    {"submit_ns", "Submit", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
+    {"witnesses", "Witnesses", CT_CELL_COUNT, CT_FOLD_NONE, CT_OPTIONAL(5)},
+    {"uncertainty_ns", "Uncertainty", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
+    {"idle_uncertainty_ns", "Idle uncertainty", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(1)},
+    {"copy_floor_ns", "Copy floor", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(2)},
+    {"set_floor_ns", "Set floor", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(2)},
+    {"bias_ready_ns", "Ready bias", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(3)},
+    {"bias_copy_ns", "Copy bias", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(3)},
+    {"bias_wait_ns", "Wait bias", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(3)},
+    {"name", "Name", CT_CELL_NAME, CT_FOLD_NONE, 0},
+};
+#define CALIBRATION_COLUMNS (sizeof(calibration_columns) / sizeof(calibration_columns[0]))
 
-enum { BESIDE = 14, CALIBRATION_COLUMNS = 15, OLD_COLUMNS };
-
-static const struct ct_column calibration_columns[CALIBRATION_COLUMNS] = {FIGURES, NAME};
-static const struct ct_column old_columns[OLD_COLUMNS] = {
-    FIGURES, {"beside_ns", "Beside", CT_CELL_TIME_NS, CT_FOLD_NONE, CT_OPTIONAL(3)}, NAME};
-
-static const struct ct_relation calibration = {"calibration", "What is taken off brackets",
-                                               calibration_columns, CALIBRATION_COLUMNS};
-/* Files from before 0.2.0 may have one figure more. */
-static const struct ct_relation old_calibration = {"calibration", "What is taken off brackets",
-                                                   old_columns, OLD_COLUMNS};
+/* Files from before 0.2.0 may have one figure more, in front of the name. */
+static const struct ct_column beside_column = {"beside_ns", "Beside", CT_CELL_TIME_NS, CT_FOLD_NONE,
+                                               CT_OPTIONAL(3)};
 
 static bool has_beside(const struct ct_merged *m)
 {
@@ -191,26 +179,26 @@ static void put_calibration(struct ct_sink *sink, const struct ct_merged *m,
     bool measured = d->calibration == CT_CALIBRATION_DEVICE;
     struct ct_string name = {0};
     spell(&name, m, d->name);
-    struct ct_cell cells[OLD_COLUMNS] = {ct_cell_count(d->ordinal),
-                                         ct_cell_text(device->raw ? "none"
-                                                      : measured  ? "device"
-                                                                  : "table"),
-                                         figure(d->record_ns, 0),
-                                         ct_cell_count(d->bias_busy_ns),
-                                         figure(d->gap_busy_ns, UINT32_MAX),
-                                         submit(d),
-                                         figure(d->witnesses, 0),
-                                         ct_cell_count(d->uncertainty_ns),
-                                         figure(d->idle_uncertainty_ns, 0),
-                                         figure(d->copy_floor_ns, 0),
-                                         figure(d->set_floor_ns, 0),
-                                         figure(d->bias_ready_ns, 0),
-                                         figure(d->bias_copy_ns, 0),
-                                         figure(d->bias_wait_ns, 0),
-                                         ct_cell_text(name.data)};
+    struct ct_cell cells[CALIBRATION_COLUMNS + 1] = {ct_cell_count(d->ordinal),
+                                                     ct_cell_text(device->raw ? "none"
+                                                                  : measured  ? "device"
+                                                                              : "table"),
+                                                     figure(d->record_ns, 0),
+                                                     ct_cell_count(d->bias_busy_ns),
+                                                     figure(d->gap_busy_ns, UINT32_MAX),
+                                                     submit(d),
+                                                     figure(d->witnesses, 0),
+                                                     ct_cell_count(d->uncertainty_ns),
+                                                     figure(d->idle_uncertainty_ns, 0),
+                                                     figure(d->copy_floor_ns, 0),
+                                                     figure(d->set_floor_ns, 0),
+                                                     figure(d->bias_ready_ns, 0),
+                                                     figure(d->bias_copy_ns, 0),
+                                                     figure(d->bias_wait_ns, 0),
+                                                     ct_cell_text(name.data)};
     if (has_beside(m)) {
-        cells[BESIDE + 1] = cells[BESIDE];
-        cells[BESIDE] = figure(d->beside_ns, 0);
+        cells[CALIBRATION_COLUMNS] = cells[CALIBRATION_COLUMNS - 1];
+        cells[CALIBRATION_COLUMNS - 1] = figure(d->beside_ns, 0);
     }
     ct_sink_row(sink, cells);
     ct_string_free(&name);
@@ -272,6 +260,20 @@ static void put_notes(const struct ct_input *in, struct ct_sink *sink)
     ct_string_free(&text);
 }
 
+static void put_calibrations(const struct ct_input *in, struct ct_sink *sink)
+{
+    struct ct_column columns[CALIBRATION_COLUMNS + 1];
+    size_t count = CALIBRATION_COLUMNS;
+    memcpy(columns, calibration_columns, sizeof(calibration_columns));
+    if (has_beside(in->m)) {
+        columns[count] = columns[count - 1];
+        columns[count++ - 1] = beside_column;
+    }
+    put_devices(in, sink,
+                &(struct ct_relation){"calibration", "What is taken off brackets", columns, count},
+                put_calibration);
+}
+
 int ct_report_info(const struct ct_input *in, struct ct_sink *sink)
 {
     ct_sink_begin(sink, &processes);
@@ -279,7 +281,7 @@ int ct_report_info(const struct ct_input *in, struct ct_sink *sink)
         put_process(sink, in->m, &in->m->processes[i]);
     ct_sink_end(sink);
     put_devices(in, sink, &devices, put_device);
-    put_devices(in, sink, has_beside(in->m) ? &old_calibration : &calibration, put_calibration);
+    put_calibrations(in, sink);
     put_notes(in, sink);
     return 0;
 }

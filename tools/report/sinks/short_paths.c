@@ -76,12 +76,6 @@ static char *spell(const char *path, const char *tail, int width)
     return out.data;
 }
 
-static void *array(size_t count, size_t element_bytes)
-{
-    size_t size = 0;
-    return ct_memory_grow(NULL, &size, count + 1, element_bytes);
-}
-
 /* By text, the first row that has it. */
 struct firsts {
     struct ct_key_table known;
@@ -99,8 +93,8 @@ static size_t first_of(struct firsts *f, const char *text, size_t row)
 /* Ends that are cut may read alike: paths behind the first get the numbers of their rows. */
 static void number_alike(char **texts, const char *const *paths, size_t count, int width)
 {
-    struct firsts shown = {.row = array(count, sizeof(*shown.row))};
-    struct firsts whole = {.row = array(count, sizeof(*whole.row))};
+    struct firsts shown = {.row = ct_memory_array(count, sizeof(*shown.row))};
+    struct firsts whole = {.row = ct_memory_array(count, sizeof(*whole.row))};
     for (size_t i = 0; i < count; i++) {
         char number[24];
         struct ct_string out = {0};
@@ -123,11 +117,11 @@ char **ct_short_paths(const char *const *paths, size_t count, int width)
 {
     struct shortening s = {.paths = paths,
                            .count = count,
-                           .parts = array(count, sizeof(*s.parts)),
-                           .of = array(count, sizeof(*s.of)),
-                           .first = array(count, sizeof(*s.first)),
-                           .is_shared = array(count, sizeof(*s.is_shared))};
-    char **texts = array(count, sizeof(*texts));
+                           .parts = ct_memory_array(count, sizeof(*s.parts)),
+                           .of = ct_memory_array(count, sizeof(*s.of)),
+                           .first = ct_memory_array(count, sizeof(*s.first)),
+                           .is_shared = ct_memory_array(count, sizeof(*s.is_shared))};
+    char **texts = ct_memory_array(count, sizeof(*texts));
     for (size_t i = 0; i < count; i++)
         s.parts[i] = LEAST_PARTS;
     while (find_shared(&s))

@@ -66,9 +66,7 @@ size_t ct_calls_stack(const struct ct_calls *c, const struct ct_call *call,
 void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struct ct_call *call,
                    const struct ct_options *o);
 
-/* Whether a file is of Python's own modules, of a package that was installed, or in the
- * interpreter.
- */
+/* Whether a file is a module of Python's own, of an installed package, or in the interpreter. */
 bool ct_calls_is_library(const char *file);
 
 /* Adds sentences about the times, a line each. */

@@ -182,8 +182,7 @@ struct texts {
 static void spell_lines(struct texts *t, const struct ct_merged *m, const struct ct_launcher *l,
                         size_t count, int width)
 {
-    size_t size = 0;
-    *t = (struct texts){.at = ct_memory_grow(NULL, &size, count + 1, sizeof(*t->at))};
+    *t = (struct texts){.at = ct_memory_array(count, sizeof(*t->at))};
     for (size_t i = 0; i < count; i++) {
         struct ct_string line = {0};
         spell_line(&line, m, l[i].line, width);
@@ -194,9 +193,8 @@ static void spell_lines(struct texts *t, const struct ct_merged *m, const struct
 }
 
 static void print_row(FILE *out, const struct ct_input *in, const char *share,
-                      const struct texts *lines, const char *line, const char *name)
+                      const struct texts *lines, const char *line, const char *name, bool heading)
 {
-    bool heading = !strcmp(line, "Line");
     const char *color = !in->color ? "" : heading ? CT_TERMINAL_BOLD : CT_TERMINAL_NAME;
     fprintf(out, "%s%10s  %s%*s  %s%s%s\n", heading ? color : "", share, line,
             lines->width - ct_terminal_width(line), "", heading ? "" : color, name,
@@ -213,11 +211,11 @@ static void print_lines(FILE *out, const struct ct_input *in, const struct ct_la
     spell_lines(&lines, in->m, l, count, room / 2);
     lines.width = lines.width > 4 ? lines.width : 4;
     char **shown = ct_short_names_in(names, count, room - (room ? lines.width : 0));
-    print_row(out, in, "Time(%)", &lines, "Line", "Name");
+    print_row(out, in, "Time(%)", &lines, "Line", "Name", true);
     for (size_t i = 0; i < count; i++) {
         char share[32];
         snprintf(share, sizeof(share), "%.2f%%", l[i].percent);
-        print_row(out, in, share, &lines, lines.at[i], room ? shown[i] : names[i]);
+        print_row(out, in, share, &lines, lines.at[i], room ? shown[i] : names[i], false);
     }
     ct_short_names_free(shown, count);
     ct_short_names_free(lines.at, count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/stacks/line_pairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/profile/pairs.h"
@@ -34,12 +35,6 @@ static uint32_t line_count(const struct side *s)
     return s->m->stacks.line_keys.count;
 }
 
-static void *array(size_t count, size_t element_bytes)
-{
-    size_t size = 0;
-    return ct_memory_grow(NULL, &size, count + 1, element_bytes);
-}
-
 /* ---- files ---- */
 
 /* Files of both sides by their paths. */
@@ -67,7 +62,7 @@ struct alike {
 static void pair_files(struct paths *p, int parts)
 {
     struct ct_key_table tails = {0};
-    struct alike *alike = array(p->known.count, sizeof(*alike));
+    struct alike *alike = ct_memory_array(p->known.count, sizeof(*alike));
     for (uint32_t i = 0; i < p->known.count; i++) {
         if (p->as[i] != i || p->in[BEFORE][i] == p->in[AFTER][i])
             continue;
@@ -95,9 +90,9 @@ static const char *file_of(const struct side *s, uint32_t line)
 static void list_files(struct paths *p, const struct pairing *x)
 {
     size_t most = (size_t)line_count(&x->sides[BEFORE]) + line_count(&x->sides[AFTER]);
-    p->as = array(most, sizeof(*p->as));
+    p->as = ct_memory_array(most, sizeof(*p->as));
     for (int side = BEFORE; side < SIDES; side++) {
-        p->in[side] = array(most, sizeof(*p->in[side]));
+        p->in[side] = ct_memory_array(most, sizeof(*p->in[side]));
         for (uint32_t i = 0; i < line_count(&x->sides[side]); i++)
             if (x->sides[side].launches[i])
                 p->in[side][ct_key_table_text(&p->known, file_of(&x->sides[side], i))] = true;
@@ -168,7 +163,7 @@ static int by_number(const void *a, const void *b)
 /* By line, in order. */
 static void sort_traits(struct side *s, const struct ct_key_table *of_lines)
 {
-    uint64_t *all = array(of_lines->count, sizeof(*all));
+    uint64_t *all = ct_memory_array(of_lines->count, sizeof(*all));
     for (uint32_t i = 0; i < of_lines->count; i++) {
         uint32_t key[2];
         memcpy(key, ct_key_table_get(of_lines, i), sizeof(key));
@@ -176,7 +171,7 @@ static void sort_traits(struct side *s, const struct ct_key_table *of_lines)
     }
     if (of_lines->count)
         qsort(all, of_lines->count, sizeof(*all), by_number);
-    s->traits = array(of_lines->count, sizeof(*s->traits));
+    s->traits = ct_memory_array(of_lines->count, sizeof(*s->traits));
     for (uint32_t i = 0, line = 0; line <= line_count(s); line++) {
         s->first[line] = i;
         for (; i < of_lines->count && all[i] >> 32 == line; i++)
@@ -189,7 +184,7 @@ static void list_traits(struct pairing *x, struct side *s)
 {
     const struct ct_call *call = s->calls->call;
     struct ct_key_table of_lines = {0};
-    uint32_t *of_row = array(s->m->row_keys.count, sizeof(*of_row));
+    uint32_t *of_row = ct_memory_array(s->m->row_keys.count, sizeof(*of_row));
     for (size_t i = 1; i < s->calls->count; i++) {
         uint32_t at = call[i].parent;
         if (!call[i].all.count)
@@ -263,7 +258,7 @@ static int by_difference(const void *a, const void *b)
 static int64_t shift_of(const struct alignment *a)
 {
     size_t count = 0, most = 0;
-    int64_t *all = array(a->old * a->new, sizeof(*all)), shift = 0;
+    int64_t *all = ct_memory_array(a->old * a->new, sizeof(*all)), shift = 0;
     for (size_t i = 0; i < a->old; i++)
         for (size_t j = 0; j < a->new; j++)
             all[count++] = (int64_t)a->after[j].line - a->before[i].line;
@@ -286,22 +281,17 @@ static double worth(const struct pairing *x, const struct alignment *a, size_t i
     return likeness(x->sides, a->before[i].index, a->after[j].index) + (moved ? MOVED : 0);
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* In both the order of the lines, so that the sum of their worths is the largest. */
 static void align(struct pairing *x, struct alignment *a)
 {
     size_t wide = a->new + 1, i = 0, j = 0;
-    a->best = array((a->old + 1) * wide, sizeof(*a->best));
+    a->best = ct_memory_array((a->old + 1) * wide, sizeof(*a->best));
     a->shift = shift_of(a);
     for (i = a->old; i-- > 0;)
         for (j = a->new; j-- > 0;)
             a->best[i * wide + j] =
-                larger(larger(a->best[(i + 1) * wide + j], a->best[i * wide + j + 1]),
-                       worth(x, a, i, j) + a->best[(i + 1) * wide + j + 1]);
+                fmax(fmax(a->best[(i + 1) * wide + j], a->best[i * wide + j + 1]),
+                     worth(x, a, i, j) + a->best[(i + 1) * wide + j + 1]);
     for (i = j = 0; i < a->old && j < a->new;) {
         double here = a->best[i * wide + j];
         if (here <= a->best[(i + 1) * wide + j])
@@ -328,23 +318,18 @@ static size_t list_places(const struct pairing *x, struct place *to)
     return count;
 }
 
-static size_t at_most(size_t lines)
-{
-    return lines < MOST_LINES ? lines : MOST_LINES;
-}
-
 static void pair_lines(struct pairing *x)
 {
     size_t most = (size_t)line_count(&x->sides[BEFORE]) + line_count(&x->sides[AFTER]);
-    struct place *p = array(most, sizeof(*p));
+    struct place *p = ct_memory_array(most, sizeof(*p));
     size_t count = list_places(x, p);
     for (size_t from = 0, middle, to; from < count; from = to) {
         for (to = middle = from; to < count && p[to].function == p[from].function; to++)
             middle += !p[to].is_after;
         struct alignment a = {.before = &p[from],
                               .after = &p[middle],
-                              .old = at_most(middle - from),
-                              .new = at_most(to - middle)};
+                              .old = ct_min(middle - from, MOST_LINES),
+                              .new = ct_min(to - middle, MOST_LINES)};
         if (a.old && a.new)
             align(x, &a);
     }
@@ -356,9 +341,9 @@ static void pair_lines(struct pairing *x)
 static void begin_side(struct side *s, const struct ct_line_side *of)
 {
     *s = (struct side){.m = of->m, .calls = of->calls};
-    s->launches = array(line_count(s), sizeof(*s->launches));
-    s->function = array(line_count(s), sizeof(*s->function));
-    s->first = array(line_count(s) + (size_t)1, sizeof(*s->first));
+    s->launches = ct_memory_array(line_count(s), sizeof(*s->launches));
+    s->function = ct_memory_array(line_count(s), sizeof(*s->function));
+    s->first = ct_memory_array(line_count(s) + (size_t)1, sizeof(*s->first));
     for (size_t i = 1; i < s->calls->count; i++)
         if (s->calls->call[i].row == CT_CALL_FRAME && s->calls->call[i].all.count)
             s->launches[s->calls->call[i].line] = true;
@@ -369,7 +354,7 @@ uint32_t *ct_line_pairs(const struct ct_line_side *before, const struct ct_line_
     struct pairing x = {.of_before = NULL};
     begin_side(&x.sides[BEFORE], before);
     begin_side(&x.sides[AFTER], after);
-    x.of_before = array(line_count(&x.sides[BEFORE]), sizeof(*x.of_before));
+    x.of_before = ct_memory_array(line_count(&x.sides[BEFORE]), sizeof(*x.of_before));
     for (uint32_t i = 0; i < line_count(&x.sides[BEFORE]); i++)
         x.of_before[i] = CT_MERGE_NONE;
     name_functions(&x);

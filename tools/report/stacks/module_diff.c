@@ -42,8 +42,7 @@ struct order {
 
 static void put_pairs(struct ct_sink *sink, const struct ct_module_pairs *p)
 {
-    size_t size = 0;
-    struct order *order = ct_memory_grow(NULL, &size, p->count + 1, sizeof(*order));
+    struct order *order = ct_memory_array(p->count, sizeof(*order));
     for (size_t i = 0; i < p->count; i++)
         order[i] = (struct order){p->at[i].change, i};
     qsort(order, p->count, sizeof(*order), ct_change_order);

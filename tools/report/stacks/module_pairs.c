@@ -14,8 +14,7 @@ struct pairing {
 static void add_side(struct pairing *x, const struct ct_merged *m, const struct ct_calls *c,
                      bool is_after)
 {
-    size_t size = 0;
-    uint32_t *pair_of = ct_memory_grow(NULL, &size, c->count, sizeof(*pair_of));
+    uint32_t *pair_of = ct_memory_array(c->count, sizeof(*pair_of));
     for (size_t i = 1; i < c->count; i++) {
         const struct ct_call *call = &c->call[i];
         const struct ct_file_module *f = &m->stacks.modules[call->module];
@@ -43,9 +42,8 @@ static void add_side(struct pairing *x, const struct ct_merged *m, const struct 
 /* As the report of one run has it: a number stands where a type comes more than once. */
 static void find_several(struct pairing *x)
 {
-    size_t size = 0;
     struct ct_key_table places = {0};
-    uint32_t *count = ct_memory_grow(NULL, &size, x->to->count + 1, sizeof(*count));
+    uint32_t *count = ct_memory_array(x->to->count, sizeof(*count));
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < x->to->count; i++) {
             struct ct_module_pair *pair = &x->to->at[i];
@@ -62,11 +60,10 @@ void ct_module_pairs_make(struct ct_module_pairs *p, const struct ct_merged *bef
                           const struct ct_calls *before_calls, const struct ct_merged *after,
                           const struct ct_calls *after_calls)
 {
-    size_t size = 0;
     struct pairing x = {.to = p};
     *p = (struct ct_module_pairs){.is_known = before_calls->call[CT_CALL_ROOT].first &&
                                               after_calls->call[CT_CALL_ROOT].first};
-    p->at = ct_memory_grow(NULL, &size, before_calls->count + after_calls->count, sizeof(*p->at));
+    p->at = ct_memory_array(before_calls->count + after_calls->count, sizeof(*p->at));
     add_side(&x, before, before_calls, false);
     add_side(&x, after, after_calls, true);
     find_several(&x);
