@@ -71,4 +71,9 @@ for part in src include tools; do
     figure "$part: \"what\" in 10,000 words of comments" $((10000 * what / words)) 15
     figure "$part: comments that begin without a noun" "$bad" 0
 done
+
+# Tests that are named where make does not look for them
+for test in $(grep -rhoE 'tests/(unit/unit|e2e/life)_[a-z_0-9]+' tests/*/run tests/*/*.sh doc CONTRIBUTING.md | sort -u); do
+    [ -e "$test.c" ] || [ -e "${test/life_/life/life_}.c" ] || { echo "FAIL: there is no $test"; failed=1; }
+done
 exit $failed

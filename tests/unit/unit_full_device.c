@@ -190,7 +190,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("filled");
+    TCase *tests = tcase_create("full_device");
     tcase_add_test(tests, blocks_wait_for_those_of_kernels_that_fill_the_device);
     tcase_add_test(tests, blocks_of_more_priority_do_not_wait);
     tcase_add_test(tests, how_many_blocks_there_is_room_for);
@@ -199,5 +199,5 @@ int main(void)
     tcase_add_test(tests, a_round_that_settles_nothing_forgets_nothing);
     tcase_add_test(tests, a_kernel_that_comes_again_is_not_remembered);
     tcase_add_test(tests, as_many_as_there_is_room_for);
-    return ct_case_main("filled", tests);
+    return ct_case_main("full_device", tests);
 }
