@@ -14,7 +14,7 @@
 
 /* On a machine that is busy with others things take longer; what is wrong takes seconds. A checked
  * program sleeps for one in its own _exit. */
-#define SOON_S (STAGE_IS_SLOW ? 2.5 : 1.0)
+#define SOON_S (stage_is_slow() ? 2.5 : 1.0)
 
 static const char *const ways[] = {"_exit", "_Exit", "quick_exit"};
 #define WAYS 3

@@ -68,8 +68,8 @@ START_TEST(streams_stay_side_by_side)
     double plain = plain_us(c), ours = 0;
     struct stage_run r;
     struct ct_summary s;
-    STAGE_UNTIL(STAGE_IS_SLOW || ours < 1.15 * plain, r, (ours = took_us(c, false, &r), r));
-    ck_assert(STAGE_IS_SLOW || ours < 1.15 * plain);
+    STAGE_UNTIL(stage_is_slow() || ours < 1.15 * plain, r, (ours = took_us(c, false, &r), r));
+    ck_assert(stage_is_slow() || ours < 1.15 * plain);
     stage_profile(&s, "summary.bin");
     const struct ct_file_row *row = spin(&s);
     ck_assert_uint_eq(calls_of(row), kernels);
@@ -104,8 +104,8 @@ START_TEST(their_times_are_known)
 {
     const struct case_ c = {"turns", "16", "8", "CUTRACE_PRINT=off"};
     struct stage_run r;
-    STAGE_UNTIL(STAGE_IS_SLOW || are_times_known(), r, (took_us(&c, false, &r), r));
-    ck_assert(STAGE_IS_SLOW || are_times_known());
+    STAGE_UNTIL(stage_is_slow() || are_times_known(), r, (took_us(&c, false, &r), r));
+    ck_assert(stage_is_slow() || are_times_known());
     stage_drop(&r);
 }
 END_TEST

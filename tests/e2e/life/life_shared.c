@@ -88,7 +88,7 @@ START_TEST(totals_are_true)
     struct totals t = {0};
     struct stage_run r;
     snprintf(count, sizeof(count), "%d", threads[(size_t)_i / KINDS]);
-    STAGE_UNTIL((t = read_totals(), STAGE_IS_SLOW || is_good(&t)), r,
+    STAGE_UNTIL((t = read_totals(), stage_is_slow() || is_good(&t)), r,
                 PLAY(.argv = {"shared", count, kind},
                      .env = {"CUDASIM_HOST_CLOCK=1", "CUDASIM_TRUTH=truth"}));
     ck_assert_msg(r.status == 0, "%.900s", r.err);
@@ -96,8 +96,8 @@ START_TEST(totals_are_true)
     printf("# %s threads, %s: %.4f of %.3f ms, a row off by %.4f, %" PRIu64 " of %" PRIu64
            " bounds\n",
            count, kind, t.ours_ns / t.truth_ns, t.truth_ns / 1e6, t.worst, t.marked, t.operations);
-    ck_assert_msg(STAGE_IS_SLOW || t.ours_ns <= t.busy_ns, "%.0f ns of %.0f", t.ours_ns, t.busy_ns);
-    ck_assert_msg(STAGE_IS_SLOW || is_good(&t), "%s threads, %s: %.4f, a row off by %.4f", count,
+    ck_assert_msg(stage_is_slow() || t.ours_ns <= t.busy_ns, "%.0f ns of %.0f", t.ours_ns, t.busy_ns);
+    ck_assert_msg(stage_is_slow() || is_good(&t), "%s threads, %s: %.4f, a row off by %.4f", count,
                   kind, t.ours_ns / t.truth_ns, t.worst);
 }
 END_TEST
@@ -178,12 +178,12 @@ START_TEST(no_operation_outlasts_its_wait)
     struct stage_run r;
     uint64_t worst_ns;
     unsigned n = 0;
-    STAGE_UNTIL((n = misplaced(threads[_i], &worst_ns), STAGE_IS_SLOW || !n), r,
+    STAGE_UNTIL((n = misplaced(threads[_i], &worst_ns), stage_is_slow() || !n), r,
                 PLAY(.argv = {"shared", count, "long"},
                      .env = {"CUDASIM_HOST_CLOCK=1", "CUTRACE_TRACE=1"}));
     ck_assert_msg(r.status == 0, "%.900s", r.err);
     stage_drop(&r);
-    ck_assert_msg(STAGE_IS_SLOW || !n, "%u, by %" PRIu64 " ns", n, worst_ns);
+    ck_assert_msg(stage_is_slow() || !n, "%u, by %" PRIu64 " ns", n, worst_ns);
 }
 END_TEST
 

@@ -18,14 +18,14 @@
  */
 #define LATE                                                                                       \
     "CUDASIM_NAME=NVIDIA H200", "CUDASIM_HOST_CLOCK=1",                                            \
-        STAGE_IS_SLOW ? "CUDASIM_LATE=cuLaunchKernel:20" : "CUDASIM_LATE=cuLaunchKernel:4"
+        stage_is_slow() ? "CUDASIM_LATE=cuLaunchKernel:20" : "CUDASIM_LATE=cuLaunchKernel:4"
 #define LOG "CUDASIM_LOG=calls"
 #define JOURNAL "CUTRACE_BRACKETS=brackets"
 /* With a sanitizer the log makes stop records so slow that no kernel tells anything. */
-#define LAUNCHES (STAGE_IS_SLOW ? JOURNAL : LOG)
+#define LAUNCHES (stage_is_slow() ? JOURNAL : LOG)
 #define STEPS "100"
 /* A sanitizer makes stop records so slow that those of shorter kernels tell nothing. */
-#define SHORT (STAGE_IS_SLOW ? "15000" : "2000")
+#define SHORT (stage_is_slow() ? "15000" : "2000")
 #define KERNELS 2000
 
 static unsigned calls(const char *name)
@@ -125,7 +125,7 @@ static unsigned groups_of(const struct stage_run *r, double begin_ms[], double e
 /* Launches of ours; by the journal those without a bracket are not among them. */
 static unsigned launched(const struct stage_run *r)
 {
-    return STAGE_IS_SLOW ? journal_of(r).ours : calls("cuLaunchKernel") - KERNELS;
+    return stage_is_slow() ? journal_of(r).ours : calls("cuLaunchKernel") - KERNELS;
 }
 
 /* How many told something. */
@@ -136,14 +136,14 @@ static uint32_t witnesses(const struct stage_run *r)
     check_rows(&s, r);
     uint32_t n = s.devices[0].witnesses;
     ck_assert(!n == !s.devices[0].witness_ns);
-    ck_assert(!n || STAGE_IS_SLOW || launched(r) > n);
+    ck_assert(!n || stage_is_slow() || launched(r) > n);
     ct_summary_free(&s);
     return n;
 }
 
 static bool has_some(const struct stage_run *r)
 {
-    return STAGE_IS_SLOW ? launched(r) : witnesses(r);
+    return stage_is_slow() ? launched(r) : witnesses(r);
 }
 
 static const char *const waiting[] = {"context", "stream", "unused", "created"};
@@ -153,7 +153,7 @@ START_TEST(where_the_program_has_waited)
     struct stage_run r;
     STAGE_UNTIL(has_some(&r), r, play(waiting[_i], SHORT, "CUTRACE_PRINT=on", JOURNAL));
     ck_assert_msg(has_some(&r), "%.900s", r.err);
-    if (!STAGE_IS_SLOW)
+    if (!stage_is_slow())
         check_journal(&r);
     stage_drop(&r);
     stage_compare((struct stage_scene){.argv = {"waits", waiting[_i], STEPS}, .env = {LATE}});
