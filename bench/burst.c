@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For bench/stacks.py: nanoseconds of one launch, the median over bursts, called from Python. */
+/* For bench/stacks: nanoseconds of one launch, the median over bursts, called from Python or C. */
 #include <cuda.h>
 #include <stdlib.h>
 #include <time.h>

@@ -9,6 +9,7 @@
  *   record    an event record
  *   cold      kernel launches between which the program uses the caches and the TLB for itself
  *   drain     launches as fast as the drain thread takes them; prints its CPU time for each
+ *   paced     10,000 launches a second; prints the drain thread's part of a core, in percent
  *
  * calls WHAT once: one burst after a warm-up, in one_burst(), for a counter of instructions.
  */
@@ -164,6 +165,26 @@ static double drain_ns(void)
     return (thread_ns("cutrace") - begin) / DRAINED;
 }
 
+#define PACED_PER_S 10000
+#define PACED_WARM_NS 1.5e9 /* the first second of a program is timed as a whole */
+#define PACED_NS 2e9
+
+/* The part of a core that the drain thread takes at so many launches a second, in percent. */
+static double paced_percent(void)
+{
+    double begin = now_ns(CLOCK_MONOTONIC), from = 0, used = 0;
+    for (double due = begin; due - begin < PACED_WARM_NS + PACED_NS; due += 1e9 / PACED_PER_S) {
+        while (now_ns(CLOCK_MONOTONIC) < due)
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+        if (!from && due - begin >= PACED_WARM_NS) {
+            from = now_ns(CLOCK_MONOTONIC);
+            used = thread_ns("cutrace");
+        }
+        launch();
+    }
+    return 100 * (thread_ns("cutrace") - used) / (now_ns(CLOCK_MONOTONIC) - from);
+}
+
 static void set_up(void)
 {
     CUcontext context;
@@ -184,6 +205,8 @@ int main(int argc, char **argv)
     set_up();
     if (!strcmp(what, "drain"))
         return printf("%.2f\n", drain_ns()) < 0;
+    if (!strcmp(what, "paced"))
+        return printf("%.2f\n", paced_percent()) < 0;
     if (!strcmp(what, "cold"))
         return printf("%.2f\n", cold_ns()) < 0;
     for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {

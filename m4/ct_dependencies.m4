@@ -57,6 +57,16 @@ AS_IF([test "x$ct_with_ncurses" != xno], [
 ])
 AM_CONDITIONAL([HAVE_NCURSES], [test "x$ct_with_ncurses" != xno])
 
+# Opened at run time: its headers are enough, and the tools run where it is missing.
+AC_ARG_WITH([libdw], [AS_HELP_STRING([--without-libdw], [build cutrace-report without lines of native code])],
+    [ct_with_libdw=$withval], [ct_with_libdw=yes])
+AS_IF([test "x$ct_with_libdw" != xno],
+    [PKG_CHECK_MODULES([LIBDW], [libdw], [], [ct_with_libdw=no
+     AC_MSG_WARN([libdw was not found (libdw-dev on Debian and Ubuntu, elfutils-devel on Fedora):
+cutrace-report will show functions of native code without lines])])])
+AS_IF([test "x$ct_with_libdw" != xno], [AC_DEFINE([CT_WITH_LIBDW], [1], [Whether lines of native code are shown.])],
+    [AC_DEFINE([CT_WITH_LIBDW], [0])])
+
 PKG_CHECK_MODULES([CHECK], [check >= 0.11], [have_check=yes], [have_check=no])
 AM_CONDITIONAL([HAVE_CHECK], [test "x$have_check" = xyes])
 ])

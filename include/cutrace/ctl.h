@@ -34,6 +34,7 @@ enum ct_ctl_command {
     CT_CTL_START, /* switches recording on, as cudaProfilerStart */
     CT_CTL_STOP,
     CT_CTL_FLUSH, /* answered when all work complete by now is in the profile */
+    CT_CTL_STUCK, /* likewise, and what is in flight; answered also where the driver hangs */
 };
 
 struct ct_ctl_request {
@@ -54,7 +55,8 @@ enum {
  */
 struct ct_ctl_answer {
     uint32_t magic;
-    uint32_t error; /* 0 or an errno: EACCES: not with this key, EINVAL: no such command */
+    uint32_t error; /* 0 or an errno: EACCES: not with this key, EINVAL: no such command,
+                       EBUSY: not while a call of the driver does not return */
     uint32_t flags;
     uint32_t reserved;
     uint64_t age_ns;         /* since CUDA was initialised */

@@ -26,7 +26,10 @@
 
 #include <stdint.h>
 
+#include "cutrace/format_device.h"
+#include "cutrace/format_native.h"
 #include "cutrace/format_stacks.h"
+#include "cutrace/format_stuck.h"
 
 #define CT_FILE_MAGIC "CUTRACE\n"
 #define CT_FILE_MAGIC_BYTES 8
@@ -61,34 +64,38 @@ struct ct_file_payload {
 };
 
 enum ct_section_type {
-    CT_SECTION_STRINGS = 1,  /* char: NUL-terminated, addressed by the first's offset; 0 is "" */
-    CT_SECTION_PROCESS = 2,  /* struct ct_file_process, exactly one */
-    CT_SECTION_DEVICES = 3,  /* struct ct_file_device, by ct_file_row.device */
-    CT_SECTION_ROWS = 4,     /* struct ct_file_row: kernels, copies, sets, graphs, prefetches */
-    CT_SECTION_SHAPES = 5,   /* struct ct_file_shape, by ct_file_row.shape_first */
-    CT_SECTION_BUCKETS = 6,  /* struct ct_file_bucket, by ct_file_row/api.*bucket_first */
-    CT_SECTION_APIS = 7,     /* struct ct_file_api */
-    CT_SECTION_STREAMS = 8,  /* struct ct_file_stream */
-    CT_SECTION_NODES = 9,    /* struct ct_file_node: work inside graphs */
-    CT_SECTION_NOTES = 10,   /* struct ct_file_note */
+    CT_SECTION_STRINGS = 1,     /* char: NUL-terminated, addressed by the first's offset; 0 is "" */
+    CT_SECTION_PROCESS = 2,     /* struct ct_file_process, exactly one */
+    CT_SECTION_DEVICES = 3,     /* struct ct_file_device, by ct_file_row.device */
+    CT_SECTION_ROWS = 4,        /* struct ct_file_row: kernels, copies, sets, graphs, prefetches */
+    CT_SECTION_SHAPES = 5,      /* struct ct_file_shape, by ct_file_row.shape_first */
+    CT_SECTION_BUCKETS = 6,     /* struct ct_file_bucket, by ct_file_row/api.*bucket_first */
+    CT_SECTION_APIS = 7,        /* struct ct_file_api */
+    CT_SECTION_STREAMS = 8,     /* struct ct_file_stream */
+    CT_SECTION_NODES = 9,       /* struct ct_file_node: work inside graphs */
+    CT_SECTION_NOTES = 10,      /* struct ct_file_note */
     CT_SECTION_ACTIVITIES = 11, /* struct ct_file_activity: each device's busy and idle time */
-    CT_SECTION_GAPS = 12,    /* struct ct_file_gap: times that devices stood idle, and reasons */
-    CT_SECTION_TRANSFERS = 13, /* struct ct_file_transfer: copies by kind of memory and size */
-    CT_SECTION_PROCESSES = 14, /* struct ct_file_process: the processes of a merged file */
-    CT_SECTION_TOTALS = 15,    /* struct ct_file_total: totals of each process */
-    CT_SECTION_SPREADS = 16,   /* struct ct_file_spread: differences between processes */
-    CT_SECTION_THREADS = 17,   /* struct ct_file_thread: threads that had ranges */
-    CT_SECTION_RANGES = 18,    /* struct ct_file_range: ranges and marks of the program, by NVTX */
-    CT_SECTION_CELLS = 19,     /* struct ct_file_cell: operations and calls in ranges */
-    CT_SECTION_MEMORY = 20,    /* struct ct_file_memory: allocations and frees */
-    CT_SECTION_BLOCKS = 21,    /* struct ct_file_block: blocks still allocated at exit */
+    CT_SECTION_GAPS = 12,       /* struct ct_file_gap: times that devices stood idle, and reasons */
+    CT_SECTION_TRANSFERS = 13,  /* struct ct_file_transfer: copies by kind of memory and size */
+    CT_SECTION_PROCESSES = 14,  /* struct ct_file_process: the processes of a merged file */
+    CT_SECTION_TOTALS = 15,     /* struct ct_file_total: totals of each process */
+    CT_SECTION_SPREADS = 16,    /* struct ct_file_spread: differences between processes */
+    CT_SECTION_THREADS = 17,    /* struct ct_file_thread: threads that had ranges */
+    CT_SECTION_RANGES = 18,     /* struct ct_file_range: ranges and marks of the program, by NVTX */
+    CT_SECTION_CELLS = 19,      /* struct ct_file_cell: operations and calls in ranges */
+    CT_SECTION_MEMORY = 20,     /* struct ct_file_memory: allocations and frees */
+    CT_SECTION_BLOCKS = 21,     /* struct ct_file_block: blocks still allocated at exit */
     CT_SECTION_COLLECTIVES = 22, /* struct ct_file_collective: operations of NCCL */
-    CT_SECTION_UNIFIED = 23,   /* struct ct_file_unified: managed memory that moved, and faults */
-    CT_SECTION_LINES = 24,     /* struct ct_file_line: lines of the program's source */
-    CT_SECTION_FRAMES = 25,    /* struct ct_file_frame: lines in those that called them */
-    CT_SECTION_STACKS = 26,    /* struct ct_file_stack: operations by row and innermost frame */
-    CT_SECTION_MODULES = 27,   /* struct ct_file_module: objects whose methods frames are in */
-    CT_SECTION_INSIDE = 28,    /* struct ct_file_inside: work inside graphs, likewise */
+    CT_SECTION_UNIFIED = 23,     /* struct ct_file_unified: managed memory that moved, and faults */
+    CT_SECTION_LINES = 24,       /* struct ct_file_line: lines of the program's source */
+    CT_SECTION_FRAMES = 25,      /* struct ct_file_frame: lines in those that called them */
+    CT_SECTION_STACKS = 26,      /* struct ct_file_stack: operations by row and innermost frame */
+    CT_SECTION_MODULES = 27,     /* struct ct_file_module: objects whose methods frames are in */
+    CT_SECTION_INSIDE = 28,      /* struct ct_file_inside: work inside graphs, likewise */
+    CT_SECTION_OBJECTS = 29,     /* struct ct_file_object: files that native code is from */
+    CT_SECTION_ADDRESSES = 30,   /* struct ct_file_address: lines that are of native code */
+    CT_SECTION_STUCK = 31,       /* struct ct_file_stuck: work in flight, and hangs */
+    CT_SECTION_SENSORS = 32,     /* struct ct_file_sensor: clocks, power and load of devices */
 };
 
 struct ct_file_section {
@@ -118,8 +125,8 @@ struct ct_file_process {
 };
 
 enum ct_calibration_source {
-    CT_CALIBRATION_NONE = 0,  /* no figures for this device: durations are raw brackets */
-    CT_CALIBRATION_TABLE = 1, /* figures from the table of known devices */
+    CT_CALIBRATION_NONE = 0,   /* no figures for this device: durations are raw brackets */
+    CT_CALIBRATION_TABLE = 1,  /* figures from the table of known devices */
     CT_CALIBRATION_DEVICE = 2, /* measured on the device by this process */
 };
 
@@ -132,24 +139,24 @@ struct ct_file_device {
     uint32_t clock_khz;
     uint32_t compute_major;
     uint32_t compute_minor;
-    uint32_t calibration; /* enum ct_calibration_source */
-    uint32_t bias_busy_ns;  /* taken off a bracket in a long queue: see doc/accuracy.md */
-    uint32_t gap_busy_ns;   /* previous stop to this start on a busy stream, at most */
-    uint32_t submit_ns;     /* lead of the host's submission that costs nothing */
-    uint32_t uncertainty_ns; /* of one duration on a busy stream, either way */
+    uint32_t calibration;         /* enum ct_calibration_source */
+    uint32_t bias_busy_ns;        /* taken off a bracket in a long queue: see doc/accuracy.md */
+    uint32_t gap_busy_ns;         /* previous stop to this start on a busy stream, at most */
+    uint32_t submit_ns;           /* lead of the host's submission that costs nothing */
+    uint32_t uncertainty_ns;      /* of one duration on a busy stream, either way */
     uint32_t idle_uncertainty_ns; /* as uncertainty_ns, on an idle stream; 0: unknown */
-    uint32_t copy_floor_ns;  /* shortest bracket of a 4-byte copy to the device; 0: unknown */
-    uint32_t set_floor_ns;   /* shortest bracket of a 4-byte set; 0: unknown */
-    uint32_t bias_ready_ns;  /* as bias_busy_ns, where little is queued; see doc/accuracy.md */
-    uint32_t bias_copy_ns;   /* as bias_ready_ns, for a copy engine's work */
-    uint32_t bias_wait_ns;   /* as bias_ready_ns, for a copy whose call returns when it is done */
-    uint32_t beside_ns;      /* 0; before 0.2.0: more at either end, with two other streams at work */
-    uint32_t given_name;     /* string: the program's name for it (NVTX); empty: none */
-    uint32_t memory_mbs;     /* bandwidth of its memory at best, MB/s; 0: unknown */
-    uint32_t link_mbs;       /* its link's to the host at best, one direction, MB/s; 0: unknown */
-    uint32_t record_ns;      /* time of an event record on it, seen from this host; 0: unknown */
-    uint32_t witnesses;      /* launches of our own behind witness_ns; 0: none, or too few */
-    int32_t witness_ns;      /* late kernels' error by submit_ns alone; negative: too short */
+    uint32_t copy_floor_ns;       /* shortest bracket of a 4-byte copy to the device; 0: unknown */
+    uint32_t set_floor_ns;        /* shortest bracket of a 4-byte set; 0: unknown */
+    uint32_t bias_ready_ns;       /* as bias_busy_ns, where little is queued; see doc/accuracy.md */
+    uint32_t bias_copy_ns;        /* as bias_ready_ns, for a copy engine's work */
+    uint32_t bias_wait_ns; /* as bias_ready_ns, for a copy whose call returns when it is done */
+    uint32_t beside_ns;    /* 0; before 0.2.0: more at either end, with two other streams at work */
+    uint32_t given_name;   /* string: the program's name for it (NVTX); empty: none */
+    uint32_t memory_mbs;   /* bandwidth of its memory at best, MB/s; 0: unknown */
+    uint32_t link_mbs;     /* its link's to the host at best, one direction, MB/s; 0: unknown */
+    uint32_t record_ns;    /* time of an event record on it, seen from this host; 0: unknown */
+    uint32_t witnesses;    /* launches of our own behind witness_ns; 0: none, or too few */
+    int32_t witness_ns;    /* late kernels' error by submit_ns alone; negative: too short */
 };
 
 /* Kinds of operations. */
@@ -178,7 +185,7 @@ enum ct_direction {
 #define X(id, text) CT_##id,
     CT_DIRECTIONS(X)
 #undef X
-    CT_DIRECTION_COUNT
+        CT_DIRECTION_COUNT
 };
 
 /*
@@ -187,18 +194,18 @@ enum ct_direction {
  */
 #define CT_LOSSES(X)                                                                               \
     X(CAPTURED, 0, "captured into a graph")                                                        \
-    X(SAMPLED, 1, "left out of the sample")                                                                   \
+    X(SAMPLED, 1, "left out of the sample")                                                        \
     X(EXCLUDED, 1, "excluded as asked")                                                            \
-    X(NO_EVENT, 1, "too many at once for --events-in-use")                                                                \
-    X(RING_FULL, 1, "launched faster than they could be read")                                                                   \
-    X(DEEP_QUEUE, 1, "in a stream too full for timing")                                                          \
-    X(PROGRAMMATIC, 1, "left out of programmatic dependent launches, which timing keeps apart") \
-    X(UNSAFE, 1, "in a stream that could not be asked for a capture")                                                      \
-    X(EVENT_ERROR, 1, "refused by CUDA when timed")                                                         \
-    X(CONTEXT_GONE, 1, "read too late: their context was destroyed")                                                        \
-    X(UNFINISHED, 1, "still running at exit")                                                         \
-    X(MIXED_BATCH, 1, "in a batch of copies in several directions")                                          \
-    X(NO_START, 1, "without a known start")                                                              \
+    X(NO_EVENT, 1, "too many at once for --events-in-use")                                         \
+    X(RING_FULL, 1, "launched faster than they could be read")                                     \
+    X(DEEP_QUEUE, 1, "in a stream too full for timing")                                            \
+    X(PROGRAMMATIC, 1, "left out of programmatic dependent launches, which timing keeps apart")    \
+    X(UNSAFE, 1, "in a stream that could not be asked for a capture")                              \
+    X(EVENT_ERROR, 1, "refused by CUDA when timed")                                                \
+    X(CONTEXT_GONE, 1, "read too late: their context was destroyed")                               \
+    X(UNFINISHED, 1, "still running at exit")                                                      \
+    X(MIXED_BATCH, 1, "in a batch of copies in several directions")                                \
+    X(NO_START, 1, "without a known start")                                                        \
     X(INSIDE, 1, "timed kernel by kernel instead")                                                 \
     X(SHARED, 1, "left out so that streams still overlap")
 
@@ -206,22 +213,22 @@ enum ct_loss {
 #define X(id, ran, text) CT_LOSS_##id,
     CT_LOSSES(X)
 #undef X
-    CT_LOSS_COUNT
+        CT_LOSS_COUNT
 };
 #define CT_FILE_LOSSES 16 /* room in the file; CT_LOSS_COUNT must not exceed it */
 
 struct ct_file_row {
-    uint32_t kind;     /* enum ct_row_kind */
-    uint32_t detail;   /* copies: enum ct_direction; graphs: number of nodes */
-    uint32_t device;   /* index into CT_SECTION_DEVICES */
-    uint32_t name;     /* string: mangled kernel name; "" for copies and sets */
-    uint64_t timed;    /* operations with a duration: all figures below are of these */
-    uint64_t errors;   /* calls that failed: they count nowhere else */
+    uint32_t kind;                 /* enum ct_row_kind */
+    uint32_t detail;               /* copies: enum ct_direction; graphs: number of nodes */
+    uint32_t device;               /* index into CT_SECTION_DEVICES */
+    uint32_t name;                 /* string: mangled kernel name; "" for copies and sets */
+    uint64_t timed;                /* operations with a duration: all figures below are of these */
+    uint64_t errors;               /* calls that failed: they count nowhere else */
     uint64_t lost[CT_FILE_LOSSES]; /* by enum ct_loss */
     uint64_t total_ns;
     uint64_t min_ns;
     uint64_t max_ns;
-    double square_ns2; /* sum of squared durations */
+    double square_ns2;     /* sum of squared durations */
     uint64_t raw_total_ns; /* the raw brackets', as the next two */
     uint64_t raw_min_ns;
     uint64_t raw_max_ns;
@@ -235,19 +242,19 @@ struct ct_file_row {
     uint64_t shape_other; /* launches in shapes that found no room */
     uint32_t bucket_first;
     uint32_t bucket_count;
-    double raw_square_ns2; /* sum of squared raw brackets */
-    uint64_t doubt_ns;     /* sum of each duration's error at most, either way */
-    uint64_t marked;       /* timed operations whose durations are only upper bounds */
-    uint64_t legacy_waits; /* of the other marked: a wait for or by the legacy default stream */
+    double raw_square_ns2;     /* sum of squared raw brackets */
+    uint64_t doubt_ns;         /* sum of each duration's error at most, either way */
+    uint64_t marked;           /* timed operations whose durations are only upper bounds */
+    uint64_t legacy_waits;     /* of the other marked: a wait for or by the legacy default stream */
     uint32_t raw_bucket_first; /* histogram of the raw brackets */
     uint32_t raw_bucket_count;
-    uint64_t estimated;         /* the timed, and the sampled out that they stand for */
-    double estimated_ns;        /* sum of the durations of the estimated */
+    uint64_t estimated;          /* the timed, and the sampled out that they stand for */
+    double estimated_ns;         /* sum of the durations of the estimated */
     double estimated_square_ns2; /* sum of the squares of those durations */
-    double variance_ns2;        /* of estimated_ns; 0: nothing was sampled out */
-    double third_ns3;           /* its third central moment */
-    double freedom_ns4;         /* variance_ns2 squared, by degrees of freedom */
-    double with_others_ns2;     /* covariance of estimated_ns with the sum of all other rows' */
+    double variance_ns2;         /* of estimated_ns; 0: nothing was sampled out */
+    double third_ns3;            /* its third central moment */
+    double freedom_ns4;          /* variance_ns2 squared, by degrees of freedom */
+    double with_others_ns2;      /* covariance of estimated_ns with the sum of all other rows' */
 };
 
 struct ct_file_shape {
@@ -282,19 +289,19 @@ struct ct_file_api {
 };
 
 struct ct_file_stream {
-    uint64_t id;      /* ordinal of the stream in the process, from 1 */
+    uint64_t id; /* ordinal of the stream in the process, from 1 */
     uint64_t operations;
-    uint64_t waits;   /* cuStreamWaitEvent and kin */
+    uint64_t waits; /* cuStreamWaitEvent and kin */
     uint32_t device;
-    uint32_t flags;   /* cuStreamCreate's; UINT32_MAX: not seen being created */
+    uint32_t flags; /* cuStreamCreate's; UINT32_MAX: not seen being created */
     int32_t priority;
-    uint32_t special; /* 0: created, 1: legacy default stream, 2: per-thread default stream */
-    uint64_t timed;    /* operations with a duration: all figures below are of these */
-    uint64_t first_ns; /* start of the first, from the start of the process */
-    uint64_t last_ns;  /* end of the last */
-    uint64_t busy_ns;  /* time when one of them ran */
+    uint32_t special;   /* 0: created, 1: legacy default stream, 2: per-thread default stream */
+    uint64_t timed;     /* operations with a duration: all figures below are of these */
+    uint64_t first_ns;  /* start of the first, from the start of the process */
+    uint64_t last_ns;   /* end of the last */
+    uint64_t busy_ns;   /* time when one of them ran */
     uint64_t beside_ns; /* time when one of another stream of the device ran as well */
-    uint64_t gaps;     /* times between two operations */
+    uint64_t gaps;      /* times between two operations */
     uint64_t longest_gap_ns;
     uint32_t name;         /* string: the program's name for it (NVTX); empty: none */
     uint32_t context_name; /* string: the program's name for its context */
@@ -313,7 +320,7 @@ enum ct_idle {
 #define X(id, text) CT_IDLE_##id,
     CT_IDLES(X)
 #undef X
-    CT_IDLE_COUNT
+        CT_IDLE_COUNT
 };
 #define CT_FILE_IDLES 8 /* room in the file; CT_IDLE_COUNT must not exceed it */
 
@@ -329,10 +336,10 @@ struct ct_file_activity {
     uint64_t both_ns;    /* time when some of either ran */
     uint64_t beside_ns;  /* time when two streams at least had one running */
     uint64_t idle_ns[CT_FILE_IDLES]; /* by enum ct_idle: the rest of the time */
-    uint64_t gaps;       /* times between two operations when none ran */
+    uint64_t gaps;                   /* times between two operations when none ran */
     uint64_t longest_gap_ns;
     uint64_t misplaced_ns; /* time of operations seen too late to be put into their place */
-    uint64_t turns; /* changes of turn, between the legacy default stream and the others */
+    uint64_t turns;        /* changes of turn, between the legacy default stream and the others */
 };
 
 struct ct_file_gap {
@@ -355,7 +362,7 @@ enum ct_memory {
 #define X(id, text) CT_MEMORY_##id,
     CT_MEMORIES(X)
 #undef X
-    CT_MEMORY_COUNT
+        CT_MEMORY_COUNT
 };
 
 struct ct_file_transfer {
@@ -363,26 +370,26 @@ struct ct_file_transfer {
     uint32_t octave; /* copies of 2^octave bytes and more, less than twice that */
     uint32_t from;   /* enum ct_memory */
     uint32_t to;
-    uint64_t timed;  /* timed copies: the figures below are theirs */
+    uint64_t timed; /* timed copies: the figures below are theirs */
     uint64_t bytes;
     uint64_t total_ns;
 };
 
 /* Kinds of allocations. The first is the sum of those that take up a device's own memory. */
 #define CT_ALLOCATIONS(X)                                                                          \
-    X(ON_DEVICE, "device memory in all")                                                        \
-    X(DEVICE, "device")                                                                         \
-    X(POOL, "device, in stream order")                                                          \
-    X(PHYSICAL, "device, physical")                                                             \
-    X(MANAGED, "managed")                                                                       \
-    X(PINNED, "pinned host")                                                                    \
+    X(ON_DEVICE, "device memory in all")                                                           \
+    X(DEVICE, "device")                                                                            \
+    X(POOL, "device, in stream order")                                                             \
+    X(PHYSICAL, "device, physical")                                                                \
+    X(MANAGED, "managed")                                                                          \
+    X(PINNED, "pinned host")                                                                       \
     X(REGISTERED, "registered host")
 
 enum ct_allocation {
 #define X(id, text) CT_ALLOCATION_##id,
     CT_ALLOCATIONS(X)
 #undef X
-    CT_ALLOCATION_COUNT
+        CT_ALLOCATION_COUNT
 };
 
 static inline int ct_allocation_is_on_device(uint32_t kind)
@@ -395,22 +402,22 @@ static inline int ct_allocation_is_on_device(uint32_t kind)
  * that frees it, also where the free is only queued in a stream, or a pool keeps the memory.
  */
 struct ct_file_memory {
-    uint32_t device;      /* index into CT_SECTION_DEVICES: the current context's, */
-                          /* or the one that physical memory is on */
-    uint32_t kind;        /* enum ct_allocation */
-    uint64_t allocations; /* that succeeded */
-    uint64_t bytes;       /* bytes of these as asked for; pitched rows: as they became */
-    uint64_t failed;      /* allocations that failed; they count nowhere else */
+    uint32_t device;            /* index into CT_SECTION_DEVICES: the current context's, */
+                                /* or the one that physical memory is on */
+    uint32_t kind;              /* enum ct_allocation */
+    uint64_t allocations;       /* that succeeded */
+    uint64_t bytes;             /* bytes of these as asked for; pitched rows: as they became */
+    uint64_t failed;            /* allocations that failed; they count nowhere else */
     uint64_t failed_most_bytes; /* the largest that failed */
-    uint64_t frees;        /* frees of blocks that were held */
-    uint64_t ended;        /* blocks that went with their context */
-    uint64_t unseen_frees; /* blocks whose address was allocated again */
-    uint64_t unknown_frees; /* frees of memory not held, by the function's kind */
-    uint64_t unfollowed;    /* allocations that found no room to be held */
+    uint64_t frees;             /* frees of blocks that were held */
+    uint64_t ended;             /* blocks that went with their context */
+    uint64_t unseen_frees;      /* blocks whose address was allocated again */
+    uint64_t unknown_frees;     /* frees of memory not held, by the function's kind */
+    uint64_t unfollowed;        /* allocations that found no room to be held */
     uint64_t unfollowed_bytes;
-    uint64_t held;        /* blocks held when the file was written, or at the process's end */
+    uint64_t held; /* blocks held when the file was written, or at the process's end */
     uint64_t held_bytes;
-    uint64_t peak_bytes;  /* most held at one time; of a merged file in one of its processes */
+    uint64_t peak_bytes; /* most held at one time; of a merged file in one of its processes */
 };
 
 /* Blocks of one size that were still held when the process ended. */
@@ -530,12 +537,12 @@ struct ct_file_node {
     uint64_t total_ns;  /* a part of the graph's time */
     uint64_t min_ns;
     uint64_t max_ns;
-    double square_ns2;  /* sum of squared durations */
+    double square_ns2;     /* sum of squared durations */
     uint64_t raw_total_ns; /* from event node to event node */
-    uint64_t doubt_ns;  /* sum of each duration's error at most, either way */
-    uint32_t kind;      /* enum ct_row_kind: kernel, copy or set; 0, in older files: kernel */
-    uint32_t detail;    /* copies: enum ct_direction */
-    uint64_t bytes;     /* copies and sets: bytes of all runs */
+    uint64_t doubt_ns;     /* sum of each duration's error at most, either way */
+    uint32_t kind;         /* enum ct_row_kind: kernel, copy or set; 0, in older files: kernel */
+    uint32_t detail;       /* copies: enum ct_direction */
+    uint64_t bytes;        /* copies and sets: bytes of all runs */
 };
 
 enum ct_note_kind {
@@ -553,7 +560,7 @@ struct ct_file_note {
  * A merged file: its CT_SECTION_PROCESS describes the processes as one, CT_SECTION_PROCESSES lists
  * them, and the two sections below say how they differ. Other files have none of the three.
  */
-struct ct_file_total { /* totals of the process with the same index */
+struct ct_file_total {   /* totals of the process with the same index */
     uint64_t gpu_ns;     /* operations on the GPU, those without a time as long as the others */
     uint64_t compute_ns; /* kernels and graphs alone */
     uint64_t api_ns;     /* host time in calls */
@@ -572,7 +579,7 @@ struct ct_file_spread {
     uint64_t max_ns;
     double total_ns;
     double square_ns2;
-    double mean_ns;     /* processes' means of one operation or call: sum and sum of squares */
+    double mean_ns; /* processes' means of one operation or call: sum and sum of squares */
     double mean_square_ns2;
 };
 
@@ -589,7 +596,7 @@ enum ct_range_style {
 #define X(id, text) CT_RANGE_##id,
     CT_RANGE_STYLES(X)
 #undef X
-    CT_RANGE_STYLE_COUNT
+        CT_RANGE_STYLE_COUNT
 };
 
 #define CT_FILE_RANGE_DEPTH 64 /* ranges are in fewer others */
@@ -632,14 +639,18 @@ struct ct_file_cell {
 };
 
 #define CT_FILE_SIZES(X)                                                                           \
-    X(ct_file_commit, 32) X(ct_file_header, CT_FILE_HEADER_BYTES) X(ct_file_payload, 8)            \
-    X(ct_file_section, 24) X(ct_file_process, 64) X(ct_file_device, 120) X(ct_file_row, 368)       \
-    X(ct_file_shape, 40) X(ct_file_bucket, 16) X(ct_file_api, 80) X(ct_file_stream, 104)           \
-    X(ct_file_node, 88) X(ct_file_note, 16) X(ct_file_activity, 168) X(ct_file_gap, 80)            \
-    X(ct_file_transfer, 40) X(ct_file_total, 40) X(ct_file_spread, 72) X(ct_file_thread, 16)       \
-    X(ct_file_range, 88) X(ct_file_cell, 56) X(ct_file_memory, 112) X(ct_file_block, 24)           \
-    X(ct_file_collective, 96) X(ct_file_unified, 160) X(ct_file_line, 16) X(ct_file_frame, 16)     \
-    X(ct_file_stack, 32) X(ct_file_module, 16) X(ct_file_inside, 32)
+    X(ct_file_commit, 32)                                                                          \
+    X(ct_file_header, CT_FILE_HEADER_BYTES) X(ct_file_payload, 8) X(ct_file_section, 24)           \
+        X(ct_file_process, 64) X(ct_file_device, 120) X(ct_file_row, 368) X(ct_file_shape, 40)     \
+            X(ct_file_bucket, 16) X(ct_file_api, 80) X(ct_file_stream, 104) X(ct_file_node, 88)    \
+                X(ct_file_note, 16) X(ct_file_activity, 168) X(ct_file_gap, 80)                    \
+                    X(ct_file_transfer, 40) X(ct_file_total, 40) X(ct_file_spread, 72)             \
+                        X(ct_file_thread, 16) X(ct_file_range, 88) X(ct_file_cell, 56)             \
+                            X(ct_file_memory, 112) X(ct_file_block, 24) X(ct_file_collective, 96)  \
+                                X(ct_file_unified, 160) X(ct_file_line, 16) X(ct_file_frame, 16)   \
+                                    X(ct_file_stack, 32) X(ct_file_module, 16)                     \
+                                        X(ct_file_inside, 32) X(ct_file_object, 8)                 \
+                                            X(ct_file_address, 16)
 
 #define CT_FILE_CHECK(type, size)                                                                  \
     _Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type " has a fixed size")

@@ -12,7 +12,7 @@
 #define CT_FILE_STACK_DEPTH 2048 /* frames of a stack; those further out are left out */
 
 struct ct_file_line {
-    uint32_t file;     /* string */
+    uint32_t file;     /* string; empty: a thread that ran no Python is named by the next: */
     uint32_t function; /* string: qualified where Python has such a name */
     uint32_t line;     /* 0: not known */
     uint32_t reserved; /* zero */

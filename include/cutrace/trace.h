@@ -216,6 +216,8 @@ struct ct_trace_frame {
     uint32_t line;   /* 0: not known */
     const char *function;
     const char *file;
+    uint64_t address; /* of native code, as struct ct_file_address.offset, plus one; 0: Python */
+    const char *build_id; /* of that code's file */
 };
 
 enum ct_trace_op_flag {

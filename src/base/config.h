@@ -12,6 +12,12 @@ enum ct_calibrate {
     CT_CALIBRATE_OFF,
 };
 
+enum ct_stack_kind {
+    CT_STACKS_OFF,
+    CT_STACKS_PYTHON,
+    CT_STACKS_NATIVE,
+};
+
 #define CT_EVENTS_MOST ((uint32_t)1 << 20) /* the largest CUTRACE_EVENTS */
 
 /* The address to listen at; ports are tried upwards from the first. */
@@ -28,10 +34,12 @@ struct ct_config {
     bool print_asked;     /* by the user, not by default; see system/spare.h */
     bool start;           /* record from the start on */
     const char *capture;  /* record while a range RANGE@DOMAIN is open; NULL: none */
+    bool time_all;        /* time each operation, unless a rate or a budget is given */
     uint32_t sample;      /* time one operation in this many */
     uint32_t budget_ppm;  /* the share of the run time for timing; 0: no limit */
     uint32_t events;      /* most events per context */
     uint32_t graph_nodes; /* time the kernels in graphs at one launch in this many; 0: never */
+    bool graph_nodes_auto; /* that within bounds (launch/replica_limit.h) */
     uint32_t exit_timeout_s;
     const char *kernels; /* list of patterns, NULL: all */
     const char *devices; /* list of ordinals, NULL: all */
@@ -47,7 +55,10 @@ struct ct_config {
     bool unified;        /* watch managed memory */
     bool control;        /* answer `cutrace ctl` */
     bool control_asked;
-    bool stacks; /* keep the Python stacks that operations were launched from */
+    uint32_t watchdog_factor;  /* limit of an operation in times of its row's p99; 0: none */
+    uint64_t watchdog_ns;      /* and in time; 0: none */
+    bool sensors;              /* read the devices' clocks, power and load */
+    enum ct_stack_kind stacks; /* those that operations were launched from */
     bool force;
     enum ct_calibrate calibrate; /* measure the device's figures on the device */
     const char *brackets;        /* path of the journal; NULL: none */

@@ -18,17 +18,6 @@ static void add_sample(struct ct_thread *t, uint32_t api, uint32_t shift, uint64
     ct_ring_publish(&t->sample_ring);
 }
 
-/* For a call inside a range, or under a budget. */
-static CT_COLD void count_in_range_and_draw(struct ct_thread *t, uint32_t api, uint64_t ticks,
-                                            uint64_t done_ticks)
-{
-    uint32_t range = ct_thread_range(t);
-    if (range)
-        ct_range_count_call(t, range, api, ticks, t->api[api].shift);
-    if (atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed))
-        ct_api_draw(&t->api[api], done_ticks, &t->sampler->random);
-}
-
 /* Ticks of a finished call that the library spent on its own account (witness.c). */
 static CT_COLD uint64_t take_ours(struct ct_thread *t, uint64_t call_ticks, uint64_t done_ticks)
 {
@@ -38,6 +27,19 @@ static CT_COLD uint64_t take_ours(struct ct_thread *t, uint64_t call_ticks, uint
     return ticks;
 }
 
+/* Without a budget all calls in ranges are timed, and each stands for itself. */
+static CT_NOINLINE void count_in_range_and_draw(struct ct_thread *t, uint32_t api, uint64_t ticks,
+                                                uint64_t done_ticks)
+{
+    struct ct_api_count *c = &t->api[api];
+    uint32_t range = ct_thread_range(t);
+    bool is_drawn = !range || ct_api_has_budget();
+    if (range)
+        ct_range_count_call(t, range, api, ticks, is_drawn ? c->shift : 0);
+    if (is_drawn && atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed))
+        ct_api_draw(c, api, ticks, done_ticks, &t->sampler->random);
+}
+
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                            uint64_t done_ticks)
 {
@@ -45,10 +47,12 @@ void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_tick
     uint64_t ticks = ct_ticks_between(call_ticks, done_ticks);
     if (ct_unlikely(t->ours_ticks))
         ticks -= take_ours(t, call_ticks, done_ticks);
-    uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed);
-    ct_api_add(c, ticks);
-    add_sample(t, api, c->shift, ticks);
-    if (ct_unlikely(range | atomic_load_explicit(&ct_api_interval_ticks, memory_order_relaxed)))
+    uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed), shift = c->shift;
+    if (ct_unlikely(range) && !ct_api_has_budget())
+        shift = 0;
+    ct_api_add(c, ticks, shift);
+    add_sample(t, api, shift, ticks);
+    if (ct_unlikely(range || c->brief != CT_API_ALWAYS))
         count_in_range_and_draw(t, api, ticks, done_ticks);
 }
 

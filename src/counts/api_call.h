@@ -18,6 +18,21 @@ CT_NOINLINE void ct_thread_count_further(struct ct_thread *t, uint32_t api, uint
                                          uint64_t done_ticks, bool failed, int32_t result);
 
 /*
+ * Whether the call that is about to be made is timed. It is counted when it is over. Calls in a
+ * range are all timed, as each range has counts of its own, but under a budget.
+ */
+CT_INLINE bool ct_thread_times_call(struct ct_thread *t, uint32_t api)
+{
+    struct ct_api_count *c = &t->api[api];
+    if (!c->left)
+        return true;
+    if (ct_unlikely(atomic_load_explicit(&t->range, memory_order_relaxed)) && !ct_api_has_budget())
+        return true;
+    c->left--;
+    return false;
+}
+
+/*
  * Counts a finished call. `due`: the call was timed, between call_ticks and done_ticks; in a trace
  * all calls are. `result`: 0 where the function returns none.
  */

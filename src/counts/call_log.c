@@ -54,7 +54,7 @@ CT_COLD void ct_call_log_start(struct ct_thread *t)
 void ct_call_log_stop(void)
 {
     atomic_store_explicit(&ct_call_log_is_on, false, memory_order_relaxed);
-    ct_api_count_init(ct_sample_policy()->budget_ppm);
+    ct_api_count_init(false, ct_sample_policy()->budget_ppm);
 }
 
 static bool reserve(struct ct_call_log *log, uint32_t *slot)

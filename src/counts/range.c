@@ -134,6 +134,7 @@ static void show(struct ct_thread *t, struct ct_ranges *r)
 {
     uint32_t node = last_node(r);
     uint32_t range = node ? ct_range_of(t->number, node) : 0;
+    t->origin = r->depth ? r->open[r->depth - 1].origin : (struct ct_origin){.stack = 0};
     if (ct_unlikely(atomic_exchange(&t->range, range) == CT_RANGE_STALE))
         ct_range_renew(t);
 }
@@ -152,8 +153,13 @@ static struct ct_open_range *open_range(struct ct_ranges *r, uint32_t style,
     }
     if (ct_unlikely(r->node[node].captures))
         ct_capture_opens();
-    struct ct_open_range *o = &r->open[r->depth++];
+    struct ct_open_range *o = &r->open[r->depth];
     *o = (struct ct_open_range){.node = node, .opened_as = node, .counts = ct_recording()};
+    if (l->origin)
+        o->origin = *l->origin;
+    else if (r->depth)
+        o->origin = r->open[r->depth - 1].origin;
+    r->depth++;
     if (o->counts)
         ct_count_bump(&r->node[node].opened, 1);
     return o;
@@ -213,7 +219,7 @@ static void end_range(struct ct_ranges *r, uint32_t at, uint64_t end_ticks)
         struct ct_open_range *o = &r->open[i];
         *o = r->open[i + 1];
         const struct ct_range_node *n = &r->node[o->node];
-        const struct ct_range_label l = {n->text, n->bytes, n->domain, n->color, n->category};
+        const struct ct_range_label l = {n->text, n->bytes, n->domain, n->color, n->category, NULL};
         uint32_t node = node_below(r, i ? r->open[i - 1].node : 0, n->style, &l);
         if (node)
             o->node = node;
@@ -409,6 +415,7 @@ void ct_range_thread_ends(struct ct_thread *t)
     r->depth = r->tid = 0;
     for (unsigned i = 0; i < CT_RANGE_DOMAINS; i++)
         r->level[i] = r->kept[i] = 0;
+    t->origin = (struct ct_origin){.stack = 0};
     atomic_store(&t->range, 0);
 }
 

@@ -37,7 +37,8 @@ struct ct_range_label {
     uint32_t bytes;
     uint32_t domain; /* from ct_range_domain() */
     uint32_t color;
-    uint32_t category; /* 0: none */
+    uint32_t category;              /* 0: none */
+    const struct ct_origin *origin; /* for a push; NULL: that of the range around it */
 };
 
 struct ct_range_node {

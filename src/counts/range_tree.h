@@ -18,6 +18,7 @@ struct ct_open_range {
     uint32_t node;      /* the path up to here */
     uint32_t opened_as; /* the node at the opening, which counts the range */
     bool counts;        /* recording was on at the opening */
+    struct ct_origin origin;
 };
 
 struct ct_range_record {

@@ -20,6 +20,9 @@
 #define PROGRAMMATIC_EVERY 16
 #define PROGRAMMATIC_PART 16
 #define MOST_SHIFT 16
+/* CUTRACE_TIME=auto: its budget, and the half of a cell's interval, in parts of the mean. */
+#define TO_TARGET_BUDGET_PPM 20000
+#define TARGET_PPM 5000
 #define EMPTY_SHIFT 6
 #define MEDIAN_STEPS 16
 #define MEDIAN_FIRST 4
@@ -64,8 +67,10 @@ bool ct_sample_init(const struct ct_sample_policy *p)
     return true;
 }
 
-static uint32_t first_sure(void)
+static uint32_t first_sure(bool to_target)
 {
+    if (to_target)
+        return CT_SURE_TO_TARGET;
     if (ct_config.budget_ppm)
         return CT_SURE;
     return ct_config.sample > 1 ? 1 : CT_SURE_APART;
@@ -75,14 +80,15 @@ static uint32_t first_sure(void)
  * A timing record between programmatic dependent launches keeps these from overlapping: of two
  * kernels side by side a bracket in 128 costs at most 2 in 128 of one.
  */
-struct ct_sample_policy ct_sample_policy_of_config(bool may_keep_apart)
+struct ct_sample_policy ct_sample_policy_of_config(bool has_rate)
 {
-    uint32_t apart = may_keep_apart ? 0 : APART_EVERY;
+    bool to_target = !ct_config.time_all && !has_rate && !ct_config.budget_ppm && !ct_config.trace;
     return (struct ct_sample_policy){
         .every = ct_config.sample,
-        .budget_ppm = ct_config.budget_ppm,
-        .apart = apart,
-        .sure = first_sure(),
+        .budget_ppm = to_target ? TO_TARGET_BUDGET_PPM : ct_config.budget_ppm,
+        .apart = has_rate ? 0 : APART_EVERY,
+        .sure = first_sure(to_target),
+        .target_ppm = to_target ? TARGET_PPM : 0,
     };
 }
 
@@ -177,6 +183,17 @@ uint64_t ct_sample_key(const struct ct_shape *shape, uint64_t bytes, uint64_t op
            fold(shape->dynamic_shared_bytes ^ salt[6], operations ^ salt[7]) ^ size_class(bytes);
 }
 
+static bool is_early(void)
+{
+    return atomic_load_explicit(&ct_purse.early, memory_order_relaxed);
+}
+
+/* To a target, a short program is timed as one without a budget. */
+static bool all_are_timed(void)
+{
+    return policy.target_ppm && is_early();
+}
+
 static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
 {
     uint64_t known;
@@ -188,7 +205,8 @@ static uint32_t add_locked(uint64_t key, uint32_t row, uint64_t operations)
     struct ct_sample_cell *c = &cells->cell[n];
     c->row = row;
     c->operations = operations;
-    c->every = policy.budget_ppm ? ct_max(policy.every, FIRST_EVERY) : policy.every;
+    c->every =
+        policy.budget_ppm && !all_are_timed() ? ct_max(policy.every, FIRST_EVERY) : policy.every;
     c->sure = (int32_t)policy.sure;
     atomic_store_explicit(&cells->count, n + 1, memory_order_release);
     ct_table_add(&cells->index, key, n);
@@ -238,17 +256,6 @@ static uint32_t thinned(uint32_t every, int64_t left_ns, int64_t size_ns)
     return (uint32_t)ct_min((uint64_t)every << ct_min(shift, MOST_SHIFT), CT_EVERY_MOST);
 }
 
-/* Within the budget: operations that are sure may use half of the purse, the others all of it. */
-static bool is_sure(struct ct_sample_cell *c, int64_t left_ns, int64_t size_ns)
-{
-    if (ct_likely(atomic_load_explicit(&c->sure, memory_order_relaxed) <= 0))
-        return false;
-    if (policy.budget_ppm && left_ns <= size_ns / 2 &&
-        !atomic_load_explicit(&ct_purse.early, memory_order_relaxed))
-        return false;
-    return atomic_fetch_sub_explicit(&c->sure, 1, memory_order_relaxed) > 0;
-}
-
 enum ct_loss ct_sample_loss(uint32_t row)
 {
     return ct_row_is_programmatic(row) ? CT_LOSS_PROGRAMMATIC : CT_LOSS_SAMPLED;
@@ -260,6 +267,21 @@ static uint32_t apart_every(uint32_t row, uint64_t seen)
     if (!ct_row_is_programmatic(row))
         return 1;
     return (uint32_t)ct_min(ct_max(seen / PROGRAMMATIC_PART, PROGRAMMATIC_EVERY), policy.apart);
+}
+
+/*
+ * Within the budget: operations that are sure may use half of the purse, the others all of it.
+ * Those that timing keeps apart are never all timed.
+ */
+static bool is_sure(struct ct_sample_cell *c, bool apart, bool all, int64_t left_ns,
+                    int64_t size_ns)
+{
+    int32_t kept = apart && policy.target_ppm ? CT_SURE_TO_TARGET - CT_SURE : 0;
+    if (ct_likely(!all && atomic_load_explicit(&c->sure, memory_order_relaxed) <= kept))
+        return false;
+    if (policy.budget_ppm && left_ns <= size_ns / 2 && !is_early())
+        return false;
+    return atomic_fetch_sub_explicit(&c->sure, 1, memory_order_relaxed) > kept || all;
 }
 
 /* seen: the cell's operations in this thread; for programmatic rows, which do not go by. */
@@ -288,7 +310,7 @@ static void pay(bool sure, bool follows)
 {
     uint32_t ns = follows ? atomic_load_explicit(&ct_purse.next_ns, memory_order_relaxed)
                           : atomic_load_explicit(&ct_purse.bracket_ns, memory_order_relaxed);
-    if (policy.budget_ppm && !(sure && atomic_load_explicit(&ct_purse.early, memory_order_relaxed)))
+    if (policy.budget_ppm && !(sure && is_early()))
         atomic_fetch_sub_explicit(&ct_purse.left_ns, ns, memory_order_relaxed);
 }
 
@@ -340,7 +362,8 @@ bool ct_sample_choose(struct ct_sampler *s, struct ct_cluster *cluster, uint32_t
         left_ns = atomic_load_explicit(&ct_purse.left_ns, memory_order_relaxed);
         size_ns = atomic_load_explicit(&ct_purse.size_ns, memory_order_relaxed);
     }
-    bool sure = c && is_sure(c, left_ns, size_ns);
+    bool apart = apart_every(row, seen) > 1, all = !apart && drawn.every <= 1 && all_are_timed();
+    bool sure = c && is_sure(c, apart, all, left_ns, size_ns);
     if (may_be_in_cluster(row, seen)) {
         cycle = cycle_of(cluster, &s->random, left_ns, size_ns);
         choice->follows = cluster->left;

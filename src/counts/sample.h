@@ -22,6 +22,8 @@
 #define CT_CELLS 16384
 /* Operations of a cell that are timed before any is passed: with a budget, */
 #define CT_SURE 100
+/* with a target beside it,  */
+#define CT_SURE_TO_TARGET 1000
 /* and of programmatic rows where nothing else is sampled. */
 #define CT_SURE_APART 16
 #define CT_EVERY_MOST (1u << 30)
@@ -59,6 +61,7 @@ struct ct_sample_policy {
     uint32_t budget_ppm; /* parts of the run time; 0: no budget */
     uint32_t apart;      /* most of `every` where timing keeps operations apart; 0: no bound */
     uint32_t sure;       /* operations of each cell that are timed first */
+    uint32_t target_ppm; /* with a budget, the half of an interval that will do; 0: none */
 };
 
 /* Weight: how many operations this one stands for, itself included; 0: it was passed over. */
@@ -72,8 +75,8 @@ struct ct_choice {
 
 /* False: no memory. */
 bool ct_sample_init(const struct ct_sample_policy *policy);
-/* may_keep_apart: the user said that timing may keep operations apart. */
-struct ct_sample_policy ct_sample_policy_of_config(bool may_keep_apart);
+/* has_rate: the user named a rate, and so said that timing may keep operations apart. */
+struct ct_sample_policy ct_sample_policy_of_config(bool has_rate);
 
 /* Whether all operations are sampled; otherwise only programmatic rows are. */
 extern bool ct_sample_is_on;

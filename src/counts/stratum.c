@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "counts/stratum.h"
 
-#define FEW 8 /* with fewer draws their own scatter is no good measure */
+#include "base/root.h"
+
+#define FEW 8       /* with fewer draws their own scatter is no good measure */
+#define KNOWN_BY 30 /* with fewer timed nothing is said of how well they are known */
+
+#define TWO_SIGMA 1.96
+#define JOHNSON ((1 + 2 * TWO_SIGMA * TWO_SIGMA) / 6)
 
 static double most(double a, double b)
 {
@@ -149,4 +155,34 @@ void ct_stratum_project(const struct ct_stratum *t, uint64_t passed, uint64_t ea
     sum->drawn += e.drawn;
     sum->third_ns3 += e.third_ns3;
     sum->freedom_ns4 += e.variance_ns2 * e.variance_ns2 / e.freedom_ns4;
+}
+
+/* Half of the interval for many degrees of freedom, with Johnson's correction (sampling.md). */
+static double half_ns(const struct ct_projection *e)
+{
+    double deviation = ct_root(e->variance_ns2);
+    double third = e->third_ns3 > 0 ? e->third_ns3 : -e->third_ns3;
+    return TWO_SIGMA * deviation + (deviation > 0 ? JOHNSON * third / (deviation * deviation) : 0);
+}
+
+/*
+ * With n timed of equal weight the half is 1.96 deviation / root(n): so many are needed. When one
+ * in N / n is timed of those to come, N being all so far, the variance grows as its bound does. The
+ * bound is kept at half of what is allowed; where the variance is above that, more are timed.
+ */
+double ct_stratum_part(const struct ct_stratum *t, uint64_t passed, double target)
+{
+    struct ct_projection e = {0};
+    double timed = (double)(t->certain + t->drawn), all = timed + (double)passed;
+    if (timed < KNOWN_BY)
+        return 1;
+    ct_stratum_project(t, passed, 1, &e);
+    double total = timed * t->first_ns + t->certain_y + t->drawn_y + e.total_ns;
+    double allowed = target * total / all;
+    if (!(allowed > 0))
+        return 1;
+    double needed = TWO_SIGMA * TWO_SIGMA * ct_stratum_spread_ns2(t) / (allowed * allowed);
+    double share = half_ns(&e) / (target * total);
+    double part = needed / all * most(1, 2 * share * share);
+    return timed < needed || part > 1 ? 1 : part;
 }

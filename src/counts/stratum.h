@@ -61,6 +61,13 @@ double ct_stratum_distance_ns(const struct ct_stratum *t, double ns, double weig
 /* The variance of single durations, as far as it can be told. */
 double ct_stratum_spread_ns2(const struct ct_stratum *t);
 
+/*
+ * The part of the operations to come that has to be timed so that half of the 95 % interval of the
+ * total is at most `target` of it, from now on: 1 until that many have been timed. `passed`: those
+ * that were not.
+ */
+double ct_stratum_part(const struct ct_stratum *t, uint64_t passed, double target);
+
 /* Adds the estimate for `passed` over ones, each of them a batch of `each` operations. */
 void ct_stratum_project(const struct ct_stratum *t, uint64_t passed, uint64_t each,
                         struct ct_projection *sum);

@@ -19,7 +19,8 @@ struct all_stats {
 };
 
 static CT_PROCESS struct all_stats *all;
-static uint64_t collected; /* samples so far */
+static uint64_t collected; /* samples so far, */
+static uint64_t counted;   /* and calls that these stand for */
 
 bool ct_api_stats_init(void)
 {
@@ -35,6 +36,9 @@ struct ct_api_stats *ct_api_stats(uint32_t api)
 
 static void add_sample(struct ct_api_stats *s, uint64_t ns, uint32_t stands_for)
 {
+    uint32_t bucket = ct_hist_bucket(ns);
+    s->first = s->sampled ? ct_min(s->first, bucket) : bucket;
+    s->last = ct_max(s->last, bucket);
     s->sampled += stands_for;
     s->square_ns2 += (double)ns * (double)ns * stands_for;
     ct_buckets_add(&s->buckets, ns, stands_for);
@@ -48,8 +52,9 @@ bool ct_api_stats_collect(struct ct_thread *t)
         uint64_t sample = t->samples[(first + i) % CT_THREAD_SAMPLES];
         uint64_t ticks = sample & (((uint64_t)1 << CT_SAMPLE_TICKS) - 1);
         uint32_t api = sample >> CT_SAMPLE_TICKS & ((1u << CT_SAMPLE_API) - 1);
-        add_sample(&all->api[api], ct_ticks_to_ns(ticks),
-                   1u << (sample >> (CT_SAMPLE_TICKS + CT_SAMPLE_API)));
+        uint32_t stands_for = 1u << (sample >> (CT_SAMPLE_TICKS + CT_SAMPLE_API));
+        add_sample(&all->api[api], ct_ticks_to_ns(ticks), stands_for);
+        counted += stands_for;
     }
     ct_ring_consume(&t->sample_ring, n);
     collected += n;
@@ -103,7 +108,7 @@ static void clear(struct ct_api_count *c)
     };
     for (unsigned i = 0; i < ct_countof(counters); i++)
         atomic_store_explicit(counters[i], 0, memory_order_relaxed);
-    c->left = c->shift = 0;
+    c->left = c->shift = c->brief = 0;
     c->last_ticks = c->seen_untimed = 0;
     c->sums = (struct ct_api_sums){0};
 }
@@ -134,6 +139,11 @@ void ct_api_stats_retire(struct ct_thread *t)
 uint64_t ct_api_stats_collected(void)
 {
     return collected;
+}
+
+uint64_t ct_api_stats_counted(void)
+{
+    return counted;
 }
 
 struct ct_api_totals ct_api_totals(uint32_t api)

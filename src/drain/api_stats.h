@@ -12,6 +12,7 @@ struct ct_api_stats {
     uint64_t sampled; /* calls that the samples stand for */
     double square_ns2;
     struct ct_buckets *buckets;   /* NULL until the first sample */
+    uint32_t first, last;         /* buckets that hold something, and those between */
     struct ct_list_extent listed; /* the buckets in the profile */
 };
 
@@ -31,8 +32,9 @@ bool ct_api_stats_init(void);
 
 /* Takes the samples that wait in a thread's ring. Drain thread. True: there were some. */
 bool ct_api_stats_collect(struct ct_thread *t);
-/* Drain thread: samples taken so far. */
+/* Drain thread: samples taken so far, and calls that these stand for. */
 uint64_t ct_api_stats_collected(void);
+uint64_t ct_api_stats_counted(void);
 /* Adds a thread's counts since the last time to the totals. Drain thread. */
 void ct_api_stats_sum_up(struct ct_thread *t);
 /* Likewise for all threads that made calls of late; dozing ones were summed up before (awake.h). */

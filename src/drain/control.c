@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/control.h"
 
+#include "base/root.h"
 #include "counts/api_count.h"
 #include "counts/pass.h"
 #include "counts/sample.h"
@@ -20,6 +21,7 @@
 
 #define STEP_NS 5000000u
 #define EARLY_NS 1000000000u
+#define EARLY_OPERATIONS 20000 /* where all are timed at first: some 50 ms of brackets */
 #define WINDOW_NS 100000000.0
 #define LONGEST_NS 20000000.0 /* a drain thread that was held up does not make up for it */
 
@@ -27,6 +29,7 @@
 #define PURSE_SHARE 0.125
 #define SPEND_SHARE 0.70
 #define CLUSTER_SHARE 0.75 /* of that; the rest is for cells that come seldom or are uneven */
+#define UNIFORM_SHARE 0.1  /* where cells are known well enough: all operations are alike there */
 
 /* The least for brackets, whatever else costs: with too few, first launches would stand for all. */
 #define FLOOR_SHARE 0.12
@@ -39,17 +42,19 @@ static struct {
     uint64_t passed;
     double rate;        /* operations a second, */
     double in_clusters; /* and those timed in clusters */
+    double part;        /* of the operations, that is to be timed */
     double due;         /* the cell's share of all brackets that can be paid */
 } pace[CT_CELLS];
 
 static uint64_t last_ns, first_ns; /* the last step, and the one before operations began */
+static uint64_t operations;        /* seen so far */
 
 /* In the child of a fork: half a megabyte of `pace` is not touched unless it was in use. */
 void ct_control_forget(void)
 {
     if (!last_ns)
         return;
-    last_ns = first_ns = 0;
+    last_ns = first_ns = operations = 0;
     __builtin_memset(pace, 0, sizeof(pace));
 }
 
@@ -64,7 +69,7 @@ static double least(double a, double b)
 }
 
 /* Totals of other files, as last read. */
-static uint64_t passes_seen, clocks_seen;
+static uint64_t passes_seen, clocks_seen, counted_seen;
 
 static uint64_t since(uint64_t *seen, uint64_t now)
 {
@@ -86,28 +91,23 @@ static uint64_t look(double dt_ns)
         pace[i].seen = n.seen;
         pace[i].passed = n.seen - n.chosen;
         all += passed > 0 ? (uint64_t)passed : 0;
+        operations += (uint64_t)came;
     }
     return all;
-}
-
-/* Without libm, and to a thousandth, which will do. */
-static double root(double x)
-{
-    uint64_t bits;
-    double guess;
-    if (!(x > 0))
-        return 0;
-    __builtin_memcpy(&bits, &x, sizeof(bits));
-    bits = (bits >> 1) + 0x1ff7a3bea91d9b1b; /* halves the exponent: within 4 % */
-    __builtin_memcpy(&guess, &bits, sizeof(guess));
-    return 0.5 * (guess + x / guess);
 }
 
 /* How much a cell's total gains from brackets: its rate times the scatter of its durations. */
 static double need_of(uint32_t i)
 {
     const struct ct_stratum *t = ct_cell_stratum(i);
-    return pace[i].rate * root(ct_stratum_spread_ns2(t));
+    return pace[i].rate * ct_root(ct_stratum_spread_ns2(t));
+}
+
+/* All that a budget pays, or as many as the mean is known by, to the target. */
+static double part_of(uint32_t i)
+{
+    double target = ct_sample_policy()->target_ppm * 1e-6;
+    return target > 0 ? ct_stratum_part(ct_cell_stratum(i), pace[i].passed, target) : 1;
 }
 
 /*
@@ -130,7 +130,8 @@ static void set_dues(void)
 /* Operations of a cell that are to be timed a second, beyond those in clusters. */
 static double beyond_clusters(uint32_t i, double value)
 {
-    return most(0, least(pace[i].rate, pace[i].due * value) - pace[i].in_clusters);
+    double wanted = pace[i].rate * pace[i].part;
+    return most(0, least(wanted, pace[i].due * value) - pace[i].in_clusters);
 }
 
 static double all_beyond_clusters(double value)
@@ -141,6 +142,8 @@ static double all_beyond_clusters(double value)
     return sum;
 }
 
+#define ANY 1e100 /* brackets a second for a due of 1: more than there are operations */
+
 /*
  * Brackets a second for a due of 1, where `brackets` a second are for cells by themselves: cells
  * that come less often than their due, or often enough in clusters, leave the rest to the others.
@@ -149,6 +152,8 @@ static double all_beyond_clusters(double value)
 static double level(double brackets)
 {
     double low = 0, high = most(brackets, 1);
+    if (all_beyond_clusters(ANY) <= brackets)
+        return ANY;
     for (int i = 0; i < 20 && all_beyond_clusters(high) < brackets; i++)
         high *= 2;
     for (int i = 0; i < 10; i++) {
@@ -179,15 +184,41 @@ static void set_cell_rates(double brackets)
         ct_pass_renew();
 }
 
-/* Returns the cost of clusters, in ns a second. */
-static double set_cluster_rate(double spend_ns, double cluster_ns)
+/* Operations a second in cells of which more than that part is to be timed. */
+static double wanting_more(double part)
 {
-    double rate = 0;
+    double sum = 0;
+    for (uint32_t i = 1; i < ct_cells_count(); i++)
+        sum += pace[i].part > part ? pace[i].in_clusters : 0;
+    return sum;
+}
+
+/*
+ * Returns the ns a second that clusters may cost. With a target they time all operations alike, a part that no more need be
+ * in than pays: an operation in a cluster costs less than one by itself, but takes others along. A
+ * tenth of all is spent in any case, as are rare lengths not seen yet.
+ */
+static double for_clusters_ns(double spend_ns, double rate, const struct ct_costs *costs)
+{
+    double ns = CLUSTER_SHARE * spend_ns, uniform_ns = UNIFORM_SHARE * spend_ns;
+    if (!ct_sample_policy()->target_ppm || !(rate > 0))
+        return ns;
+    double enough = rate * costs->next_ns / costs->bracket_ns;
+    while (ns > uniform_ns && wanting_more(ns / (rate * costs->next_ns)) < enough)
+        ns /= 2;
+    return most(ns, uniform_ns);
+}
+
+/* Returns the cost of clusters, in ns a second. */
+static double set_cluster_rate(double spend_ns, const struct ct_costs *costs)
+{
+    double rate = 0, cluster_ns = costs->bracket_ns + (CT_CLUSTER - 1) * (double)costs->next_ns;
     for (uint32_t i = 1; i < ct_cells_count(); i++) {
+        pace[i].part = pace[i].rate > 0 ? part_of(i) : 1;
         pace[i].in_clusters = ct_cell_is_in_clusters(i) ? pace[i].rate : 0;
         rate += pace[i].in_clusters;
     }
-    double cycle = most(rate * cluster_ns / spend_ns, CT_CLUSTER);
+    double cycle = most(rate * cluster_ns / for_clusters_ns(spend_ns, rate, costs), CT_CLUSTER);
     for (uint32_t i = 1; i < ct_cells_count(); i++)
         pace[i].in_clusters *= CT_CLUSTER / cycle;
     atomic_store_explicit(&ct_purse.cluster_cycle, (uint32_t)least(cycle + 0.5, CT_EVERY_MOST),
@@ -198,9 +229,7 @@ static double set_cluster_rate(double spend_ns, double cluster_ns)
 /* Single brackets get the part that clusters do not need. */
 static void set_rates(double spend_ns, const struct ct_costs *costs)
 {
-    double cluster_ns = costs->bracket_ns + (CT_CLUSTER - 1) * (double)costs->next_ns;
-    double for_clusters_ns = set_cluster_rate(CLUSTER_SHARE * spend_ns, cluster_ns);
-    set_cell_rates((spend_ns - for_clusters_ns) / costs->bracket_ns);
+    set_cell_rates((spend_ns - set_cluster_rate(spend_ns, costs)) / costs->bracket_ns);
 }
 
 /* The cost of all that cutrace does in calls, brackets aside, since the last step. */
@@ -208,9 +237,10 @@ static double spent_ns(double dt_ns, const struct ct_costs *costs)
 {
     uint64_t passed = look(dt_ns), passes = since(&passes_seen, ct_passes_collected());
     uint64_t clocks = since(&clocks_seen, ct_api_stats_collected());
+    uint64_t counted = since(&counted_seen, ct_api_stats_counted());
     uint64_t looked_at = passed > passes ? passed - passes : 0;
     return (double)looked_at * costs->passed_ns + (double)passes * costs->pass_ns +
-           (double)clocks * costs->clocks_ns;
+           (double)clocks * costs->clocks_ns + (double)counted * costs->count_ns;
 }
 
 /* Fills the purse; the cost of all else is not there for brackets. */
@@ -232,7 +262,8 @@ static bool is_early(uint64_t now_ns)
 {
     if (!first_ns && ct_cells_count() > CT_CELL_NONE + 1)
         first_ns = last_ns;
-    return !first_ns || now_ns - first_ns < EARLY_NS;
+    return !first_ns || now_ns - first_ns < EARLY_NS ||
+           (ct_sample_policy()->target_ppm && operations < EARLY_OPERATIONS);
 }
 
 void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
@@ -251,7 +282,8 @@ void ct_control_step(uint64_t now_ns, const struct ct_costs *costs)
     atomic_store_explicit(&ct_purse.next_ns, costs->next_ns, memory_order_relaxed);
     double other_ns = dt_ns > 0 ? spent_ns(dt_ns, costs) : 0;
     fill(budget, least(dt_ns, LONGEST_NS), least(other_ns, dt_ns));
-    if (dt_ns > 0)
+    bool all_timed = ct_sample_policy()->target_ppm && is_early(now_ns);
+    if (dt_ns > 0 && !all_timed)
         set_rates(most(budget * FLOOR_SHARE, budget * SPEND_SHARE - other_ns / dt_ns) * 1e9, costs);
 }
 
@@ -288,6 +320,7 @@ void ct_control_run(void)
         .passed_ns = host_ns(CT_COST_PASSED, PASSED_HOST_NS),
         .pass_ns = host_ns(CT_COST_PASS, PASS_HOST_NS),
         .clocks_ns = CT_API_CLOCKS_NS,
+        .count_ns = CT_API_COUNT_NS,
     };
     ct_control_step(now_ns, &costs);
     next_ns = now_ns + IDLE_PARTS * (ct_clock_monotonic_ns() - now_ns);

@@ -17,6 +17,7 @@ struct ct_costs {
     uint32_t passed_ns;  /* an operation that is looked at and passed over */
     uint32_t pass_ns;    /* an operation that is passed over without a look */
     uint32_t clocks_ns;  /* a call that is timed */
+    uint32_t count_ns;   /* a call that is counted */
 };
 
 /* A step every few milliseconds; nothing without a budget. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "counts/range.h"
+#include "device/sensor_thread.h"
 #include "drain/calibrate.h"
 #include "drain/collect.h"
 #include "drain/control.h"
@@ -37,7 +38,6 @@
 #include "system/spare.h"
 #include "system/spin.h"
 
-#define NAP_LONGEST_NS 10000000u
 /*
  * Naps where ends are found by asking: a sixteenth of the time since the last end, but no less than
  * four rounds take, so that asking takes a fifth of a processor.
@@ -50,6 +50,7 @@
 #define STACK_BYTES (256 * 1024)
 #define GRAPHS_STACK_BYTES (8 * 1024 * 1024) /* the driver makes executable graphs on it */
 #define LOCK_NS 50000000u                    /* the wait for a lock of ours when the process ends */
+#define SENSORS_NS 100000000u
 #define LOCK_ROUND_NS 1000000000u
 
 static const char stuck[] = "A driver call did not return: what was not timed by then is counted "
@@ -147,6 +148,7 @@ static struct round run_round(uint64_t now_ns, bool all)
         ct_relaxed_leave(mode);
     } else {
         r.refused = true;
+        ct_harvest_refused();
     }
     ct_contexts_flush();
     ct_control_run();
@@ -177,9 +179,11 @@ static bool is_over(uint32_t p, const struct round *r)
 }
 
 /*
- * A program whose main thread ended by pthread_exit ends with its last thread. That must not be the
- * drain thread: with only the main thread's remains left beside it, it goes as well.
+ * A program whose main thread ended by pthread_exit ends with its last thread. That must be none of
+ * ours: with only the main thread's remains left beside them, they go as well.
  */
+static CT_PROCESS atomic_bool is_watched;
+
 static bool is_last_thread(uint64_t now_ns)
 {
     static uint64_t looked_ns;
@@ -187,7 +191,8 @@ static bool is_last_thread(uint64_t now_ns)
         return false;
     looked_ns = now_ns;
     struct ct_proc p;
-    return ct_proc_read(&p) && p.state == 'Z' && p.threads == 2;
+    return ct_proc_read(&p) && p.state == 'Z' &&
+           p.threads == 2u + ct_sensor_threads() + atomic_load(&is_watched);
 }
 
 static void write_profile(bool finished)
@@ -232,9 +237,11 @@ static uint64_t poll_ns(uint64_t since_ns, uint64_t round_ns)
     return ct_max(CT_NAP_SHORTEST_NS, ct_min(ns, POLL_LONGEST_NS));
 }
 
+static CT_PROCESS atomic_bool is_to_be_written;
+
 static void loop(void)
 {
-    uint64_t nap_ns = CT_NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0;
+    uint64_t nap_ns = CT_NAP_SHORTEST_NS, written_ns = 0, ended_ns = 0, changed_ns = 0;
     bool dirty = true;
     for (;;) {
         uint32_t p = atomic_load(&phase), asked = atomic_load(&flushes_asked);
@@ -246,8 +253,13 @@ static void loop(void)
         struct round r = run_round(begun_ns, flush);
         dirty |= r.changed;
         uint64_t now_ns = ct_clock_monotonic_ns();
-        if (is_over(p, &r) || (!r.changed && is_last_thread(now_ns)))
+        if (is_over(p, &r))
             break;
+        if (!r.changed && is_last_thread(now_ns)) {
+            ct_sensor_thread_stop(SENSORS_NS);
+            break;
+        }
+        dirty |= atomic_exchange(&is_to_be_written, false);
         if (flush || (dirty && now_ns - written_ns >= CT_DRAIN_WRITE_NS)) {
             write_profile(false);
             written_ns = now_ns;
@@ -256,8 +268,10 @@ static void loop(void)
         if (flush)
             flushed(asked);
         tend_others();
-        bool soon = r.harvested || r.calibrating;
-        nap_ns = soon ? CT_NAP_SHORTEST_NS : ct_min(2 * nap_ns, NAP_LONGEST_NS);
+        if (r.changed || r.waits)
+            changed_ns = now_ns;
+        nap_ns = r.calibrating ? CT_NAP_SHORTEST_NS
+                               : ct_nap_next_ns(nap_ns, r.harvested, now_ns - changed_ns);
         if (r.harvested)
             ended_ns = now_ns;
         if (r.polls)
@@ -405,7 +419,7 @@ bool ct_drain_stop(const struct ct_patience *p)
             write_here(finish_instead, p->in_order);
         else
             ct_futex_wait(&phase, STOPPING,
-                          now_ns < driver_ns ? ct_min(driver_ns - now_ns, NAP_LONGEST_NS)
+                          now_ns < driver_ns ? ct_min(driver_ns - now_ns, CT_NAP_LONGEST_NS)
                                              : CT_NAP_SHORTEST_NS);
         now_ns = ct_clock_monotonic_ns();
     }
@@ -436,7 +450,7 @@ int ct_drain_flush(uint64_t timeout_ns)
             return 0;
         if ((now_ns = ct_clock_monotonic_ns()) >= end_ns)
             return ETIMEDOUT;
-        ct_futex_wait(&flushes_done, done, ct_min(end_ns - now_ns, NAP_LONGEST_NS));
+        ct_futex_wait(&flushes_done, done, ct_min(end_ns - now_ns, CT_NAP_LONGEST_NS));
     }
 }
 
@@ -461,6 +475,63 @@ bool ct_drain_look(void (*look)(void *arg), void *arg)
     look(arg);
     unlock_round();
     return true;
+}
+
+static bool is_running(void)
+{
+    return atomic_load(&phase) == RUNNING;
+}
+
+/* Inside the same call as before: between two calls nobody is kept waiting. */
+static bool borrow(uint64_t asks)
+{
+    if (!ct_borrow())
+        return false;
+    if (atomic_load_explicit(&ct_asks, memory_order_relaxed) == asks && is_running())
+        return true;
+    ct_return_borrowed();
+    return false;
+}
+
+static bool watch_instead(bool (*look)(bool is_blocked), uint64_t asks)
+{
+    if (!borrow(asks))
+        return false;
+    if (look(true)) {
+        take_figures(false);
+        write_figures();
+    }
+    tend_others();
+    ct_return_borrowed();
+    return true;
+}
+
+bool ct_drain_watch(bool (*look)(bool is_blocked), uint64_t asks)
+{
+    if (!is_running())
+        return false;
+    if (!ct_spin_lock_until(&round_lock, ct_clock_monotonic_ns() + LOCK_NS))
+        return watch_instead(look, asks);
+    bool write = is_running() && look(false);
+    unlock_round();
+    if (write)
+        atomic_store(&is_to_be_written, true);
+    return true;
+}
+
+bool ct_drain_watch_wait(uint64_t ns)
+{
+    uint64_t now_ns = ct_clock_monotonic_ns(), end_ns = now_ns + ns;
+    for (uint32_t p; (p = atomic_load(&phase)) != STOPPED && now_ns < end_ns;) {
+        ct_futex_wait(&phase, p, end_ns - now_ns);
+        now_ns = ct_clock_monotonic_ns();
+    }
+    return !is_stopped();
+}
+
+void ct_drain_is_watched(bool is)
+{
+    atomic_store(&is_watched, is);
 }
 
 /* Before the context is GONE: from then on its entry is used anew as soon as it is forgotten. */

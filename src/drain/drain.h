@@ -39,6 +39,18 @@ bool ct_drain_is_flushed(uint32_t ticket);
 bool ct_drain_look(void (*look)(void *arg), void *arg);
 
 /*
+ * A thread of the library's own, beside the drain thread: `look` runs while no figure changes. It
+ * must not wait, and returns whether the profile is to be written soon. Where the drain thread is
+ * inside a driver call since the time of `asks` calls, `look` is called in its place, the profile
+ * is written and others are tended here. False: `look` was not called, as the figures change.
+ */
+bool ct_drain_watch(bool (*look)(bool is_blocked), uint64_t asks);
+/* Waits so long, or until the drain thread has stopped; false: it has. */
+bool ct_drain_watch_wait(uint64_t ns);
+/* Whether that thread runs beside the drain thread. */
+void ct_drain_is_watched(bool is);
+
+/*
  * Any thread of the program's, and `tend`: recording is about to go on or off. Moves and faults of
  * managed memory up to now belong to the time before.
  */

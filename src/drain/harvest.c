@@ -22,6 +22,8 @@
 
 #define SLAB 512
 
+#define START_ASK_NS 100000000u
+
 #define EVENTS_MOST 3 /* events that one bracket gives back: start, reference, anchor */
 
 #define CLOCK_GOOD_NS 20000000 /* the clocks drift apart by less than 10 ns in it */
@@ -41,6 +43,10 @@ static CT_PROCESS uint64_t polled; /* pending ones whose end is found by asking 
 static uint64_t looked_ticks;      /* when an event was last asked for */
 static unsigned added;             /* polled ones this round, past ct_settle() */
 static CT_PROCESS uint64_t added_ever;
+static CT_PROCESS uint64_t dealt_ever, unfinished;
+static CT_PROCESS struct ct_fault fault;
+
+CT_PROCESS atomic_bool ct_harvest_asks_starts;
 
 static struct ct_pending *take_pending(void)
 {
@@ -60,6 +66,7 @@ static struct ct_pending *take_pending(void)
 static void give_pending(struct ct_pending *p)
 {
     polled -= p->op.flags & CT_OP_POLLED ? 1 : 0;
+    dealt_ever++;
     p->next = free_pending;
     free_pending = p;
     pending--;
@@ -171,7 +178,8 @@ static void collect_one(const struct ct_thread *t, const struct ct_op *op)
     pending++;
     polled += op->flags & CT_OP_POLLED ? 1 : 0;
     p->op = *op;
-    p->asked_ticks = 0;
+    p->asked_ticks = p->head_ticks = p->start_ticks = 0;
+    p->is_started = !ct_op_has_start_record(op);
     p->thread = t;
     insert(s, p);
     activate(s);
@@ -396,8 +404,11 @@ static bool is_complete(struct ct_stream *s)
     struct ct_context *c = ct_context(op->context);
     uint64_t ticks = ct_ticks();
     CUresult r = CT_ASK_IN(c, cuEventQuery, ct_event(c, op->stop_event));
-    if (r == CUDA_ERROR_NOT_READY)
+    if (r == CUDA_ERROR_NOT_READY) {
         s->first_pending->asked_ticks = ticks;
+        if (!s->first_pending->head_ticks)
+            s->first_pending->head_ticks = ticks;
+    }
     looked_ticks = ct_ticks();
     if (ct_context_is_barred(c)) {
         if (is_gone(c))
@@ -411,8 +422,11 @@ static bool is_complete(struct ct_stream *s)
         return false;
     }
     uint32_t live = CT_CONTEXT_LIVE;
-    if (atomic_compare_exchange_strong(&c->state, &live, CT_CONTEXT_BROKEN))
+    if (atomic_compare_exchange_strong(&c->state, &live, CT_CONTEXT_BROKEN)) {
+        if (!fault.result)
+            fault = (struct ct_fault){r, true, *op, ticks};
         ct_pass_renew();
+    }
     lose_all(s, CT_LOSS_EVENT_ERROR);
     return false;
 }
@@ -443,6 +457,19 @@ static bool is_overlapped(const struct ct_stream *s)
     return s->first_pending->op.flags & CT_OP_OVERLAPPED;
 }
 
+/* A bracket that is the first of its stream for long: does it run, or does something hold it up? */
+static void ask_start(struct ct_pending *p)
+{
+    const struct ct_op *op = &p->op;
+    struct ct_context *c = ct_context(op->context);
+    uint64_t ticks = ct_ticks(), long_ticks = ct_ns_to_ticks(START_ASK_NS);
+    if (p->is_started || !p->head_ticks || ticks - p->head_ticks < long_ticks ||
+        ticks - p->start_ticks < long_ticks || op->start_event == CT_EVENT_NONE)
+        return;
+    p->start_ticks = ticks;
+    p->is_started = CT_ASK_IN(c, cuEventQuery, ct_event(c, op->start_event)) == CUDA_SUCCESS;
+}
+
 static void harvest_stream(struct ct_stream *s)
 {
     bool all = s->first_pending && is_all_complete(s);
@@ -450,6 +477,8 @@ static void harvest_stream(struct ct_stream *s)
         measure(s, s->first_pending);
         give_pending(unlink_first(s));
     }
+    if (s->first_pending && atomic_load_explicit(&ct_harvest_asks_starts, memory_order_relaxed))
+        ask_start(s->first_pending);
     tell(s);
 }
 
@@ -524,6 +553,7 @@ uint64_t ct_harvest(bool all)
 
 void ct_harvest_give_up(void)
 {
+    unfinished += pending;
     for (struct ct_stream *s = active; s; s = s->next_active)
         lose_all(s, CT_LOSS_UNFINISHED);
     ct_shared_streams_end();
@@ -549,6 +579,8 @@ void ct_harvest_context(struct ct_context *c)
 
 void ct_harvest_lose_context(struct ct_context *c)
 {
+    if (!fault.has_op || fault.op.context == ct_context_index(c))
+        fault.result = CUDA_SUCCESS; /* the program begins anew */
     ct_shared_streams_end();
     for (struct ct_stream *s = active; s; s = s->next_active) {
         if (is_in(s, c))
@@ -557,4 +589,43 @@ void ct_harvest_lose_context(struct ct_context *c)
             s->last_stop_sequence = 0;
     }
     atomic_store_explicit(&c->is_forgotten, true, memory_order_release);
+}
+
+void ct_harvest_see(void (*see)(const struct ct_stream *s, const struct ct_pending *p, void *arg),
+                    void *arg)
+{
+    for (const struct ct_stream *s = active; s; s = s->next_active)
+        if (s->first_pending)
+            see(s, s->first_pending, arg);
+}
+
+const struct ct_fault *ct_harvest_fault(void)
+{
+    return fault.result ? &fault : NULL;
+}
+
+uint64_t ct_harvest_dealt(void)
+{
+    return dealt_ever;
+}
+
+uint64_t ct_harvest_unfinished(void)
+{
+    return unfinished;
+}
+
+void ct_harvest_refused(void)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (fault.result || !atomic_load_explicit(&ct_harvest_asks_starts, memory_order_relaxed))
+        return;
+    CUresult r = CT_ASK(cuThreadExchangeStreamCaptureMode, &mode);
+    if (r == CUDA_SUCCESS) {
+        ct_relaxed_leave(mode);
+        return;
+    }
+    fault = (struct ct_fault){.result = r, .ticks = ct_ticks()};
+    for (const struct ct_stream *s = active; s && !fault.has_op; s = s->next_active)
+        if ((fault.has_op = s->first_pending))
+            fault.op = s->first_pending->op;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "drain/image.h"
 
-#define SECTIONS CT_SECTION_INSIDE /* the last; not all are in `order` */
+#define SECTIONS CT_SECTION_SENSORS /* the last; not all are in `order` */
 #define SPARE_BYTES 512
 #define LARGE_BYTES ((size_t)64 * 1024) /* from this size on lists keep their places */
 #define SIZES 32                        /* sizes of lists: powers of two */
@@ -33,7 +33,8 @@ static const uint32_t order[] = {
     CT_SECTION_ACTIVITIES,  CT_SECTION_GAPS,    CT_SECTION_TRANSFERS, CT_SECTION_THREADS,
     CT_SECTION_RANGES,      CT_SECTION_CELLS,   CT_SECTION_MEMORY,    CT_SECTION_BLOCKS,
     CT_SECTION_COLLECTIVES, CT_SECTION_UNIFIED, CT_SECTION_LINES,     CT_SECTION_FRAMES,
-    CT_SECTION_STACKS,      CT_SECTION_MODULES, CT_SECTION_INSIDE,    CT_SECTION_SHAPES,
+    CT_SECTION_STACKS,      CT_SECTION_MODULES, CT_SECTION_INSIDE,    CT_SECTION_OBJECTS,
+    CT_SECTION_ADDRESSES,   CT_SECTION_STUCK,   CT_SECTION_SENSORS,   CT_SECTION_SHAPES,
     CT_SECTION_BUCKETS,
 };
 
@@ -63,6 +64,10 @@ static const uint32_t element_bytes[SECTIONS + 1] = {
     [CT_SECTION_STACKS] = sizeof(struct ct_file_stack),
     [CT_SECTION_MODULES] = sizeof(struct ct_file_module),
     [CT_SECTION_INSIDE] = sizeof(struct ct_file_inside),
+    [CT_SECTION_OBJECTS] = sizeof(struct ct_file_object),
+    [CT_SECTION_ADDRESSES] = sizeof(struct ct_file_address),
+    [CT_SECTION_SENSORS] = sizeof(struct ct_file_sensor),
+    [CT_SECTION_STUCK] = sizeof(struct ct_file_stuck),
 };
 
 #define HEAD_BYTES                                                                                 \

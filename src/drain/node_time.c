@@ -9,12 +9,14 @@
 
 /*
  * With fewer launches, with event nodes or without, a graph does not tell how much these add:
- * unless so many kernels share the difference of a launch from others.
+ * unless so many of them share the difference of a launch from others, a microsecond or two.
  */
 #define LEAST_LAUNCHES 8
-#define LEAST_KERNELS 64
+#define LEAST_KERNELS 16
+/* A single launch without event nodes may have waited. */
+#define LEAST_WITHOUT 3
 
-/* Time that event nodes have added to graphs, whose way leads through so many kernels. */
+/* Time that event nodes have added to graphs, whose way leads through so many of them. */
 struct added {
     int64_t ns;
     uint64_t least;
@@ -33,9 +35,9 @@ struct whole {
     uint32_t row;
     uint64_t replicas;
     uint64_t total_ns;
-    uint64_t alone; /* kernels */
-    uint64_t beside;
-    struct added added; /* no kernels: it is not known */
+    uint64_t least; /* event nodes on the way */
+    uint64_t most;
+    struct added added; /* no event nodes: it is not known */
     struct line line;
     int64_t least_ns; /* the least bias: with less, kernels would be longer than the graph */
 };
@@ -180,15 +182,15 @@ void ct_node_time_add_line(uint32_t row, uint64_t raw_ns, uint64_t kernels)
     g->line.kernels += kernels;
 }
 
-void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint64_t beside)
+void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t least, uint64_t most)
 {
     struct whole *g = graph_of(row);
     if (!g)
         return;
     g->replicas++;
     g->total_ns += raw_ns;
-    g->alone += alone;
-    g->beside += beside;
+    g->least += least;
+    g->most += most;
 }
 
 /* The fewer launches decide, those with event nodes or those without. */
@@ -198,31 +200,37 @@ static bool is_enough(uint64_t launches, uint64_t replicas, uint64_t kernels)
     return fewer >= LEAST_LAUNCHES || (fewer && fewer * kernels / replicas >= LEAST_KERNELS);
 }
 
-/* A median, as single launches that waited would move a mean. False: there are no times. */
-static bool median_of(const struct ct_row *r, uint64_t *ns)
+/*
+ * The mean, or where single launches that waited have moved it away from the median's bucket, the
+ * median. False: there are no times.
+ */
+static bool usual_of(const struct ct_row *r, uint64_t *ns)
 {
     if (!r->timed)
         return false;
     uint32_t bucket = ct_hist_bucket(r->time.min_ns), last = ct_hist_bucket(r->time.max_ns);
-    uint64_t n = 0, below = 0;
+    uint64_t n = 0, below = 0, mean_ns = r->time.total_ns / r->timed;
     for (uint32_t i = bucket; i <= last; i++)
         n += ct_buckets_count(r->time.buckets, i);
     if (!n)
         return false;
     while ((below += ct_buckets_count(r->time.buckets, bucket)) <= n / 2)
         bucket++;
-    *ns = ct_hist_middle(bucket);
+    *ns = ct_hist_bucket(mean_ns) == bucket ? mean_ns : ct_hist_middle(bucket);
     return true;
 }
 
+/* Between n nodes that follow each other are n - 1 gaps, which event nodes took the place of. */
 static struct added added_to(const struct whole *g)
 {
     uint64_t without_ns;
-    if (!is_enough(ct_row(g->row)->timed, g->replicas, g->alone + g->beside) ||
-        !median_of(ct_row(g->row), &without_ns))
+    const struct ct_row *r = ct_row(g->row);
+    if (r->timed < LEAST_WITHOUT || !is_enough(r->timed, g->replicas, g->most) ||
+        !usual_of(r, &without_ns))
         return (struct added){0};
-    return (struct added){(int64_t)g->total_ns - (int64_t)(g->replicas * without_ns), g->alone,
-                          g->alone + g->beside};
+    without_ns += ct_device(r->device)->calibration->node.gap_ns;
+    return (struct added){(int64_t)g->total_ns - (int64_t)(g->replicas * without_ns), g->least,
+                          g->most};
 }
 
 /*
@@ -234,7 +242,7 @@ static int64_t least_of(const struct whole *g)
     uint64_t without_ns;
     const struct line *l = &g->line;
     const struct ct_row *r = ct_row(g->row);
-    if (!l->kernels || !is_enough(r->timed, l->replicas, l->kernels) || !median_of(r, &without_ns))
+    if (!l->kernels || !is_enough(r->timed, l->replicas, l->kernels) || !usual_of(r, &without_ns))
         return 0;
     without_ns = ct_min(without_ns, r->time.total_ns / r->timed);
     uint64_t room_ns = l->replicas * without_ns;

@@ -44,10 +44,10 @@ void ct_node_time_add(uint32_t row, const char *name, uint32_t stack, uint64_t r
 void ct_node_time_add_line(uint32_t row, uint64_t raw_ns, uint64_t kernels);
 
 /*
- * One run of a graph, from its first timed kernel to its last, with the numbers of kernels that
- * were alone at their time and that may have been beside others.
+ * One run of a graph, from the event node before all others to the one behind them. The way that
+ * took the time leads through so many event nodes more, at least and at most.
  */
-void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t alone, uint64_t beside);
+void ct_node_time_add_graph(uint32_t row, uint64_t raw_ns, uint64_t least, uint64_t most);
 
 /* NULL: none was timed. */
 const struct ct_node_time *ct_node_time_find(uint32_t row, const char *name);

@@ -2,50 +2,28 @@
 #include "drain/replica_step.h"
 
 #include "base/config.h"
+#include "counts/row.h"
+#include "drain/harvest.h"
 #include "drain/node_time.h"
 #include "launch/replica_entry.h"
 #include "system/clock.h"
 
-/* Event nodes may have one part in so many of a budget. */
-#define BUDGET_SHARE 4
+/* With auto, graphs that take less of the GPU's time than one part in so many have no replica. */
+#define MATTERS_ONE_IN 100
 /* The cost of event nodes for each kernel, on a device whose figure no table has. */
 #define UNKNOWN_NODE_NS 4000
 
+#define LONG_RUN_NS 100000000u /* from then on it is asked which kernel a replica is in */
+
 static CT_PROCESS uint32_t running; /* replicas, after the last round */
 
-static void end(uint32_t i, enum ct_replica_loss why, enum ct_replica_phase phase)
-{
-    if (!ct_replica_is_dropped(i))
-        ct_replica_lose(why);
-    ct_replica_set_phase(i, phase);
-}
-
-static void make(uint32_t i)
-{
-    struct ct_replica *r = &ct_replicas->replica[i];
-    enum ct_replica_loss why = CT_REPLICA_LOSS_COUNT;
-    bool made = false;
-    if (!atomic_load(&ct_replicas->dropped[i]))
-        made = ct_replica_make(&r->body, r->clone, r->flags, r->context, &why);
-    if (!made)
-        ct_replica_end_clone(i);
-    end(i, why, made ? CT_REPLICA_READY : CT_REPLICA_OVER);
-}
-
-/* No replica is launched until the budget has as much as the event nodes of this one have cost. */
+/* No replica is launched until there is room for as much as the event nodes of this one cost. */
 static void rest(const struct ct_replica *r)
 {
-    if (!ct_config.budget_ppm)
-        return;
     uint32_t bias_ns = ct_device(r->context->device)->calibration->node.bias_ns;
     size_t count;
     ct_replica_nodes(&r->body, &count);
-    uint64_t cost_ns = count * (bias_ns ? bias_ns : UNKNOWN_NODE_NS);
-    uint64_t rest_ns = cost_ns * BUDGET_SHARE * 1000000 / ct_config.budget_ppm;
-    uint64_t until = atomic_load_explicit(&ct_replicas->rest_until, memory_order_relaxed);
-    atomic_store_explicit(&ct_replicas->rest_until,
-                          ct_max(ct_ticks(), until) + ct_ns_to_ticks(rest_ns),
-                          memory_order_relaxed);
+    ct_replicas_rest(count * (bias_ns ? bias_ns : UNKNOWN_NODE_NS));
 }
 
 static bool elapsed(const struct ct_replica *r, uint32_t from, uint32_t to, uint64_t *ns)
@@ -57,11 +35,86 @@ static bool elapsed(const struct ct_replica *r, uint32_t from, uint32_t to, uint
     return true;
 }
 
-/* Whether the node's event nodes stood around the kernel of that name in this launch. */
+/* Whether the node's event nodes stood around work of that name in this launch. */
 static bool is_known(const struct ct_replica *r, const struct ct_replica_node *n)
 {
     uint32_t launch = atomic_load_explicit(&r->replayed, memory_order_relaxed);
     return n->name && !n->off && n->changed < launch;
+}
+
+/* When each node was through, after the first event; UINT64_MAX: not known. The caller's. */
+static bool read_stops(const struct ct_replica *r, struct ct_buffer *stops)
+{
+    size_t count;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    for (size_t k = 0; k < count; k++) {
+        uint64_t *ns = ct_buffer_add(stops, sizeof(*ns));
+        if (!ns || !elapsed(r, r->body.first_event, node[k].stop_event, ns))
+            return false;
+    }
+    return true;
+}
+
+/* The last of these nodes to be through; NO_NODE: there are none. */
+static uint32_t last_of(const uint64_t *stop_ns, const struct ct_replica_span *span, size_t spans)
+{
+    uint32_t last = CT_REPLICA_NO_NODE;
+    for (size_t i = 0; i < spans; i++)
+        for (uint32_t k = span[i].first; k < span[i].end; k++)
+            if (last == CT_REPLICA_NO_NODE || stop_ns[k] > stop_ns[last])
+                last = k;
+    return last;
+}
+
+/* Event nodes on the way from node to node that the end had to wait for; 0: it is not known. */
+static uint64_t count_way(const struct ct_replica *r, const uint64_t *stop_ns)
+{
+    size_t count;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    const struct ct_replica_span *spans = (const void *)r->body.spans.data;
+    const struct ct_replica_span all = {0, (uint32_t)count};
+    uint64_t on_way = r->body.own_end;
+    uint32_t at = last_of(stop_ns, &all, 1);
+    while (at != CT_REPLICA_NO_NODE && !node[at].before.is_untold) {
+        on_way += 1 + node[at].own_start;
+        if (!node[at].before.count)
+            return on_way;
+        at = last_of(stop_ns, spans + node[at].before.span, node[at].before.count);
+    }
+    return 0;
+}
+
+static uint64_t critical_way(const struct ct_replica *r)
+{
+    struct ct_buffer stops = {0};
+    uint64_t on_way = 0;
+    if (read_stops(r, &stops))
+        on_way = count_way(r, (const uint64_t *)(const void *)stops.data);
+    ct_unmap(stops.data, stops.size_bytes);
+    return on_way;
+}
+
+/*
+ * The whole of the graph, where all of its event nodes were there. Launches in changing streams
+ * wait for each other: what they take tells nothing.
+ */
+static void read_whole(const struct ct_replica *r, uint64_t alone, uint64_t beside)
+{
+    if (!r->steady)
+        return;
+    size_t count;
+    uint64_t ns, more = r->body.own_end, on_way = 0;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    if (!elapsed(r, r->body.first_event, r->body.done_event, &ns))
+        return;
+    for (size_t k = 0; k < count; k++)
+        more += node[k].own_start;
+    if (beside)
+        on_way = critical_way(r);
+    if (on_way)
+        ct_node_time_add_graph(r->row, ns, on_way, on_way);
+    else
+        ct_node_time_add_graph(r->row, ns, beside ? alone : alone + more, alone + beside + more);
 }
 
 static void read(const struct ct_replica *r)
@@ -81,9 +134,8 @@ static void read(const struct ct_replica *r)
         line_ns += node[k].beside ? 0 : ns;
     }
     ct_node_time_add_line(r->row, line_ns, alone);
-    if (known == count && r->body.first_event != CT_EVENT_NONE &&
-        elapsed(r, r->body.first_event, r->body.done_event, &ns))
-        ct_node_time_add_graph(r->row, ns, count - beside, beside);
+    if (known == count)
+        read_whole(r, count - beside, beside);
     rest(r);
 }
 
@@ -103,6 +155,39 @@ static bool begin_reading(uint32_t i)
            ct_replica_phase_of(i) == CT_REPLICA_READING;
 }
 
+static bool is_through(const struct ct_replica *r, uint32_t event)
+{
+    return CT_ASK_IN(r->context, cuEventQuery, ct_event(r->context, event)) == CUDA_SUCCESS;
+}
+
+/* The kernel that a run is in: of several branches one that is not through. */
+static uint32_t find_node(const struct ct_replica *r)
+{
+    size_t count, low = 0, high;
+    const struct ct_replica_node *node = ct_replica_nodes(&r->body, &count);
+    for (high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (is_through(r, node[middle].stop_event))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && is_through(r, node[low].start_event) ? (uint32_t)low + 1 : 0;
+}
+
+static void look_at_run(struct ct_replica *r)
+{
+    uint64_t ticks = ct_ticks(), long_ticks = ct_ns_to_ticks(LONG_RUN_NS);
+    uint32_t launch = atomic_load_explicit(&r->replayed, memory_order_relaxed);
+    if (r->run.launch != launch || !r->run.since_ticks)
+        r->run = (struct ct_replica_run){.launch = launch, .since_ticks = ticks};
+    if (!atomic_load_explicit(&ct_harvest_asks_starts, memory_order_relaxed) ||
+        ticks - r->run.since_ticks < long_ticks || ticks - r->run.asked_ticks < long_ticks)
+        return;
+    r->run.asked_ticks = ticks;
+    r->run.node = find_node(r);
+}
+
 /* Reads a replica that is through. One whose events fail is not touched again. False: it runs. */
 static bool look_at_running(uint32_t i)
 {
@@ -113,6 +198,7 @@ static bool look_at_running(uint32_t i)
         read(r);
         ct_replica_set_phase(i, CT_REPLICA_READY);
     } else if (result == CUDA_ERROR_NOT_READY || ct_context_is_barred(c)) {
+        look_at_run(r);
         ct_replica_set_phase(i, CT_REPLICA_RUNNING);
     } else {
         if (!ct_replica_is_dropped(i))
@@ -122,31 +208,38 @@ static bool look_at_running(uint32_t i)
     return result != CUDA_ERROR_NOT_READY;
 }
 
+/* Timed operations alone are known so far. */
+static bool matters(uint32_t i)
+{
+    const struct ct_row *row = ct_row(ct_replicas->replica[i].row);
+    uint64_t all_ns = 0;
+    if (!ct_config.graph_nodes_auto)
+        return true;
+    for (uint32_t k = 0; k < ct_rows_count(); k++)
+        all_ns += ct_row(k)->device == row->device ? ct_row(k)->time.total_ns : 0;
+    return row->time.total_ns && row->time.total_ns >= all_ns / MATTERS_ONE_IN;
+}
+
 /* Gives an entry back, which needs no context. Whether there is work in the context. */
 static bool tidy(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_OVER && !atomic_load_explicit(&ct_replicas->exec[i], memory_order_acquire))
         ct_replica_give_back(i);
-    return p == CT_REPLICA_WANTED || ct_replica_runs_in(p) ||
-           (p == CT_REPLICA_READY && (ct_replica_is_dropped(i) || ct_replica_is_outdated(i)));
+    bool goes = ct_replica_is_dropped(i) || ct_replica_is_outdated(i) || ct_replicas_are_stopped();
+    return p == CT_REPLICA_WANTED ? matters(i)
+                                  : ct_replica_runs_in(p) || (p == CT_REPLICA_READY && goes);
 }
 
 static void unmake(uint32_t i)
 {
-    struct ct_replica *r = &ct_replicas->replica[i];
-    ct_replica_end_clone(i);
-    ct_replica_unmake(&r->body, r->context);
-    bool goes_on = ct_replica_take_next(i) && !ct_replica_is_dropped(i);
-    if (!goes_on)
-        ct_replica_end_clone(i);
-    ct_replica_set_phase(i, goes_on ? CT_REPLICA_CLONED : CT_REPLICA_OVER);
+    ct_replica_end(i, &ct_replicas->replica[i].context->events.returned);
 }
 
 /* In the context. Whether the replica has new times. */
 static bool work_on(uint32_t i, enum ct_replica_phase p)
 {
     if (p == CT_REPLICA_WANTED)
-        make(i);
+        ct_replica_build(i, &ct_replicas->replica[i].context->events.returned);
     else if (p == CT_REPLICA_READY)
         unmake(i);
     else
@@ -256,4 +349,14 @@ void ct_replicas_lose_context(const struct ct_context *c)
     for (uint32_t i = 0; ct_replicas_are_on && i < CT_REPLICAS; i++)
         if (take(i, c))
             forget(i);
+}
+
+void ct_replicas_see(void (*see)(const struct ct_replica *r, void *arg), void *arg)
+{
+    for (uint32_t i = 0; ct_replicas_are_on && i < CT_REPLICAS; i++) {
+        const struct ct_replica *r = &ct_replicas->replica[i];
+        if (ct_replica_may_run(i) && r->run.since_ticks &&
+            r->run.launch == atomic_load_explicit(&r->replayed, memory_order_relaxed))
+            see(r, arg);
+    }
 }

@@ -13,6 +13,9 @@
 bool ct_replicas_step(void);
 /* Whether a replica is running. */
 bool ct_replicas_are_running(void);
+/* Calls `see` for each replica that runs, as of the last step. */
+struct ct_replica;
+void ct_replicas_see(void (*see)(const struct ct_replica *r, void *arg), void *arg);
 /* There will be no more steps: counts replicas that were never launched. */
 void ct_replicas_finish(void);
 /* The program is about to end a context: ends all replicas in it. */

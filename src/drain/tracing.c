@@ -5,6 +5,7 @@
 #include "counts/range.h"
 #include "counts/row.h"
 #include "cuda/api.h"
+#include "stacks/native.h"
 #include "stacks/tree.h"
 #include "state/context.h"
 #include "state/stream.h"
@@ -169,11 +170,17 @@ static void define_frame(struct ct_tracing *l, uint32_t node)
 {
     const struct ct_stack_node *n = ct_stack_node(node);
     const struct ct_stack_line *line = ct_stack_line(n->line);
-    ct_trace_define_frame(&l->writer, &(struct ct_trace_frame){.id = node,
-                                                               .caller = n->parent,
-                                                               .line = line->line,
-                                                               .function = line->function,
-                                                               .file = line->file});
+    const struct ct_stack_address *at = ct_stack_address(n->line);
+    struct ct_trace_frame f = {.id = node,
+                               .caller = n->parent,
+                               .line = line->line,
+                               .function = line->function,
+                               .file = line->file};
+    if (at->object) {
+        f.address = at->offset + 1;
+        f.build_id = ct_native_object(at->object)->build_id;
+    }
+    ct_trace_define_frame(&l->writer, &f);
 }
 
 /*

@@ -477,6 +477,14 @@ static const char *check_unified(const struct ct_summary *s)
     return NULL;
 }
 
+static const char *check_sensors(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->sensors_count; i++)
+        if (s->sensors[i].device >= s->devices_count)
+            return "a reading names a device that is not there";
+    return NULL;
+}
+
 static const char *check_lines(const struct ct_summary *s)
 {
     for (size_t i = 0; i < s->lines_count; i++)
@@ -533,6 +541,34 @@ static const char *check_inside(const struct ct_summary *s)
     return NULL;
 }
 
+/* By line: a reader goes through them once. */
+static const char *check_addresses(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->objects_count; i++)
+        if (!is_string(s, s->objects[i].path) || !is_string(s, s->objects[i].build_id))
+            return "the text of an object is out of bounds";
+    for (size_t i = 0; i < s->addresses_count; i++)
+        if (s->addresses[i].line >= s->lines_count || s->addresses[i].object >= s->objects_count ||
+            (i && s->addresses[i].line <= s->addresses[i - 1].line))
+            return "an address is of no known line or object";
+    return NULL;
+}
+
+static const char *check_stuck(const struct ct_summary *s)
+{
+    for (size_t i = 0; i < s->stuck_count; i++) {
+        const struct ct_file_stuck *f = &s->stuck[i];
+        if (f->kind >= CT_STUCK_KIND_COUNT || f->gate >= CT_STUCK_GATE_COUNT)
+            return "work in flight is of no known kind";
+        if (f->row > s->rows_count || f->frame > s->frames_count ||
+            f->collective > CT_COLLECTIVE_COUNT)
+            return "work in flight is of no known row, frame or collective";
+        if (f->call >= s->strings_count || f->node >= s->strings_count)
+            return "work in flight has no name";
+    }
+    return NULL;
+}
+
 int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     ct_payload_forget(s);
@@ -544,12 +580,12 @@ int ct_payload_point(struct ct_summary *s, size_t bytes, struct ct_read_error *e
 int ct_payload_parse(struct ct_summary *s, size_t bytes, struct ct_read_error *error)
 {
     static const char *(*const checks[])(const struct ct_summary *) = {
-        check_strings,     check_process,        check_devices, check_rows,   check_buckets,
-        check_apis,        check_ranges,         check_streams, check_nodes,  check_notes,
-        check_threads,     check_program_ranges, check_lines,   check_texts,  check_activities,
-        check_gaps,        check_transfers,      check_spreads, check_cells,  check_allocations,
-        check_collectives, check_unified,        check_frames,  check_stacks, check_modules,
-        check_inside,
+        check_strings,     check_process,        check_devices, check_rows,    check_buckets,
+        check_apis,        check_ranges,         check_streams, check_nodes,   check_notes,
+        check_threads,     check_program_ranges, check_lines,   check_texts,   check_activities,
+        check_gaps,        check_transfers,      check_spreads, check_cells,   check_allocations,
+        check_collectives, check_unified,        check_frames,  check_stacks,  check_modules,
+        check_inside,      check_addresses,      check_stuck,   check_sensors,
     };
     int rc = ct_payload_point(s, bytes, error);
     for (size_t i = 0; !rc && i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -43,7 +43,11 @@
     X(FRAMES, frames, struct ct_file_frame)                                                        \
     X(STACKS, stacks, struct ct_file_stack)                                                        \
     X(MODULES, modules, struct ct_file_module)                                                     \
-    X(INSIDE, inside, struct ct_file_inside)
+    X(INSIDE, inside, struct ct_file_inside)                                                       \
+    X(OBJECTS, objects, struct ct_file_object)                                                     \
+    X(ADDRESSES, addresses, struct ct_file_address)                                                \
+    X(STUCK, stuck, struct ct_file_stuck)                                                          \
+    X(SENSORS, sensors, struct ct_file_sensor)
 
 enum ct_read_section {
 #define X(id, member, type) CT_READ_##id,

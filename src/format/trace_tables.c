@@ -231,6 +231,8 @@ static void define_frame(struct filling *f, struct ct_trace_frame *e)
     e->line = get32(f);
     e->function = get_last_text(f, e->function);
     e->file = get_last_text(f, e->file);
+    e->address = get(f);
+    e->build_id = get_last_text(f, e->build_id);
     f->in.bad |= e->caller >= own;
 }
 
@@ -346,7 +348,7 @@ int ct_trace_tables_start(struct ct_trace_reader *t, struct ct_trace_tables *tab
     t->shapes.at = shapes;
     t->frames.at = frames;
     if (t->frames.count)
-        t->frames.at[0].function = t->frames.at[0].file = "";
+        t->frames.at[0].function = t->frames.at[0].file = t->frames.at[0].build_id = "";
     return ok ? 0 : -ENOMEM;
 }
 

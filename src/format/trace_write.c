@@ -160,7 +160,9 @@ void ct_trace_define_frame(struct ct_trace_writer *w, const struct ct_trace_fram
     to = ct_varint_put(to, f->caller);
     to = ct_varint_put(to, f->line);
     to = put_given_name(to, f->function);
-    defined(w, put_given_name(to, f->file));
+    to = put_given_name(to, f->file);
+    to = ct_varint_put(to, f->address);
+    defined(w, put_given_name(to, f->build_id));
 }
 
 static bool is_same_shape(const struct ct_trace_shape *a, const struct ct_trace_shape *b)

@@ -36,6 +36,8 @@ void ct_replica_offer(CUgraphExec exec, CUgraph graph);
  * replica is dropped. Parameters of kernels, copies, sets and host functions can be followed.
  */
 void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p);
+/* Likewise, a child graph. */
+void ct_replica_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child);
 void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on);
 
 /* The program has updated an executable graph: the replica is made anew, if that is rare. */
@@ -50,6 +52,12 @@ void ct_replicas_unloaded(void);
 
 /* Whether a launch is to be the replica's; the stream is known to allow a launch. */
 bool ct_replica_is_due(CUgraphExec exec, const struct ct_stream *s);
+
+/*
+ * A call of the program's has failed for lack of memory. True: replicas had some, and have given it
+ * back, so that the call may be made once more. There will be no replicas any more.
+ */
+bool ct_replicas_give_up(CUresult result);
 
 uint64_t ct_replicas_lost(enum ct_replica_loss why);
 

@@ -4,8 +4,10 @@
 #include <time.h>
 
 #include "launch/replica_entry.h"
-#include "state/nap.h"
+#include "launch/replica_sync.h"
+#include "state/thread.h"
 #include "system/cancel.h"
+#include "system/clock.h"
 #include "work/graph.h"
 #include "work/node_stack.h"
 
@@ -106,16 +108,39 @@ static void wait_while(uint32_t i, unsigned phases)
     errno = saved_errno;
 }
 
-/* ---- at once ---- */
+/* ---- making ---- */
+
+static void end_clone(uint32_t i)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    CUgraph copy = r->clone;
+    r->clone = NULL;
+    if (copy)
+        end_copy(copy);
+}
+
+void ct_replica_build(uint32_t i, struct ct_event_cache *cache)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    enum ct_replica_loss why = CT_REPLICA_LOSS_COUNT;
+    bool made = false;
+    if (!atomic_load(&ct_replicas->dropped[i]) && !ct_replicas_are_stopped())
+        made = ct_replica_make(&r->body, r->clone, r->flags, r->context, cache, &why);
+    if (!made)
+        end_clone(i);
+    if (!ct_replica_is_dropped(i))
+        ct_replica_lose(why);
+    ct_replica_set_phase(i, made ? CT_REPLICA_READY : CT_REPLICA_OVER);
+}
 
 /*
  * A program that queues many launches before the first is through has queued all of them before a
- * replica could be made: the first graphs of a process get theirs when they are instantiated, which
- * takes its time anyway. Later graphs may be many and launched seldom: they first have to be
- * launched.
+ * replica could be made: the first graphs of a process get theirs when they are instantiated, by
+ * the thread that does that and in a part of the time that takes anyway. Later graphs may be many
+ * and launched seldom: they first have to be launched.
  */
-#define MADE_AT_ONCE 4
-#define AT_ONCE_NAPS 100
+#define MADE_AT_ONCE 16
+#define AT_ONCE_NS 50000000
 
 /* The graph will be launched in the only context; with several, a launch tells in which. */
 static bool is_only_context(const struct ct_context *c)
@@ -129,61 +154,53 @@ static bool is_only_context(const struct ct_context *c)
     return c != NULL;
 }
 
-/* After a drain thread that did not begin in time no further graph is made at once. */
-static void wait_for_making(uint32_t i)
+static bool may_make_at_once(void)
 {
-    const struct timespec pause = {0, NAP_NS};
-    int saved_errno = errno, cancel = ct_cancel_disable();
-    ct_drain_wake();
-    for (unsigned naps = 0; ct_replica_phase_of(i) == CT_REPLICA_WANTED && naps < AT_ONCE_NAPS;
-         naps++)
-        nanosleep(&pause, NULL);
-    if (ct_replica_phase_of(i) == CT_REPLICA_WANTED)
-        atomic_store_explicit(&ct_replicas->at_once, MADE_AT_ONCE, memory_order_relaxed);
-    ct_cancel_restore(cancel);
-    errno = saved_errno;
-    wait_while(i, BIT(MAKING));
+    return atomic_load_explicit(&ct_replicas->at_once, memory_order_relaxed) < MADE_AT_ONCE &&
+           atomic_load_explicit(&ct_replicas->at_once_ns, memory_order_relaxed) < AT_ONCE_NS;
 }
 
+/* With the thread's capture mode relaxed. */
 static void make_at_once(CUgraphExec exec)
 {
     uint32_t i = ct_replica_find(exec);
     struct ct_context *c = ct_context_current();
-    if (i == CT_REPLICAS || !is_only_context(c) ||
-        atomic_fetch_add_explicit(&ct_replicas->at_once, 1, memory_order_relaxed) >= MADE_AT_ONCE)
+    struct ct_thread *t = ct_thread_self();
+    if (i == CT_REPLICAS || !t || !is_only_context(c) || !may_make_at_once())
         return;
+    uint64_t begin = ct_ticks();
     ct_replicas->replica[i].context = c;
-    if (ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_WANTED))
-        wait_for_making(i);
+    if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_MAKING))
+        return;
+    ct_replica_build(i, ct_thread_events(t, c));
+    atomic_fetch_add_explicit(&ct_replicas->at_once, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ct_replicas->at_once_ns, ct_ticks_to_ns(ct_ticks() - begin),
+                              memory_order_relaxed);
 }
 
 void ct_replica_offer(CUgraphExec exec, CUgraph graph)
 {
     CUstreamCaptureMode mode;
-    if (!ct_replicas_are_on || !exec || !graph)
+    if (!ct_replicas_are_on || !exec || !graph || ct_replicas_are_stopped())
         return;
     ct_replica_gone(exec); /* an older executable graph with this handle */
     if (!ct_relaxed_enter(&mode))
         return;
     ct_replica_lose(offer(exec, graph));
-    ct_relaxed_leave(mode);
     make_at_once(exec);
+    ct_relaxed_leave(mode);
 }
 
-void ct_replica_end_clone(uint32_t i)
+void ct_replica_end(uint32_t i, struct ct_event_cache *cache)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
-    CUgraph copy = r->clone;
-    r->clone = NULL;
-    if (copy)
-        end_copy(copy);
-}
-
-bool ct_replica_take_next(uint32_t i)
-{
-    struct ct_replica *r = &ct_replicas->replica[i];
+    end_clone(i);
+    ct_replica_unmake(&r->body, r->context, cache);
     r->clone = atomic_exchange_explicit(&r->next, NULL, memory_order_relaxed);
-    return r->clone != NULL;
+    bool goes_on = r->clone && !ct_replica_is_dropped(i);
+    if (!goes_on)
+        end_clone(i);
+    ct_replica_set_phase(i, goes_on ? CT_REPLICA_CLONED : CT_REPLICA_OVER);
 }
 
 /* Marks the entry, then looks at its phase; the drain thread does that the other way round. */
@@ -197,7 +214,7 @@ void ct_replica_drop(uint32_t i, enum ct_replica_loss why)
     if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_ENDING) &&
         !ct_replica_go_on(i, CT_REPLICA_WANTED, CT_REPLICA_ENDING))
         return;
-    ct_replica_end_clone(i);
+    end_clone(i);
     ct_replica_set_phase(i, CT_REPLICA_OVER);
 }
 
@@ -214,12 +231,26 @@ void ct_replica_changed(CUgraphExec exec)
         ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
 }
 
+/* One that is not running, where its context is the thread's: the entry is free at once. */
+static void end_at_once(uint32_t i)
+{
+    CUstreamCaptureMode mode;
+    struct ct_thread *t = ct_thread_self();
+    if (!t || ct_replica_phase_of(i) != CT_REPLICA_READY ||
+        ct_replicas->replica[i].context != ct_context_current() || !ct_relaxed_enter(&mode))
+        return;
+    if (ct_replica_go_on(i, CT_REPLICA_READY, CT_REPLICA_ENDING))
+        ct_replica_end(i, ct_thread_events(t, ct_replicas->replica[i].context));
+    ct_relaxed_leave(mode);
+}
+
 void ct_replica_gone(CUgraphExec exec)
 {
     uint32_t i = ct_replica_find(exec);
     if (i == CT_REPLICAS)
         return;
     ct_replica_drop(i, ct_replica_was_replayed(i) ? CT_REPLICA_LOSS_COUNT : CT_REPLICA_LOST_SELDOM);
+    end_at_once(i);
     atomic_store_explicit(&ct_replicas->exec[i], NULL, memory_order_release);
     ct_replica_give_back(i);
 }
@@ -240,10 +271,11 @@ void ct_replicas_unloaded(void)
 
 /* ---- changes of nodes ---- */
 
-/* A change of a node by the program: new parameters, or, without any, a switch on or off. */
+/* A change of a node by the program: parameters, a child graph, or else a switch on or off. */
 struct change {
     CUgraphNode node; /* of the program's graph */
     CUgraphNodeParams *params;
+    CUgraph child;
     bool on;
 };
 
@@ -270,6 +302,8 @@ static bool find_in_clone(CUgraph clone, const struct change *c, CUgraphNode *mi
 static bool change_clone(CUgraph clone, const struct change *c)
 {
     CUgraphNode mine;
+    if (c->child)
+        return false;
     if (!c->params)
         return c->on;
     return find_in_clone(clone, c, &mine) && CT_HAS(cuGraphNodeSetParams) &&
@@ -291,7 +325,11 @@ static void note_change(struct ct_replica *r, CUgraphNode mine, const struct cha
     struct ct_replica_node *n = ct_replica_node_of(&r->body, mine);
     if (!n)
         return;
-    const char *name = c->params ? ct_replica_name(r->context, ct_function_of(c->params)) : n->name;
+    const char *name = n->name;
+    if (c->params) {
+        struct ct_graph_work w = ct_graph_work_with(c->params);
+        name = ct_replica_name(r->context, &w);
+    }
     bool off = c->params ? n->off : !c->on;
     if (name == n->name && off == n->off)
         return;
@@ -300,13 +338,27 @@ static void note_change(struct ct_replica *r, CUgraphNode mine, const struct cha
     n->changed = atomic_load_explicit(&r->replayed, memory_order_relaxed);
 }
 
+/* The child graph is the program's: a copy of it has event nodes. */
+static bool change_child(struct ct_replica *r, CUgraphNode mine, const struct change *c)
+{
+    CUgraph copy;
+    if (CT_REAL(cuGraphClone)(&copy, c->child) != CUDA_SUCCESS)
+        return false;
+    ct_node_stacks_copied(copy, c->child, 0);
+    bool ok = ct_replica_set_child(&r->body, mine, copy, r->context,
+                                   atomic_load_explicit(&r->replayed, memory_order_relaxed));
+    end_copy(copy);
+    return ok;
+}
+
 static bool change_replica(struct ct_replica *r, const struct change *c)
 {
     CUgraphNode mine;
     CUgraph next = atomic_load_explicit(&r->next, memory_order_relaxed);
     if (next)
         return change_clone(next, c);
-    r->was_off |= !c->params && !c->on;
+    if (c->child)
+        return find_in_clone(r->clone, c, &mine) && change_child(r, mine, c);
     if (!find_in_clone(r->clone, c, &mine) || !change_exec(r->body.exec, mine, c))
         return false;
     note_change(r, mine, c);
@@ -334,7 +386,13 @@ static bool follow(uint32_t i, const struct change *c)
 static void change(CUgraphExec exec, const struct change *c)
 {
     uint32_t i = ct_replica_find(exec);
-    if (i < CT_REPLICAS && !ct_replica_is_dropped(i) && !follow(i, c))
+    if (i == CT_REPLICAS || ct_replica_is_dropped(i))
+        return;
+    bool is_switch = !c->params && !c->child;
+    ct_replicas->replica[i].was_off |= is_switch && !c->on;
+    if (ct_replicas->replica[i].stale || (!is_switch && !ct_replica_sync_set(i, c->node)))
+        return;
+    if (!follow(i, c))
         ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
 }
 
@@ -350,6 +408,11 @@ void ct_replica_node_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *
     default:
         ct_replica_changed(exec);
     }
+}
+
+void ct_replica_child_set(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    change(exec, &(struct change){.node = node, .child = child});
 }
 
 void ct_replica_node_switched(CUgraphExec exec, CUgraphNode node, bool on)
@@ -374,7 +437,8 @@ static bool renew(uint32_t i, CUgraph copy)
         atomic_store_explicit(&r->next, copy, memory_order_relaxed);
     else
         r->clone = copy;
-    r->launches = r->due = 0;
+    r->launches = r->due = r->updated = 0;
+    r->sync = (struct ct_replica_sync){0};
     ct_replica_set_phase(i, is_made ? phase : CT_REPLICA_CLONED);
     return true;
 }
@@ -390,16 +454,73 @@ static enum ct_replica_loss update(uint32_t i, CUgraphExec exec, CUgraph graph)
     return CT_REPLICA_LOST_CHANGED;
 }
 
-/*
- * A program that updates before each launch is not to pay for a clone each time; and no manual
- * tells whether an update leaves nodes off that were off.
- */
-static bool is_worth_it(uint32_t i)
+/* A launch will be in the context that the thread has. The caller has the entry. */
+static bool make_anew(uint32_t i, CUgraph copy, enum ct_replica_phase phase, struct ct_thread *t)
 {
-    const struct ct_replica *r = &ct_replicas->replica[i];
-    return r->launches >= CT_REPLICA_LAUNCHES_BEFORE && !r->was_off;
+    struct ct_replica *r = &ct_replicas->replica[i];
+    struct ct_event_cache *cache = ct_thread_events(t, r->context);
+    if (phase == CT_REPLICA_READY) {
+        CUgraph before = atomic_exchange_explicit(&r->next, copy, memory_order_relaxed);
+        if (before)
+            end_copy(before);
+        ct_replica_set_phase(i, CT_REPLICA_ENDING);
+        ct_replica_end(i, cache);
+    } else {
+        end_clone(i);
+        r->clone = copy;
+        ct_replica_set_phase(i, CT_REPLICA_CLONED);
+    }
+    if (!ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_MAKING))
+        return false;
+    ct_replica_build(i, cache);
+    return ct_replica_phase_of(i) == CT_REPLICA_READY;
 }
 
+/* An update in so many times of what the last one has cost makes the replica anew. */
+#define ROUND_SHARE 200
+
+/*
+ * A program that updates before each launch does not pay for a replica each time. In between there
+ * is none for what it launches.
+ */
+static enum ct_replica_loss update_in_round(uint32_t i, CUgraphExec exec, CUgraph graph)
+{
+    CUgraph copy;
+    unsigned flags;
+    enum ct_replica_phase phase;
+    struct ct_replica *r = &ct_replicas->replica[i];
+    struct ct_thread *t = ct_thread_self();
+    struct ct_context *c = ct_context_current();
+    uint64_t begin = ct_ticks();
+    r->stale = true;
+    r->updated = r->launches;
+    if (!t || !r->stream_id || begin < r->round_at || ct_replica_may_run(i) || !is_only_context(c))
+        return CT_REPLICA_LOSS_COUNT;
+    enum ct_replica_loss why = copy_graph(exec, graph, &copy, &flags);
+    if (why != CT_REPLICA_LOSS_COUNT)
+        return why;
+    if (!take(i, &phase) || phase == CT_REPLICA_RUNNING) {
+        end_copy(copy);
+        return CT_REPLICA_LOST_CHANGED;
+    }
+    r->context = c;
+    r->stale = !make_anew(i, copy, phase, t);
+    r->due = r->launches;
+    r->sync = (struct ct_replica_sync){0};
+    r->round_at = ct_ticks() + ROUND_SHARE * (ct_ticks() - begin);
+    return CT_REPLICA_LOSS_COUNT;
+}
+
+static enum ct_replica_loss follow_update(uint32_t i, CUgraphExec exec, CUgraph graph)
+{
+    struct ct_replica *r = &ct_replicas->replica[i];
+    if (r->launches - r->updated < CT_REPLICA_LAUNCHES_BEFORE)
+        return update_in_round(i, exec, graph);
+    r->stale = false;
+    return update(i, exec, graph);
+}
+
+/* No manual tells whether an update leaves nodes off that were off. */
 void ct_replica_updated(CUgraphExec exec, CUgraph graph)
 {
     uint32_t i = ct_replica_find(exec);
@@ -407,8 +528,8 @@ void ct_replica_updated(CUgraphExec exec, CUgraph graph)
     enum ct_replica_loss why = CT_REPLICA_LOST_CHANGED;
     if (i == CT_REPLICAS || ct_replica_is_dropped(i) || ct_replica_phase_of(i) == CT_REPLICA_OVER)
         return;
-    if (is_worth_it(i) && ct_relaxed_enter(&mode)) {
-        why = update(i, exec, graph);
+    if (!ct_replicas->replica[i].was_off && ct_relaxed_enter(&mode)) {
+        why = follow_update(i, exec, graph);
         ct_relaxed_leave(mode);
     }
     if (why != CT_REPLICA_LOSS_COUNT)

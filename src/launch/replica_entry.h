@@ -8,7 +8,9 @@
 
 #include <stdatomic.h>
 
+#include "base/config.h"
 #include "launch/replica.h"
+#include "launch/replica_limit.h"
 #include "system/spin.h"
 
 #define CT_REPLICA_WAYS 8 /* executable graphs whose handles meet in one set */
@@ -31,15 +33,45 @@ enum ct_replica_phase {
     CT_REPLICA_OVER,     /* there is no replica any more, and will be none */
 };
 
+/* A run as the drain thread sees it from outside. */
+struct ct_replica_run {
+    uint32_t launch;      /* of the replica, by number */
+    uint32_t node;        /* kernel that it is in: index, plus one; 0: not known */
+    uint64_t since_ticks; /* when it was first seen to run */
+    uint64_t asked_ticks; /* when its node was last looked for */
+};
+
+/* Parameters that nodes have got before launches (replica_sync.h). */
+struct ct_replica_sync {
+    uint64_t launch;       /* the launch before which there were the last ones */
+    uint64_t nodes;        /* a sum that tells which nodes these were */
+    uint64_t missed_nodes; /* those that the replica misses */
+    uint32_t in_a_row;     /* launches with some before them */
+    uint32_t failed;
+    bool any;
+    bool in_round; /* the last ones were followed */
+    bool missed;
+    bool mixed; /* it misses those of different nodes */
+};
+
 struct ct_replica {
     /* The launching thread's. */
     uint64_t launches;
     uint64_t due;              /* the launch that may be the replica's */
     _Atomic uint32_t replayed; /* launches that were the replica's */
     uint64_t stream_id;        /* the stream of the launch before; 0: not known */
+    uint64_t moved;            /* launches in another stream, which may have waited for that one */
     uint64_t random;
-    uint32_t row; /* the graph's */
-    bool was_off; /* some node was off, ever */
+    uint64_t updated;     /* launches when it was last updated */
+    uint64_t round_at;    /* ticks: when it may be made anew in an update */
+    bool stale;           /* the executable graph has been updated, and the replica was not */
+    uint32_t row;         /* the graph's */
+    uint64_t launched_in; /* the stream that the replica was launched in last, while it runs */
+    bool was_off;         /* some node was off, ever */
+    bool steady; /* by the replica's launch few others had moved: they take what the graph takes */
+
+    struct ct_replica_sync sync;
+    struct ct_replica_run run;
 
     struct ct_context *context; /* known from WANTED on */
     CUgraph clone;              /* the replica is instantiated from it */
@@ -55,8 +87,8 @@ struct ct_replicas {
     struct ct_replica replica[CT_REPLICAS];
     struct ct_spin lock;         /* for taking a free entry */
     _Atomic uint32_t used;       /* entries that are not FREE */
-    _Atomic uint32_t at_once;    /* graphs whose replica was to be made at instantiation */
-    _Atomic uint64_t rest_until; /* ticks: the budget is used up till then */
+    _Atomic uint32_t at_once;    /* graphs whose replica was made at instantiation, */
+    _Atomic uint64_t at_once_ns; /* and the time that took */
     _Atomic uint64_t lost[CT_REPLICA_LOSS_COUNT];
 };
 
@@ -66,6 +98,8 @@ static inline void ct_replica_lose(enum ct_replica_loss why)
 {
     if (why != CT_REPLICA_LOSS_COUNT)
         atomic_fetch_add_explicit(&ct_replicas->lost[why], 1, memory_order_relaxed);
+    if (why == CT_REPLICA_LOST_REFUSED && ct_config.graph_nodes_auto)
+        ct_replicas_stop();
 }
 
 static inline uint32_t ct_replica_first_way(CUgraphExec exec)
@@ -113,6 +147,21 @@ static inline bool ct_replica_is_outdated(uint32_t i)
     return atomic_load_explicit(&ct_replicas->replica[i].next, memory_order_relaxed) != NULL;
 }
 
+/* Whether nodes have got parameters since the launch before. */
+static inline bool ct_replica_has_sets(const struct ct_replica *r)
+{
+    return r->sync.any && r->sync.launch == r->launches;
+}
+
+/* Whether the replica does what the program's executable graph does. The launching thread. */
+static inline bool ct_replica_is_synced(const struct ct_replica *r)
+{
+    const struct ct_replica_sync *s = &r->sync;
+    if (ct_replica_has_sets(r) && !s->in_round)
+        return false;
+    return !s->missed || (ct_replica_has_sets(r) && !s->mixed && s->nodes == s->missed_nodes);
+}
+
 /* False: another thread was first. */
 static inline bool ct_replica_go_on(uint32_t i, uint32_t from, enum ct_replica_phase to)
 {
@@ -132,10 +181,14 @@ static inline bool ct_replica_was_replayed(uint32_t i)
 /* Ends an entry's replicas for good. The program's thread that uses the executable graph. */
 void ct_replica_drop(uint32_t i, enum ct_replica_loss why);
 
-/* This and the next: the thread that has the entry. Destroys the clone. */
-void ct_replica_end_clone(uint32_t i);
-/* Makes `next` the clone, of which the next replica is made. False: there is none. */
-bool ct_replica_take_next(uint32_t i);
+/*
+ * Makes the replica of an entry that is MAKING, which the caller has, in its context. Events are
+ * from the caller's cache.
+ */
+void ct_replica_build(uint32_t i, struct ct_event_cache *cache);
+
+/* Ends the replica of one that is ENDING: `next` is the clone then, if the entry goes on. */
+void ct_replica_end(uint32_t i, struct ct_event_cache *cache);
 
 /* Frees an entry that is OVER, once its executable graph has gone. */
 void ct_replica_give_back(uint32_t i);

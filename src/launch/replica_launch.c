@@ -4,11 +4,15 @@
 #include "base/config.h"
 #include "base/random.h"
 #include "launch/replica_entry.h"
+#include "launch/replica_sync.h"
 #include "state/capture.h"
 
 /* The replica's first launches are every other one of the graph's, later ones one in N. */
 #define FIRST_ONES 16
 #define FIRST_DISTANCE 2
+
+/* With more launches in another stream than the one before, a graph's own time is not known. */
+#define MOVED_ONE_IN 8
 
 /* Random distances never fall in step with a period of the program's. */
 static uint64_t distance(struct ct_replica *r)
@@ -46,6 +50,9 @@ static bool is_captured(const struct ct_bracket *b)
 static void count_launch(uint32_t i, const struct ct_stream *s)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
+    if (!ct_replica_sync_launched(r))
+        ct_replica_drop(i, CT_REPLICA_LOST_CHANGED);
+    r->moved += r->launches && r->stream_id != (s ? s->id : 0);
     r->stream_id = s ? s->id : 0;
     if (++r->launches < CT_REPLICA_LAUNCHES_BEFORE || !s ||
         ct_replica_phase_of(i) != CT_REPLICA_CLONED)
@@ -54,7 +61,7 @@ static void count_launch(uint32_t i, const struct ct_stream *s)
     ct_replica_go_on(i, CT_REPLICA_CLONED, CT_REPLICA_WANTED);
 }
 
-static bool replay(uint32_t i, const struct ct_bracket *b, CUstream s)
+static bool replay(uint32_t i, CUstream s)
 {
     struct ct_replica *r = &ct_replicas->replica[i];
     if (!ct_replica_go_on(i, CT_REPLICA_READY, CT_REPLICA_LAUNCHING))
@@ -64,7 +71,7 @@ static bool replay(uint32_t i, const struct ct_bracket *b, CUstream s)
         ct_replica_set_phase(i, CT_REPLICA_READY);
         return false;
     }
-    r->row = b->row;
+    r->steady = r->moved <= r->launches / MOVED_ONE_IN;
     atomic_fetch_add_explicit(&r->replayed, 1, memory_order_relaxed);
     r->due = r->launches + distance(r);
     ct_replica_set_phase(i, CT_REPLICA_RUNNING);
@@ -76,8 +83,13 @@ bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w)
     uint32_t i = ct_replica_find(w->graph);
     if (i == CT_REPLICAS || is_captured(b))
         return false;
+    if (b->state != CT_BRACKET_OFF && !ct_replica_may_run(i)) {
+        const struct ct_stream *s = stream_of(b);
+        ct_replicas->replica[i].row = b->row;
+        ct_replicas->replica[i].launched_in = s ? s->id : 0;
+    }
     bool made = b->state == CT_BRACKET_LOST && b->loss == CT_LOSS_INSIDE;
-    if (made && !(made = replay(i, b, w->stream)))
+    if (made && !(made = replay(i, w->stream)))
         b->loss = CT_LOSS_EVENT_ERROR;
     if (!made && ct_replica_may_run(i))
         wait_for_replica(&ct_replicas->replica[i], stream_of(b), w->stream);

@@ -5,16 +5,18 @@
 #include "containers/intern.h"
 #include "counts/filter.h"
 #include "counts/row.h"
+#include "launch/replica_limit.h"
 #include "system/mem.h"
 #include "time/op.h"
 #include "work/graph.h"
+#include "work/graph_work.h"
 #include "work/kernel.h"
 #include "work/node_stack.h"
 
 /* Replicas get one in so many of a context's events: brackets need the others. */
 #define EVENTS_SHARE 2
 
-static uint32_t events_in_use[CT_CONTEXTS];
+static _Atomic uint32_t events_in_use[CT_CONTEXTS];
 
 /* ---- graphs without a replica ---- */
 
@@ -69,7 +71,11 @@ enum ct_replica_loss ct_replica_look(CUgraphExec exec, CUgraph graph, unsigned *
 struct making {
     struct ct_replica_body *body;
     struct ct_context *context;
-    struct ct_buffer stops; /* CUgraphNode: the event node behind each kernel of the body */
+    struct ct_event_cache *cache;
+    struct ct_buffer stops; /* CUgraphNode: the event node behind each node of the body */
+    const uint32_t *given;  /* events to take instead of new ones; NULL: new ones */
+    size_t given_count;
+    CUgraphNode first; /* the event node before all others; NULL: not yet */
     enum ct_replica_loss why;
 };
 
@@ -77,7 +83,8 @@ struct making {
 struct level {
     CUgraph graph;
     unsigned depth;
-    bool beside;    /* all of it may run beside other nodes */
+    struct ct_replica_before before; /* child graphs: the nodes that all of it waits for */
+    bool beside;                     /* all of it may run beside other nodes */
     size_t waiting; /* roots to come, and edges from nodes gone through to nodes to come */
 };
 
@@ -123,16 +130,21 @@ static bool neighbours_of(struct making *m, CUgraphNode of, bool before, struct 
 /* An event of the context's pool, the body's from here on. */
 static bool take_event(struct making *m, uint32_t *event)
 {
+    if (m->given) {
+        *event = m->given_count ? *m->given++ : CT_EVENT_NONE;
+        return m->given_count-- || fail(m, CT_REPLICA_LOST_CHANGED);
+    }
     struct ct_context *c = m->context;
-    uint32_t *in_use = &events_in_use[ct_context_index(c)];
+    _Atomic uint32_t *in_use = &events_in_use[ct_context_index(c)];
     uint32_t *kept = ct_buffer_add(&m->body->events, sizeof(*kept));
-    bool is_free = kept && *in_use < c->events.pool[CT_EVENT_TIMED].limit / EVENTS_SHARE;
-    *event = is_free ? ct_event_take(c) : CT_EVENT_NONE;
+    bool is_free = kept && atomic_load_explicit(in_use, memory_order_relaxed) <
+                               c->events.pool[CT_EVENT_TIMED].limit / EVENTS_SHARE;
+    *event = is_free ? ct_cache_take(c, m->cache) : CT_EVENT_NONE;
     if (kept)
         *kept = *event;
     if (*event == CT_EVENT_NONE)
         return fail(m, CT_REPLICA_LOST_EVENTS);
-    ++*in_use;
+    atomic_fetch_add_explicit(in_use, 1, memory_order_relaxed);
     return true;
 }
 
@@ -154,54 +166,118 @@ static bool part(struct making *m, CUgraph g, CUgraphNode from, CUgraphNode to)
     return is_done(m, CT_ASK(cuGraphRemoveDependencies_v2, g, &from, &to, NULL, 1));
 }
 
-/* The event of the node, if that is the event node behind an earlier kernel; NONE otherwise. */
-static uint32_t stop_event_at(const struct making *m, CUgraphNode node)
+static uint32_t count_nodes(const struct making *m)
 {
-    const CUgraphNode *stop = (const CUgraphNode *)(const void *)m->stops.data;
-    size_t count;
-    const struct ct_replica_node *nodes = ct_replica_nodes(m->body, &count);
-    while (count--)
-        if (stop[count] == node)
-            return nodes[count].stop_event;
-    return CT_EVENT_NONE;
+    return (uint32_t)(m->body->nodes.len_bytes / sizeof(struct ct_replica_node));
 }
 
-static bool add_start_between(struct making *m, CUgraph g, CUgraphNode kernel,
+/* The body's node that the event node is behind; NO_NODE: it is no such event node. */
+static uint32_t stopped_by(const struct making *m, CUgraphNode node)
+{
+    const CUgraphNode *stop = (const CUgraphNode *)(const void *)m->stops.data;
+    uint32_t count = count_nodes(m);
+    while (count--)
+        if (stop[count] == node)
+            return count;
+    return CT_REPLICA_NO_NODE;
+}
+
+static uint32_t stop_event_at(const struct making *m, CUgraphNode node)
+{
+    size_t count;
+    uint32_t i = stopped_by(m, node);
+    return i == CT_REPLICA_NO_NODE ? CT_EVENT_NONE
+                                   : ct_replica_nodes(m->body, &count)[i].stop_event;
+}
+
+/* False: it is neither an event node behind another, nor a child graph's. */
+static bool span_of(const struct making *m, CUgraphNode node, struct ct_replica_span *span)
+{
+    uint32_t i = stopped_by(m, node);
+    const struct ct_replica_child *c = (const void *)m->body->children.data;
+    size_t children = m->body->children.len_bytes / sizeof(*c);
+    *span = (struct ct_replica_span){i, i + 1};
+    if (i != CT_REPLICA_NO_NODE)
+        return true;
+    while (children && c->node != node)
+        c++, children--;
+    if (children)
+        *span = c->nodes;
+    return children != 0;
+}
+
+/* The nodes that one with these neighbours waits for. */
+static bool look_before(struct making *m, const struct level *l, const struct ct_graph_nodes *from,
+                        struct ct_replica_before *b)
+{
+    *b = l->before;
+    if (!from->count)
+        return true;
+    *b = (struct ct_replica_before){
+        .span = (uint32_t)(m->body->spans.len_bytes / sizeof(struct ct_replica_span)),
+        .count = (uint32_t)from->count};
+    for (size_t i = 0; i < from->count; i++) {
+        struct ct_replica_span *span = ct_buffer_add(&m->body->spans, sizeof(*span));
+        if (!span)
+            return fail(m, CT_REPLICA_LOST_REFUSED);
+        b->is_untold |= !span_of(m, from->node[i], span);
+    }
+    return true;
+}
+
+/* One event node before everything: the start of all nodes that wait for none. */
+static bool add_first(struct making *m, CUgraph g)
+{
+    return m->first || add_record(m, g, NULL, 0, &m->first, &m->body->first_event);
+}
+
+static bool add_start_between(struct making *m, CUgraph g, CUgraphNode node,
                               const struct ct_graph_nodes *from, uint32_t *event)
 {
     CUgraphNode record;
     bool ok = add_record(m, g, from->node, from->count, &record, event);
     for (size_t i = 0; ok && i < from->count; i++)
-        ok = part(m, g, from->node[i], kernel);
-    return ok && join(m, g, record, kernel);
+        ok = part(m, g, from->node[i], node);
+    return ok && join(m, g, record, node);
 }
 
-static bool add_start(struct making *m, CUgraph g, CUgraphNode kernel,
-                      const struct ct_graph_nodes *from, uint32_t *event)
+static bool add_start(struct making *m, const struct level *l, struct ct_replica_node *n,
+                      const struct ct_graph_nodes *from)
 {
-    *event = from->count == 1 ? stop_event_at(m, from->node[0]) : CT_EVENT_NONE;
-    return *event != CT_EVENT_NONE || add_start_between(m, g, kernel, from, event);
+    CUgraph g = l->graph;
+    if (!from->count && !l->depth) {
+        n->start_event = CT_EVENT_NONE;
+        if (!add_first(m, g) || !join(m, g, m->first, n->node))
+            return false;
+        n->start_event = m->body->first_event;
+        return true;
+    }
+    n->start_event = from->count == 1 ? stop_event_at(m, from->node[0]) : CT_EVENT_NONE;
+    if (n->start_event != CT_EVENT_NONE)
+        return true;
+    n->own_start = n->before.count || n->before.is_untold;
+    return add_start_between(m, g, n->node, from, &n->start_event);
 }
 
-static bool add_stop(struct making *m, CUgraph g, CUgraphNode kernel,
-                     const struct ct_graph_nodes *to, uint32_t *event)
+static bool add_stop(struct making *m, CUgraph g, CUgraphNode node, const struct ct_graph_nodes *to,
+                     uint32_t *event)
 {
     CUgraphNode record, *kept = ct_buffer_add(&m->stops, sizeof(*kept));
     if (!kept)
         return fail(m, CT_REPLICA_LOST_REFUSED);
-    bool ok = add_record(m, g, &kernel, 1, &record, event);
+    bool ok = add_record(m, g, &node, 1, &record, event);
     for (size_t i = 0; ok && i < to->count; i++)
-        ok = part(m, g, kernel, to->node[i]) && join(m, g, record, to->node[i]);
+        ok = part(m, g, node, to->node[i]) && join(m, g, record, to->node[i]);
     if (ok)
         *kept = record;
     return ok;
 }
 
-static bool add_both(struct making *m, CUgraph g, CUgraphNode kernel, struct ct_replica_node *n,
+static bool add_both(struct making *m, const struct level *l, struct ct_replica_node *n,
                      const struct ct_graph_nodes *from, const struct ct_graph_nodes *to)
 {
-    if (!add_start(m, g, kernel, from, &n->start_event) ||
-        !add_stop(m, g, kernel, to, &n->stop_event))
+    if (!look_before(m, l, from, &n->before) || !add_start(m, l, n, from) ||
+        !add_stop(m, l->graph, n->node, to, &n->stop_event))
         return false;
     struct ct_replica_node *kept = ct_buffer_add(&m->body->nodes, sizeof(*kept));
     if (!kept)
@@ -210,33 +286,55 @@ static bool add_both(struct making *m, CUgraph g, CUgraphNode kernel, struct ct_
     return true;
 }
 
-const char *ct_replica_name(const struct ct_context *c, CUfunction f)
+static const char *kernel_name(const struct ct_context *c, const char *name)
 {
-    const char *name = ct_kernel_name(f);
     const char *kept = name ? ct_intern(name, ct_strnlen(name, CT_NAME_BYTES)) : NULL;
     return kept && ct_filter_takes(c->device, kept) ? kept : NULL;
 }
 
-static bool add_kernel(struct making *m, const struct level *l, CUgraphNode kernel, bool beside,
-                       const struct ct_graph_nodes *from, const struct ct_graph_nodes *to)
+const char *ct_replica_name(const struct ct_context *c, const struct ct_graph_work *w)
 {
-    CUDA_KERNEL_NODE_PARAMS p = {0};
-    struct ct_context *c = m->context;
-    if (!is_done(m, CT_ASK(cuGraphKernelNodeGetParams_v2, kernel, &p)))
-        return false;
-    if (p.ctx && p.ctx != c->handle)
-        return fail(m, CT_REPLICA_LOST_CONTEXTS);
-    struct ct_replica_node n = {.kernel = kernel, .stack = ct_node_stack(kernel), .beside = beside};
-    n.name = ct_replica_name(c, p.func ? p.func : (CUfunction)p.kern);
-    if (!n.name)
-        return true;
-    bool ok = add_both(m, l->graph, kernel, &n, from, to);
-    if (ok && !l->depth && !from->count && !beside)
-        m->body->first_event = n.start_event;
-    return ok;
+    if (!w->kind)
+        return NULL;
+    return w->kind == CT_ROW_KERNEL ? kernel_name(c, w->name) : ct_graph_work_name(w);
 }
 
-static bool add_all(struct making *m, CUgraph g, bool beside, unsigned depth);
+static bool is_of_context(struct making *m, CUgraphNode kernel)
+{
+    CUDA_KERNEL_NODE_PARAMS p = {0};
+    if (!is_done(m, CT_ASK(cuGraphKernelNodeGetParams_v2, kernel, &p)))
+        return false;
+    return !p.ctx || p.ctx == m->context->handle || fail(m, CT_REPLICA_LOST_CONTEXTS);
+}
+
+static bool add_work(struct making *m, const struct level *l, CUgraphNode node,
+                     CUgraphNodeType type, bool beside, const struct ct_graph_nodes *from,
+                     const struct ct_graph_nodes *to)
+{
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL && !is_of_context(m, node))
+        return false;
+    struct ct_graph_work w = ct_graph_work_of(node, type);
+    struct ct_replica_node n = {
+        .node = node, .name = ct_replica_name(m->context, &w), .stack = w.stack, .beside = beside};
+    return !n.name || add_both(m, l, &n, from, to);
+}
+
+static bool add_all(struct making *m, struct level l);
+
+static bool add_child(struct making *m, const struct level *l, CUgraphNode node, bool beside,
+                      const struct ct_graph_nodes *from)
+{
+    struct level inside = {.graph = ct_graph_child(node), .depth = l->depth + 1, .beside = beside};
+    uint32_t first = count_nodes(m), event = (uint32_t)ct_replica_events(m->body);
+    if (!look_before(m, l, from, &inside.before) || !add_all(m, inside))
+        return false;
+    struct ct_replica_child *c = ct_buffer_add(&m->body->children, sizeof(*c));
+    if (!c)
+        return fail(m, CT_REPLICA_LOST_REFUSED);
+    *c = (struct ct_replica_child){
+        node, {first, count_nodes(m)}, {event, (uint32_t)ct_replica_events(m->body)}};
+    return true;
+}
 
 /*
  * Whether other nodes may run beside the node. It is alone if every node before it in the driver's
@@ -259,13 +357,12 @@ static bool add_known(struct making *m, struct level *l, CUgraphNode node,
     bool beside = pass(l, from, to);
     if (!is_done(m, CT_ASK(cuGraphNodeGetType, node, &type)))
         return false;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return add_kernel(m, l, node, beside, from, to);
-    return type != CU_GRAPH_NODE_TYPE_GRAPH ||
-           add_all(m, ct_graph_child(node), beside, l->depth + 1);
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+        return add_child(m, l, node, beside, from);
+    return add_work(m, l, node, type, beside, from, to);
 }
 
-/* A kernel that overlaps with another has no event nodes, which would keep the two apart. */
+/* A node that overlaps with another has no event nodes, which would keep the two apart. */
 static bool add_node(struct making *m, struct level *l, CUgraphNode node)
 {
     struct ct_graph_nodes from, to;
@@ -283,13 +380,12 @@ static bool add_node(struct making *m, struct level *l, CUgraphNode node)
     return ok;
 }
 
-static bool add_all(struct making *m, CUgraph g, bool beside, unsigned depth)
+static bool add_all(struct making *m, struct level l)
 {
     struct ct_graph_nodes n;
-    struct level l = {.graph = g, .depth = depth, .beside = beside};
-    if (!g || depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(g, &n))
+    if (!l.graph || l.depth > CT_GRAPH_DEPTH || !ct_graph_nodes_of(l.graph, &n))
         return fail(m, CT_REPLICA_LOST_REFUSED);
-    bool ok = is_done(m, CT_ASK(cuGraphGetRootNodes, g, NULL, &l.waiting));
+    bool ok = is_done(m, CT_ASK(cuGraphGetRootNodes, l.graph, NULL, &l.waiting));
     for (size_t i = 0; ok && i < n.count; i++)
         ok = add_node(m, &l, n.node[i]);
     ct_graph_nodes_free(&n);
@@ -321,22 +417,30 @@ static bool add_end(struct making *m, CUgraph g)
     bool ok = keep_last_ones(m, &n);
     uint32_t *event = &m->body->done_event;
     *event = ok && n.count == 1 ? stop_event_at(m, n.node[0]) : CT_EVENT_NONE;
-    if (*event == CT_EVENT_NONE)
-        m->body->first_event = CT_EVENT_NONE;
-    if (ok && *event == CT_EVENT_NONE)
+    m->body->own_end = *event == CT_EVENT_NONE;
+    if (ok && m->body->own_end)
         ok = add_record(m, g, n.node, n.count, &record, event);
     ct_graph_nodes_free(&n);
     return ok;
 }
 
+static bool reserve(struct making *m, CUgraph clone)
+{
+    size_t nodes = 0;
+    if (!is_done(m, CT_ASK(cuGraphGetNodes, clone, NULL, &nodes)))
+        return false;
+    m->body->bytes = ct_replica_reserve(ct_max(nodes, 2 * (size_t)count_nodes(m)));
+    return m->body->bytes || fail(m, CT_REPLICA_LOST_LIMIT);
+}
+
 static bool make(struct making *m, CUgraph clone, unsigned flags)
 {
     struct ct_context *c = m->context;
-    if (!add_all(m, clone, false, 0))
+    if (!add_all(m, (struct level){.graph = clone}))
         return false;
     if (!m->body->nodes.len_bytes)
         return false;
-    return add_end(m, clone) &&
+    return add_first(m, clone) && add_end(m, clone) && reserve(m, clone) &&
            is_done(m, CT_ASK_IN(c, cuGraphInstantiateWithFlags, &m->body->exec, clone, flags));
 }
 
@@ -347,15 +451,64 @@ static void empty(struct ct_buffer *b)
 }
 
 bool ct_replica_make(struct ct_replica_body *b, CUgraph clone, unsigned flags, struct ct_context *c,
-                     enum ct_replica_loss *why)
+                     struct ct_event_cache *cache, enum ct_replica_loss *why)
 {
-    struct making m = {.body = b, .context = c, .why = CT_REPLICA_LOSS_COUNT};
+    struct making m = {.body = b, .context = c, .cache = cache, .why = CT_REPLICA_LOSS_COUNT};
     *b = (struct ct_replica_body){.first_event = CT_EVENT_NONE};
     bool ok = make(&m, clone, flags);
     empty(&m.stops);
     *why = m.why;
     if (!ok)
-        ct_replica_unmake(b, c);
+        ct_replica_unmake(b, c, cache);
+    return ok;
+}
+
+static const struct ct_replica_child *find_child(const struct ct_replica_body *b, CUgraphNode node)
+{
+    const struct ct_replica_child *c = (const void *)b->children.data;
+    size_t count = b->children.len_bytes / sizeof(*c);
+    while (count && c->node != node)
+        c++, count--;
+    return count ? c : NULL;
+}
+
+/* Names and stacks of the nodes that were made anew. False: they are not the same nodes. */
+static bool take_names(struct ct_replica_body *b, const struct ct_replica_child *c,
+                       const struct making *m, uint32_t launch)
+{
+    size_t count;
+    const struct ct_replica_node *from = ct_replica_nodes(m->body, &count);
+    struct ct_replica_node *to = (struct ct_replica_node *)(void *)b->nodes.data + c->nodes.first;
+    bool same = count == c->nodes.end - c->nodes.first && !m->given_count;
+    for (size_t i = 0; same && i < count; i++) {
+        same = from[i].stop_event == to[i].stop_event;
+        if (from[i].name != to[i].name)
+            to[i].changed = launch;
+        to[i].name = from[i].name;
+        to[i].stack = from[i].stack;
+    }
+    return same;
+}
+
+bool ct_replica_set_child(struct ct_replica_body *b, CUgraphNode node, CUgraph graph,
+                          struct ct_context *c, uint32_t launch)
+{
+    const struct ct_replica_child *child = find_child(b, node);
+    struct ct_replica_body made = {.first_event = CT_EVENT_NONE};
+    if (!child || !CT_HAS(cuGraphExecChildGraphNodeSetParams))
+        return false;
+    struct making m = {.body = &made,
+                       .context = c,
+                       .given =
+                           (const uint32_t *)(const void *)b->events.data + child->events.first,
+                       .given_count = child->events.end - child->events.first,
+                       .why = CT_REPLICA_LOSS_COUNT};
+    bool ok =
+        add_all(&m, (struct level){.graph = graph, .depth = 1}) &&
+        take_names(b, child, &m, launch) &&
+        CT_ASK_IN(c, cuGraphExecChildGraphNodeSetParams, b->exec, node, graph) == CUDA_SUCCESS;
+    empty(&m.stops);
+    ct_replica_forget(&made, c);
     return ok;
 }
 
@@ -363,18 +516,23 @@ void ct_replica_forget(struct ct_replica_body *b, const struct ct_context *c)
 {
     const uint32_t *event = (const uint32_t *)(const void *)b->events.data;
     for (size_t i = 0; i < ct_replica_events(b); i++)
-        events_in_use[ct_context_index(c)] -= event[i] != CT_EVENT_NONE;
+        atomic_fetch_sub_explicit(&events_in_use[ct_context_index(c)], event[i] != CT_EVENT_NONE,
+                                  memory_order_relaxed);
+    ct_replica_release(b->bytes);
     empty(&b->nodes);
+    empty(&b->spans);
+    empty(&b->children);
     empty(&b->events);
     *b = (struct ct_replica_body){0};
 }
 
-void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c)
+void ct_replica_unmake(struct ct_replica_body *b, struct ct_context *c,
+                       struct ct_event_cache *cache)
 {
     uint32_t *event = (uint32_t *)(void *)b->events.data;
     for (size_t i = 0; i < ct_replica_events(b); i++)
         if (event[i] != CT_EVENT_NONE)
-            ct_event_give(c, event[i]);
+            ct_cache_give(c, cache, event[i]);
     CUgraphExec exec = b->exec;
     ct_replica_forget(b, c);
     if (exec)

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "counts/api_count.h"
 #include "counts/call_log.h"
@@ -117,6 +119,9 @@ CT_COLD struct ct_thread *ct_thread_make(void)
         t->driver_depth = t->runtime_depth = t->nccl_depth = 0;
         ct_collectives_leave(t);
         t->waited_ticks = t->correlation = t->ours_ticks = 0;
+        t->name_asked = 0;
+        ct_thread_waits_no_more(t);
+        atomic_store_explicit(&t->tid, (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
         if (atomic_load_explicit(&ct_call_log_is_on, memory_order_relaxed))
             ct_call_log_start(t);
         uint64_t seed = (uint64_t)(uintptr_t)t ^ ct_ticks();

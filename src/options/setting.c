@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "format/trace_write.h"
 
+#define WATCHDOG_MOST 1000000 /* above it no number is meant */
+
 static bool read_on_off(const char *s, bool *value)
 {
     *value = ct_streq(s, "on") || ct_streq(s, "1");
@@ -33,6 +35,12 @@ static bool set_PRINT(const char *s)
 {
     ct_config.print_asked = s != ct_settings[CT_SETTING_PRINT].standard;
     return read_on_off(s, &ct_config.print);
+}
+
+static bool set_TIME(const char *s)
+{
+    ct_config.time_all = ct_streq(s, "all");
+    return ct_config.time_all || ct_streq(s, "auto");
 }
 
 static bool set_SAMPLE(const char *s)
@@ -65,7 +73,8 @@ static bool set_BUDGET(const char *s)
 
 static bool set_GRAPH_NODES(const char *s)
 {
-    ct_config.graph_nodes = ct_streq(s, "on") ? GRAPH_NODES_EVERY : 0;
+    ct_config.graph_nodes_auto = ct_streq(s, "auto");
+    ct_config.graph_nodes = ct_streq(s, "on") || ct_config.graph_nodes_auto ? GRAPH_NODES_EVERY : 0;
     return ct_config.graph_nodes || ct_streq(s, "off") ||
            read_number(s, 1, 1000000, &ct_config.graph_nodes);
 }
@@ -162,10 +171,44 @@ static bool set_UNIFIED(const char *s)
     return ct_config.unified || ct_streq(s, "off");
 }
 
+static bool set_SENSORS(const char *s)
+{
+    return read_on_off(s, &ct_config.sensors);
+}
+
 static bool set_STACKS(const char *s)
 {
-    ct_config.stacks = ct_streq(s, "python");
-    return ct_config.stacks || ct_streq(s, "off");
+    static const char *const kinds[] = {
+        [CT_STACKS_OFF] = "off", [CT_STACKS_PYTHON] = "python", [CT_STACKS_NATIVE] = "native"};
+    for (unsigned i = 0; i < ct_countof(kinds); i++) {
+        ct_config.stacks = (enum ct_stack_kind)i;
+        if (ct_streq(s, kinds[i]))
+            return true;
+    }
+    ct_config.stacks = CT_STACKS_OFF;
+    return false;
+}
+
+/* "10x", "30s", or both with a comma between. */
+static bool set_WATCHDOG(const char *s)
+{
+    ct_config.watchdog_factor = 0;
+    ct_config.watchdog_ns = 0;
+    if (ct_streq(s, "off"))
+        return true;
+    for (;; s++) {
+        uint64_t n = 0;
+        while (*s >= '0' && *s <= '9' && n < WATCHDOG_MOST)
+            n = 10 * n + (uint64_t)(*s++ - '0');
+        if (!n || n >= WATCHDOG_MOST || (*s != 'x' && *s != 's'))
+            return false;
+        if (*s == 'x')
+            ct_config.watchdog_factor = (uint32_t)n;
+        else
+            ct_config.watchdog_ns = n * 1000000000u;
+        if (*++s != ',')
+            return !*s;
+    }
 }
 
 static bool set_CONTROL(const char *s)

@@ -5,8 +5,10 @@
 #include "base/text.h"
 #include "counts/row.h"
 #include "cutrace/format.h"
+#include "device/sensor_thread.h"
 #include "format/crc32.h"
 #include "state/context.h"
+#include "watch/watchdog.h"
 
 #define LABEL_BYTES 768
 #define NAME_BYTES 400    /* longest name in a label; others are cut and get a checksum */
@@ -335,6 +337,19 @@ static void put_each(struct text *t, void (*one)(struct text *t, const struct se
     one(t, &others);
 }
 
+/* With a watchdog alone: without one nobody knows. */
+static void put_stuck(struct text *t, enum ct_metrics_form form)
+{
+    if (!ct_watchdog_is_on())
+        return;
+    put_family(t, form, "cutrace_stuck_operations", "", "gauge",
+               "Operations, gates and waiting calls that take longer than the watchdog's limit.");
+    put_sample(t, "cutrace_stuck_operations", process_labels);
+    put(t, "} ");
+    put_u64(t, ct_watch_stuck());
+    put(t, "\n");
+}
+
 static void put_untimed(struct text *t)
 {
 #define X(id, ran, text) text,
@@ -355,6 +370,89 @@ static void put_untimed(struct text *t)
     }
 }
 
+/* ---- devices ---- */
+
+static void put_thousandths(struct text *t, double value)
+{
+    uint64_t n = value > 0 ? (uint64_t)(1000 * value + 0.5) : 0;
+    char digits[] = {
+        '.', (char)('0' + n / 100 % 10), (char)('0' + n / 10 % 10), (char)('0' + n % 10), '\n',
+        '\0'};
+    put_u64(t, n / 1000);
+    put(t, digits);
+}
+
+/* `reason`: NULL, or a label. */
+static void put_reading(struct text *t, const char *name, uint32_t device, const char *reason,
+                        double value)
+{
+    put_sample(t, name, process_labels);
+    put(t, ",device=\"");
+    put_u64(t, (uint64_t)ct_device(device)->handle);
+    put(t, reason ? "\",reason=\"" : "");
+    put(t, reason ? reason : "");
+    put(t, "\"} ");
+    put_thousandths(t, value);
+}
+
+static void put_gauge(struct text *t, enum ct_metrics_form form, enum ct_sensor kind,
+                      const char *name, double unit, const char *help)
+{
+    bool begun = false;
+    for (uint32_t i = 0; i < ct_devices_count(); i++) {
+        double value;
+        if (!ct_sensor_last(i, kind, &value))
+            continue;
+        if (!begun)
+            put_family(t, form, name, "", "gauge", help);
+        begun = true;
+        put_reading(t, name, i, NULL, value * unit);
+    }
+}
+
+static void put_reasons(struct text *t, enum ct_metrics_form form)
+{
+#define X(id, text, unit) text,
+    static const char *const reasons[] = {CT_CLOCK_REASONS(X)};
+#undef X
+    static const char name[] = "cutrace_device_clock_held";
+    bool begun = false;
+    for (uint32_t i = 0; i < ct_devices_count(); i++)
+        for (unsigned k = 0; k < ct_countof(reasons); k++) {
+            double value;
+            if (!ct_sensor_last(i, CT_SENSOR_FIRST_REASON + k, &value))
+                continue;
+            if (!begun)
+                put_family(t, form, name, "", "gauge", "Reasons for a clock below the highest.");
+            begun = true;
+            put_reading(t, name, i, reasons[k], value);
+        }
+}
+
+/* Last readings, of whoever uses the device. */
+static void put_devices(struct text *t, enum ct_metrics_form form)
+{
+    static const struct {
+        enum ct_sensor kind;
+        double unit;
+        const char *name, *help;
+    } gauges[] = {
+        {CT_SENSOR_SM_CLOCK, 1e6, "cutrace_device_sm_clock_hertz", "Clock of the SMs."},
+        {CT_SENSOR_POWER, 1, "cutrace_device_power_watts", "Power."},
+        {CT_SENSOR_TEMPERATURE, 1, "cutrace_device_temperature_celsius", "Temperature."},
+        {CT_SENSOR_MEMORY, 1, "cutrace_device_memory_used_bytes", "Memory in use."},
+        {CT_SENSOR_KERNEL_TIME, 0.01, "cutrace_device_kernel_time_ratio", "Time with a kernel."},
+        {CT_SENSOR_SM_ACTIVITY, 0.01, "cutrace_device_sm_activity_ratio", "SMs at work."},
+        {CT_SENSOR_TENSOR_ACTIVITY, 0.01, "cutrace_device_tensor_activity_ratio",
+         "Tensor cores at work."},
+        {CT_SENSOR_DRAM_ACTIVITY, 0.01, "cutrace_device_dram_activity_ratio",
+         "DRAM bandwidth in use."},
+    };
+    for (unsigned i = 0; i < ct_countof(gauges); i++)
+        put_gauge(t, form, gauges[i].kind, gauges[i].name, gauges[i].unit, gauges[i].help);
+    put_reasons(t, form);
+}
+
 bool ct_metrics_text(struct ct_buffer *out, enum ct_metrics_form form,
                      const struct ct_process_info *process)
 {
@@ -373,6 +471,8 @@ bool ct_metrics_text(struct ct_buffer *out, enum ct_metrics_form form,
     put_family(&t, form, "cutrace_untimed_operations", "_total", "counter",
                "Operations without a time, by reason.");
     put_untimed(&t);
+    put_devices(&t, form);
+    put_stuck(&t, form);
     put_family(&t, form, "cutrace_metrics_cpu_seconds", "_total", "counter",
                "Processor time spent on these metrics.");
     put_sample(&t, "cutrace_metrics_cpu_seconds_total", process_labels);

@@ -6,6 +6,7 @@
 #include "counts/range.h"
 #include "counts/row.h"
 #include "cutrace/format.h"
+#include "device/sensor_thread.h"
 #include "drain/activity.h"
 #include "drain/api_stats.h"
 #include "drain/harvest.h"
@@ -18,6 +19,7 @@
 #include "launch/replica.h"
 #include "managed/unified.h"
 #include "output/stack_sections.h"
+#include "output/stuck_section.h"
 #include "state/context.h"
 #include "state/note.h"
 #include "state/stream.h"
@@ -239,7 +241,7 @@ static void add_api(uint32_t id)
     if (!t.calls)
         return;
     struct ct_api_stats *s = ct_api_stats(id);
-    list_buckets(&s->listed, s->sampled, s->buckets, 0, CT_HIST_BUCKETS - 1);
+    list_buckets(&s->listed, s->sampled, s->buckets, s->first, s->last);
     struct ct_file_api f = {
         .name = add_string(ct_api_names[id]),
         .flags = id >= CT_RUNTIME_FIRST ? CT_API_RUNTIME : 0,
@@ -347,26 +349,11 @@ static void add_node_times(struct ct_file_node *f, const struct ct_node_time *t)
     f->doubt_ns = t->timed * b.doubt_ns + t->beside * beside_ns;
 }
 
-/* The name that older readers show, to which every node is a kernel. */
-static uint32_t add_work_name(const struct ct_graph_work *w)
-{
-    static const char *const directions[] = {
-#define X(id, text) "[CUDA memcpy " text "]",
-        CT_DIRECTIONS(X)
-#undef X
-    };
-    return add_string(w->kind == CT_ROW_COPY  ? directions[w->detail]
-                      : w->kind == CT_ROW_SET ? "[CUDA memset]"
-                                              : w->name);
-}
-
 /* Frames come later, and are whole by then: a stack's number is an index there plus one. */
-static void add_node_stack(uint32_t row, const struct ct_graph_spot *s, const char *kernel,
+static void add_node_stack(uint32_t row, const struct ct_graph_spot *s, const char *name,
                            uint64_t launches)
 {
-    struct ct_node_stack_time t = {0};
-    if (kernel)
-        t = ct_node_stack_time(row, kernel, s->stack);
+    struct ct_node_stack_time t = ct_node_stack_time(row, name, s->stack);
     struct ct_file_inside f = {.node = ct_image_count(CT_SECTION_NODES) - 1,
                                .frame = s->stack - 1,
                                .count = s->count * launches,
@@ -381,22 +368,20 @@ static void add_node_stack(uint32_t row, const struct ct_graph_spot *s, const ch
 static void add_node_stacks(uint32_t row, const struct ct_graph *g, uint32_t part,
                             uint64_t launches)
 {
-    const struct ct_graph_work *w = &g->part[part].work;
     for (uint32_t i = 0; i < g->spots; i++)
         if (g->spot[i].part == part)
-            add_node_stack(row, &g->spot[i], w->kind == CT_ROW_KERNEL ? w->name : NULL, launches);
+            add_node_stack(row, &g->spot[i], ct_graph_work_name(&g->part[part].work), launches);
 }
 
 static void add_node(uint32_t row, const struct ct_graph_part *p, uint64_t launches)
 {
     struct ct_file_node f = {.graph_row = row,
-                             .name = add_work_name(&p->work),
+                             .name = add_string(ct_graph_work_name(&p->work)),
                              .count = p->count,
                              .kind = p->work.kind,
                              .detail = p->work.detail,
                              .bytes = p->work.bytes * launches};
-    if (p->work.kind == CT_ROW_KERNEL)
-        add_node_times(&f, ct_node_time_find(row, p->work.name));
+    add_node_times(&f, ct_node_time_find(row, ct_graph_work_name(&p->work)));
     ct_image_append(CT_SECTION_NODES, &f, sizeof(f));
 }
 
@@ -597,6 +582,17 @@ static void add_collectives(void)
                      ct_collectives_uncounted());
 }
 
+/* Kinds that were asked for; a device that is not read has one that says why. */
+static void add_sensors(uint32_t device)
+{
+    struct ct_file_sensor s[CT_SENSOR_COUNT];
+    if (!ct_sensor_readings(device, s))
+        return;
+    for (unsigned i = 0; i < CT_SENSOR_COUNT; i++)
+        if (!i || s[i].calls)
+            ct_image_append(CT_SECTION_SENSORS, &s[i], sizeof(s[i]));
+}
+
 static void add_unified_losses(void)
 {
     static const char *const losses[] = {
@@ -630,6 +626,7 @@ static void fill(const struct ct_process_info *process, bool finished)
         add_activity(i, process);
         add_memory(i);
         add_unified(i);
+        add_sensors(i);
     }
     if (finished)
         add_blocks();
@@ -650,6 +647,7 @@ static void fill(const struct ct_process_info *process, bool finished)
     add_collectives();
     add_unified_losses();
     ct_stack_sections_add();
+    ct_stuck_section_add(process->start_ns, finished);
 }
 
 bool ct_snapshot(struct ct_buffer *out, const struct ct_process_info *process, bool finished)

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "drain/image.h"
+#include "stacks/native.h"
 #include "stacks/stacks.h"
 
 /* Where in the section of strings the texts of lines are; lines that share one have one. */
@@ -27,9 +28,20 @@ static void add_line(uint32_t i)
         l->same_function == i ? add_string(l->function) : text.function[l->same_function];
     struct ct_file_line f = {.file = text.file[i], .function = text.function[i], .line = l->line};
     ct_image_append(CT_SECTION_LINES, &f, sizeof(f));
+    const struct ct_stack_address *at = ct_stack_address(i);
+    struct ct_file_address a = {.line = i, .object = at->object - 1, .offset = at->offset};
+    if (at->object)
+        ct_image_append(CT_SECTION_ADDRESSES, &a, sizeof(a));
 }
 
-/* A number from 1 here is an index plus one there, as in the next one. */
+/* A number from 1 here is an index plus one there, as in the next ones. */
+static void add_object(uint32_t number)
+{
+    const struct ct_native_object *o = ct_native_object(number);
+    struct ct_file_object f = {.path = add_string(o->path), .build_id = add_string(o->build_id)};
+    ct_image_append(CT_SECTION_OBJECTS, &f, sizeof(f));
+}
+
 static void add_module(uint32_t module)
 {
     const struct ct_stack_module *m = ct_stack_module(module);
@@ -84,9 +96,12 @@ void ct_stack_sections_add(void)
 {
     uint32_t nodes = ct_stack_nodes(), lines = nodes ? ct_stack_lines() : 0;
     uint32_t modules = nodes ? ct_stack_modules() : 0;
+    uint32_t objects = lines ? ct_native_objects() : 0; /* those of the lines are there by now */
     struct ct_stack_cell *c;
     for (uint32_t i = 0; i < lines; i++)
         add_line(i);
+    for (uint32_t number = 1; number <= objects; number++)
+        add_object(number);
     for (uint32_t module = 1; module <= modules; module++)
         add_module(module);
     for (uint32_t node = 1; node <= nodes; node++)

@@ -94,9 +94,12 @@ void ct_hook_graph_instantiated_with(const struct ct_hook *h, CUgraphExec *exec,
 void ct_hook_graph_child_set(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,
                              CUgraph child)
 {
-    ct_replica_changed(exec);
-    if (!ct_hook_failed(h))
-        ct_graph_child_set(exec, node, child);
+    if (ct_hook_failed(h)) {
+        ct_replica_changed(exec);
+        return;
+    }
+    ct_replica_child_set(exec, node, child);
+    ct_graph_child_set(exec, node, child);
 }
 
 void ct_hook_graph_node_switched(const struct ct_hook *h, CUgraphExec exec, CUgraphNode node,

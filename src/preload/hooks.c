@@ -242,7 +242,7 @@ static void stream_waits(const struct ct_hook *h, CUstream s)
 }
 
 /* A default stream is met here: events recorded behind the gate carry it on. */
-void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
+static struct ct_stream *gate(const struct ct_hook *h, CUstream s)
 {
     CUstream meant = s ? s : h->null_stream;
     bool is_default = meant == CU_STREAM_LEGACY || meant == CU_STREAM_PER_THREAD;
@@ -250,6 +250,14 @@ void ct_hook_stream_gate(const struct ct_hook *h, CUstream s)
     if (known)
         ct_depth_gate(known);
     stream_waits(h, s);
+    return known;
+}
+
+void ct_hook_stream_gate(const struct ct_hook *h, CUstream s, enum ct_stop_kind kind)
+{
+    struct ct_stream *known = gate(h, s);
+    if (known)
+        ct_stream_stops(known, kind, 0);
 }
 
 void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags)
@@ -267,7 +275,8 @@ void ct_hook_event_gone(const struct ct_hook *h, CUevent e)
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s)
 {
     struct ct_stream *known = known_stream(h, s);
-    bool stamps = ct_program_event_recorded(e, known && ct_depth_is_gated(known));
+    uint32_t number = known ? ct_stream_index(known) + 1 : 0;
+    bool stamps = ct_program_event_recorded(e, known && ct_depth_is_gated(known), number);
     if (known && stamps)
         ct_stream_break(known);
 }
@@ -275,6 +284,14 @@ void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s)
 void ct_hook_host_waited(const struct ct_hook *h)
 {
     h->thread->waited_ticks = ct_ticks();
+}
+
+void ct_hook_stream_waits(const struct ct_hook *h, CUstream s)
+{
+    const struct ct_stream *known = known_stream(h, s);
+    if (known)
+        atomic_store_explicit(&h->thread->waiting.stream, ct_stream_index(known) + 1,
+                              memory_order_relaxed);
 }
 
 void ct_hook_stream_waited(const struct ct_hook *h, CUstream s)
@@ -300,9 +317,13 @@ void ct_hook_stream_wait_before(const struct ct_hook *h, CUstream s, CUevent e)
 {
     ct_capture_spreads(h->thread);
     if (ct_program_event_is_behind_gate(e))
-        ct_hook_stream_gate(h, s);
+        gate(h, s);
     else
         stream_waits(h, s);
+    struct ct_stream *known = known_stream(h, s);
+    uint32_t from = ct_program_event_stream(e);
+    if (known && from != ct_stream_index(known) + 1) /* else it is open when it is reached */
+        ct_stream_stops(known, CT_STOP_EVENT, from);
 }
 
 void ct_hook_stream_wait_after(const struct ct_hook *h, CUstream s, CUevent e)

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "cuda/api.h"
+#include "state/stream.h"
 #include "state/thread.h"
 #include "work/allocation.h"
 
@@ -40,11 +41,12 @@ void ct_hook_stream_break(const struct ct_hook *h, CUstream s);
 /* Work of a known kind whose arguments nobody can read: it is named, and has no row. */
 void ct_hook_work_not_read(const struct ct_hook *h, const char *name, CUstream s);
 void ct_hook_streams_break(const struct ct_hook *h);
-void ct_hook_stream_gate(const struct ct_hook *h, CUstream s);
+void ct_hook_stream_gate(const struct ct_hook *h, CUstream s, enum ct_stop_kind kind);
 void ct_hook_event_made(const struct ct_hook *h, CUevent *e, unsigned flags);
 void ct_hook_event_gone(const struct ct_hook *h, CUevent e);
 void ct_hook_event_record(const struct ct_hook *h, CUevent e, CUstream s);
 void ct_hook_host_waited(const struct ct_hook *h);
+void ct_hook_stream_waits(const struct ct_hook *h, CUstream s);
 void ct_hook_stream_waited(const struct ct_hook *h, CUstream s);
 /* c NULL: the current context. */
 void ct_hook_context_waited(const struct ct_hook *h, CUcontext c);

@@ -23,6 +23,7 @@
 #include "counts/sample.h"
 #include "cuda/api.h"
 #include "cutrace/format.h"
+#include "device/sensor_thread.h"
 #include "drain/api_stats.h"
 #include "drain/drain.h"
 #include "drain/journal.h"
@@ -65,6 +66,7 @@
 #include "system/proc.h"
 #include "system/schedule.h"
 #include "system/spare.h"
+#include "watch/watchdog.h"
 #include "work/allocation.h"
 #include "work/collective.h"
 #include "work/graph.h"
@@ -92,6 +94,7 @@ static CT_PROCESS uint32_t notes_said;
 static void forget_parent(void)
 {
     ct_ctl_close();
+    ct_sensor_thread_forget();
     ct_metrics_drop();
     ct_profile_forget();
     ct_trace_file_forget();
@@ -111,11 +114,10 @@ static void forget_parent(void)
 
 static bool start_sampling(void)
 {
-    bool may_keep_apart = getenv("CUTRACE_SAMPLE") != NULL;
-    struct ct_sample_policy p = ct_sample_policy_of_config(may_keep_apart);
+    struct ct_sample_policy p = ct_sample_policy_of_config(getenv("CUTRACE_SAMPLE") != NULL);
     ct_connections_init(getenv("CUDA_DEVICE_MAX_CONNECTIONS"));
     ct_call_log_is_on = ct_config.trace;
-    ct_api_count_init(ct_config.trace ? 0 : p.budget_ppm); /* with a trace all calls are timed */
+    ct_api_count_init(ct_config.trace, p.budget_ppm);
     bool ok = ct_sample_init(&p);
     ct_pass_init(!ct_config.trace && (ct_sample_is_on || !ct_filter_takes_all()));
     return ok;
@@ -174,7 +176,7 @@ static bool handle_forks(void)
 {
     static atomic_bool handled;
     if (!atomic_load(&handled))
-        atomic_store(&handled, pthread_atfork(NULL, NULL, forget_parent) == 0);
+        atomic_store(&handled, pthread_atfork(ct_sensor_thread_before_fork, NULL, forget_parent) == 0);
     return atomic_load(&handled);
 }
 
@@ -290,8 +292,9 @@ static void say_not_wrapped(void)
 static void say_stacks_refused(void)
 {
     const char *why = ct_stacks_take_refusal();
+    bool is_native = ct_config.stacks == CT_STACKS_NATIVE;
     if (why)
-        ct_log(1, "no Python stacks: ", why, NULL);
+        ct_log(1, is_native ? "no native stacks: " : "no Python stacks: ", why, NULL);
 }
 
 /*
@@ -314,6 +317,7 @@ static void finish(void)
     int saved_errno = errno, cancel = ct_cancel_disable();
     say_copies();
     ct_show_is_near();
+    ct_sensor_thread_stop(100 * MS_NS);
     bool stopped = ct_drain_stop(&patience);
     atomic_store(&ct_state, CT_OFF);
     say_not_wrapped();
@@ -373,6 +377,7 @@ static void tend(void)
     say_not_wrapped();
     say_stacks_refused();
     ct_metrics_tend();
+    ct_sensor_thread_tend();
     ct_ctl_look();
 }
 
@@ -397,15 +402,17 @@ void ct_cuda_started(void)
     if (ct_config.brackets && !ct_journal_open(ct_config.brackets))
         ct_log(1, "cannot write CUTRACE_BRACKETS=", ct_config.brackets, NULL);
     atexit(finish);
-    if (ct_drain_start(take, write_files, tend))
+    if (ct_drain_start(take, write_files, tend)) {
         ct_ctl_open();
-    else
+        ct_watchdog_start();
+    } else {
         ct_log(1,
                ct_spare()
                    ? "under a filter of system calls no thread is started that may not be; the "
                      "profile is written at exit"
                    : "no drain thread could be started; the profile is written at exit",
                NULL, NULL);
+    }
     atomic_store(&is_running, true);
     ct_cancel_restore(cancel);
     errno = saved_errno;

@@ -22,6 +22,8 @@
 #include "preload/real_dlsym.h"
 #include "preload/wrap.h"
 #include "service/own_library.h"
+#include "stacks/backward.h"
+#include "stacks/stacks.h"
 #include "state/context.h"
 #include "state/note.h"
 #include "state/stream.h"
@@ -183,7 +185,13 @@ static void mark(struct ct_range_label l)
 static int push(struct ct_range_label l)
 {
     struct ct_thread *t = enter();
-    return t ? ct_range_push(t, &l) : NVTX_NO_PUSH_POP_TRACKING;
+    struct ct_origin origin;
+    if (!t)
+        return NVTX_NO_PUSH_POP_TRACKING;
+    if (ct_unlikely(l.text[l.bytes] == ',') && ct_stacks_are_on &&
+        ct_backward_begins(l.text, l.bytes, &origin))
+        l.origin = &origin;
+    return ct_range_push(t, &l);
 }
 
 static int pop(uint32_t domain)

@@ -23,22 +23,23 @@ static struct ct_thread *enter(void)
 #include "cuda/nccl_api.def"
 
 /*
- * The number of ranks of a communicator that a call has just succeeded with; 0: not known. Calls
+ * An answer about a communicator that a call has just succeeded with; below 0: there is none. Calls
  * that NCCL makes for the answer, NVTX's included, are not the program's.
  */
-static uint32_t ranks_of(struct ct_thread *t, ncclComm_t comm, const void *caller)
+static int answer(struct ct_thread *t, ncclCommCount_type *ask, ncclComm_t comm)
 {
-    int ranks = 0;
-    ncclCommCount_type *ask = (ncclCommCount_type *)ct_nccl_real(CT_ID_ncclCommCount, caller);
+    int n = -1, saved_errno = errno;
     if (!ask)
-        return 0;
-    int saved_errno = errno;
+        return n;
     t->driver_depth++;
-    ncclResult_t r = ask(comm, &ranks);
+    ncclResult_t r = ask(comm, &n);
     t->driver_depth--;
     errno = saved_errno;
-    return r == ncclSuccess && ranks > 0 ? (uint32_t)ranks : 0;
+    return r == ncclSuccess ? n : -1;
 }
+
+#define ANSWER(fn, t, comm, caller)                                                                \
+    answer(t, (ncclCommCount_type *)ct_nccl_real(CT_ID_##fn, caller), comm)
 
 static bool is_failure(ncclResult_t r)
 {
@@ -49,8 +50,11 @@ static void end_operation(struct ct_thread *t, struct ct_collective_call *c, ncc
                           ncclResult_t r, const void *caller)
 {
     bool failed = is_failure(r);
-    if (r == ncclSuccess) /* a communicator that is not ready yet would complain */
-        c->ranks = ranks_of(t, comm, caller);
+    if (r == ncclSuccess) { /* a communicator that is not ready yet would complain */
+        int ranks = ANSWER(ncclCommCount, t, comm, caller);
+        c->ranks = ranks > 0 ? (uint32_t)ranks : 0;
+        c->rank = (uint32_t)(ANSWER(ncclCommUserRank, t, comm, caller) + 1);
+    }
     ct_collective_end(t, c, failed);
 }
 

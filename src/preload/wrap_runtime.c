@@ -42,7 +42,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         if (ct_unlikely(!ct_t || ct_t->runtime_depth)) \
             return ct_f(arguments); \
         ct_t->runtime_depth++; \
-        const bool ct_due = ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const bool ct_due = ct_thread_times_call(ct_t, CT_ID_##fn); \
         const uint64_t ct_t0 = ct_due ? ct_ticks() : 0; \
         type const ct_r = ct_f(arguments); \
         const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \
@@ -80,7 +80,7 @@ static inline bool is_failure(uint32_t id, uint64_t r)
         if (ct_unlikely(!ct_t || ct_t->runtime_depth)) \
             return ct_f(CT_WORD_ARGS(words)); \
         ct_t->runtime_depth++; \
-        const bool ct_due = ct_api_is_due(&ct_t->api[CT_ID_##fn]); \
+        const bool ct_due = ct_thread_times_call(ct_t, CT_ID_##fn); \
         const uint64_t ct_t0 = ct_due ? ct_ticks() : 0; \
         const uint64_t ct_r = ct_f(CT_WORD_ARGS(words)); \
         const uint64_t ct_t1 = ct_due ? ct_ticks() : 0; \

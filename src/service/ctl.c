@@ -16,11 +16,13 @@
 #include "drain/drain.h"
 #include "launch/bracket.h"
 #include "service/profile.h"
+#include "state/ask.h"
 #include "system/clock.h"
 #include "system/fd.h"
 #include "system/log.h"
 #include "system/proc.h"
 #include "system/spare.h"
+#include "watch/watchdog.h"
 
 #define LOOK_NS 100000000u
 #define LOOK_SOON_NS 5000000u   /* while somebody waits for an answer */
@@ -32,7 +34,8 @@
 struct visitor {
     struct ct_fd fd;
     uint64_t came_ns;
-    uint32_t flush; /* that the visitor waits for */
+    uint32_t flush;  /* that the visitor waits for */
+    bool takes_less; /* a profile without what is complete by now will do */
     bool waits;
 };
 
@@ -179,18 +182,23 @@ static bool has_key(const struct ct_ctl_request *r)
 
 static void obey(struct visitor *v, const struct ct_ctl_request *r)
 {
-    if (r->command <= CT_CTL_FLUSH && !has_key(r)) {
+    if (r->command <= CT_CTL_STUCK && !has_key(r)) {
         answer(v, EACCES);
         return;
     }
+    if (r->command == CT_CTL_STUCK)
+        ct_watch_ask();
     switch (r->command) {
     case CT_CTL_START:
     case CT_CTL_STOP:
-        ct_drain_record(r->command == CT_CTL_START);
-        answer(v, 0);
+        if (ct_is_drain_thread)
+            ct_drain_record(r->command == CT_CTL_START);
+        answer(v, ct_is_drain_thread ? 0 : EBUSY);
         break;
+    case CT_CTL_STUCK:
     case CT_CTL_FLUSH:
         v->flush = ct_drain_ask_flush();
+        v->takes_less = r->command == CT_CTL_STUCK;
         v->waits = true;
         break;
     default:
@@ -219,8 +227,8 @@ static void deal(struct visitor *v, uint64_t now_ns)
         v->fd.number = -1;
     else if (!v->waits)
         hear(v, now_ns);
-    else if (ct_drain_is_flushed(v->flush))
-        answer(v, 0);
+    else if (ct_drain_is_flushed(v->flush) || (v->takes_less && !ct_is_drain_thread))
+        answer(v, 0); /* the watch writes the profile ahead of each look */
 }
 
 /* A silent visitor is in nobody's way: a newcomer takes the place of the one that came first. */

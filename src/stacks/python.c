@@ -95,11 +95,14 @@ struct figure {
 static bool has_figures(const struct ct_py_layout *l, const char *runtime)
 {
     const struct figure figures[] = {
-        {{184, 208}, l->state_frame}, {{232, 256}, l->back},         {{240, 264}, l->code},
-        {{248, 272}, l->instruction}, {{264, 288}, l->owner},        {{280, 320}, l->file},
-        {{296, 336}, l->name},        {{304, 344}, l->table},        {{312, 352}, l->first_line},
-        {{344, 384}, l->start},       {{256, 280}, l->locals},       {{320, 360}, l->arguments},
-        {{328, 368}, l->names},       {{376, 424}, CT_PY_TYPE_NAME}, {{16, 16}, 0},
+        {{184, 208}, l->state_frame}, {{232, 256}, l->back},
+        {{240, 264}, l->code},        {{248, 272}, l->instruction},
+        {{264, 288}, l->owner},       {{280, 320}, l->file},
+        {{296, 336}, l->name},        {{304, 344}, l->table},
+        {{312, 352}, l->first_line},  {{344, 384}, l->start},
+        {{256, 280}, l->locals},      {{320, 360}, l->arguments},
+        {{328, 368}, l->names},       {{376, 424}, CT_PY_TYPE_NAME},
+        {{408, 456}, l->items},       {{16, 16}, 0},
     };
     bool is_14 = l->version == (3 << 8 | 14);
     if (!ct_same_text("xdebugpy", runtime, 8) || ct_py_word(runtime + 8) >> 16 != l->version)
@@ -180,8 +183,8 @@ static bool has_first_argument(const struct ct_py_layout *l, const char *frame, 
     const char *object = ct_py_held(l, frame + l->locals);
     if (!ct_py_half(code + l->arguments))
         return true;
-    if (!ct_py_is_address(names) || !is_readable(names, CT_PY_ITEMS + 8) ||
-        !is_text(l, ct_py_pointer(names + CT_PY_ITEMS)))
+    if (!ct_py_is_address(names) || !is_readable(names, l->items + 8) ||
+        !is_text(l, ct_py_pointer(names + l->items)))
         return false;
     if (!object)
         return true;

@@ -56,13 +56,18 @@ const char *ct_python_check_frames(const struct ct_interpreter *i, const char *f
 /* A type's name, cut where `size` ends; "": it has none that can be read. */
 void ct_python_type_name(const char *type, char *name, size_t size);
 
+/* Whether it can be told which frames are a thread's own. */
+static inline bool ct_python_tells(const struct ct_interpreter *i)
+{
+    return ct_likely(!i->is_finalizing()) &&
+           (ct_likely(!i->asks_for_others) ||
+            !i->of.PyInterpreterState_Next(i->of.PyInterpreterState_Head()));
+}
+
 /* The calling thread's newest frame; NULL: it has none, or none that is its own. */
 static inline const char *ct_python_newest(const struct ct_interpreter *i)
 {
-    if (ct_unlikely(i->is_finalizing()))
-        return NULL;
-    if (ct_unlikely(i->asks_for_others) &&
-        i->of.PyInterpreterState_Next(i->of.PyInterpreterState_Head()))
+    if (ct_unlikely(!ct_python_tells(i)))
         return NULL;
     const char *state = i->of.PyGILState_GetThisThreadState();
     return state ? ct_py_newest(&i->python, state) : NULL;

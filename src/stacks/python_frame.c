@@ -132,7 +132,7 @@ static bool begins_with_self(const struct ct_py_layout *l, const char *code)
     if (!ct_py_half(code + l->arguments) || !ct_py_is_address(names) ||
         !ct_py_word(names + CT_PY_SIZE))
         return false;
-    const char *name = ct_py_pointer(names + CT_PY_ITEMS);
+    const char *name = ct_py_pointer(names + l->items);
     return ct_py_is_address(name) && ct_py_word(name + CT_PY_TEXT_LENGTH) == 4 &&
            !__builtin_memcmp(name + l->ascii_text, "self", 4);
 }

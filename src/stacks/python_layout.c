@@ -9,7 +9,7 @@
         .inner_frame = CT_PY_NONE, .back = 24, .code = 32, .instruction = lasti,                   \
         .owner = CT_PY_NONE, .locals = locals_at, .arguments = 16, .names = 72, .own_name = 112,   \
         .locals_before_cells = 28, .cells = 88, .cell_arguments = 96, .first_line = 40,            \
-        .file = 104, .name = 112, .table = 120, .traceable = CT_PY_NONE, .start = 48,              \
+        .file = 104, .name = 112, .table = 120, .traceable = CT_PY_NONE, .start = 48, .items = 24, \
         .ascii_text = 48, .other_text = 72                                                         \
     }
 
@@ -37,6 +37,7 @@ static const struct ct_py_layout layouts[] = {
         .table = 136,
         .traceable = 168,
         .start = 184,
+        .items = 24,
         .ascii_text = 48,
         .other_text = 72,
     },
@@ -60,6 +61,7 @@ static const struct ct_py_layout layouts[] = {
         .table = 136,
         .traceable = 176,
         .start = 192,
+        .items = 24,
         .ascii_text = 40,
         .other_text = 56,
     },
@@ -84,6 +86,7 @@ static const struct ct_py_layout layouts[] = {
         .table = 136,
         .traceable = 184,
         .start = 200,
+        .items = 24,
         .ascii_text = 40,
         .other_text = 56,
     },
@@ -109,6 +112,7 @@ static const struct ct_py_layout layouts[] = {
         .table = 136,
         .traceable = 192,
         .start = 208,
+        .items = 32,
         .ascii_text = 40,
         .other_text = 56,
     },

@@ -45,6 +45,7 @@ struct ct_py_layout {
     uint16_t traceable; /* number of the first instruction of the program's own */
     uint16_t start; /* of the instructions; up to 3.10 the address of the bytes object with them */
 
+    uint16_t items;      /* of a tuple: the first one */
     uint16_t ascii_text; /* of a string: its bytes; */
     uint16_t other_text; /* those of one that is not ASCII */
 };
@@ -52,7 +53,6 @@ struct ct_py_layout {
 #define CT_PY_TYPE 8         /* of every object: the address of its type */
 #define CT_PY_SIZE 16        /* of a code object, or a bytes object: how many units or bytes */
 #define CT_PY_BYTES 32       /* of a bytes object: the first one */
-#define CT_PY_ITEMS 24       /* of a tuple: the first one */
 #define CT_PY_TYPE_NAME 24   /* of a type: the address of its name */
 #define CT_PY_IN_CELL 16     /* of a cell: the object's address */
 #define CT_PY_TEXT_LENGTH 16 /* of a string: characters */

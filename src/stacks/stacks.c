@@ -4,12 +4,17 @@
 #include <errno.h>
 
 #include "containers/table.h"
+#include "stacks/backward.h"
+#include "stacks/native.h"
 #include "stacks/python.h"
+#include "stacks/thread_name.h"
+#include "state/thread.h"
 #include "system/mem.h"
 #include "system/spin.h"
 
-#define KNOWN_BITS 15 /* stacks, and likewise lines, that are found by their mark */
-#define SLOTS 65536
+#define KNOWN_BITS 15 /* stacks that are found by their mark */
+#define SPOT_BITS 13  /* likewise lines */
+#define SLOTS 32768
 _Static_assert(CT_STACK_CELLS * 4 <= SLOTS * 3, "a search for a cell meets a free slot");
 
 enum state {
@@ -21,12 +26,13 @@ enum state {
 
 struct store {
     struct ct_table_slot known_slots[1 << KNOWN_BITS];
-    struct ct_table_slot spot_slots[1 << KNOWN_BITS];
+    struct ct_table_slot spot_slots[1 << SPOT_BITS];
     struct ct_stack_cell cell[SLOTS];
 };
 
 CT_PROCESS_READ bool ct_stacks_are_on;
 
+static CT_PROCESS_READ bool is_native;
 static CT_PROCESS struct store *store;
 static CT_PROCESS struct ct_table known; /* a stack's mark -> its node; emptied when full */
 static CT_PROCESS struct ct_table spots; /* a frame's mark -> its line, likewise */
@@ -53,16 +59,18 @@ static void refuse(const char *why)
     atomic_store_explicit(&state, REFUSED, memory_order_release);
 }
 
-void ct_stacks_init(bool on)
+void ct_stacks_init(enum ct_stack_kind kind)
 {
-    store = on ? ct_map(sizeof(*store)) : NULL;
-    ct_stacks_are_on = store && ct_stack_tree_init();
-    if (on && !ct_stacks_are_on)
+    is_native = kind == CT_STACKS_NATIVE;
+    store = kind ? ct_map(sizeof(*store)) : NULL;
+    ct_stacks_are_on =
+        store && ct_stack_tree_init() && (is_native ? ct_native_init() : ct_backward_init());
+    if (kind && !ct_stacks_are_on)
         refuse("there is no memory for them");
     if (!ct_stacks_are_on)
         return;
     ct_table_begin(&known, store->known_slots, KNOWN_BITS);
-    ct_table_begin(&spots, store->spot_slots, KNOWN_BITS);
+    ct_table_begin(&spots, store->spot_slots, SPOT_BITS);
 }
 
 /* It may be loaded later than CUDA: looked for at the first launch, the second, the fourth, ... */
@@ -192,13 +200,49 @@ static CT_COLD uint32_t add_stack(uint64_t mark, const char *frame)
     return node;
 }
 
+/* In a thread without frames, also before a frame of another one could be checked. */
+static CT_NOINLINE uint32_t take_name(struct ct_thread *t)
+{
+    uint32_t now = atomic_load_explicit(&state, memory_order_acquire);
+    if (!t || (now != CHECKED && now != UNCHECKED) || !ct_python_tells(&interpreter) ||
+        ct_python_newest(&interpreter))
+        return CT_STACK_NONE;
+    uint32_t stack = ct_stack_of_name(t);
+    return stack ? stack : lose(CT_STACK_LOST_MANY);
+}
+
+static bool is_checked(void)
+{
+    return ct_likely(atomic_load_explicit(&state, memory_order_acquire) == CHECKED) || prepare();
+}
+
+const void *ct_stack_frame(void)
+{
+    return is_checked() ? ct_python_newest(&interpreter) : NULL;
+}
+
+static uint32_t take_native(void)
+{
+    uint64_t mark = ct_native_mark(), node;
+    if (ct_unlikely(!mark))
+        return lose(CT_STACK_LOST_GARBLED);
+    if (ct_unlikely(!ct_table_find(&known, mark, &node))) {
+        node = ct_native_read();
+        ct_table_put(&known, mark, node);
+    }
+    return ct_likely(node) ? (uint32_t)node : lose(CT_STACK_LOST_MANY);
+}
+
 uint32_t ct_stack_take(void)
 {
-    if (ct_unlikely(atomic_load_explicit(&state, memory_order_acquire) != CHECKED) && !prepare())
-        return CT_STACK_NONE;
-    const char *frame = ct_python_newest(&interpreter);
-    if (!frame)
-        return CT_STACK_NONE;
+    if (is_native)
+        return take_native();
+    struct ct_thread *t = ct_thread_current;
+    const char *frame = is_checked() ? ct_python_newest(&interpreter) : NULL;
+    if (ct_unlikely(t && t->origin.stack) && t->origin.frame == frame)
+        return t->origin.stack;
+    if (ct_unlikely(!frame))
+        return take_name(t);
     uint64_t mark = ct_py_stack_mark(&interpreter.python, frame), node;
     if (ct_unlikely(!mark))
         return lose(CT_STACK_LOST_GARBLED);

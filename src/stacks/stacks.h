@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which Python stack launched an operation, and sums of operations by row and stack. The program's
- * thread takes the stack and counts; the drain thread adds times.
+ * Which stack, of Python or of native code, launched an operation, and sums of operations by row
+ * and stack. The program's thread takes the stack and counts; the drain thread adds times.
  */
 #ifndef CT_STACKS_H
 #define CT_STACKS_H
@@ -9,11 +9,12 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "base/config.h"
 #include "stacks/tree.h"
 #include "time/op.h"
 
 #define CT_STACK_CELLS                                                                             \
-    49152 /* pairs of row and stack; rows without room are counted by row alone */
+    24576 /* pairs of row and stack; rows without room are counted by row alone */
 
 struct ct_stack_cell {
     _Atomic uint64_t key;   /* row << 32 | stack; 0: free. Never changes again */
@@ -24,10 +25,10 @@ struct ct_stack_cell {
 
 /* Why an operation that was looked at is in no stack; the texts are notes of the profile. */
 #define CT_STACK_LOSSES(X)                                                                         \
-    X(MANY, "Operations that are in no Python stack: there were too many of different stacks")     \
-    X(GARBLED, "Operations that are in no Python stack: a frame did not read as one")              \
-    X(CELLS, "Operations that are in no Python stack: there were too many of different kinds")     \
-    X(MODULES, "Modules that are left out of Python stacks: there were too many")
+    X(MANY, "Operations that are in no stack: there were too many of different stacks")            \
+    X(GARBLED, "Operations that are in no stack: a frame did not read as one")                     \
+    X(CELLS, "Operations that are in no stack: there were too many of different kinds")            \
+    X(MODULES, "Modules that are left out of stacks: there were too many")
 
 enum ct_stack_loss {
 #define X(id, text) CT_STACK_LOST_##id,
@@ -39,7 +40,7 @@ enum ct_stack_loss {
 extern bool ct_stacks_are_on; /* set once, before the first launch */
 
 /* Without memory for them there are none, and all else goes on. */
-void ct_stacks_init(bool on);
+void ct_stacks_init(enum ct_stack_kind kind);
 
 /*
  * In the launching thread: the stack it is in, for which so many operations of a row are counted,
@@ -61,8 +62,15 @@ static inline bool ct_loss_is_in_stack(enum ct_loss loss)
            loss != CT_LOSS_EXCLUDED;
 }
 
-/* The stack of the calling thread; CT_STACK_NONE: it has none, or there is no room. */
+/*
+ * The stack of the calling thread, or of what its range is from. One without Python frames has its
+ * name in place of them, if the process has an interpreter. CT_STACK_NONE: there is none, or no
+ * room.
+ */
 uint32_t ct_stack_take(void);
+
+/* The newest frame of the calling thread; NULL: it runs no Python, or none that can be read. */
+const void *ct_stack_frame(void);
 
 /* Drain thread: such an operation, or a batch of them, took so long. */
 CT_NOINLINE void ct_stack_timed(const struct ct_op *op, uint64_t time_ns);

@@ -9,19 +9,30 @@
 
 #include <stdatomic.h>
 
+#include "base/count.h"
 #include "cuda/api.h"
 
 enum ct_whereabouts {
     CT_AT_HOME,
     CT_AWAY,  /* inside the driver */
+    CT_LENT,  /* likewise, while another thread looks at its data: it waits to come back */
     CT_TAKEN, /* another thread goes on: the drain thread must not come back */
 };
 
 extern CT_TLS bool ct_is_drain_thread;
 extern _Atomic uint32_t ct_whereabouts; /* the drain thread's */
+extern _Atomic uint32_t ct_asked;       /* the driver's function that it called last, by id */
+extern _Atomic uint64_t ct_asks;        /* its calls so far */
 
-/* For the drain thread that finds its work taken over: it stays in here. */
-CT_COLD void ct_stay_away(void);
+/*
+ * For the drain thread that finds its data lent or its work taken over: returns when it has the
+ * data back, or stays in here.
+ */
+CT_COLD void ct_wait_outside(void);
+
+/* Another thread looks at the drain thread's data while that is inside the driver, or does not. */
+bool ct_borrow(void);
+void ct_return_borrowed(void);
 
 /* Takes over from the drain thread, for good. False: that is not inside the driver now. */
 bool ct_take_over(void);
@@ -34,10 +45,13 @@ static inline bool ct_is_taken_over(void)
     return atomic_load_explicit(&ct_whereabouts, memory_order_relaxed) == CT_TAKEN;
 }
 
-static inline void ct_go_out(void)
+static inline void ct_go_out(uint32_t function)
 {
-    if (ct_is_drain_thread)
-        atomic_store_explicit(&ct_whereabouts, CT_AWAY, memory_order_release);
+    if (!ct_is_drain_thread)
+        return;
+    atomic_store_explicit(&ct_asked, function, memory_order_relaxed);
+    ct_count_bump(&ct_asks, 1);
+    atomic_store_explicit(&ct_whereabouts, CT_AWAY, memory_order_release);
 }
 
 static inline CUresult ct_come_back(CUresult r)
@@ -46,10 +60,10 @@ static inline CUresult ct_come_back(CUresult r)
     if (ct_is_drain_thread &&
         !atomic_compare_exchange_strong_explicit(&ct_whereabouts, &away, CT_AT_HOME,
                                                  memory_order_acquire, memory_order_relaxed))
-        ct_stay_away();
+        ct_wait_outside();
     return r;
 }
 
-#define CT_ASK(fn, ...) ct_come_back((ct_go_out(), CT_REAL(fn)(__VA_ARGS__)))
+#define CT_ASK(fn, ...) ct_come_back((ct_go_out(CT_ID_##fn), CT_REAL(fn)(__VA_ARGS__)))
 
 #endif

@@ -143,8 +143,9 @@ static inline bool ct_context_is_barred(const struct ct_context *c)
 
 /* CT_ASK() for a call that belongs to a context. */
 #define CT_ASK_IN(c, fn, ...)                                                                      \
-    ct_come_back((ct_go_out(), ct_context_is_barred(c)) ? CUDA_ERROR_CONTEXT_IS_DESTROYED          \
-                                                        : CT_REAL(fn)(__VA_ARGS__))
+    ct_come_back((ct_go_out(CT_ID_##fn), ct_context_is_barred(c))                                  \
+                     ? CUDA_ERROR_CONTEXT_IS_DESTROYED                                             \
+                     : CT_REAL(fn)(__VA_ARGS__))
 
 /* Attempts at a call that restores the program's own state. */
 #define CT_RESTORE_TRIES 3

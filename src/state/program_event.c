@@ -3,11 +3,12 @@
 
 #include "containers/directory.h"
 
-enum { WITHOUT_TIME = 1, BEHIND_GATE = 2 };
+enum { WITHOUT_TIME = 1, BEHIND_GATE = 2, STREAM = 4 };
 
 /*
- * event -> its flags above; events without flags are not there. Where room is out, events behind no
- * gate are forgotten, and then count as such that stamp the time.
+ * event -> its flags above, and its stream's number times STREAM; events of which nothing is known
+ * are not there. Where room is out, events behind no gate are forgotten, and then count as such
+ * that stamp the time.
  */
 static CT_PROCESS struct ct_directory known;
 static CT_PROCESS atomic_bool has_lost_gates; /* any event may be behind a gate */
@@ -43,11 +44,16 @@ void ct_program_event_made(CUevent event, unsigned flags)
     keep(event, look(event), flags & CU_EVENT_DISABLE_TIMING ? WITHOUT_TIME : 0);
 }
 
-bool ct_program_event_recorded(CUevent event, bool behind_gate)
+bool ct_program_event_recorded(CUevent event, bool behind_gate, uint32_t stream)
 {
     uint64_t before = look(event), is = before & WITHOUT_TIME;
-    keep(event, before, behind_gate ? is | BEHIND_GATE : is);
+    keep(event, before, is | (behind_gate ? BEHIND_GATE : 0) | (uint64_t)stream * STREAM);
     return !is;
+}
+
+uint32_t ct_program_event_stream(CUevent event)
+{
+    return (uint32_t)(look(event) / STREAM);
 }
 
 bool ct_program_event_is_behind_gate(CUevent event)

@@ -15,10 +15,12 @@ bool ct_program_events_init(void);
 /* The program has made an event, with these flags; the handle may have been another event's. */
 void ct_program_event_made(CUevent event, unsigned flags);
 /*
- * The event is about to be recorded. Returns whether it stamps the time, as events that are not
- * known are taken to do.
+ * The event is about to be recorded, in the stream of this index plus one; 0: not known. Returns
+ * whether it stamps the time, as events that are not known are taken to do.
  */
-bool ct_program_event_recorded(CUevent event, bool behind_gate);
+bool ct_program_event_recorded(CUevent event, bool behind_gate, uint32_t stream);
+/* Index plus one of the stream of its last record; 0: not known. */
+uint32_t ct_program_event_stream(CUevent event);
 /* Whether the event's last record is behind a gate: waits for it then wait for that gate. */
 bool ct_program_event_is_behind_gate(CUevent event);
 /* The program has destroyed the event; waits for it were submitted before. */

@@ -18,6 +18,8 @@ bool ct_recording(void);
  * changes nothing for recording goes straight to the driver.
  */
 extern atomic_bool ct_calls_are_off;
+/* Recording is off, and nothing has to be kept of launches: they are counted and go straight on. */
+extern atomic_bool ct_launches_are_off;
 struct ct_thread;
 /* The calling thread made operations while recording was off. */
 void ct_recording_missed(struct ct_thread *t, uint64_t operations);

@@ -546,3 +546,31 @@ uint64_t ct_stream_recorded(struct ct_stream *s, struct ct_thread *t, uint32_t s
                           memory_order_relaxed);
     return n;
 }
+
+void ct_stream_stops(struct ct_stream *s, enum ct_stop_kind kind, uint32_t from)
+{
+    struct ct_stop stop = {
+        .kind = kind,
+        .stream = from,
+        .before = atomic_load_explicit(&s->sequence, memory_order_relaxed),
+        .made_ticks = ct_ticks(),
+    };
+    ct_spin_lock(&s->gate_lock);
+    s->stop[s->stops++ % CT_STREAM_STOPS] = stop;
+    ct_spin_unlock(&s->gate_lock);
+}
+
+struct ct_stop ct_stream_stop_behind(struct ct_stream *s, uint64_t sequence)
+{
+    struct ct_stop found = {.kind = CT_STOP_NONE};
+    ct_spin_lock(&s->gate_lock);
+    for (uint64_t i = s->stops; i-- && i + CT_STREAM_STOPS >= s->stops;) {
+        const struct ct_stop *stop = &s->stop[i % CT_STREAM_STOPS];
+        if (stop->before == sequence) {
+            found = *stop;
+            break;
+        }
+    }
+    ct_spin_unlock(&s->gate_lock);
+    return found;
+}

@@ -34,6 +34,24 @@ struct ct_gate {
     uint64_t made;   /* records before it */
 };
 
+/* An entry of a stream that may hold it up, and no operation: for who looks at one that stands. */
+enum ct_stop_kind {
+    CT_STOP_NONE,
+    CT_STOP_HOST,      /* a function of the program's */
+    CT_STOP_VALUE,     /* memory that is to have a value */
+    CT_STOP_EVENT,     /* another stream's event */
+    CT_STOP_SEMAPHORE, /* another interface's */
+};
+
+struct ct_stop {
+    uint32_t kind;       /* enum ct_stop_kind */
+    uint32_t stream;     /* of the event: its index, plus one; 0: not known */
+    uint64_t before;     /* sequence of the newest bracket before it */
+    uint64_t made_ticks; /* when it was submitted */
+};
+
+#define CT_STREAM_STOPS 8 /* newest ones */
+
 struct ct_pending; /* the drain thread's */
 struct ct_shared_stream;
 struct ct_thread;
@@ -124,6 +142,8 @@ struct ct_stream {
     /* The first of the gates ahead, and the last. */
     _Alignas(CT_CACHE_LINE) struct ct_spin gate_lock;
     struct ct_gate first_gate, last_gate;
+    struct ct_stop stop[CT_STREAM_STOPS]; /* by the number of stops, modulo */
+    uint64_t stops;
 
     /* Launching threads': stop events by sequence, whose upper part is in the upper bits. */
     _Alignas(CT_CACHE_LINE) _Atomic uint32_t trail[CT_STREAM_TRAIL];
@@ -316,5 +336,13 @@ static inline void ct_stream_count_passed(struct ct_stream *s, uint64_t id, uint
 
 void ct_stream_break(struct ct_stream *s);
 void ct_streams_break(void);
+
+/* A stop is about to be submitted; `from`: index of the event's stream, plus one. */
+void ct_stream_stops(struct ct_stream *s, enum ct_stop_kind kind, uint32_t from);
+/*
+ * The newest stop with no bracket but one of this sequence, or none, before it; kind NONE: there is
+ * none, or it was too long ago.
+ */
+struct ct_stop ct_stream_stop_behind(struct ct_stream *s, uint64_t sequence);
 
 #endif

@@ -38,6 +38,19 @@ struct ct_waited {
     _Atomic uint64_t context_ticks;
 };
 
+/* Where the work in a pushed range is from, if not from the frame that launches it. */
+struct ct_origin {
+    uint32_t stack;    /* see stacks.h; 0: not known */
+    const void *frame; /* newest one of Python in the thread as the range was opened */
+};
+
+/* The call that a thread waits for the GPU in. Written by that thread, before and after. */
+struct ct_waiting {
+    _Atomic uint32_t call;   /* id of the function, plus one; 0: it waits in none */
+    _Atomic uint32_t stream; /* index of the stream that is waited for, plus one; 0: not known */
+    _Atomic uint64_t since_ticks;
+};
+
 struct ct_api_count;
 struct ct_batches;
 struct ct_call_log;
@@ -50,20 +63,24 @@ struct ct_thread {
     struct ct_thread *next; /* links all states ever made; never changes */
     uint64_t number;        /* from 1 */
     _Atomic uint32_t state;
+    _Atomic uint32_t tid;         /* the kernel's number of it */
     atomic_bool is_awake;         /* see awake.h */
     struct ct_thread *next_awake; /* the flag raiser's, then the drain thread's */
     /* Each call writes these; the drain thread reads the members above. */
     _Alignas(CT_CACHE_LINE) uint32_t driver_depth; /* inside a driver call: what it calls itself
                                                       is not the program's */
-    uint32_t runtime_depth; /* inside a runtime call: its driver calls are not API rows */
-    uint32_t nccl_depth;    /* inside a call of NCCL: its kernels are that call's */
-    uint32_t unmeasured;    /* launches since the cost of passing one by was measured */
-    uint64_t waited_ticks;  /* when its last call that waits for the GPU came back; 0: never */
-    uint64_t ours_ticks;    /* spent on our own account inside of a runtime call, */
-    uint64_t ours_end;      /* until then */
-    bool capture_spreads;   /* the call it is in may take a stream into a capture */
-    uint64_t correlation;   /* the current or next call's; 0: no trace */
-    _Atomic uint32_t range; /* the range opened last, or CT_RANGE_STALE; 0: none is open */
+    uint32_t runtime_depth;  /* inside a runtime call: its driver calls are not API rows */
+    uint32_t nccl_depth;     /* inside a call of NCCL: its kernels are that call's */
+    uint32_t unmeasured;     /* launches since the cost of passing one by was measured */
+    uint64_t waited_ticks;   /* when its last call that waits for the GPU came back; 0: never */
+    uint64_t ours_ticks;     /* spent on our own account inside of a runtime call, */
+    uint64_t ours_end;       /* until then */
+    bool capture_spreads;    /* the call it is in may take a stream into a capture */
+    uint64_t correlation;    /* the current or next call's; 0: no trace */
+    _Atomic uint32_t range;  /* the range opened last, or CT_RANGE_STALE; 0: none is open */
+    struct ct_origin origin; /* that of the range opened last */
+    uint32_t name_stack;     /* names the thread: see thread_name.h; 0: not known, or no room */
+    uint32_t name_asked;     /* how often that was asked for */
     struct ct_ranges *_Atomic ranges; /* NULL: there never was one */
     struct ct_call_log *_Atomic log;  /* NULL: there is no trace */
     _Atomic uint64_t off_operations;  /* while recording was off */
@@ -74,6 +91,7 @@ struct ct_thread {
     struct ct_stream *last_stream; /* NULL or the one found last */
     struct ct_event_cache events[CT_CONTEXTS];
     struct ct_waited waited;
+    struct ct_waiting waiting;
     /* Made and kept with the state. */
     struct ct_batches *batches; /* batches of NCCL's operations */
     struct ct_tallies *tallies;
@@ -105,6 +123,18 @@ static inline struct ct_thread *ct_thread_self(void)
 {
     struct ct_thread *t = ct_thread_current;
     return ct_likely(t != NULL) ? t : ct_thread_make();
+}
+
+static inline void ct_thread_waits(struct ct_thread *t, uint32_t call, uint64_t now_ticks)
+{
+    atomic_store_explicit(&t->waiting.stream, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->waiting.since_ticks, now_ticks, memory_order_relaxed);
+    atomic_store_explicit(&t->waiting.call, call + 1, memory_order_release);
+}
+
+static inline void ct_thread_waits_no_more(struct ct_thread *t)
+{
+    atomic_store_explicit(&t->waiting.call, 0, memory_order_relaxed);
 }
 
 static inline struct ct_event_cache *ct_thread_events(struct ct_thread *t,

@@ -145,7 +145,11 @@ static int visit_one(struct dl_phdr_info *info, size_t size, void *arg)
 {
     (void)size;
     const struct visitor *v = arg;
-    struct ct_object o = {.base = info->dlpi_addr, .start = UINTPTR_MAX, .name = info->dlpi_name};
+    struct ct_object o = {.base = info->dlpi_addr,
+                          .start = UINTPTR_MAX,
+                          .name = info->dlpi_name,
+                          .headers = info->dlpi_phdr,
+                          .header_count = info->dlpi_phnum};
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + p->p_vaddr;

@@ -15,7 +15,9 @@ struct ct_object {
     uintptr_t start; /* first and one past the last mapped byte */
     uintptr_t end;
     const ElfW(Dyn) * dynamic;
-    const char *name; /* path; owned by the dynamic linker */
+    const char *name; /* path; owned by the dynamic linker, as are the next ones */
+    const ElfW(Phdr) * headers;
+    unsigned header_count;
 };
 
 /* The loaded object that contains an address. */

@@ -366,7 +366,7 @@ struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64
     uint64_t low_ns = not_negative(added_ns) / most, high_ns = not_negative(added_ns) / least;
     uint64_t half_ns = (high_ns - low_ns) / 2;
     uint64_t doubt_ns = (is_known ? f->doubt_ns : CT_UNKNOWN_GAP_NS) + half_ns;
-    if (doubt_ns <= b.doubt_ns)
+    if (low_ns == high_ns || doubt_ns <= b.doubt_ns)
         b = (struct ct_node_bias){low_ns + half_ns + f->gap_ns, doubt_ns};
     return b;
 }

@@ -112,8 +112,8 @@ struct ct_node_bias {
 
 /*
  * `added_ns`: the time that event nodes have added to graphs launched without them as well. Their
- * way leads through `least` to `most` kernels. No kernels, or too few of them for certain: the
- * device's figure serves.
+ * way leads through `least` to `most` of them. None, or too few for certain: the device's figure
+ * serves.
  */
 struct ct_node_bias ct_estimate_node_bias(const struct ct_node_figures *f, int64_t added_ns,
                                           uint64_t least, uint64_t most);

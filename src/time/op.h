@@ -105,6 +105,9 @@ struct ct_pending {
     struct ct_op op;
     const struct ct_thread *thread; /* that submitted it */
     uint64_t asked_ticks;           /* when it was last seen not to be complete; 0: never */
+    uint64_t head_ticks;  /* when that was first seen of it as the first of its stream; 0: never */
+    uint64_t start_ticks; /* when its start event was last asked for; 0: never */
+    bool is_started;      /* that was complete */
 };
 
 #endif

@@ -40,8 +40,14 @@ struct batch {
     uint32_t streams;
     CUstream stream[CT_BATCH_STREAMS];
     struct exchange exchange;
+    struct ct_collective_place place;
     uint32_t parts;
     struct part part[CT_BATCH_PARTS];
+};
+
+struct communicator {
+    const void *handle;
+    struct ct_collective_place newest;
 };
 
 struct collectives {
@@ -53,6 +59,8 @@ struct collectives {
     struct ct_file_collective row[CT_COLLECTIVE_ROWS];
     uint16_t row_index[INDEX_SLOTS]; /* row + 1 */
     struct batch batch[CT_BATCHES];
+    uint32_t communicators;
+    struct communicator communicator[CT_COMMUNICATORS];
 };
 
 static CT_PROCESS struct collectives *all;
@@ -269,12 +277,57 @@ static uint64_t message_bytes(const struct ct_collective_call *c)
     return is_of_all ? c->bytes * ct_max(c->ranks, 1) : c->bytes;
 }
 
+static uint32_t communicators_of(uint32_t ranks)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < all->communicators; i++)
+        n += all->communicator[i].newest.ranks == ranks;
+    return n;
+}
+
+/* A handle that another communicator had before is not told from it, unless their ranks differ. */
+static struct communicator *communicator_of(const struct ct_collective_call *c)
+{
+    uint32_t i = 0;
+    while (i < all->communicators && (all->communicator[i].handle != c->communicator ||
+                                      all->communicator[i].newest.ranks != c->ranks))
+        i++;
+    if (i == CT_COMMUNICATORS)
+        return NULL;
+    if (i == all->communicators) {
+        uint32_t number = communicators_of(c->ranks) + 1;
+        all->communicators++;
+        all->communicator[i].handle = c->communicator;
+        all->communicator[i].newest = (struct ct_collective_place){
+            .communicator = number, .ranks = c->ranks, .rank = c->rank};
+    }
+    return &all->communicator[i];
+}
+
+/* Sends and receives have no number: not all ranks take part in each. */
+static struct ct_collective_place next_place(const struct ct_collective_call *c, uint64_t bytes)
+{
+    struct communicator *known = communicator_of(c);
+    struct ct_collective_place p = {.ranks = c->ranks, .rank = c->rank};
+    if (known)
+        p = known->newest;
+    p.collective = c->kind;
+    p.bytes = bytes;
+    p.sequence += is_exchange(c->kind) ? 0 : 1;
+    if (known)
+        known->newest = p;
+    return p;
+}
+
 static void add_call(struct ct_batches *mine, const struct ct_collective_call *c)
 {
     struct batch *b = open_batch(mine, c);
     uint64_t bytes = message_bytes(c);
-    if (b)
+    struct ct_collective_place place = next_place(c, bytes);
+    if (b) {
         b->ranks = c->ranks;
+        b->place = place;
+    }
     if (b && is_exchange(c->kind)) {
         add_to_exchange(&b->exchange, c);
         return;
@@ -420,4 +473,30 @@ uint64_t ct_collectives_uncounted(void)
     uint64_t n = all->uncounted;
     ct_spin_unlock(&all->lock);
     return n;
+}
+
+/* ---- for who looks at ranks that wait ---- */
+
+struct ct_collective_place ct_collective_place_of(uint32_t batch)
+{
+    ct_spin_lock(&all->lock);
+    struct ct_collective_place p = all->batch[batch - 1].place;
+    ct_spin_unlock(&all->lock);
+    return p;
+}
+
+uint32_t ct_communicators(void)
+{
+    ct_spin_lock(&all->lock);
+    uint32_t n = all->communicators;
+    ct_spin_unlock(&all->lock);
+    return n;
+}
+
+struct ct_collective_place ct_communicator_newest(uint32_t index)
+{
+    ct_spin_lock(&all->lock);
+    struct ct_collective_place p = all->communicator[index].newest;
+    ct_spin_unlock(&all->lock);
+    return p;
 }

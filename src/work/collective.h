@@ -38,6 +38,7 @@ struct ct_collective_call {
     uint32_t datatype; /* ncclDataType_t */
     uint32_t peer;     /* for sends and receives */
     uint32_t ranks;    /* the communicator's; 0: not known. Set after the call */
+    uint32_t rank;     /* its own, plus one; 0: not known. Likewise */
     uint64_t bytes;    /* the call's count in bytes */
     const void *communicator;
     CUstream stream;
@@ -63,6 +64,23 @@ void ct_collective_untimed(struct ct_thread *t, CUstream stream, bool captured);
 /* Drain thread, with a number from _launched: once for each kernel. */
 void ct_collective_timed(uint32_t batch, uint64_t time_ns);
 void ct_collective_lost(uint32_t batch);
+
+/* An operation of a communicator, for who looks at ranks that wait for each other. */
+struct ct_collective_place {
+    uint32_t communicator; /* number among those of as many ranks, from 1, by their first use */
+    uint32_t ranks;        /* 0: not known */
+    uint32_t rank;         /* its own among these, plus one; 0: not known */
+    uint32_t collective;   /* enum ct_collective of its last operation */
+    uint64_t sequence;     /* collective operations of the communicator up to it, sends left out */
+    uint64_t bytes;        /* of the last operation */
+};
+
+/* The last operation of a kernel's batch; any thread, while the kernel is on its way. */
+struct ct_collective_place ct_collective_place_of(uint32_t batch);
+/* The newest operation called, of each communicator. */
+#define CT_COMMUNICATORS 64 /* further ones have no number */
+uint32_t ct_communicators(void);
+struct ct_collective_place ct_communicator_newest(uint32_t index);
 
 /* The rows in the order they came. */
 uint32_t ct_collective_rows(void);

@@ -70,7 +70,7 @@ static struct ct_graph_spot *find_spot(struct ct_graph *g, uint32_t part, uint32
 static void lose_stack(void)
 {
     ct_note(CT_NOTE_WARNING,
-            "Nodes of graphs that are in no Python stack: there are too many kinds");
+            "Nodes of graphs that are in no stack: there are too many kinds");
 }
 
 /* Maps the room for all at once, of which unused pages take no memory. */

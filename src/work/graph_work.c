@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "containers/table.h"
+#include "state/ask.h"
 #include "state/note.h"
 #include "work/kernel.h"
 #include "work/node_stack.h"
@@ -50,7 +51,7 @@ static struct ct_graph_work kernel_of(CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS p = {0};
     if (!CT_HAS(cuGraphKernelNodeGetParams_v2) ||
-        CT_REAL(cuGraphKernelNodeGetParams_v2)(node, &p) != CUDA_SUCCESS)
+        CT_ASK(cuGraphKernelNodeGetParams_v2, node, &p) != CUDA_SUCCESS)
         return untold();
     return kernel(p.func ? p.func : (CUfunction)p.kern);
 }
@@ -60,7 +61,7 @@ static struct ct_graph_work copy_of(CUgraphNode node)
     CUDA_MEMCPY3D p;
     __builtin_memset(&p, 0, sizeof(p));
     if (!CT_HAS(cuGraphMemcpyNodeGetParams) ||
-        CT_REAL(cuGraphMemcpyNodeGetParams)(node, &p) != CUDA_SUCCESS)
+        CT_ASK(cuGraphMemcpyNodeGetParams, node, &p) != CUDA_SUCCESS)
         return untold();
     return copy(&p);
 }
@@ -69,7 +70,7 @@ static struct ct_graph_work set_of(CUgraphNode node)
 {
     CUDA_MEMSET_NODE_PARAMS p = {0};
     if (!CT_HAS(cuGraphMemsetNodeGetParams) ||
-        CT_REAL(cuGraphMemsetNodeGetParams)(node, &p) != CUDA_SUCCESS)
+        CT_ASK(cuGraphMemsetNodeGetParams, node, &p) != CUDA_SUCCESS)
         return untold();
     return set(p.elementSize, p.width, p.height);
 }
@@ -107,6 +108,17 @@ struct ct_graph_work ct_graph_work_with(const CUgraphNodeParams *p)
     default:
         return none;
     }
+}
+
+const char *ct_graph_work_name(const struct ct_graph_work *w)
+{
+    static const char *const directions[] = {
+#define X(id, text) "[CUDA memcpy " text "]",
+        CT_DIRECTIONS(X)
+#undef X
+    };
+    static const char set[] = "[CUDA memset]";
+    return w->kind == CT_ROW_COPY ? directions[w->detail] : w->kind == CT_ROW_SET ? set : w->name;
 }
 
 #define KIND_BITS 4

@@ -25,6 +25,9 @@ struct ct_graph_work {
 struct ct_graph_work ct_graph_work_of(CUgraphNode node, CUgraphNodeType type);
 struct ct_graph_work ct_graph_work_with(const CUgraphNodeParams *p);
 
+/* Its name; copies of one direction, and sets, have one text each, which is always the same. */
+const char *ct_graph_work_name(const struct ct_graph_work *w);
+
 /* The function of a kernel node. */
 static inline CUfunction ct_function_of(const CUgraphNodeParams *p)
 {

@@ -1,51 +1,111 @@
 /* SPDX-License-Identifier: MIT */
 #include "work/node_stack.h"
 
-#include <stdatomic.h>
-
-#include "containers/directory.h"
 #include "cutrace/format.h"
 #include "state/note.h"
+#include "system/mem.h"
+#include "system/spin.h"
 #include "work/graph_nodes.h"
+
+/* An entry: a node's handle, and its stack. 0: it is free. */
+#define STACK_BITS 16
+#define SLOTS ((uint64_t)CT_NODE_STACKS / 3 * 4)
 
 CT_PROCESS_READ bool ct_node_stacks_are_on;
 
-static CT_PROCESS struct ct_directory stacks; /* node -> stack */
-static CT_PROCESS _Atomic int64_t count;
+static CT_PROCESS uint64_t *entries; /* each before the first free slot from its home on */
+static CT_PROCESS uint32_t count;
+static CT_PROCESS struct ct_spin lock; /* for both */
 
 void ct_node_stacks_init(bool on)
 {
-    ct_node_stacks_are_on = on && ct_directory_init(&stacks, NULL);
+    ct_node_stacks_are_on = on && (entries = ct_map(SLOTS * sizeof(*entries)));
+}
+
+static uint64_t home_of(uint64_t handle)
+{
+    uint64_t hash = handle * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32;
+    return hash * SLOTS >> 32;
+}
+
+static uint64_t after(uint64_t slot)
+{
+    return slot + 1 < SLOTS ? slot + 1 : 0;
+}
+
+static uint64_t distance(uint64_t from, uint64_t to)
+{
+    return to >= from ? to - from : to + SLOTS - from;
+}
+
+/* Its slot, or the free one where it belongs. Under the lock, as the next ones. */
+static uint64_t slot_of(uint64_t handle)
+{
+    uint64_t i = home_of(handle);
+    while (entries[i] && entries[i] >> STACK_BITS != handle)
+        i = after(i);
+    return i;
+}
+
+/* Entries behind it that are not at home move up. */
+static void empty(uint64_t hole)
+{
+    count--;
+    for (uint64_t i = after(hole); entries[i]; i = after(i)) {
+        uint64_t home = home_of(entries[i] >> STACK_BITS);
+        if (distance(home, i) < distance(hole, i))
+            continue;
+        entries[hole] = entries[i];
+        hole = i;
+    }
+    entries[hole] = 0;
+}
+
+static bool put(uint64_t handle, uint32_t stack)
+{
+    uint64_t i = slot_of(handle);
+    if (!stack) {
+        if (entries[i])
+            empty(i);
+        return true;
+    }
+    if (!entries[i] && count == CT_NODE_STACKS)
+        return false;
+    count += !entries[i];
+    entries[i] = handle << STACK_BITS | stack;
+    return true;
+}
+
+static bool fits(uint64_t handle, uint32_t stack)
+{
+    return handle < (uint64_t)1 << (64 - STACK_BITS) && stack < 1 << STACK_BITS;
 }
 
 uint32_t ct_node_stack_find(CUgraphNode node)
 {
-    uint64_t stack;
-    return ct_directory_find(&stacks, (uintptr_t)node, &stack) ? (uint32_t)stack : 0;
-}
-
-static void put(CUgraphNode node, uint32_t before, uint32_t stack)
-{
-    bool has_room =
-        before || atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) < CT_NODE_STACKS;
-    if (has_room && ct_directory_put(&stacks, (uintptr_t)node, stack))
-        return;
-    if (!before)
-        atomic_fetch_sub_explicit(&count, 1, memory_order_relaxed);
-    ct_note(CT_NOTE_WARNING, "Nodes of graphs that are in no Python stack: there are too many");
+    uint64_t handle = (uintptr_t)node;
+    if (!fits(handle, 0))
+        return 0;
+    ct_spin_lock(&lock);
+    uint64_t entry = entries[slot_of(handle)];
+    ct_spin_unlock(&lock);
+    return (uint32_t)(entry & ((1 << STACK_BITS) - 1));
 }
 
 void ct_node_stack_put(CUgraphNode node, uint32_t stack)
 {
+    uint64_t handle = (uintptr_t)node;
     if (!ct_node_stacks_are_on || !node)
         return;
-    uint32_t before = ct_node_stack_find(node);
-    if (stack) {
-        put(node, before, stack);
-    } else if (before) {
-        ct_directory_remove(&stacks, (uintptr_t)node, before);
-        atomic_fetch_sub_explicit(&count, 1, memory_order_relaxed);
+    bool is_there = false;
+    if (fits(handle, stack)) {
+        ct_spin_lock(&lock);
+        is_there = put(handle, stack);
+        ct_spin_unlock(&lock);
     }
+    if (!is_there)
+        ct_note(CT_NOTE_WARNING, "Nodes of graphs that are in no stack: there are too many");
 }
 
 static void copy(CUgraph to, CUgraph from, uint32_t otherwise, unsigned depth);

@@ -36,7 +36,7 @@ static CUresult ask(CUdeviceptr p, unsigned *type, unsigned *managed, int *devic
     CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void *answers[] = {type, managed, device};
-    return CT_REAL(cuPointerGetAttributes)(3, what, answers, p);
+    return CT_ASK(cuPointerGetAttributes, 3, what, answers, p);
 }
 
 typedef struct answer look_fn(CUdeviceptr p);
@@ -157,7 +157,7 @@ size_t ct_array_element_bytes(CUarray array)
     CUstreamCaptureMode mode;
     if (!ct_recording() || !CT_HAS(cuArray3DGetDescriptor_v2) || !ct_relaxed_enter(&mode))
         return 1;
-    CUresult r = CT_REAL(cuArray3DGetDescriptor_v2)(&d, array);
+    CUresult r = CT_ASK(cuArray3DGetDescriptor_v2, &d, array);
     ct_relaxed_leave(mode);
     return r == CUDA_SUCCESS ? ct_max(channel_bytes(d.Format) * d.NumChannels, 1) : 1;
 }

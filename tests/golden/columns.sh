@@ -4,7 +4,7 @@
 # Runs in the build directory.
 . "${srcdir:-.}/tests/golden/check.sh"
 
-make_profiles full basic multi nccl nvtx um allocated sampled
+make_profiles full basic multi nccl sensors nvtx um allocated sampled
 make_trace=$(dirname "$make_profile")/make_golden_trace
 "$make_trace" basic basic.trace && "$make_trace" ranges ranges.trace || exit 99
 
@@ -20,6 +20,7 @@ for name in $("$report" --help | sed -n '/^Reports:/,/^Options:/s/^  \([a-z_]*\)
     trace | *_trace | cuda_kern_exec_sum) files=basic.trace ;;
     nvtx*) files=nvtx.bin ;;
     nccl) files=nccl.bin ;;
+    device) files=sensors.bin ;;
     um_*) files=um.bin ;;
     *) files=full.bin ;;
     esac

@@ -56,10 +56,11 @@ table <<'END'
 125 | cutrace --timeout soon ./app | cutrace: 'soon' is no value of --timeout: a number such as 10
 125 | cutrace --sample 0 ./app | cutrace: '0' is no value of --sample: a whole number from 1 on
 125 | cutrace --events-in-use 7 ./app | cutrace: '7' is no value of --events-in-use: a whole number from 64 on
+125 | cutrace --time some ./app | cutrace: 'some' is no value of --time: auto or all
 125 | cutrace --budget lots ./app | cutrace: 'lots' is no value of --budget: such as 2% or 0.5%
 125 | cutrace --devices a,b ./app | cutrace: 'a,b' is no value of --devices: numbers with commas between
 125 | cutrace --kernels '[' ./app | cutrace: '[' is no value of --kernels: parts of names or patterns, with commas between
-125 | cutrace --graph-nodes all ./app | cutrace: 'all' is no value of --graph-nodes: off, on or N
+125 | cutrace --graph-nodes all ./app | cutrace: 'all' is no value of --graph-nodes: off, on, auto or N
 125 | cutrace -o dir ./app | cutrace: dir: cannot be written: Is a directory
 125 | cutrace -o text ./app | cutrace: text: is there already; -f overwrites it
 125 | cutrace -o no/such/x ./app | cutrace: no/such/x: cannot be written: No such file or directory

@@ -107,6 +107,12 @@ same modules modules.modules.json modules --format ndjson
 same modules modules.stacks.txt stacks
 same modules modules.collapsed.txt --format collapsed
 same basic basic.modules.txt modules
+same sensors sensors.device.txt device
+same sensors sensors.device.csv device --format csv
+same sensors sensors.device.per-gpu.csv device --per gpu --format csv
+same sensors sensors.device.md device --format md
+same sensors sensors.advice.csv advice --format csv
+same basic basic.device.txt device
 same inside inside.txt
 same inside inside.lines.txt lines
 same inside inside.stacks.csv stacks --format csv

@@ -798,11 +798,55 @@ static void fill_remodelled(struct ct_build *b)
     put_stack(b, 0, put_frame_in(b, outer, forward, head), 2, 2, 4000);
 }
 
+static void put_sensor(struct ct_build *b, struct ct_file_sensor s, double mean)
+{
+    s.processes = 1;
+    s.calls = s.samples = 20;
+    s.time_ns = 10000000000;
+    s.call_ns = 20 * 12000;
+    s.longest_call_ns = 40000;
+    s.sum = mean * (double)s.time_ns;
+    ct_build_add(b, CT_SECTION_SENSORS, &s);
+}
+
+/* A device that is under its power cap for a third of the time, and one that is not read. */
+static void fill_sensors(struct ct_build *b)
+{
+    struct ct_file_sensor none = {.device = ct_build_device(b, 1, "NVIDIA H200"),
+                                  .state = CT_SENSORS_NO_LIBRARY,
+                                  .processes = 1};
+    KERNEL(b, 0, "_Z1fv", 1000);
+    put_sensor(b,
+               (struct ct_file_sensor){
+                   .kind = CT_SENSOR_SM_CLOCK, .least = 1395, .most = 1980, .limit = 1980},
+               1786.2);
+    put_sensor(
+        b,
+        (struct ct_file_sensor){.kind = CT_SENSOR_POWER, .least = 95.5, .most = 701, .limit = 700},
+        652);
+    put_sensor(b, (struct ct_file_sensor){.kind = CT_SENSOR_ENERGY, .least = 650, .most = 650},
+               650);
+    put_sensor(b,
+               (struct ct_file_sensor){
+                   .kind = CT_SENSOR_MEMORY, .least = 1e9, .most = 2e10, .limit = 8e10},
+               1.5e10);
+    put_sensor(b,
+               (struct ct_file_sensor){
+                   .kind = CT_SENSOR_DRAM_ACTIVITY, .least = 2, .most = 93, .limit = 100},
+               87);
+    put_sensor(b,
+               (struct ct_file_sensor){
+                   .kind = CT_SENSOR_POWER_CAP, .most = 1, .clock_sum = 1410 * 0.34e10},
+               0.34);
+    put_sensor(b, (struct ct_file_sensor){.kind = CT_SENSOR_HOT}, 0);
+    ct_build_add(b, CT_SECTION_SENSORS, &none);
+}
+
 /* clang-format off */
 #define PROFILES(X)                                                                                \
     X(basic) X(names) X(none) X(gpuonly) X(apionly) X(multi) X(full) X(uncertain) X(sampled) X(many)  \
     X(hostile) X(merged) X(moved) X(families) X(allocated) X(nccl) X(nvtx) X(nvtx_empty) X(um) \
-    X(models) X(steps) X(stacks) X(inside) X(edited) X(packaged) X(modules) X(remodelled)
+    X(models) X(steps) X(stacks) X(inside) X(edited) X(packaged) X(modules) X(remodelled) X(sensors)
 /* clang-format on */
 
 const char *const ct_profile_names[] = {

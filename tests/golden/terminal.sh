@@ -76,7 +76,7 @@ on 120 "PAGER= NO_COLOR=1 $report stacks.bin"
 grep -q ' Max  Line  *Name$' out || fail "no column of lines: $(head -n 2 out)"
 grep -q ' a;b\\x0a.py:7 (62%)  *g$' out || fail "no line of an operation: $(cat out)"
 grep -q ' train.py  *\[CUDA graph' out || fail "a share that is all: $(cat out)"
-grep -q 'Lines of Python' out && fail "lines stand twice"
+grep -q 'Lines with most' out && fail "lines stand twice"
 on 96 "PAGER= NO_COLOR=1 $report stacks.bin"
 grep -q '….*:7 (62%)  *g$' out || fail "a narrow column loses the line's number: $(cat out)"
 [ "$(widest)" -le 96 ] || fail "lines take $(widest) columns of 96"
@@ -84,7 +84,7 @@ for columns in 80 50; do
     on $columns "PAGER= NO_COLOR=1 $report stacks.bin"
     head -n 2 out | grep -q Line && fail "lines leave no room for names"
     grep -q '^ *62.50%  Net.*:7)  g$' out || fail "no line below the table: $(cat out)"
-    sed '1,/Lines of Python/d' out >rows
+    sed '1,/Lines with most/d' out >rows
     mv rows out
     [ "$(widest)" -le $columns ] || fail "lines take $(widest) columns of $columns"
 done
@@ -134,7 +134,7 @@ sed "s/$esc\[[0-9;]*m//g" out | grep -q '  1  f$' || fail "names do not begin be
 on 80 "$report --live full.bin"
 grep -q '([0-9]* others)' out && fail "four rows are too many"
 on 80 "$report --live --top 2 full.bin"
-grep -q '(2 others)' out || fail "--top at the end of a program"
+grep -q '(4 others)' out || fail "--top at the end of a program"
 "$report" --live names.bin 2>out
 grep -q "$esc\|([0-9]* others)" out && fail "a file at the end of a program is not whole"
 

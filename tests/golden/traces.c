@@ -316,10 +316,22 @@ static void put_launched(struct ct_trace_writer *w)
 {
     enum { MAIN = 1, MODEL, LINEAR, ADAM };
     static const struct ct_trace_frame frames[] = {
-        {MAIN, 0, 30, "main", "/home/me/train.py"},
-        {MODEL, MAIN, 12, "Net.forward", "/home/me/train.py"},
-        {LINEAR, MODEL, 5, "linear", "/usr/lib/python3.11/site-packages/nn.py"},
-        {ADAM, MAIN, 9, "step", "/usr/lib/python3.11/site-packages/nn.py"},
+        {.id = MAIN, .caller = 0, .line = 30, .function = "main", .file = "/home/me/train.py"},
+        {.id = MODEL,
+         .caller = MAIN,
+         .line = 12,
+         .function = "Net.forward",
+         .file = "/home/me/train.py"},
+        {.id = LINEAR,
+         .caller = MODEL,
+         .line = 5,
+         .function = "linear",
+         .file = "/usr/lib/python3.11/site-packages/nn.py"},
+        {.id = ADAM,
+         .caller = MAIN,
+         .line = 9,
+         .function = "step",
+         .file = "/usr/lib/python3.11/site-packages/nn.py"},
     };
     static const struct ct_trace_label own[] = {
         {.id = 1, .domain = "", .name = "step 1"},

@@ -16,6 +16,7 @@ MAGIC = b"CUTRACE\n"
 MAJOR = 1
 HEADER_BYTES = 4096
 STRINGS, PROCESS, DEVICES, ROWS, SHAPES, BUCKETS, APIS, STREAMS, NODES, NOTES = range(1, 11)
+LINES, FRAMES, STACKS, MODULES, INSIDE, OBJECTS, ADDRESSES = range(24, 31)
 KINDS = {1: "kernel", 2: "copy", 3: "set", 4: "graph", 5: "prefetch"}
 DIRECTIONS = ["HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"]
 LOSSES = ["captured", "sampled", "excluded", "no event", "ring full", "deep queue",
@@ -48,6 +49,12 @@ LAYOUTS = {
     NODES: ("IIQQQQQdQQIIQ", "graph_row $name count timed total_ns min_ns max_ns square_ns2 "
             "raw_total_ns doubt_ns kind detail bytes"),
     NOTES: ("IIQ", "kind $text count"),
+    LINES: ("IIII", "$file $function line reserved"),
+    FRAMES: ("IIII", "parent line module reserved"),
+    STACKS: ("IIQQQ", "row frame count timed total_ns"),
+    INSIDE: ("IIQQQ", "node frame count timed total_ns"),
+    OBJECTS: ("II", "$path $build_id"),
+    ADDRESSES: ("IIQ", "line object offset"),
 }
 
 
@@ -55,6 +62,8 @@ class Summary:
     def __init__(self):
         self.process, self.devices, self.rows, self.shapes = [], [], [], []
         self.apis, self.streams, self.nodes, self.notes = [], [], [], []
+        self.lines, self.frames, self.stacks, self.inside = [], [], [], []
+        self.objects, self.addresses = [], []
 
     @property
     def finished(self):
@@ -141,7 +150,9 @@ def read(path):
     summary = Summary()
     lists = {PROCESS: summary.process, DEVICES: summary.devices, ROWS: summary.rows,
              SHAPES: summary.shapes, APIS: summary.apis, STREAMS: summary.streams,
-             NODES: summary.nodes, NOTES: summary.notes}
+             NODES: summary.nodes, NOTES: summary.notes, LINES: summary.lines,
+             FRAMES: summary.frames, STACKS: summary.stacks, INSIDE: summary.inside,
+             OBJECTS: summary.objects, ADDRESSES: summary.addresses}
     for section in sections:
         if section[0] in lists:
             lists[section[0]].extend(_elements(payload, order, section, strings))

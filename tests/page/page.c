@@ -292,6 +292,22 @@ START_TEST(allocations_have_a_section)
 }
 END_TEST
 
+START_TEST(devices_have_a_section)
+{
+    open_page("tests/golden/make_profile", "sensors");
+    SAYS(SECTIONS, "summary kernels timeline sensors streams copies calls trust");
+    SAYS("[...document.querySelectorAll('#sensors tbody tr')].map((r) =>"
+         " [...r.children].map((c) => c.textContent).join('|')).join('; ')",
+         "GPU 0 · SM clock|1786 MHz|1395 MHz|1980 MHz|1980 MHz; GPU 0 · Power|652 W|96 W|701 W|700 "
+         "W;"
+         " GPU 0 · Power by the energy counter|650 W|650 W|650 W|-;"
+         " GPU 0 · Memory in use|14.0 GB|954 MB|18.6 GB|74.5 GB;"
+         " GPU 0 · DRAM bandwidth|87.0 %|2.0 %|93.0 %|100.0 %;"
+         " GPU 0 · Clock held by: power cap, at 1410 MHz|34%|-|-|-");
+    QUIET();
+}
+END_TEST
+
 START_TEST(managed_memory_has_a_section)
 {
     open_page("tests/golden/make_profile", "um");
@@ -403,6 +419,7 @@ static int run_tests(void)
     tcase_add_test(tests, empty_profiles_say_so);
     tcase_add_test(tests, nccl_has_a_section);
     tcase_add_test(tests, allocations_have_a_section);
+    tcase_add_test(tests, devices_have_a_section);
     tcase_add_test(tests, managed_memory_has_a_section);
     tcase_add_test(tests, two_runs_are_compared);
     tcase_add_test(tests, hostile_numbers_are_numbers);

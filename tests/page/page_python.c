@@ -79,12 +79,12 @@ START_TEST(stacks_are_a_flame_graph)
     open_python(PYTHON);
     SAYS(SECTIONS, "summary kernels python timeline streams copies calls trust");
     SAYS(ROWS(VIEW),
-         "All GPU work 100; <module> 90, by no known line of Python 10; ⋯ 2 frames 90; run 90;"
+         "All GPU work 100; <module> 90, by no known line 10; ⋯ 2 frames 90; run 90;"
          " loop 70, loop 20; step 60, step 10, ⋯ 2 frames 20;"
          " Net.forward 40, Net.forward 20, AdamW.step 10, linear 20;"
          " linear 40, softmax 20, adam 10, gemm 20; gemm 40");
     SAYS("document.querySelector('#python .note').textContent",
-         "10.0% of the GPU time was launched by no known line of Python.");
+         "10.0% of the GPU time was launched by no known line.");
     /* A kernel has the colour of its row, a frame that of its kind. */
     SAYS(
         "(() => {"
@@ -110,7 +110,7 @@ START_TEST(flame_graph_zooms_by_clicks)
                      " gemm 100");
     SAYS(STEPS, "All > … > main train.py:80 > run train.py:70 > loop train.py:62");
     click_at(50, 1); /* its row again */
-    SAYS(ROW(VIEW, "1"), "<module>, by no known line of Python");
+    SAYS(ROW(VIEW, "1"), "<module>, by no known line");
     click_at(50, 2); /* the frames that are folded */
     SAYS(ROW(VIEW, "2") " + ', ' + " ROW(VIEW, "3"), "entry, main");
     click_at(10, 5);
@@ -118,7 +118,7 @@ START_TEST(flame_graph_zooms_by_clicks)
     ck_assert(ct_browser_click(browser, "#python .steps button:nth-of-type(3)"));
     SAYS(ROW(VIEW, "1"), "main");
     click_at(50, 0); /* the whole */
-    SAYS(ROW(VIEW, "1"), "<module>, by no known line of Python");
+    SAYS(ROW(VIEW, "1"), "<module>, by no known line");
     /* A kernel does not zoom; it leads to its row. */
     click_at(50, 8);
     SAYS(STEPS, "All");
@@ -150,7 +150,7 @@ START_TEST(flame_graph_has_keys)
     ct_browser_press(browser, "Escape");
     SAYS(ROW(VIEW, "1"), "loop");
     ct_browser_press(browser, "Escape");
-    SAYS(ROW(VIEW, "1"), "<module>, by no known line of Python");
+    SAYS(ROW(VIEW, "1"), "<module>, by no known line");
     ct_browser_press(browser, "/");
     SAYS("document.activeElement === document.querySelector('#python .search')", "true");
     QUIET();
@@ -254,7 +254,7 @@ START_TEST(lines_are_those_of_the_report)
          " s.count.all, s.line.function].join('|')).join(';'); })()",
          expected);
     SAYS("document.querySelector('#python .note').textContent",
-         "9.1% of the GPU time was launched by no known line of Python."
+         "9.1% of the GPU time was launched by no known line."
          " A CUDA graph counts for the line that launched it.");
     QUIET();
 }
@@ -280,7 +280,7 @@ START_TEST(kernels_tell_who_launched_them)
     ck_assert(ct_browser_click(browser, "#kernels tr.row:nth-child(2) .opener"));
     SAYS(COMES("#kernels tr.detail .across tbody tr", "1"), "1");
     SAYS("document.querySelector('#kernels tr.detail .across .small').textContent",
-         "33% from no known line of Python.");
+         "33% from no known line.");
     QUIET();
 }
 END_TEST
@@ -362,7 +362,7 @@ START_TEST(raw_times_have_no_rest)
     run("cd %s && %s/cutrace-report --raw --format html -o raw.html python-edited.bin", dir, top);
     open_file("raw.html");
     SAYS("document.querySelector('#python .note').textContent",
-         "7.1% of the GPU time was launched by no known line of Python."
+         "7.1% of the GPU time was launched by no known line."
          " Times by line are those of the operations, not raw brackets.");
     ck_assert(ct_browser_click(browser, "#kernels tr.row:nth-child(1) .opener"));
     SAYS(COMES("#kernels tr.detail .across tbody tr", "3"), "3");
@@ -378,7 +378,7 @@ START_TEST(without_stacks_nothing_is_there)
     open_torch();
     SAYS("document.querySelector('#python') === null && python.current() === null", "true");
     SAYS("document.querySelector('#kernels > p.small').textContent",
-         "From which lines of Python these were launched: cutrace --stacks python");
+         "From which lines these were launched: cutrace --stacks python");
     ck_assert(ct_browser_click(browser, "#kernels tr.row .opener"));
     SAYS(COMES("#kernels tr.detail .whole", "1"), "1");
     SAYS("document.querySelector('#kernels tr.detail').textContent.includes('Launched from')",
@@ -421,7 +421,7 @@ START_TEST(two_runs_have_a_flame_graph)
     DRAWN(CHANGES, "0");
     SAYS(SECTIONS, "changes python modules calls trust");
     SAYS(ROWS(CHANGES),
-         "All GPU work 100; <module> 93, by no known line of Python 7; ⋯ 2 frames 93; run 93;"
+         "All GPU work 100; <module> 93, by no known line 7; ⋯ 2 frames 93; run 93;"
          " loop 79, loop 14; step 71, step 7, ⋯ 2 frames 14;"
          " Net.forward 57, Net.forward 14, SGD.step 7, linear 14;"
          " linear 57, softmax 14, sgd 7, gemm 14; gemm 57");

@@ -11,7 +11,7 @@
 
 #include "cutrace/format.h"
 
-#define CT_BUILD_SECTIONS (CT_SECTION_INSIDE + 1)
+#define CT_BUILD_SECTIONS (CT_SECTION_SENSORS + 1)
 
 struct ct_build_part {
     char *data;

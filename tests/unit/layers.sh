@@ -15,7 +15,9 @@ work
 stacks
 launch
 managed
+device
 drain
+watch
 output
 service
 preload'

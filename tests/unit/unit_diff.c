@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hist.h"
 #include "build_file.h"
 #include "case_main.h"
-#include "report/profile/merged_hist.h"
+#include "drawn.h"
 #include "report/profile/pairs.h"
 
 /* ---- distributions ---- */
@@ -65,21 +64,11 @@ START_TEST(holm)
 }
 END_TEST
 
-static struct ct_merged_hist hist_of(const uint64_t *ns, size_t count)
-{
-    struct ct_merged_hist h = {0};
-    for (size_t i = 0; i < count; i++) {
-        struct ct_file_bucket bucket = {ct_hist_bucket(ns[i]), 1};
-        ct_merged_hist_merge(&h, &bucket, 1);
-    }
-    return h;
-}
-
 /* U = 2 of 20 by hand: of the pairs only (5, 3), (5, 4) have the one of b before the one of a. */
 START_TEST(ranks)
 {
     uint64_t x[] = {1, 2, 5, 0}, y[] = {3, 4, 6, 7, 8};
-    struct ct_merged_hist a = hist_of(x, 4), b = hist_of(y, 5), none = {0};
+    struct ct_merged_hist a = ct_drawn_hist(x, 4), b = ct_drawn_hist(y, 5), none = {0};
     struct ct_ranks_test test = ct_stats_ranks(&a, 4, &b, 5, 0);
     ck_assert_double_eq_tol(test.superiority, 0.9, 1e-12);
     ck_assert_double_eq_tol(test.p, ct_stats_normal((18 - 10) / sqrt(20.0 * 10 / 12)), 1e-12);
@@ -92,22 +81,6 @@ START_TEST(ranks)
 END_TEST
 
 /* ---- two profiles ---- */
-
-static uint64_t state;
-
-static double uniform(void)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = (state ^ state >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
-}
-
-/* A long tail to the right, as durations have it. */
-static uint64_t drawn(double mean_ns)
-{
-    return (uint64_t)(mean_ns * (0.8 - 0.2 * log(1 - uniform())));
-}
 
 struct profile {
     struct ct_build b;
@@ -125,18 +98,7 @@ static void start(struct profile *p)
 static void add_kernel(struct profile *p, const char *name, const uint64_t *ns, size_t launches,
                        uint64_t doubt_ns)
 {
-    struct ct_merged_hist h = hist_of(ns, launches);
-    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, ct_build_text(&p->b, name));
-    for (size_t i = 0; i < launches; i++)
-        ct_build_time(&row, ns[i]);
-    row.doubt_ns = doubt_ns * launches;
-    for (size_t i = 0; i < h.count; i++) {
-        uint32_t at = ct_build_add(&p->b, CT_SECTION_BUCKETS, &h.buckets[i]);
-        row.bucket_first = i ? row.bucket_first : at;
-    }
-    row.bucket_count = (uint32_t)h.count;
-    ct_build_add(&p->b, CT_SECTION_ROWS, &row);
-    free(h.buckets);
+    ct_drawn_add(&p->b, name, ns, launches, doubt_ns);
 }
 
 static void add_drawn(struct profile *p, const char *name, double mean_ns, size_t launches,
@@ -144,7 +106,7 @@ static void add_drawn(struct profile *p, const char *name, double mean_ns, size_
 {
     static uint64_t ns[1000];
     for (size_t i = 0; i < launches; i++)
-        ns[i] = drawn(mean_ns);
+        ns[i] = ct_drawn_ns(mean_ns);
     add_kernel(p, name, ns, launches, doubt_ns);
 }
 
@@ -237,8 +199,8 @@ START_TEST(mostly_slower)
 {
     uint64_t x[500], y[500];
     for (size_t i = 0; i < 500; i++) {
-        x[i] = i ? drawn(10000) : 10000000;
-        y[i] = i ? drawn(12000) : 10000000;
+        x[i] = i ? ct_drawn_ns(10000) : 10000000;
+        y[i] = i ? ct_drawn_ns(12000) : 10000000;
     }
     start(&before);
     start(&after);

@@ -12,6 +12,7 @@
 #include "drain/settle.h"
 #include "fake_driver.h"
 #include "launch/thread_life.h"
+#include "state/nap.h"
 #include "state/stream.h"
 #include "state/thread.h"
 #include "system/clock.h"
@@ -191,6 +192,57 @@ START_TEST(a_start_that_was_lost_has_its_reason)
 }
 END_TEST
 
+/* ---- naps ---- */
+
+struct naps {
+    uint64_t rounds;
+    uint64_t most_harvested;
+};
+
+/* A second of brackets that come one after the other, after one to get used to them. */
+static struct naps nap_at(uint64_t rate)
+{
+    struct naps n = {0};
+    uint64_t nap_ns = CT_NAP_SHORTEST_NS, taken = 0;
+    for (uint64_t now_ns = 0; now_ns < 2000000000u; now_ns += nap_ns) {
+        uint64_t all = now_ns * rate / 1000000000u, harvested = all - taken;
+        taken = all;
+        if (now_ns >= 1000000000u) {
+            n.rounds++;
+            n.most_harvested = ct_max(n.most_harvested, harvested);
+        }
+        nap_ns = ct_nap_next_ns(nap_ns, harvested, 0);
+    }
+    return n;
+}
+
+/* Rounds cost by themselves; but no thread comes to have so many unseen that it looks for itself.
+ */
+START_TEST(naps_are_as_long_as_some_brackets_take)
+{
+    static const uint64_t rates[] = {10000, 30000, 100000, 300000};
+    for (unsigned i = 0; i < ct_countof(rates); i++) {
+        struct naps n = nap_at(rates[i]);
+        ck_assert_uint_le(n.rounds, ct_max(1100, rates[i] / 7));
+        ck_assert_uint_lt(n.most_harvested, 45);
+    }
+    ck_assert_uint_le(nap_at(100).rounds, 1100);
+}
+END_TEST
+
+START_TEST(naps_are_long_where_nothing_comes)
+{
+    uint64_t nap_ns = CT_NAP_SHORTEST_NS;
+    for (int i = 0; i < 20; i++)
+        nap_ns = ct_nap_next_ns(nap_ns, 0, 500000000);
+    ck_assert_uint_eq(nap_ns, 10000000);
+    for (int i = 0; i < 20; i++)
+        nap_ns = ct_nap_next_ns(nap_ns, 0, 2000000000);
+    ck_assert_uint_eq(nap_ns, 40000000);
+    ck_assert_uint_le(ct_nap_next_ns(nap_ns, 1, 2000000000), 1000000);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("drain");
@@ -200,5 +252,7 @@ int main(void)
     tcase_add_loop_test(t, a_context_goes_without_touching_errno, 0, 2);
     tcase_add_test(t, an_entry_is_used_again_when_it_is_forgotten);
     tcase_add_loop_test(t, a_start_that_was_lost_has_its_reason, 0, 2);
+    tcase_add_test(t, naps_are_as_long_as_some_brackets_take);
+    tcase_add_test(t, naps_are_long_where_nothing_comes);
     return ct_case_main("unit_drain", t);
 }

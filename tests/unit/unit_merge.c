@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over several files, estimates, losses, graphs, quantiles, and what is said below the table.
+/* Sums over several files, estimates, losses, quantiles, and what is said below the table.
  */
 #include <stdio.h>
 #include <string.h>
@@ -189,9 +189,9 @@ START_TEST(samples_add_up)
     ck_assert_double_eq_tol(ct_view_line_half_ns(&v.lines[0]), 24.495 * 1.984, 0.01);
     ck_assert_double_eq_tol(ct_view_half_ns(&v), 24.495 * 1.984, 0.01);
     ct_view_free(&v);
-    expect_line((struct ct_options){0}, "======== Time and Avg of 1 row are estimates from a "
-                                        "sample: all times together +-2.1%, the row +-2.1% (95% "
-                                        "intervals)\n");
+    expect_line((struct ct_options){0},
+                "======== 3 of 21 calls of 1 row timed, known to +-2.1%, all times "
+                "together to +-2.1% (95% intervals); Min and Max are of the timed\n");
 }
 END_TEST
 
@@ -290,80 +290,6 @@ START_TEST(excluded_copies_have_no_bytes)
     ck_assert_uint_eq(v.lines[0].calls, 10);
     ck_assert_uint_eq(v.lines[0].bytes, 10 * 1000000);
     ct_view_free(&v);
-}
-END_TEST
-
-static void add_graph(struct ct_build *b, const char *ordinal, const char *first,
-                      const char *second, uint64_t ns)
-{
-    struct ct_file_row row = ct_build_row(CT_ROW_GRAPH, 4, 0, ct_build_text(b, ordinal));
-    ct_build_time(&row, ns);
-    row.lost[CT_LOSS_NO_EVENT] = 2;
-    uint32_t at = ct_build_add(b, CT_SECTION_ROWS, &row);
-    struct ct_file_node node = {.graph_row = at, .name = ct_build_text(b, first), .count = 3};
-    ct_build_add(b, CT_SECTION_NODES, &node);
-    node = (struct ct_file_node){.graph_row = at, .name = ct_build_text(b, second), .count = 1};
-    ct_build_add(b, CT_SECTION_NODES, &node);
-}
-
-START_TEST(graphs_are_known_by_content)
-{
-    struct ct_build b;
-    start(&b);
-    add_graph(&b, "2", "_Z1fv", "_Z1gv", 9000);
-    add_graph(&b, "1", "_Z1fv", "_Z1hv", 8000);
-    merge(&b);
-    start(&b);
-    add_graph(&b, "1", "_Z1fv", "_Z1gv", 7000);
-    merge(&b);
-    ck_assert_uint_eq(merged.row_keys.count, 2);
-    expect_line((struct ct_options){0}, "[CUDA graph 4 nodes]\n");
-    expect_line((struct ct_options){0}, "[CUDA graph 4 nodes #2]\n");
-    expect_line((struct ct_options){0}, "\n======== Kernels in graphs:\n"
-                                        "     Nodes        Runs  Name\n"
-                                        "[CUDA graph 4 nodes], launched 6 times:\n"
-                                        "         3          18  f(void)\n"
-                                        "         1           6  g(void)\n"
-                                        "[CUDA graph 4 nodes #2], launched 3 times:\n"
-                                        "         3           9  f(void)\n"
-                                        "         1           3  h(void)\n");
-}
-END_TEST
-
-static void add_copying_graph(struct ct_build *b, uint32_t kind, uint64_t bytes)
-{
-    struct ct_file_row row = ct_build_row(CT_ROW_GRAPH, 2, 0, ct_build_text(b, "1"));
-    ct_build_time(&row, 9000);
-    struct ct_file_node node = {.graph_row = ct_build_add(b, CT_SECTION_ROWS, &row),
-                                .name = ct_build_text(b, "_Z1fv"),
-                                .count = 1,
-                                .kind = kind};
-    ct_build_add(b, CT_SECTION_NODES, &node);
-    node = (struct ct_file_node){.graph_row = node.graph_row,
-                                 .name = ct_build_text(b, "[CUDA memcpy DtoH]"),
-                                 .count = 2,
-                                 .kind = CT_ROW_COPY,
-                                 .detail = CT_DTOH,
-                                 .bytes = bytes};
-    ct_build_add(b, CT_SECTION_NODES, &node);
-}
-
-/* Whatever their sizes; and an older file's kernels, which have no kind, are the same kernels. */
-START_TEST(graphs_that_copy_are_known_by_content)
-{
-    struct ct_build b;
-    start(&b);
-    add_copying_graph(&b, CT_ROW_KERNEL, 1000);
-    add_copying_graph(&b, 0, 2000);
-    merge(&b);
-    start(&b);
-    add_copying_graph(&b, CT_ROW_KERNEL, 4000);
-    merge(&b);
-    ck_assert_uint_eq(merged.row_keys.count, 1);
-    expect_line((struct ct_options){0}, "     Nodes        Runs       Size  Name\n"
-                                        "[CUDA graph 2 nodes], launched 3 times:\n"
-                                        "         1           3          -  f(void)\n"
-                                        "         2           6   6.8359KB  [CUDA memcpy DtoH]\n");
 }
 END_TEST
 
@@ -646,6 +572,48 @@ static void add_moved(struct ct_build *b, uint32_t device, uint32_t kind, uint64
     ct_build_add(b, CT_SECTION_UNIFIED, &u);
 }
 
+static void add_sensor(struct ct_build *b, uint32_t device, double value, uint64_t ns,
+                       enum ct_sensor_state state)
+{
+    struct ct_file_sensor s = {.device = device, .state = state, .processes = 1, .limit = 2000};
+    if (state == CT_SENSORS_READ) {
+        s.samples = 2;
+        s.time_ns = ns;
+        s.sum = value * (double)ns;
+        s.least = s.most = value;
+        s.calls = 2;
+        s.call_ns = ns / 100;
+        s.part_ns[3] = ns;
+    }
+    ct_build_add(b, CT_SECTION_SENSORS, &s);
+}
+
+/* Means are over the time of both; a device that one process cannot read is read by the other. */
+START_TEST(readings_add_up)
+{
+    struct ct_build b;
+    for (int file = 0; file < 2; file++) {
+        start(&b);
+        ct_build_device(&b, 1, "GPU");
+        add_sensor(&b, 0, file ? 1000 : 2000, file ? 3000 : 1000, CT_SENSORS_READ);
+        add_sensor(&b, 1, 1500, 1000, file ? CT_SENSORS_READ : CT_SENSORS_NO_LIBRARY);
+        merge(&b);
+    }
+    const struct ct_file_sensor *s = ct_merged_sensors_find(&merged.sensors, 0, CT_SENSOR_SM_CLOCK);
+    ck_assert_double_eq_tol(ct_sensor_mean(s), 1250, 1e-9);
+    ck_assert_double_eq(s->least, 1000);
+    ck_assert_double_eq(s->most, 2000);
+    ck_assert_double_eq(s->limit, 2000);
+    ck_assert_uint_eq(s->processes, 2);
+    ck_assert_uint_eq(s->samples, 4);
+    ck_assert_uint_eq(s->part_ns[3], 4000);
+    s = ct_merged_sensors_find(&merged.sensors, 1, CT_SENSOR_SM_CLOCK);
+    ck_assert_uint_eq(s->state, CT_SENSORS_READ);
+    ck_assert_double_eq(s->least, 1500);
+    ck_assert_ptr_null(ct_merged_sensors_find(&merged.sensors, 1, CT_SENSOR_POWER));
+}
+END_TEST
+
 /* By device and kind; faults of the CPU are of no device. */
 START_TEST(managed_memory_adds_up)
 {
@@ -686,8 +654,6 @@ int main(void)
     tcase_add_test(tests, estimates_do_not_overflow);
     tcase_add_test(tests, devices_are_known_by_uuid);
     tcase_add_test(tests, excluded_copies_have_no_bytes);
-    tcase_add_test(tests, graphs_are_known_by_content);
-    tcase_add_test(tests, graphs_that_copy_are_known_by_content);
     tcase_add_test(tests, shapes_and_histograms_add_up);
     tcase_add_test(tests, histograms_merge_like_arrays);
     tcase_add_test(tests, deviation_is_that_of_a_sample);
@@ -700,5 +666,6 @@ int main(void)
     tcase_add_loop_test(tests, registers_are_those_of_any_process, 0, 2);
     tcase_add_loop_test(tests, registers_are_those_of_all_instances, 0, 2);
     tcase_add_test(tests, managed_memory_adds_up);
+    tcase_add_test(tests, readings_add_up);
     return ct_case_main("merge", tests);
 }

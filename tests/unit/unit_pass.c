@@ -11,6 +11,7 @@
 #include "counts/api_call.h"
 #include "counts/api_count.h"
 #include "counts/pass.h"
+#include "counts/range.h"
 #include "counts/row.h"
 #include "counts/sample.h"
 #include "drain/api_stats.h"
@@ -196,13 +197,19 @@ END_TEST
 #define API CT_ID_cuLaunchKernel
 
 /* A call of so many ticks, after a pause; returns whether it was timed. */
-static bool call(struct ct_thread *t, uint64_t *now, uint64_t pause, uint64_t ticks)
+static bool call_of(struct ct_thread *t, uint32_t api, uint64_t *now, uint64_t pause,
+                    uint64_t ticks)
 {
-    bool due = ct_api_is_due(&t->api[API]);
+    bool due = ct_thread_times_call(t, api);
     *now += pause;
-    ct_thread_count(t, API, due, *now, *now + ticks, false, 0);
+    ct_thread_count(t, api, due, *now, *now + ticks, false, 0);
     *now += ticks;
     return due;
+}
+
+static bool call(struct ct_thread *t, uint64_t *now, uint64_t pause, uint64_t ticks)
+{
+    return call_of(t, API, now, pause, ticks);
 }
 
 static uint64_t ticks_of_call(int i)
@@ -216,6 +223,7 @@ START_TEST(quick_calls_are_estimated)
     struct ct_thread *t = ct_thread_self();
     uint64_t now = 1, truth = 5000000, timed = 1;
     ct_api_interval_ticks = 40000;
+    ct_api_long_ticks = UINT64_MAX;
     call(t, &now, 0, truth); /* the first one takes long, and stands for no other */
     for (int i = 1; i < 400000; i++) {
         uint64_t ticks = ticks_of_call(i);
@@ -244,6 +252,7 @@ START_TEST(slow_calls_are_all_timed)
     struct ct_thread *t = ct_thread_self();
     uint64_t now = 1, truth = 0;
     ct_api_interval_ticks = 40000;
+    ct_api_long_ticks = UINT64_MAX;
     for (int i = 0; i < 10000; i++) {
         truth += 30000 + (uint64_t)i;
         ck_assert(call(t, &now, 30000, 30000 + (uint64_t)i));
@@ -253,6 +262,74 @@ START_TEST(slow_calls_are_all_timed)
     ck_assert_uint_eq(totals.timed, 10000);
     ck_assert_uint_eq(totals.total_ns, ct_ticks_to_ns(truth));
     ct_api_interval_ticks = 0;
+}
+END_TEST
+
+/* Calls that only ask: short ones of two lengths in step, and now and then one that takes longer.
+ */
+static uint64_t ticks_of_question(uint64_t i)
+{
+    return ct_ns_to_ticks(i % 50000 == 40000 ? 3000 : i % 16 == 3 ? 200 : 60);
+}
+
+/* Without a budget few calls that only ask are timed, and their total is right all the same. */
+START_TEST(short_calls_are_timed_rarely)
+{
+    struct ct_thread *t = ct_thread_self();
+    uint64_t now = 1, truth = 0, timed = 0;
+    ct_api_count_init(false, 0);
+    for (uint64_t i = 0; i < 1000000; i++) {
+        uint64_t ticks = ticks_of_question(i);
+        truth += ticks;
+        timed += call_of(t, CT_ID_cudaGetDevice, &now, ct_ns_to_ticks(1000), ticks);
+        if (i % 1000 == 0)
+            ct_api_stats_collect(t);
+    }
+    ct_api_stats_sum_up(t);
+    struct ct_api_totals totals = ct_api_totals(CT_ID_cudaGetDevice);
+    double error = (double)totals.total_ns / (double)ct_ticks_to_ns(truth) - 1;
+    printf("# %llu timed, %.4f\n", (unsigned long long)timed, error);
+    ck_assert_uint_eq(totals.calls, 1000000);
+    ck_assert_uint_lt(timed, 80000);
+    ck_assert_uint_gt(timed, 50000);
+    ck_assert_double_lt(fabs(error), 0.01);
+}
+END_TEST
+
+/* A call that may wait, one of microseconds, one that comes rarely, and all in ranges are timed. */
+START_TEST(other_calls_are_all_timed)
+{
+    static const struct {
+        uint32_t api, pause_ns, ns, range;
+    } cases[] = {
+        {CT_ID_cudaStreamSynchronize, 1000, 100, 0}, {CT_ID_cudaMemcpyAsync, 1000, 100, 0},
+        {CT_ID_cudaLaunchKernel, 1000, 100, 0},      {CT_ID_cudaMemGetInfo, 1000, 2000, 0},
+        {CT_ID_cudaGetDevice, 500000, 100, 0},       {CT_ID_cudaGetDeviceCount, 1000, 100, 1},
+    };
+    struct ct_thread *t = ct_thread_self();
+    uint64_t now = 1;
+    ct_api_count_init(false, 0);
+    if (cases[_i].range)
+        ct_range_push(t, &(struct ct_range_label){.text = "range", .bytes = 5});
+    for (uint64_t i = 0; i < 2000; i++)
+        ck_assert(call_of(t, cases[_i].api, &now, ct_ns_to_ticks(cases[_i].pause_ns),
+                          ct_ns_to_ticks(cases[_i].ns)));
+}
+END_TEST
+
+/* A function that begins to take long is timed as a whole from its first such call on. */
+START_TEST(a_long_call_ends_the_sample)
+{
+    struct ct_thread *t = ct_thread_self();
+    uint64_t now = 1, untimed = 0;
+    ct_api_count_init(false, 0);
+    for (uint64_t i = 0; i < 100000; i++)
+        untimed += !call_of(t, CT_ID_cudaEventQuery, &now, 1, ct_ns_to_ticks(100));
+    ck_assert_uint_gt(untimed, 80000);
+    while (!call_of(t, CT_ID_cudaEventQuery, &now, 1, ct_ns_to_ticks(5000)))
+        continue;
+    for (uint64_t i = 0; i < 1000; i++)
+        ck_assert(call_of(t, CT_ID_cudaEventQuery, &now, 1, ct_ns_to_ticks(5000)));
 }
 END_TEST
 
@@ -268,5 +345,8 @@ int main(void)
     tcase_add_test(tests, failures_do_not_count);
     tcase_add_test(tests, quick_calls_are_estimated);
     tcase_add_test(tests, slow_calls_are_all_timed);
+    tcase_add_test(tests, short_calls_are_timed_rarely);
+    tcase_add_loop_test(tests, other_calls_are_all_timed, 0, 6);
+    tcase_add_test(tests, a_long_call_ends_the_sample);
     return ct_case_main("pass", tests);
 }

@@ -2,11 +2,15 @@
 /* Frames of CPython that are made here, right and wrong, and the tree of stacks. */
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "case_main.h"
 #include "stacks/python.h"
+#include "stacks/thread_name.h"
 #include "stacks/tree.h"
+#include "state/thread.h"
+#include "work/node_stack.h"
 
 #define VERSION(minor) (3 << 8 | (minor))
 
@@ -114,7 +118,7 @@ static void make_module(uint32_t version, const char *method)
     put(memory.code + layout->arguments, 1, 4);
     put_address(memory.code + layout->names, memory.names);
     put(memory.names + CT_PY_SIZE, 1, 8);
-    put_address(memory.names + CT_PY_ITEMS, memory.self);
+    put_address(memory.names + layout->items, memory.self);
     strcpy(memory.class_name, "Linear");
     put_address(memory.class + CT_PY_TYPE_NAME, memory.class_name);
     for (int i = 0; i < 2; i++)
@@ -324,7 +328,7 @@ START_TEST(garbled_modules_are_none)
     static const uint64_t no_addresses[] = {0, 8, 0x1234567, 0xffff800000000000, UINT64_MAX - 7};
     make_module(versions[_i], "forward");
     char *const at[] = {memory.code + layout->own_name, memory.code + layout->names,
-                        memory.names + CT_PY_ITEMS,     memory.frame[1] + layout->locals,
+                        memory.names + layout->items,   memory.frame[1] + layout->locals,
                         memory.object[0] + CT_PY_TYPE,  memory.class + CT_PY_TYPE_NAME};
     for (size_t i = 0; i < ct_countof(at); i++) {
         for (size_t k = 0; k < ct_countof(no_addresses); k++) {
@@ -469,7 +473,7 @@ START_TEST(frames_are_checked)
     make(versions[_i]);
     put(memory.code + layout->arguments, 1, 4); /* without names */
     ck_assert_ptr_nonnull(ct_python_check_frames(&i, memory.frame[0], &tried));
-    char *const of_module[] = {memory.code + layout->names, memory.names + CT_PY_ITEMS,
+    char *const of_module[] = {memory.code + layout->names, memory.names + layout->items,
                                memory.frame[2] + layout->locals, memory.object[0] + CT_PY_TYPE};
     for (size_t k = 0; k < ct_countof(of_module); k++) {
         make_module(versions[_i], "step");
@@ -603,6 +607,73 @@ START_TEST(texts_are_bounded)
 }
 END_TEST
 
+/* Handles that lie close and far; each has the stack that it was given last. */
+START_TEST(nodes_keep_their_stacks)
+{
+    static uint32_t given[4096];
+    uint32_t random = 1, puts = 0;
+    ct_node_stacks_init(true);
+    ck_assert(ct_node_stacks_are_on);
+    for (int i = 0; i < 200000; i++) {
+        random = random * 1664525 + 1013904223;
+        uint32_t n = random >> 20, stack = random >> 8 & 1 ? 0 : 1 + (random >> 9 & 1023);
+        CUgraphNode node = (CUgraphNode)(uintptr_t)(n % 2 ? 16 * (n + 1) : (uint64_t)(n + 1) << 34);
+        ck_assert_uint_eq(ct_node_stack_find(node), given[n]);
+        ct_node_stack_put(node, given[n] = stack);
+        ck_assert_uint_eq(ct_node_stack_find(node), stack);
+    }
+    ct_node_stack_put((CUgraphNode)(uintptr_t)((uint64_t)1 << 50), 1);
+    ck_assert_uint_eq(ct_node_stack_find((CUgraphNode)(uintptr_t)((uint64_t)1 << 50)), 0);
+    for (uint64_t i = 1; i <= 2 * CT_NODE_STACKS; i++) {
+        ct_node_stack_put((CUgraphNode)(uintptr_t)(i << 36 >> 4), 7);
+        puts += ct_node_stack_find((CUgraphNode)(uintptr_t)(i << 36 >> 4)) == 7;
+    }
+    ck_assert_uint_le(puts, CT_NODE_STACKS);
+    ck_assert_uint_gt(puts, CT_NODE_STACKS - 4096);
+}
+END_TEST
+
+START_TEST(names_say_the_role)
+{
+    static const char *const names[][2] = {
+        {"pt_autograd_0", "[autograd: backward]"},
+        {"pt_autograd_12", "[autograd: backward]"},
+        {"pt_worker", "[thread pt_worker]"},
+        {"XLA_gpu/3", "[thread XLA_gpu]"},
+        {"7zip-12:5", "[thread #zip]"},
+        {"a12b34c", "[thread a#b#c]"},
+        {"42", "[thread]"},
+        {"", "[thread]"},
+        {"1a1a1a1a1a1a1a1", "[thread #a#a#a#a#a#a#a]"},
+    };
+    for (unsigned i = 0; i < ct_countof(names); i++) {
+        char text[64];
+        struct ct_text t = ct_text_in(text, sizeof(text));
+        ct_stack_name_add(&t, names[i][0]);
+        ck_assert_str_eq(text, names[i][1]);
+    }
+}
+END_TEST
+
+/* A thread may be given a name when it has launched already. */
+START_TEST(names_are_asked_for_again)
+{
+    static struct ct_thread thread;
+    ck_assert(ct_stack_tree_init());
+    ck_assert_int_eq(prctl(PR_SET_NAME, "before_1"), 0);
+    uint32_t before = ct_stack_of_name(&thread), launches = 0, now;
+    ck_assert_int_eq(prctl(PR_SET_NAME, "before_2"), 0);
+    for (int i = 0; i < 10000; i++)
+        ck_assert_uint_eq(ct_stack_of_name(&thread), before);
+    ck_assert_int_eq(prctl(PR_SET_NAME, "after"), 0);
+    while ((now = ct_stack_of_name(&thread)) == before)
+        ck_assert_uint_lt(launches++, 5000);
+    ck_assert_str_eq(ct_stack_line(ct_stack_node(now)->line)->function, "[thread after]");
+    ck_assert_str_eq(ct_stack_line(ct_stack_node(now)->line)->file, "");
+    ck_assert_uint_gt(launches, 100);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("python");
@@ -625,5 +696,8 @@ int main(void)
     tcase_add_test(tests, modules_are_a_tree);
     tcase_add_test(tests, modules_are_bounded);
     tcase_add_test(tests, texts_are_bounded);
+    tcase_add_test(tests, nodes_keep_their_stacks);
+    tcase_add_test(tests, names_say_the_role);
+    tcase_add_test(tests, names_are_asked_for_again);
     return ct_case_main("python", tests);
 }

@@ -79,6 +79,8 @@ static void fill_unified(struct ct_build *b)
 {
     struct ct_file_unified moved = {.kind = CT_UNIFIED_HTOD, .count = 1, .bytes = 4096};
     ct_build_add(b, CT_SECTION_UNIFIED, &moved);
+    struct ct_file_sensor sensor = {.kind = CT_SENSOR_POWER, .processes = 1};
+    ct_build_add(b, CT_SECTION_SENSORS, &sensor);
 }
 
 /* As of a merged file of two processes. */
@@ -111,6 +113,8 @@ static void fill_stacks(struct ct_build *b)
     struct ct_file_module model = {.parent = 0}, layer = {.parent = 1, .number = 3};
     struct ct_file_stack stack = {.frame = 1, .count = 2};
     struct ct_file_inside inside = {.frame = 1, .count = 2};
+    struct ct_file_object object = {.build_id = ct_build_text(b, "c0ffee")};
+    struct ct_file_address address = {.offset = 0x1234};
     line.file = ct_build_text(b, "train.py");
     line.function = ct_build_text(b, "step");
     ct_build_add(b, CT_SECTION_LINES, &line);
@@ -121,6 +125,9 @@ static void fill_stacks(struct ct_build *b)
     ct_build_add(b, CT_SECTION_MODULES, &model);
     ct_build_add(b, CT_SECTION_MODULES, &layer);
     ct_build_add(b, CT_SECTION_INSIDE, &inside);
+    object.path = ct_build_text(b, "/lib/libx.so");
+    ct_build_add(b, CT_SECTION_OBJECTS, &object);
+    ct_build_add(b, CT_SECTION_ADDRESSES, &address);
 }
 
 static void fill(struct ct_build *b)
@@ -362,6 +369,7 @@ static const struct {
           "an operation of NCCL is of no known kind or size"),
     FIELD(COLLECTIVES, ct_file_collective, octave, 64,
           "an operation of NCCL is of no known kind or size"),
+    FIELD(SENSORS, ct_file_sensor, device, 1, "a reading names a device that is not there"),
     FIELD(UNIFIED, ct_file_unified, device, 1, "managed memory is of no known device"),
     FIELD(UNIFIED, ct_file_unified, kind, CT_UNIFIED_COUNT,
           "managed memory is of no known device or kind"),
@@ -386,6 +394,10 @@ static const struct {
     FIELD(STACKS, ct_file_stack, frame, 2, "a stack is of no known operation or frame"),
     FIELD(INSIDE, ct_file_inside, node, 100, "a stack is of no known node or frame"),
     FIELD(INSIDE, ct_file_inside, frame, 2, "a stack is of no known node or frame"),
+    FIELD(OBJECTS, ct_file_object, path, 100000, "text of an object"),
+    FIELD(OBJECTS, ct_file_object, build_id, UINT32_MAX, "text of an object"),
+    FIELD(ADDRESSES, ct_file_address, line, 1, "an address is of no known line or object"),
+    FIELD(ADDRESSES, ct_file_address, object, 1, "an address is of no known line or object"),
     FIELD(CELLS, ct_file_cell, range, 1, "a cell is of no"),
     FIELD(CELLS, ct_file_cell, section, CT_SECTION_NODES, "a cell is of no"),
     FIELD(CELLS, ct_file_cell, index, 100, "a cell is of no"),

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "case_main.h"
 #include "fake_driver.h"
+#include "launch/replica.h"
 #include "launch/replica_make.h"
 #include "state/context.h"
 
@@ -235,7 +236,9 @@ static void set_up(void)
     FAKE(cuGraphExecGetFlags, fake_flags);
     FAKE(cuFuncGetName, fake_name);
     FAKE(cuEventCreate, fake_event);
+    ct_config.graph_nodes = 1;
     ck_assert(ct_contexts_init());
+    ck_assert(ct_replicas_init());
     context = ct_context_get((CUcontext)(void *)events);
     ck_assert_ptr_nonnull(context);
     g.nodes = g.edges = 0;
@@ -295,7 +298,7 @@ static size_t kernel_between(const struct ct_replica_node *n)
 
 static bool make(struct ct_replica_body *b, enum ct_replica_loss *why)
 {
-    return ct_replica_make(b, (CUgraph)(void *)&g, 0, context, why);
+    return ct_replica_make(b, (CUgraph)(void *)&g, 0, context, &context->events.returned, why);
 }
 
 static bool beside[NODES]; /* by kernel, as the last check() found it */
@@ -326,7 +329,7 @@ static void check(size_t kernels, enum ct_replica_loss expected)
     size_t done = record_of(b.done_event);
     for (size_t i = 0; i < g.nodes; i++)
         ck_assert_msg(i == done || reach[i][done], "%zu is not before the end", i);
-    ct_replica_unmake(&b, context);
+    ct_replica_unmake(&b, context, &context->events.returned);
 }
 
 static size_t nodes_of_type(CUgraphNodeType type)
@@ -339,7 +342,7 @@ static size_t nodes_of_type(CUgraphNodeType type)
 
 /* ---- graphs ---- */
 
-/* As the header draws it, and one behind the end. */
+/* As the header draws it, one before the beginning, and one behind the end. */
 START_TEST(one_behind_the_other)
 {
     for (size_t i = 0; i < 4; i++) {
@@ -348,7 +351,7 @@ START_TEST(one_behind_the_other)
             add_edge(i - 1, i, false);
     }
     check(2, CT_REPLICA_LOSS_COUNT);
-    ck_assert_uint_eq(nodes_of_type(CU_GRAPH_NODE_TYPE_EVENT_RECORD), 4);
+    ck_assert_uint_eq(nodes_of_type(CU_GRAPH_NODE_TYPE_EVENT_RECORD), 5);
 }
 END_TEST
 

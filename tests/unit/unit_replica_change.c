@@ -21,7 +21,7 @@ static struct {
     char clone[4], mine, replicas[4]; /* ours; the kernel of each clone is the same */
     char even, odd;                   /* functions */
     char events[64], stream[2];
-    CUfunction function;
+    CUfunction function, exec_function;
     unsigned clones, clones_gone, made, gone, created;
     unsigned launches, graph_sets, exec_sets, switches, waits;
     CUgraphExec set_in, launched;
@@ -172,6 +172,7 @@ static CUresult fake_exec_set(CUgraphExec exec, CUgraphNode n, CUgraphNodeParams
     (void)p;
     ck_assert_ptr_eq(n, &f.mine);
     f.exec_sets++;
+    f.exec_function = p->kernel.func;
     f.set_in = exec;
     return f.result;
 }
@@ -306,7 +307,9 @@ static void set_function(CUfunction function)
 
 static uint64_t timed(CUfunction function)
 {
-    const struct ct_node_time *t = ct_node_time_find(ROW, ct_replica_name(ct_context(0), function));
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel.func = function};
+    struct ct_graph_work w = ct_graph_work_with(&p);
+    const struct ct_node_time *t = ct_node_time_find(ROW, ct_replica_name(ct_context(0), &w));
     return t ? t->timed : 0;
 }
 
@@ -493,16 +496,73 @@ START_TEST(updated_twice)
 }
 END_TEST
 
-START_TEST(updated_too_often)
+/* No clone each time, and no launch of a replica that does what was there before. */
+START_TEST(updated_before_each_launch)
 {
     if (_i) {
         make();
         ct_replica_updated(EXEC, GRAPH);
     }
+    for (int k = 0; k < 5; k++) {
+        ck_assert(!launch_in(0));
+        ct_replica_updated(EXEC, GRAPH);
+        ct_replicas_step();
+    }
+    ck_assert(!launch_in(0));
+    ck_assert_uint_eq(f.clones, 1 + (unsigned)_i);
+    ck_assert_uint_eq(ct_replicas_lost(CT_REPLICA_LOST_CHANGED), 0);
     ck_assert(!launch_in(0));
     ct_replica_updated(EXEC, GRAPH);
-    ck_assert_uint_eq(f.clones, 1 + (unsigned)_i);
-    check_dropped();
+    ck_assert_uint_eq(f.clones, 2 + (unsigned)_i);
+}
+END_TEST
+
+#define EACH_LAUNCHES 60
+
+/* They are followed before launches that are the replica's, and before the first ones. */
+START_TEST(set_before_each_launch)
+{
+    unsigned replayed = 0;
+    make();
+    ct_config.graph_nodes = 8;
+    for (int k = 0; k < EACH_LAUNCHES; k++) {
+        CUfunction function = k % 3 ? ODD : EVEN;
+        set_function(function);
+        if (launch_in(0)) {
+            ck_assert_ptr_eq(f.exec_function, function);
+            replayed++;
+            end_run();
+        }
+    }
+    ck_assert_uint_ge(replayed, 16);
+    ck_assert_uint_le(f.exec_sets, replayed + 8);
+    ck_assert_uint_eq(ct_replicas_lost(CT_REPLICA_LOST_CHANGED), 0);
+}
+END_TEST
+
+/* What it has missed it never does: until there are parameters again, or for good. */
+START_TEST(set_no_more)
+{
+    unsigned sets;
+    make();
+    ct_config.graph_nodes = 8;
+    do {
+        sets = f.exec_sets;
+        set_function(ODD);
+        if (launch_in(0))
+            end_run();
+    } while (f.exec_sets != sets);
+    for (int k = 0; k < 4; k++)
+        ck_assert(!launch_in(0));
+    if (_i) {
+        set_function(EVEN);
+        ck_assert(launch_in(0));
+        ck_assert_ptr_eq(f.exec_function, EVEN);
+        return;
+    }
+    for (int k = 0; k < 200; k++)
+        ck_assert(!launch_in(0));
+    ck_assert_uint_eq(ct_replicas_lost(CT_REPLICA_LOST_CHANGED), 1);
 }
 END_TEST
 
@@ -607,7 +667,9 @@ int main(void)
     tcase_add_test(t, updated_while_it_runs);
     tcase_add_test(t, set_after_an_update);
     tcase_add_test(t, updated_twice);
-    tcase_add_loop_test(t, updated_too_often, 0, 2);
+    tcase_add_loop_test(t, updated_before_each_launch, 0, 2);
+    tcase_add_test(t, set_before_each_launch);
+    tcase_add_loop_test(t, set_no_more, 0, 2);
     tcase_add_test(t, updated_with_nodes_off);
     tcase_add_test(t, gone_after_an_update);
     tcase_add_test(t, unloaded_after_an_update);

@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/covariance.h"
 #include "base/process.h"
+#include "base/ring.h"
 #include "case_main.h"
 #include "counts/pass.h"
 #include "counts/row.h"
 #include "counts/sample.h"
+#include "drain/api_stats.h"
 #include "drain/control.h"
 #include "drain/row_sums.h"
 #include "launch/thread_life.h"
@@ -133,6 +136,25 @@ static uint32_t kernel(uint32_t number)
     snprintf(name, sizeof(name), "kernel_%u", number);
     return ct_row_get(CT_ROW_KERNEL, 0, 0, name);
 }
+
+/* ---- the user's wishes ---- */
+
+START_TEST(a_target_is_last)
+{
+    ct_config = (struct ct_config){.sample = 1};
+    ck_assert_uint_eq(ct_sample_policy_of_config(false).target_ppm, 5000);
+    ck_assert_uint_eq(ct_sample_policy_of_config(false).budget_ppm, 20000);
+    ck_assert_uint_eq(ct_sample_policy_of_config(true).budget_ppm, 0);
+    ct_config.budget_ppm = 7000;
+    ck_assert_uint_eq(ct_sample_policy_of_config(false).target_ppm, 0);
+    ck_assert_uint_eq(ct_sample_policy_of_config(false).budget_ppm, 7000);
+    ct_config = (struct ct_config){.sample = 1, .trace = "1"};
+    ck_assert_uint_eq(ct_sample_policy_of_config(false).budget_ppm, 0);
+    ct_config = (struct ct_config){.sample = 1, .time_all = true};
+    ck_assert_uint_eq(ct_sample_policy_of_config(false).budget_ppm, 0);
+    ct_config = (struct ct_config){.sample = 1};
+}
+END_TEST
 
 /* ---- the budget ---- */
 
@@ -296,6 +318,37 @@ START_TEST(something_is_timed_at_any_rate)
 }
 END_TEST
 
+/* Calls that are only counted are paid as well: what is left is for brackets. */
+static double spent_beside_calls(uint32_t calls)
+{
+    double spent = 0;
+    start((struct ct_sample_policy){.every = 1, .budget_ppm = 20000}, 0);
+    ck_assert(ct_api_stats_init());
+    costs.count_ns = 15;
+    struct ct_thread *t = ct_thread_self();
+    for (uint64_t n = 0; n < 300000; n++) {
+        uint32_t cost_ns = launch(kernel(0), 1, 3000), i;
+        spent += cost_ns == costs.passed_ns ? 0 : cost_ns;
+        if (n % 100 == 0 && calls && ct_ring_reserve(&t->sample_ring, CT_THREAD_SAMPLES, &i)) {
+            t->samples[i] = (uint64_t)calls << (CT_SAMPLE_TICKS + CT_SAMPLE_API) | 1000;
+            ct_ring_publish(&t->sample_ring);
+            ct_api_stats_collect(t);
+        }
+        pass_time(cost_ns + 10000);
+    }
+    return spent / (double)(clock_ns - 5 * (uint64_t)SECOND);
+}
+
+START_TEST(counted_calls_are_in_the_budget)
+{
+    double alone = spent_beside_calls(0), beside = spent_beside_calls(9); /* 2^9 in each ms */
+    fprintf(stderr, "# %.4f, beside counted calls %.4f of the time\n", alone, beside);
+    ck_assert_double_gt(alone, 0.008);
+    ck_assert_double_le(beside + 0.0075, 0.0165);
+    ck_assert_double_ge(beside, 0.002);
+}
+END_TEST
+
 /* ---- weights ---- */
 
 static const struct {
@@ -389,10 +442,25 @@ static double drift(uint64_t n)
     return 5000 + (double)n / 2 + (n % 10000 > 7000 ? 10000 : 0);
 }
 
+/* Nearly always the same, and sixteen times as long now and then. */
+static double outliers(uint64_t n)
+{
+    (void)n;
+    return uniform() < 0.002 ? 100000 : 6000 + 60 * normal();
+}
+
+/* A mean that wanders by a tenth, slowly, and scatters little about it. */
+static double wander(uint64_t n)
+{
+    return 8000 + 800 * sin((double)n / 9000) + 80 * normal();
+}
+
 static const struct durations kinds[] = {
     {"bell", same_bell},      {"two modes", two_modes}, {"rare mode", rare_mode},
     {"long tail", long_tail}, {"period 16", period_16}, {"drift", drift},
+    {"wander", wander},       {"outliers", outliers},
 };
+#define KINDS_OF_RATES 7 /* a fixed rate sees too few of outliers to know */
 #define RUNS 170
 
 struct cover {
@@ -412,6 +480,14 @@ static struct ct_sample_policy budgeted(uint64_t run)
 {
     return (struct ct_sample_policy){
         .every = 1, .budget_ppm = run % 2 ? 10000 : 20000, .sure = CT_SURE};
+}
+
+/* CUTRACE_TIME=auto. */
+static struct ct_sample_policy to_target(uint64_t run)
+{
+    (void)run;
+    return (struct ct_sample_policy){
+        .every = 1, .budget_ppm = 20000, .sure = CT_SURE_TO_TARGET, .target_ppm = 5000};
 }
 
 static void add_to_cover(struct cover *c, uint32_t row, double truth)
@@ -437,7 +513,8 @@ static void estimate(const struct durations *d, unsigned shapes, struct ct_sampl
     start(policy, run);
     uint32_t row = kernel(0), other = kernel(1);
     double truth = 0;
-    for (uint64_t n = 0; n < 20000; n++) {
+    uint64_t launches = policy.target_ppm ? 50000 : 20000; /* the first 20,000 are all timed */
+    for (uint64_t n = 0; n < launches; n++) {
         double ns = d->of(n);
         truth += floor(ns);
         uint64_t cost_ns = launch(row, 10 + n % shapes, ns);
@@ -463,10 +540,10 @@ static void check_kind(const struct cover *c, const char *name)
     ck_assert_double_lt(fabs(mean), 4 * mean_error);
 }
 
-static void check_cover(struct ct_sample_policy (*policy)(uint64_t run))
+static void check_cover(struct ct_sample_policy (*policy)(uint64_t run), unsigned count)
 {
     unsigned held = 0, all = 0;
-    for (unsigned k = 0; k < ct_countof(kinds); k++) {
+    for (unsigned k = 0; k < count; k++) {
         struct cover c = {0};
         for (uint64_t run = 0; run < RUNS; run++)
             estimate(&kinds[k], 1 + run % SHAPES, policy(run), run, &c);
@@ -625,13 +702,69 @@ END_TEST
 
 START_TEST(intervals_at_a_fixed_rate_hold)
 {
-    check_cover(fixed_rate);
+    check_cover(fixed_rate, KINDS_OF_RATES);
 }
 END_TEST
 
 START_TEST(intervals_under_a_budget_hold)
 {
-    check_cover(budgeted);
+    check_cover(budgeted, KINDS_OF_RATES);
+}
+END_TEST
+
+START_TEST(intervals_to_a_target_hold)
+{
+    check_cover(to_target, ct_countof(kinds));
+}
+END_TEST
+
+/*
+ * A program of a second, and one of few launches, however fast they come, is timed as without a
+ * target.
+ */
+START_TEST(short_programs_are_all_timed)
+{
+    static const struct {
+        unsigned launches, gap_ns, kernels;
+    } programs_[] = {{200000, 4900, 7}, {19000, 4000, 23}, {19000, 200000, 1}};
+    start(to_target(0), 0);
+    for (unsigned n = 0; n < programs_[_i].launches; n++) {
+        ck_assert_uint_ne(launch(kernel(n % programs_[_i].kernels), 1, 3000), costs.passed_ns);
+        pass_time(programs_[_i].gap_ns);
+    }
+}
+END_TEST
+
+/*
+ * A steady program: each row is known to the target, and keeps it as it goes on, for ever fewer of
+ * the launches; but for a tenth of the budget, which goes on.
+ */
+START_TEST(a_target_is_reached_and_kept)
+{
+    double half = 0, spent = 0;
+    uint64_t before = 0, launches = 0;
+    start(to_target(0), 0);
+    uint32_t rows[] = {kernel(0), kernel(1), kernel(2)};
+    for (uint64_t begin_ns = clock_ns; clock_ns - begin_ns < 20 * (uint64_t)SECOND; launches++) {
+        uint64_t row = rows[launches % 3];
+        uint32_t cost_ns = launch((uint32_t)row, 1, 20000 + 1000 * normal());
+        spent +=
+            clock_ns - begin_ns > 10 * (uint64_t)SECOND && cost_ns != costs.passed_ns ? cost_ns : 0;
+        pass_time(cost_ns + 20000);
+        if (launches % 100000 == 0 && clock_ns - begin_ns > 3 * (uint64_t)SECOND)
+            for (unsigned i = 0; i < ct_countof(rows); i++)
+                half = fmax(half, half_of(rows[i]) / total_of(rows[i]));
+        if (!before && clock_ns - begin_ns > 10 * (uint64_t)SECOND)
+            before = timed_of(0) + timed_of(1) + timed_of(2);
+    }
+    uint64_t timed = timed_of(0) + timed_of(1) + timed_of(2);
+    double share = spent / (10 * (double)SECOND);
+    fprintf(stderr, "# widest half %.4f, %lu of %lu timed, later %.5f of the time\n", half,
+            (unsigned long)timed, (unsigned long)launches, share);
+    ck_assert_double_le(half, 0.005);
+    ck_assert_double_le(share, 0.004); /* a fifth of the budget; a tenth of what is spent */
+    ck_assert_double_ge(share, 0.001);
+    ck_assert_uint_gt(timed, before);
 }
 END_TEST
 
@@ -700,17 +833,22 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("sample");
+    tcase_add_test(tests, a_target_is_last);
     tcase_add_loop_test(tests, no_window_costs_more_than_the_budget, 0,
                         PROGRAMS * (int)ct_countof(budgets_ppm));
     tcase_add_test(tests, first_launches_and_rare_kernels_are_timed);
     tcase_add_test(tests, the_first_second_begins_with_the_first_operation);
     tcase_add_test(tests, something_is_timed_at_any_rate);
+    tcase_add_test(tests, counted_calls_are_in_the_budget);
     tcase_add_test(tests, costs_are_medians);
     tcase_add_loop_test(tests, weights_add_up, 0, (int)ct_countof(rates));
     tcase_add_test(tests, more_shapes_than_cells);
     tcase_add_test(tests, those_kept_apart);
     tcase_add_test(tests, intervals_at_a_fixed_rate_hold);
     tcase_add_test(tests, intervals_under_a_budget_hold);
+    tcase_add_test(tests, intervals_to_a_target_hold);
+    tcase_add_loop_test(tests, short_programs_are_all_timed, 0, 3);
+    tcase_add_test(tests, a_target_is_reached_and_kept);
     tcase_add_test(tests, the_interval_of_all_rows_holds);
     tcase_add_test(tests, what_is_excluded_is_in_no_cluster);
     tcase_add_test(tests, a_rate_is_a_bound_with_a_budget_too);

@@ -161,25 +161,30 @@ END_TEST
 
 static const struct {
     const char *file;
+    uint32_t line; /* 0: not known, as of native code */
     bool is_library;
 } files[] = {
-    {"/opt/venv/lib64/python3.12/site-packages/torch/nn/linear.py", true},
-    {"/usr/lib/python3/dist-packages/numpy/core.py", true},
-    {"/usr/lib/python3.11/json/decoder.py", true},
-    {"/usr/lib64/python3.6/runpy.py", true},
-    {"/lib/pythonic/lib/python3.9/ast.py", true},
-    {"<frozen runpy>", true},
-    {"/home/me/lib/python-models/train.py", false},
-    {"/home/me/lib/python/train.py", false},
-    {"/home/me/lib/python3.11", false},
-    {"/home/me/site-packages", false},
-    {"train.py", false},
-    {"", false},
+    {"/opt/venv/lib64/python3.12/site-packages/torch/nn/linear.py", 7, true},
+    {"/usr/lib/python3/dist-packages/numpy/core.py", 7, true},
+    {"/usr/lib/python3.11/json/decoder.py", 7, true},
+    {"/usr/lib64/python3.6/runpy.py", 7, true},
+    {"/lib/pythonic/lib/python3.9/ast.py", 7, true},
+    {"<frozen runpy>", 7, true},
+    {"/home/me/lib/python-models/train.py", 7, false},
+    {"/home/me/lib/python/train.py", 7, false},
+    {"/home/me/lib/python3.11", 7, false},
+    {"/home/me/site-packages", 7, false},
+    {"train.py", 7, false},
+    {"", 0, false},
+    {"/opt/lib/libengine.so.2", 0, true},
+    {"/opt/bin/trainer", 0, true},
+    {"/home/me/model.cpp", 0, false},
+    {"/usr/include/c++/12/bits/stl_algo.h", 7, true},
 };
 
 START_TEST(libraries)
 {
-    ck_assert_msg(ct_calls_is_library(files[_i].file) == files[_i].is_library, "%s",
+    ck_assert_msg(ct_calls_is_library(files[_i].file, files[_i].line) == files[_i].is_library, "%s",
                   files[_i].file);
 }
 END_TEST

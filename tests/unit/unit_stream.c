@@ -71,7 +71,8 @@ END_TEST
 START_TEST(events_behind_a_gate_are_known)
 {
     ck_assert(ct_program_events_init());
-    ct_program_event_recorded((CUevent)handle(0), true);
+    ct_program_event_recorded((CUevent)handle(0), true, 8);
+    ck_assert_uint_eq(ct_program_event_stream((CUevent)handle(0)), 8);
     for (uint64_t i = 1; i < 1500000; i++)
         ct_program_event_made((CUevent)handle(i), CU_EVENT_DISABLE_TIMING);
     ck_assert(ct_program_event_is_behind_gate((CUevent)handle(0)));

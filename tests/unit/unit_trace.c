@@ -161,11 +161,14 @@ static void define_frame(uint32_t frame)
         return;
     define_frame(frame / 2);
     in[frame] = writer->segment;
-    ct_trace_define_frame(writer, &(struct ct_trace_frame){.id = frame,
-                                                           .caller = frame / 2,
-                                                           .line = 3 * frame,
-                                                           .function = name_of('f', frame),
-                                                           .file = "train.py"});
+    ct_trace_define_frame(writer,
+                          &(struct ct_trace_frame){.id = frame,
+                                                   .caller = frame / 2,
+                                                   .line = 3 * frame,
+                                                   .function = name_of('f', frame),
+                                                   .file = "train.py",
+                                                   .address = frame % 2 * 123456789012,
+                                                   .build_id = frame % 2 ? "c0ffee" : NULL});
 }
 
 static void check_frame(const struct ct_trace_reader *t, uint32_t index, uint32_t frame)
@@ -175,6 +178,8 @@ static void check_frame(const struct ct_trace_reader *t, uint32_t index, uint32_
     if (!frame)
         return;
     ct_assert(f->line == 3 * frame && !strcmp(f->file, "train.py"));
+    ct_assert(f->address == frame % 2 * 123456789012);
+    ct_assert(!strcmp(f->build_id, frame % 2 ? "c0ffee" : ""));
     ct_assert(!strcmp(f->function, name_of('f', frame)));
     check_frame(t, f->caller, frame / 2);
 }

@@ -308,7 +308,7 @@ START_TEST(given_up)
 {
     const struct ct_sample_policy policy = {.every = 1, .budget_ppm = 100, .sure = CT_SURE};
     ck_assert(ct_threads_init() && ct_sample_init(&policy));
-    ct_api_count_init(0);
+    ct_api_count_init(true, 0);
     ct_recording_set(true);
     ct_call_log_is_on = true;
     struct ct_thread *t = ct_thread_self();

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "ctl/stuck.h"
 #include "help.h"
 #include "link.h"
 #include "messages.h"
@@ -180,6 +181,14 @@ static pid_t read_pid(const char *text)
     return 0;
 }
 
+static int run_of_all(const struct options *o)
+{
+    if (o->command[0] && !o->command[1] && !strcmp(o->command[0], "stuck"))
+        return stuck_of_all(o);
+    complain("--all takes the command stuck alone" HELP);
+    return EXIT_FAILURE;
+}
+
 int ctl_main(int argc, char **argv)
 {
     struct options o;
@@ -193,6 +202,8 @@ int ctl_main(int argc, char **argv)
     }
     if (o.command[0] && !strcmp(o.command[0], "list") && !o.command[1])
         return list();
+    if (options_has(&o, OPTION_CTL_ALL))
+        return run_of_all(&o);
     if (o.command[0] && !o.command[1] && !read_pid(o.command[0]))
         return EXIT_FAILURE;
     if (!o.command[0] || !o.command[1] || o.command[2]) {

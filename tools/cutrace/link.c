@@ -213,6 +213,8 @@ bool link_find(struct link *l, pid_t pid)
 
 /* ---- asking ---- */
 
+#define SILENT "does not answer: a call of its driver does not return, or it is stopped"
+
 static int call(const struct link *l)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -282,12 +284,14 @@ static enum link_result converse(const struct link *l, int fd, enum ct_ctl_comma
     if (n < 0 && errno == ECONNRESET) /* told once, before the answer's bytes */
         n = receive(fd, answer, profile);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return fail(l, "does not answer: a call of its driver does not return, or it is stopped");
+        return fail(l, SILENT);
     if (n != sizeof(*answer) || answer->magic != CT_CTL_MAGIC)
         return LINK_ENDED;
     answer->path[sizeof(answer->path) - 1] = '\0';
     if (!answer->error)
         return LINK_ANSWERED;
+    if (answer->error == EBUSY)
+        return fail(l, SILENT);
     return fail(l, answer->error == EACCES ? "does not take the key that was read from it"
                                            : "does not know this command: it has another version");
 }

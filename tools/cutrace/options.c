@@ -159,6 +159,7 @@ static const char *form_of(const struct option_row *r)
     static const char *const forms[][2] = {
         {"kernels", "parts of names or patterns, with commas between"},
         {"events-in-use", "a whole number from 64 on"},
+        {"watchdog", "such as 10x, 30s or 10x,30s"},
         {"N", "a whole number from 1 on"},
         {"PERCENT", "such as 2% or 0.5%"},
         {"SECONDS", "a number such as 10"},

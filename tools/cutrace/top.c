@@ -80,10 +80,7 @@ static void add_line(struct top *t, const struct ct_merged *m, const struct ct_l
                      const struct top_table *before)
 {
     struct ct_string name = {0};
-    ct_name_safe(&name, ct_merge_name(m, m->stacks.lines[line->index].function));
-    ct_string_put(&name, " (");
-    ct_launchers_place(&name, m, line->index);
-    ct_string_put(&name, ")");
+    ct_calls_line(&name, m, line->index);
     struct top_row r = {
         .name = name.data,
         .number = ct_key_table_add(&t->known_lines, name.data, name.len),
@@ -135,6 +132,28 @@ static void add_facts(struct top *t, const struct ct_summary *s, const struct to
     t->last_busy_ns = grown(t->busy_ns, before->busy_ns);
 }
 
+/* Between two readings, half a second apart, the mean stays. */
+static void add_sensor(struct top_sensor *to, const struct ct_file_sensor *s)
+{
+    uint64_t ns = grown(s->time_ns, to->time_ns);
+    if (ns)
+        to->mean = (s->sum - to->sum) / (double)ns;
+    to->sum = s->sum;
+    to->time_ns = s->time_ns;
+    to->limit = s->limit;
+}
+
+static void add_sensors(struct top *t, const struct ct_summary *s)
+{
+    static const uint32_t kinds[] = {[TOP_CLOCK] = CT_SENSOR_SM_CLOCK,
+                                     [TOP_POWER] = CT_SENSOR_POWER,
+                                     [TOP_TEMPERATURE] = CT_SENSOR_TEMPERATURE};
+    for (size_t i = 0; i < s->sensors_count; i++)
+        for (int k = 0; k < TOP_SENSORS; k++)
+            if (!s->sensors[i].device && s->sensors[i].kind == kinds[k])
+                add_sensor(&t->sensors[k], &s->sensors[i]);
+}
+
 static void add_profile(struct top *t, const struct ct_summary *s)
 {
     struct ct_merged m = {0};
@@ -149,6 +168,7 @@ static void add_profile(struct top *t, const struct ct_summary *s)
     add_operations(t, &m, &before.tables[TOP_OPERATIONS]);
     add_lines(t, &m, &before.tables[TOP_LINES]);
     add_facts(t, s, &before);
+    add_sensors(t, s);
     ct_merge_free(&m);
     for (int i = 0; i < TOP_TABLES; i++)
         drop_rows(&before.tables[i]);
@@ -264,12 +284,29 @@ static void put_device(struct ct_string *out, const struct top *t)
                      (double)t->last_ns / 1e9, calls);
 }
 
+static void put_sensors(struct ct_string *out, const struct top *t)
+{
+    static const char *const units[] = {
+        [TOP_CLOCK] = "MHz", [TOP_POWER] = "W", [TOP_TEMPERATURE] = "C"};
+    for (int i = 0; i < TOP_SENSORS; i++) {
+        const struct top_sensor *s = &t->sensors[i];
+        if (!s->time_ns)
+            continue;
+        ct_string_printf(out, "  %.0f", s->mean);
+        if (s->limit > 0)
+            ct_string_printf(out, " of %.0f", s->limit);
+        ct_string_printf(out, " %s", units[i]);
+    }
+}
+
 void top_line(struct ct_string *out, const struct top *t, int line)
 {
-    if (line)
-        put_device(out, t);
-    else
+    if (!line) {
         put_process(out, t);
+        return;
+    }
+    put_device(out, t);
+    put_sensors(out, t);
 }
 
 enum { NOW, NOW_TIME, NOW_CALLS, ALL_TIME, ALL_CALLS, OWN, AVG, MIN, MAX, COLUMNS };

@@ -31,6 +31,14 @@ struct top_table {
     size_t count, size;
 };
 
+/* A reading of the first GPU: sums so far, and the mean since the table before. */
+struct top_sensor {
+    double sum, mean, limit; /* limit 0: not known */
+    uint64_t time_ns;        /* 0: never read */
+};
+
+enum top_sensors { TOP_CLOCK, TOP_POWER, TOP_TEMPERATURE, TOP_SENSORS };
+
 enum top_rows { TOP_OPERATIONS, TOP_LINES, TOP_TABLES };
 
 struct top {
@@ -42,6 +50,7 @@ struct top {
     uint64_t busy_ns;         /* of all GPUs that are in use, since the start and in the interval */
     uint64_t last_busy_ns;
     uint64_t active_devices;
+    struct top_sensor sensors[TOP_SENSORS];
     struct ct_key_table known; /* keys that tell operations apart: names of graphs change hands */
     struct ct_key_table known_lines;
     struct top_table tables[TOP_TABLES];

@@ -24,13 +24,15 @@ static void add_times(json_t *to, const struct ct_view *gpu, const struct ct_lin
     ct_json_real(to, "percent", ct_view_percent(gpu, line));
     ct_json_count(to, "total", line->total_ns);
     ct_json_count(to, "avg", line->avg_ns);
-    ct_json_count(to, "min", line->min_ns);
-    ct_json_count(to, "max", line->max_ns);
+    if (line->min_ns != UINT64_MAX) {
+        ct_json_count(to, "min", line->min_ns);
+        ct_json_count(to, "max", line->max_ns);
+    }
     ct_json_flag(to, "uncertain", line->uncertain);
     ct_json_flag(to, "bound", line->bound);
     ct_json_count(to, "doubt", line->doubt_ns / line->timed);
     ct_json_count(to, "half", ct_view_whole_ns(ct_view_line_half_ns(line)));
-    ct_json_flag(to, "extended", line->estimated + 0.5 < (double)line->calls);
+    ct_json_flag(to, "extended", line->row && line->estimated + 0.5 < (double)line->calls);
 }
 
 static void add_distribution(json_t *to, const struct ct_line *line, bool raw)
@@ -41,7 +43,7 @@ static void add_distribution(json_t *to, const struct ct_line *line, bool raw)
     ct_json_count(to, "raw", line->row->sum.raw_total_ns / line->timed);
     if (!d.hist->count)
         return;
-    ct_json_set(to, "quantiles", ct_page_quantiles(d.hist, line->min_ns, line->max_ns));
+    ct_json_set(to, "quantiles", ct_page_quantiles(d.hist, d.min_ns, d.max_ns));
     ct_json_set(to, "histogram", ct_page_histogram(d.hist));
 }
 
@@ -121,10 +123,15 @@ static json_t *activity_of(const struct ct_merged *m, const struct ct_view *gpu,
     ct_json_text(to, "name", line->name);
     ct_json_count(to, "calls", line->calls);
     ct_json_count(to, "timed", line->timed);
-    if (line->timed) {
+    if (line->timed)
         add_times(to, gpu, line);
-        add_distribution(to, line, o->raw);
+    if (!line->row) {
+        ct_json_flag(to, "in_graphs", true);
+        add_reasons(to, &(struct ct_file_row){0});
+        return to;
     }
+    if (line->timed)
+        add_distribution(to, line, o->raw);
     add_bytes(to, line, o->raw);
     add_reasons(to, &line->row->sum);
     if (line->kind == CT_ROW_KERNEL)

@@ -70,7 +70,7 @@ const callers = (() => {
       table.grid([timed ? 'of its time' : 'of its launches', 'Time', 'Launches', 'Line ← its caller'],
         shown.map((r) => [units.share(100 * weight(r) / whole), timed ? units.time(r.ns) : '-', units.count(r.count), cellOf(tree, r)]), 3),
       rows.length > MOST || none >= 0.5 ? h('p', { class: 'small' }, [rows.length > MOST && `${units.many(rows.length - MOST, 'more row')}.`,
-        none >= 0.5 && `${units.share(none)} from no known line of Python${profile.stacks.sampled ? ', or missed by the sample' : ''}.`].filter(Boolean).join(' ')) : null);
+        none >= 0.5 && `${units.share(none)} from no known line${profile.stacks.sampled ? ', or missed by the sample' : ''}.`].filter(Boolean).join(' ')) : null);
   };
 
   const button = (l) => {

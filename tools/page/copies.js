@@ -75,7 +75,7 @@ const copies = (() => {
   ];
 
   const create = (profile) => {
-    const lines = profile.activities.filter((a) => ['copy', 'set', 'prefetch'].includes(a.kind));
+    const lines = profile.activities.filter((a) => !a.in_graphs && ['copy', 'set', 'prefetch'].includes(a.kind));
     if (!lines.length)
       return h('section', { id: 'copies' }, h('h2', {}, 'Copies'), h('div', { class: 'empty' }, 'Nothing was copied or set.'));
     return h('section', { id: 'copies' }, h('h2', {}, 'Copies'),

@@ -4,6 +4,8 @@ const headline = (() => {
   'use strict';
   const element = h;
   const sum = (lines, key) => lines.reduce((s, l) => s + (l[key] || 0), 0);
+  /* Work in graphs was launched with these. */
+  const launches = (lines) => sum(lines.filter((l) => !l.in_graphs), 'calls');
 
   /* Shares of GPU time by kind of work. */
   const parts = (profile) => {
@@ -13,8 +15,8 @@ const headline = (() => {
       { text: 'Graphs', lines: of('graph'), colour: 'k2' },
       { text: 'Copies', lines: of('copy', 'prefetch'), colour: 'c0' },
       { text: 'Memory sets', lines: of('set', 'other'), colour: 'set' },
-    ].map((p) => ({ ...p, ns: sum(p.lines, 'total'), calls: sum(p.lines, 'calls'),
-      percent: sum(p.lines, 'percent') })).filter((p) => p.calls);
+    ].map((p) => ({ ...p, ns: sum(p.lines, 'total'), calls: launches(p.lines),
+      percent: sum(p.lines, 'percent') })).filter((p) => p.calls || p.ns);
   };
 
   const name = (line) => h('span', { class: 'name' }, line.short.length > 36 ? `${line.short.slice(0, 35)}…` : line.short);
@@ -62,7 +64,7 @@ const headline = (() => {
 
   const tiles = (profile) => {
     const run = recorded(profile), all = parts(profile), top = profile.activities[0], h = profile.headline;
-    const calls = sum(profile.activities, 'calls'), api = sum(profile.calls, 'total');
+    const calls = launches(profile.activities), api = sum(profile.calls, 'total');
     const half = profile.gpu_half ? `±${units.share(100 * profile.gpu_half / profile.gpu_total)}, from a sample` : 'all operations added up';
     return element('dl', { class: 'tiles' },
       run && tile('Recorded', units.time(run), profile.process_count > 1 ? `${profile.process_count} processes` : 'from the first CUDA call'),

@@ -31,10 +31,10 @@ const histogram = (() => {
   /* Figures of the durations of a line, as pairs. */
   const figures = (l) => {
     const q = l.quantiles;
-    return [['Minimum', units.time(l.min)], q && ['5th percentile', units.time(q[0])],
+    return [l.min !== undefined && ['Minimum', units.time(l.min)], q && ['5th percentile', units.time(q[0])],
       q && ['Median', units.time(q[1])], ['Mean', (l.bound ? '≤ ' : l.uncertain ? '~' : '') + units.time(l.avg)],
       q && ['95th percentile', units.time(q[2])], q && ['99th percentile', units.time(q[3])],
-      ['Maximum', units.time(l.max)], l.deviation !== undefined && ['Standard deviation', units.time(l.deviation)]];
+      l.max !== undefined && ['Maximum', units.time(l.max)], l.deviation !== undefined && ['Standard deviation', units.time(l.deviation)]];
   };
 
   /* A picture of it in a row of the table. */

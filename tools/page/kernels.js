@@ -3,7 +3,7 @@
 const kernels = (() => {
   'use strict';
   const number = (key) => (line) => (line.timed ? line[key] : -1);
-  const timeCell = (key) => (line) => (line.timed ? units.time(line[key]) : '-');
+  const timeCell = (key) => (line) => (line.timed && line[key] !== undefined ? units.time(line[key]) : '-');
   const faint = (text, title) => h('span', { class: 'faint', title }, text);
 
   const average = (line) => (line.timed ? [line.bound
@@ -42,7 +42,8 @@ const kernels = (() => {
   /* How far to trust the figures above. */
   const trust = (l) => [
     l.timed && l.doubt && ['A mean may be wrong by', `± ${units.time(l.doubt)}`],
-    l.timed && ['Mean of the brackets', units.time(l.raw)],
+    l.timed && l.raw !== undefined && ['Mean of the brackets', units.time(l.raw)],
+    l.in_graphs && ['Inside CUDA graphs', l.timed ? 'taken out of the time of their rows' : 'within the time of their rows'],
     l.half && ['Time from a sample, 95 %', `± ${units.time(l.half)}`],
     l.extended && ['Without a time', 'taken to be like the others'],
     ...l.bounds.map(([text, n]) => [`Upper bounds: ${text}`, units.count(n)]),
@@ -99,7 +100,7 @@ const kernels = (() => {
 
   /* Programs in Python are told how to see their lines. */
   const hint = (profile) => (!profile.stacks && profile.processes.some((p) => /(^|[/ ])python[\d.]*( |$)/.test(p.command))
-    ? h('p', { class: 'small under' }, h('span', {}, 'From which lines of Python these were launched: ', h('code', {}, 'cutrace --stacks python'))) : null);
+    ? h('p', { class: 'small under' }, h('span', {}, 'From which lines these were launched: ', h('code', {}, 'cutrace --stacks python'))) : null);
 
   let reveal = null;
   const create = (profile) => {

@@ -33,20 +33,20 @@ const lineChanges = (() => {
       const line = known(i), colour = i === tree.rest ? 'frame-rest' : colourOf(v.before[i], v.after[i]);
       if (named(i))
         return { text: named(i).short, colour };
-      return line ? { text: line.function, place: line.place, colour } : { text: 'by no known line of Python', colour };
+      return line ? { text: line.function, place: line.place, colour } : { text: 'by no known line', colour };
     };
     const title = (i) => {
       const pair = tree.line[i] < 0 ? null : tree.lines[tree.line[i]], line = known(i);
       if (named(i))
         return named(i).name;
       if (!line)
-        return 'Launched by no known line of Python';
+        return 'Launched by no known line';
       return `${line.function} ${line.whole}${pair.before && pair.after && pair.before.whole !== pair.after.whole ? `, was ${pair.before.whole}` : ''}`;
     };
     const facts = (i) => ({ title: title(i), pairs: [['Old', units.time(v.before[i])], ['New', units.time(v.after[i])],
       ['Change', `${units.change(v.after[i] - v.before[i])}${v.before[i] && v.after[i] ? ` (${units.growth(v.before[i], v.after[i])})` : ''}`],
       ['Launches', arrow(v.old_count[i], v.new_count[i])]] });
-    return flame.create({ tree, label: 'Change of GPU time by Python stack', root: 'All GPU work', measures: [['after', 'New time', units.time], ['before', 'Old time', units.time]],
+    return flame.create({ tree, label: 'Change of GPU time by stack', root: 'All GPU work', measures: [['after', 'New time', units.time], ['before', 'Old time', units.time]],
       keys: legend(), look, facts, words: (i) => title(i).toLowerCase(), links: () => [] });
   };
 
@@ -90,8 +90,8 @@ const lineChanges = (() => {
       stacks.read(after, { ns: after.with_rest, count: calls('after') }), pairs);
     const view = viewOf(tree, operations), lines = linesOf(tree);
     current = { tree, view };
-    const t = table.create({ label: 'Changes of lines of Python', columns: columns('Function and line', 'with all that the line called'), lines, inside: inside(tree, operations, view), sorted: 'change', order: (l) => -Math.abs(l.change) });
-    return h('section', { id: 'python' }, h('h2', {}, 'Lines of Python'),
+    const t = table.create({ label: 'Changes of lines', columns: columns('Function and line', 'with all that the line called'), lines, inside: inside(tree, operations, view), sorted: 'change', order: (l) => -Math.abs(l.change) });
+    return h('section', { id: 'python' }, h('h2', {}, 'Lines'),
       h('p', { class: 'note' }, 'GPU time by the line that launched it, with all that it called. Lines that an edit has moved are taken for the same. '
         + 'Whether a change is more than chance is told of operations only, above.'),
       view.element,

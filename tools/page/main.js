@@ -15,7 +15,7 @@
   const tipOf = (line) => () => ({ title: line.name, pairs: [
     ['Time', units.time(line.total)], ['of GPU time', units.percent(line.percent)],
     ['Calls', units.count(line.calls)], ['Avg', (line.bound ? '≤ ' : line.uncertain ? '~' : '') + units.time(line.avg)],
-    ['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]] });
+    ...(line.min === undefined ? [] : [['Min … max', `${units.time(line.min)} … ${units.time(line.max)}`]])] });
 
   const prepare = () => {
     let rank = 0;
@@ -28,10 +28,11 @@
   };
 
   /* Some are there only where the profile has something for them. */
-  const ofTwo = [['changes', 'Changes', compare], ['python', 'Python', lineChanges],
+  const ofTwo = [['changes', 'Changes', compare], ['python', 'Lines', lineChanges],
     ['modules', 'Modules', moduleChanges], ['calls', 'CUDA calls', { create: compare.calls }], ['trust', 'Accuracy', { create: compare.sides }]];
   const ofOne = [
-    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Python', python], ['timeline', 'Timeline', timeline],
+    ['summary', 'Summary', headline], ['kernels', 'Kernels', kernels], ['python', 'Lines', python], ['timeline', 'Timeline', timeline],
+    ['sensors', 'Devices', sensors],
     ['streams', 'Streams', streams], ['copies', 'Copies', copies],
     ['ranks', 'Ranks', ranks],
     ['nccl', 'NCCL', nccl], ['managed', 'Managed memory', managed], ['memory', 'Allocations', memory],

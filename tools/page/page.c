@@ -13,9 +13,11 @@
 #include "page/memory.h"
 #include "page/nccl.h"
 #include "page/ranks.h"
+#include "page/sensors.h"
 #include "page/stacks.h"
 #include "page/timeline.h"
 #include "page/utilization.h"
+#include "report/profile/graph_lines.h"
 #include "report/reports.h"
 
 static void add_totals(json_t *to, const struct ct_view *gpu)
@@ -29,15 +31,16 @@ static json_t *profile_of(const struct ct_input *in, const struct ct_page_timeli
 {
     const struct ct_merged *m = in->m;
     json_t *to = ct_json_object();
-    struct ct_view gpu;
+    struct ct_view gpu, all;
     ct_view_gpu(&gpu, m, CT_VIEW_ALL_DEVICES, o);
+    ct_graph_lines(&all, &gpu, m, o);
     ct_json_text(to, "version", PACKAGE_VERSION);
     ct_json_flag(to, "raw", o->raw);
-    add_totals(to, &gpu);
+    add_totals(to, &all);
     ct_json_count(to, "process_count", m->process_count);
     ct_json_set(to, "processes", ct_page_processes(m));
     ct_json_set(to, "devices", ct_page_devices(m));
-    ct_json_set(to, "activities", ct_page_activities(m, &gpu, o));
+    ct_json_set(to, "activities", ct_page_activities(m, &all, o));
     ct_json_set(to, "calls", ct_page_calls(m));
     ct_json_set(to, "headline", ct_page_headline(m));
     ct_json_set(to, "advice", ct_page_advice(m));
@@ -45,6 +48,7 @@ static json_t *profile_of(const struct ct_input *in, const struct ct_page_timeli
     ct_json_set(to, "streams", ct_page_streams(m));
     ct_json_set(to, "transfers", ct_page_transfers(m));
     ct_json_set(to, "nccl", ct_page_nccl(m));
+    ct_json_set(to, "sensors", ct_page_sensors(m));
     ct_json_set(to, "managed", ct_page_managed(m));
     ct_json_set(to, "allocations", ct_page_allocations(m));
     ct_json_set(to, "blocks", ct_page_blocks(m));
@@ -53,11 +57,12 @@ static json_t *profile_of(const struct ct_input *in, const struct ct_page_timeli
     json_t *ranks = ct_page_ranks(in);
     if (ranks)
         ct_json_set(to, "ranks", ranks);
-    json_t *stacks = ct_page_stacks(m, &gpu, o);
+    json_t *stacks = ct_page_stacks(m, &all, o);
     if (stacks)
         ct_json_set(to, "stacks", stacks);
     if (timeline->facts)
         ct_json_set(to, "timeline", json_incref(timeline->facts));
+    ct_view_free(&all);
     ct_view_free(&gpu);
     return to;
 }

@@ -14,12 +14,12 @@ const python = (() => {
     const line = tree.lines[tree.line[i]], operation = activities[tree.operation[i]];
     if (operation)
       return { text: operation.short, colour: operation.colour };
-    return line ? { text: line.function, place: line.place, colour: chipOf(line), frame: true } : { text: 'by no known line of Python', colour: 'frame-rest' };
+    return line ? { text: line.function, place: line.place, colour: chipOf(line), frame: true } : { text: 'by no known line', colour: 'frame-rest' };
   };
 
   const factsOf = (tree, activities) => (i) => {
     const { ns, count } = tree.values, line = tree.lines[tree.line[i]], operation = activities[tree.operation[i]];
-    const title = operation ? operation.name : line ? `${line.function} ${line.whole}` : 'Launched by no known line of Python';
+    const title = operation ? operation.name : line ? `${line.function} ${line.whole}` : 'Launched by no known line';
     return { title, pairs: [['Time', units.time(ns[i])], ['of GPU time', units.share(100 * ns[i] / (ns[0] || 1))], ['Launches', units.count(count[i])],
       ...(operation && line ? [['Launched by', `${line.function} ${line.place}`]] : [])] };
   };
@@ -59,16 +59,16 @@ const python = (() => {
 
   const create = (profile) => {
     const { stacks: facts, activities } = profile, tree = stacks.read(facts, whole(facts, activities));
-    const view = flame.create({ tree, label: 'GPU time by Python stack', root: 'All GPU work',
+    const view = flame.create({ tree, label: 'GPU time by stack', root: 'All GPU work',
       keys: h('ul', { class: 'keys' }, [['frame', 'the program’s files'], ['frame-library', 'libraries']].map(([colour, text]) => h('li', {},
         h('i', { class: 'chip edged', style: { background: `var(--${colour})` } }), text))),
       measures: [['ns', 'Time', units.time], ['count', 'Launches', units.count]],
       look: lookOf(tree, activities), facts: factsOf(tree, activities), words: wordsOf(tree, activities),
       links: (i) => (activities[tree.operation[i]] ? [h('button', { type: 'button', class: 'plain', onclick: () => kernels.reveal(activities[tree.operation[i]]) }, 'Its row')] : []) });
     const lines = linesOf(tree);
-    const t = table.create({ label: 'Lines of Python', columns, lines, inside: inside(tree, activities, view), sorted: 'all' });
+    const t = table.create({ label: 'Lines', columns, lines, inside: inside(tree, activities, view), sorted: 'all' });
     current = { tree, view };
-    return h('section', { id: 'python' }, h('h2', {}, 'Lines of Python that launched it'),
+    return h('section', { id: 'python' }, h('h2', {}, 'Lines that launched it'),
       h('p', { class: 'note' }, notes(profile)), view.element,
       h('div', { class: 'bar' }, table.search('Filter by function or file', t.filter), h('span', { class: 'grow' }),
         h('span', { class: 'small' }, `${units.many(lines.length, 'line')}; a row opens to the operations below it`)),

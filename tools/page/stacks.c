@@ -35,7 +35,7 @@ static void add_lines(json_t *to, const struct ct_merged *m)
         const struct ct_file_line *l = &m->stacks.lines[i];
         const char *file = ct_merge_name(m, l->file);
         ct_json_append_count(lines, number_of(&t, file));
-        ct_json_append_count(lines, ct_calls_is_library(file));
+        ct_json_append_count(lines, ct_calls_is_library(file, l->line));
         ct_json_append_count(lines, number_of(&t, ct_merge_name(m, l->function)));
         ct_json_append_count(lines, l->line);
     }

@@ -106,17 +106,24 @@ static int report(const struct ct_options *o)
     return good ? status : EXIT_FAILURE;
 }
 
-int main(int argc, char **argv)
+static int run(struct ct_options *o, int argc, char **argv)
 {
-    struct ct_options o;
-    switch (ct_options_parse(&o, argc, argv)) {
+    switch (ct_options_parse(o, argc, argv)) {
     case CT_OPTIONS_RUN:
-        if (o.live)
+        if (o->live)
             ct_host_watch();
-        return report(&o);
+        return report(o);
     case CT_OPTIONS_DONE:
         return ct_output_finish(stdout, "standard output") ? EXIT_SUCCESS : EXIT_FAILURE;
     default:
         return 2;
     }
+}
+
+int main(int argc, char **argv)
+{
+    struct ct_options o;
+    int status = run(&o, argc, argv);
+    free(o.baselines.texts);
+    return status;
 }

@@ -22,9 +22,19 @@ enum ct_per {
     CT_PER_FILES = CT_PER_PROCESS | CT_PER_RANK | CT_PER_HOST, /* these split by files */
 };
 
+/* Arguments of an option that may be given several times. */
+struct ct_option_list {
+    char **texts; /* of argv */
+    int count;
+    size_t size;
+};
+
 enum ct_color { CT_COLOR_AUTO, CT_COLOR_ALWAYS, CT_COLOR_NEVER };
 
-/* Members have the types that the table of options fills in: bool, int, const char *, uint64_t. */
+/*
+ * Members have the types that the table of options fills in: bool, int, const char *, uint64_t,
+ * double, struct ct_option_list.
+ */
 struct ct_options {
     const struct ct_report *report;
     const struct ct_format *format;
@@ -53,10 +63,11 @@ struct ct_options {
     uint64_t top;        /* rows to show; 0: all */
     uint64_t since_ns;   /* of a trace's clock */
     uint64_t until_ns;   /* UINT64_MAX: to the end */
-    const char *log_file; /* NULL: standard output, with live standard error */
-    double percent_limit; /* rows with less are one; 0: not given */
-    double fail_over;     /* percent; below 0: not given */
-    char **files;         /* of argv, in the order given */
+    const char *log_file;            /* NULL: standard output, with live standard error */
+    double percent_limit;            /* rows with less are one; 0: not given */
+    double fail_over;                /* percent; below 0: not given */
+    struct ct_option_list baselines; /* of the report explain */
+    char **files;                    /* of argv, in the order given */
     int file_count;
     int behind;  /* files behind a "--" that has files before it, too */
     bool traces; /* the report, which may be one of profiles, is to be made of traces */

@@ -26,15 +26,18 @@ static enum ct_options_result check_report(const struct ct_options *o)
 {
     bool diff = o->report == &ct_reports[CT_REPORT_DIFF];
     bool merge = o->report == &ct_reports[CT_REPORT_MERGE];
+    bool page = o->report == &ct_reports[CT_REPORT_EXPLAIN];
     bool two_sides = o->behind && o->behind < o->file_count;
     if (diff && o->file_count != 2 && !two_sides)
         return ct_options_complain("", "diff needs OLD and NEW, or OLD... -- NEW...", "");
     if (!diff && o->fail_over >= 0)
         return ct_options_complain("", "--fail-over is of the report diff", "");
+    if (!page && o->baselines.count)
+        return ct_options_complain("", "--baseline is of the report explain: see diff", "");
     if (merge && !o->log_file)
         return ct_options_complain("", "merge needs -o FILE", "");
     bool compared = diff && o->format == &ct_formats[CT_FORMAT_HTML];
-    if ((diff || merge) && o->format->document && !compared) {
+    if ((diff || merge || page) && o->format->document && !compared) {
         char after[128];
         snprintf(after, sizeof(after), " does not go with the report '%s'", o->report->name);
         return ct_options_complain("--format ", o->format->name, after);
@@ -83,7 +86,8 @@ static enum ct_options_result check_honoured(const struct ct_options *o)
     bool printed = needs != CT_NEEDS_COMMAND, sqlite = o->format == &ct_formats[CT_FORMAT_SQLITE];
     bool rows = !document && printed && !(nvprof && r == &ct_reports[CT_REPORT_TRACE]);
     bool diff = r == &ct_reports[CT_REPORT_DIFF];
-    bool traces = !diff && (document || o->traces || needs == CT_NEEDS_FILES);
+    bool page = r == &ct_reports[CT_REPORT_EXPLAIN];
+    bool traces = !diff && !page && (document || o->traces || needs == CT_NEEDS_FILES);
     const struct {
         const char *name;
         bool given, honoured, harmless; /* without it nothing is printed that is wrong */

@@ -20,6 +20,7 @@ enum ct_option_type {
     CT_OPTION_SET,     /* none: the member becomes `value`; bool or int */
     CT_OPTION_CHOICE,  /* one of `choices`; bool or int */
     CT_OPTION_TEXT,    /* const char * */
+    CT_OPTION_LIST,    /* text, each time another; struct ct_option_list */
     CT_OPTION_NUMBER,  /* from 1 on; uint64_t */
     CT_OPTION_PERCENT, /* from 0 on, a percent sign behind it or not; double */
     CT_OPTION_TIME,    /* "1.5s", "20 us", seconds without a unit; uint64_t in ns */

@@ -43,6 +43,7 @@ static const struct ct_option_choice color_choices[] = {
 #define SET(member, value) MEMBER(SET, member, NULL, value)
 #define CHOICE(member, choices) MEMBER(CHOICE, member, choices, 0)
 #define TEXT(member) MEMBER(TEXT, member, NULL, 0)
+#define LIST(member) MEMBER(LIST, member, NULL, 0)
 #define NUMBER(member) MEMBER(NUMBER, member, NULL, 0)
 #define PERCENT(member) MEMBER(PERCENT, member, NULL, 0)
 #define TIME(member) MEMBER(TIME, member, NULL, 0)
@@ -80,6 +81,7 @@ static void spell_form(struct ct_string *to, const struct ct_option_row *row)
 {
     static const char *const forms[] = {
         [CT_OPTION_TEXT] = "it is empty",
+        [CT_OPTION_LIST] = "it is empty",
         [CT_OPTION_NUMBER] = "a whole number from 1 on",
         [CT_OPTION_PERCENT] = "such as 5 or 0.5%",
         [CT_OPTION_TIME] = "such as 1.5s, 20ms or 300us",
@@ -173,6 +175,23 @@ static enum ct_options_result span(struct ct_options *o, const struct ct_option_
     return refuse_value(row, text);
 }
 
+static enum ct_options_result text(struct ct_options *o, const struct ct_option_row *row,
+                                   char *argument)
+{
+    void *member = (char *)o + row->member;
+    struct ct_option_list *list = member;
+    if (!*argument)
+        return refuse_value(row, argument);
+    if (row->type == CT_OPTION_TEXT) {
+        *(const char **)member = argument;
+        return CT_OPTIONS_RUN;
+    }
+    list->texts =
+        ct_memory_grow(list->texts, &list->size, (size_t)list->count + 1, sizeof(*list->texts));
+    list->texts[list->count++] = argument;
+    return CT_OPTIONS_RUN;
+}
+
 static enum ct_options_result act(int id)
 {
     if (id == CT_OPTION_HELP)
@@ -192,10 +211,8 @@ static enum ct_options_result apply(struct ct_options *o, int id)
     case CT_OPTION_CHOICE:
         return choose(o, row, optarg);
     case CT_OPTION_TEXT:
-        if (!*optarg)
-            return refuse_value(row, optarg);
-        *(const char **)((char *)o + row->member) = optarg;
-        return CT_OPTIONS_RUN;
+    case CT_OPTION_LIST:
+        return text(o, row, optarg);
     case CT_OPTION_NUMBER:
         return count(o, row, optarg);
     case CT_OPTION_PERCENT:
@@ -273,7 +290,8 @@ static enum ct_options_result take_format(struct ct_options *o)
     if (!name) {
         bool plain = nvprof && !o->columns && o->per != CT_PER_STREAM &&
                      !(chooses_rows(o) && o->report == &ct_reports[CT_REPORT_TRACE]);
-        name = plain ? "nvprof" : o->csv ? "csv" : "table";
+        bool page = o->report == &ct_reports[CT_REPORT_EXPLAIN];
+        name = plain ? "nvprof" : o->csv ? "csv" : page ? "md" : "table";
     }
     o->format = ct_format_find(name);
     if (!o->format)

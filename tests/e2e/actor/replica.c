@@ -15,7 +15,7 @@
 #define COPIED 1024
 #define ROUNDS 40
 #define PAUSE_MS 20
-#define MANY 8
+#define MANY 20
 
 static struct {
     CUcontext context;
@@ -207,7 +207,7 @@ static void capture_all(void)
     y.kernel = nodes[0], y.set = nodes[1], y.copy = nodes[2], y.call = nodes[3];
 }
 
-static void set_each(int to)
+static void set_all(int to)
 {
     CUDA_MEMSET_NODE_PARAMS set = {
         .dst = x.p, .value = 1 + (unsigned)to, .elementSize = 1, .width = COPIED, .height = 1};
@@ -248,12 +248,12 @@ static void sets(void)
     capture_all();
     MUST(cuGraphInstantiate(&x.exec, x.g, 0));
     launch_and_check(0, 1);
-    set_each(1);
+    set_all(1);
     launch_and_check(1, 15);
-    set_each(2);
+    set_all(2);
     launch_and_check(2, 10);
     MUST(cuGraphLaunch(x.exec, x.s));
-    set_each(3);
+    set_all(3);
     MUST(cuStreamSynchronize(x.s));
     launch_and_check(3, 10);
 }
@@ -336,6 +336,29 @@ static void updated_each(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
         update(x.g);
+        launch_many(1);
+    }
+}
+
+static void set_each(void)
+{
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        actor_set_kernel(x.exec, first_kernel(), i % 2 ? "a" : "e");
+        launch_many(1);
+    }
+}
+
+/* As JAX does it with the work of libraries: another child graph before each launch. */
+static void child_each(void)
+{
+    CUgraph g, inner[] = {capture("a"), capture("e")};
+    CUgraphNode node;
+    MUST(cuGraphExecDestroy(x.exec));
+    MUST(cuGraphCreate(&g, 0));
+    MUST(cuGraphAddChildGraphNode(&node, g, NULL, 0, x.g));
+    MUST(cuGraphInstantiate(&x.exec, g, 0));
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        MUST(cuGraphExecChildGraphNodeSetParams(x.exec, node, inner[i % 2]));
         launch_many(1);
     }
 }
@@ -513,6 +536,34 @@ static void line_ahead(void)
     MUST(cuStreamSynchronize(x.s));
 }
 
+/* By the way of the runtime; the device may have no room the first time that it is asked. */
+static void allocating(void)
+{
+    CUdeviceptr p;
+    CUdriverProcAddressQueryResult found;
+    union {
+        void *address;
+        CUresult (*call)(CUdeviceptr *, size_t);
+    } allocate;
+    MUST(cuGetProcAddress("cuMemAlloc", &allocate.address, 12000, 0, &found));
+    warm_up();
+    launch_many(5);
+    actor_say("allocate", allocate.call(&p, COPIED));
+    launch_many(5);
+}
+
+/* Behind some graphs that are launched once, as a program does that tries things first. */
+static void line_late(void)
+{
+    for (int i = 0; i < 8; i++) {
+        CUgraphExec exec;
+        MUST(cuGraphInstantiate(&exec, x.g, 0));
+        MUST(cuGraphLaunch(exec, x.s));
+        MUST(cuStreamSynchronize(x.s));
+    }
+    line_ahead();
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
@@ -527,6 +578,8 @@ static const struct {
              {"captured", captured},
              {"line", line},
              {"line_ahead", line_ahead},
+             {"line_late", line_late},
+             {"allocating", allocating},
              {"child", child},
              {"many", many},
              {"seldom", seldom},
@@ -535,6 +588,8 @@ static const struct {
              {"switched_early", switched_early},
              {"updated", updated},
              {"updated_each", updated_each},
+             {"set_each", set_each},
+             {"child_each", child_each},
              {"updated_early", updated_early}};
 
 int actor_replica(int argc, char **argv)

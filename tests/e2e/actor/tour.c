@@ -253,7 +253,7 @@ static void launch_in_two(CUgraphExec exec)
 }
 
 /* The first ones cutrace copies when they are instantiated, those behind later. */
-#define AT_ONCE 4
+#define AT_ONCE 16
 
 /* A graph that allocates what it copies from. */
 static void memory_of_a_graph(void)

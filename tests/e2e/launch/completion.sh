@@ -39,7 +39,7 @@ words '--demangling' --dem
 words 'gpu gpu,api gpu,api,memory' --trace g
 words 'gpu gpu,api gpu,api,memory' --trace = g
 words 'gpu api gpu,api gpu,api,memory' --trace =
-words 'off on' --graph-nodes =
+words 'off on auto' --graph-nodes =
 words 'on off' --profile-child-processes = o
 words 'ms' -u m
 words 'ms' --csv --normalized-time-unit = m
@@ -58,8 +58,8 @@ has true -o x --trace = gpu tru
 has --import-profile --i
 
 has ctl c
-words 'start stop status' ctl 1 st
-words 'start stop status' ctl -b -n 3 1 st
+words 'start stop status stuck' ctl 1 st
+words 'start stop status stuck' ctl -b -n 3 1 st
 words '--batch' ctl --ba
 words 'interval' ctl --sort i
 words 'total' ctl 1 top -s t

@@ -300,11 +300,10 @@ static bool is_reason(struct stage_run *r, enum ct_idle reason)
 START_TEST(idle_time_has_its_reason)
 {
     struct stage_run r;
-    STAGE_UNTIL(
-        is_reason(&r, paces[_i].reason), r,
-        PLAY(.argv = {paces[_i].argv[0], paces[_i].argv[1], paces[_i].argv[2], paces[_i].argv[3],
-                      paces[_i].argv[4]},
-             .env = {"CUDASIM_HOST_CLOCK=1", "CUDASIM_NAME=NVIDIA H200"}));
+    STAGE_UNTIL(is_reason(&r, paces[_i].reason), r,
+                PLAY(.argv = {paces[_i].argv[0], paces[_i].argv[1], paces[_i].argv[2],
+                              paces[_i].argv[3], paces[_i].argv[4]},
+                     .env = {"CUDASIM_HOST_CLOCK=1", "CUDASIM_NAME=NVIDIA H200"}));
     ck_assert(is_reason(&r, paces[_i].reason));
     stage_drop(&r);
 }

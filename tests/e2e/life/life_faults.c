@@ -28,9 +28,13 @@ static const struct call calls[] = {
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* Called only where the driver does not have a newer form, or for Python's stacks: stacks.sh. */
+/*
+ * Called only where the driver does not have a newer form, for Python's stacks (stacks.sh), or for
+ * child graphs that are set (life_replica).
+ */
 static const char *const elsewhere[] = {"cuDeviceGetUuid", "cuEventElapsedTime",
-                                        "cuStreamGetCaptureInfo_v2", "cuStreamGetCaptureInfo_v3"};
+                                        "cuStreamGetCaptureInfo_v2", "cuStreamGetCaptureInfo_v3",
+                                        "cuGraphExecChildGraphNodeSetParams"};
 
 static bool is_elsewhere(const char *name)
 {

@@ -20,9 +20,14 @@ static uint64_t number_after(const char *text, const char *words)
 
 #define PROGRAMS 80 /* in each of the settings */
 
-/* Default; sampled, where streams are asked late; few events; operations that take their time. */
-static const char *const settings[] = {"CUTRACE_SAMPLE=1", "CUTRACE_SAMPLE=3", "CUTRACE_BUDGET=1%",
-                                       "CUTRACE_EVENTS=64", "CUDASIM_LATENCY_US=50"};
+/*
+ * Default; sampled, where streams are asked late; few events; operations that take their time;
+ * nodes of graphs timed, within bounds and wherever they can be.
+ */
+static const char *const settings[] = {"CUTRACE_SAMPLE=1",      "CUTRACE_SAMPLE=3",
+                                       "CUTRACE_BUDGET=1%",     "CUTRACE_EVENTS=64",
+                                       "CUDASIM_LATENCY_US=50", "CUTRACE_GRAPH_NODES=auto",
+                                       "CUTRACE_GRAPH_NODES=1"};
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
 static struct stage_scene random_scene(int setting, char *first, char *count)

@@ -53,6 +53,7 @@ static const char *const wrong[] = {
     "CUTRACE_SAMPLE=two",
     "CUTRACE_SAMPLE=-1",
     "CUTRACE_SAMPLE=99999999999",
+    "CUTRACE_TIME=some",
     "CUTRACE_BUDGET=0",
     "CUTRACE_BUDGET=101%",
     "CUTRACE_BUDGET=2%%",
@@ -106,12 +107,13 @@ START_TEST(unknown_variables)
 END_TEST
 
 static const char *const right[] = {
-    "CUTRACE_PRINT=0",        "CUTRACE_PRINT=off",          "CUTRACE_SAMPLE=1",
-    "CUTRACE_BUDGET=off",     "CUTRACE_BUDGET=2",           "CUTRACE_BUDGET=0.5%",
-    "CUTRACE_BUDGET=100%",    "CUTRACE_START=on",           "CUTRACE_START=1",
-    "CUTRACE_KERNELS=*",      "CUTRACE_KERNELS=alpha,beta", "CUTRACE_LOG=0",
-    "CUTRACE_LOG=1",          "CUTRACE_EXIT_TIMEOUT=0",     "CUTRACE_FORCE=0",
-    "CUTRACE_EVENTS=1048576", "CUTRACE_OUTPUT=summary.bin", "CUTRACE_FORCE=on",
+    "CUTRACE_TIME=auto",          "CUTRACE_TIME=all",    "CUTRACE_PRINT=0",
+    "CUTRACE_PRINT=off",          "CUTRACE_SAMPLE=1",    "CUTRACE_BUDGET=off",
+    "CUTRACE_BUDGET=2",           "CUTRACE_BUDGET=0.5%", "CUTRACE_BUDGET=100%",
+    "CUTRACE_START=on",           "CUTRACE_START=1",     "CUTRACE_KERNELS=*",
+    "CUTRACE_KERNELS=alpha,beta", "CUTRACE_LOG=0",       "CUTRACE_LOG=1",
+    "CUTRACE_EXIT_TIMEOUT=0",     "CUTRACE_FORCE=0",     "CUTRACE_EVENTS=1048576",
+    "CUTRACE_OUTPUT=summary.bin", "CUTRACE_FORCE=on",
 };
 
 START_TEST(right_value)

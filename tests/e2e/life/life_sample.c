@@ -106,7 +106,41 @@ START_TEST(a_budget_leaves_counts_exact)
     CHECK_SUM(stage_rows(&s, CT_ROW_SET, NULL), 10);
     ck_assert_uint_ge(row_of(&s, "alpha")->timed, 100);
     ck_assert_uint_gt(row_of(&s, "alpha")->lost[CT_LOSS_SAMPLED], 10000);
-    ck_assert(strstr(r.err, "are estimates from a sample: ") != NULL);
+    ck_assert(strstr(r.err, "; Min and Max are of the timed") != NULL);
+    ct_summary_free(&s);
+    stage_drop(&r);
+}
+END_TEST
+
+/*
+ * To a target, a short program is timed as a whole, one of more than a second and 20,000 launches
+ * until its rows are known. All of a kernel's durations are equal here.
+ */
+START_TEST(until_it_is_known)
+{
+    static const struct {
+        const char *setting, *launches;
+        bool all;
+    } cases[] = {
+        {"CUTRACE_TIME=auto", "3000", true},
+        {"CUTRACE_TIME=auto", "50000", false},
+    };
+    struct ct_summary s;
+    struct stage_run r =
+        PLAY(.argv = {"small", cases[_i].launches},
+             .env = {"CUTRACE_PRINT=on", "CUDASIM_SLOW=cuLaunchKernel:20", cases[_i].setting},
+             .timeout_s = 200);
+    ck_assert_int_eq(r.status, 0);
+    stage_profile(&s, "summary.bin");
+    const struct ct_file_row *row = row_of(&s, "alpha");
+    printf("# %lu timed\n", (unsigned long)row->timed);
+    ck_assert_uint_eq(calls_of(row), strtoul(cases[_i].launches, NULL, 10));
+    ck_assert((row->lost[CT_LOSS_SAMPLED] == 0) == cases[_i].all);
+    ck_assert_uint_eq(row->estimated, calls_of(row));
+    if (!cases[_i].all) {
+        ck_assert_uint_ge(row->timed, 1000);
+        ck_assert_ptr_nonnull(strstr(r.err, " timed, each to +-0%, "));
+    }
     ct_summary_free(&s);
     stage_drop(&r);
 }
@@ -243,6 +277,7 @@ int main(void)
     TCase *t = tcase_create("sample");
     tcase_add_test(t, intervals_cover_the_truth);
     tcase_add_test(t, a_budget_leaves_counts_exact);
+    tcase_add_loop_test(t, until_it_is_known, 0, 2);
     tcase_add_test(t, dear_records_are_few);
     tcase_add_test(t, they_come_in_clusters);
     tcase_add_test(t, captures_are_no_samples);

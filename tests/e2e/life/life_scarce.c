@@ -172,7 +172,8 @@ START_TEST(little_memory)
 }
 END_TEST
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need memory themselves */
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+    !defined(__SANITIZE_THREAD__) /* they need memory themselves */
 static const char *const later[] = {"memory-later", "data-later"};
 
 START_TEST(memory_that_runs_out)

@@ -13,7 +13,7 @@ for line in open(sys.argv[2], encoding="utf-8", errors="surrogateescape"):
 
 def shown(frame):
     function, file, line = frame
-    text = "%s (%s:%d)" % (function, file, line)
+    text = "%s (%s:%d)" % (function, file, line) if file else function
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return text.replace(";", ":")
 

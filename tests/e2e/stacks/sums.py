@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""sums.py EXPECTED LINES SUMMARY PERCENT: own launches of each line, to so many percent; all time is in lines."""
+"""sums.py EXPECTED LINES WHOLE PERCENT: own launches of each line, to so many percent; all time is in lines."""
 import csv
 import json
 import sys
 
 expected = {int(k): v for k, v in json.load(open(sys.argv[1])).items()}
 rows = list(csv.DictReader(open(sys.argv[2])))
-gpu_ns = sum(int(r["time_ns"]) for r in csv.DictReader(open(sys.argv[3])) if r["type"] == "GPU activities")
+gpu_ns = sum(int(r.get("time_ns") or r.get("total_ns") or 0) for r in csv.DictReader(open(sys.argv[3]))
+             if r.get("type", "GPU activities") == "GPU activities")
 percent = float(sys.argv[4])  # a sample says nothing of the rare
 bad = 0
 own = {int(r["line"]): int(r["own_launches"]) for r in rows if int(r["own_launches"])}

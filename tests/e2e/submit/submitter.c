@@ -194,6 +194,8 @@ static const struct trial {
 #define WORK_PLAIN 0
 #define WORK_BEFORE(...) 0
 #define WORK_AFTER(...) 0
+#define WORK_WAIT(...) 0
+#define WORK_WAIT_STREAM(...) 0
 #define WORK_AROUND(...) 0
 #define WORK_CHANGE(...) 0
 #define WORK_END(...) 0

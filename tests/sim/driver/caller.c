@@ -2,12 +2,18 @@
 #include "driver/caller.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LIBRARY "/libcutrace.so"
+#define SEEN "seen_"
 #define CACHE 1024
 
 bool sim_caller_named(const char *name, enum sim_caller *caller)
@@ -22,13 +28,58 @@ bool sim_caller_named(const char *name, enum sim_caller *caller)
     return false;
 }
 
-/* Of a wrapper the symbol is the function's own name, or that of its per-thread twin. */
+/* Whether a symbol is that of a wrapper of the function, or of its part that looks at the call. */
+static bool is_wrapper(const char *symbol, const char *function)
+{
+    const char *name = !strncmp(symbol, SEEN, strlen(SEEN)) ? symbol + strlen(SEEN) : symbol;
+    return !strncmp(name, function, strlen(function));
+}
+
+/* Looks in the table of all symbols of a file; the dynamic one lacks the static functions. */
+static bool is_wrapper_in(const char *file, size_t bytes, uint64_t at, const char *function)
+{
+    const Elf64_Ehdr *elf = (const void *)file;
+    const Elf64_Shdr *sections = (const void *)(file + elf->e_shoff);
+    for (unsigned i = 0; i < elf->e_shnum; i++) {
+        const Elf64_Shdr *s = &sections[i];
+        if (s->sh_type != SHT_SYMTAB || s->sh_offset + s->sh_size > bytes)
+            continue;
+        const Elf64_Sym *symbols = (const void *)(file + s->sh_offset);
+        const char *names = file + sections[s->sh_link].sh_offset;
+        for (size_t k = 0; k < s->sh_size / sizeof(*symbols); k++)
+            if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC && at >= symbols[k].st_value &&
+                at < symbols[k].st_value + symbols[k].st_size)
+                return is_wrapper(names + symbols[k].st_name, function);
+    }
+    return false;
+}
+
+static bool is_wrapper_of_file(const Dl_info *info, const void *address, const char *function)
+{
+    struct stat st;
+    uint64_t at = (uintptr_t)address - (uintptr_t)info->dli_fbase;
+    int fd = open(info->dli_fname, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t bytes = fstat(fd, &st) ? 0 : (size_t)st.st_size;
+    void *file = bytes ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (file == MAP_FAILED)
+        return false;
+    bool is_one = is_wrapper_in(file, bytes, at, function);
+    munmap(file, bytes);
+    return is_one;
+}
+
+/* A wrapper's symbol is the function's own name, or that of its per-thread twin. */
 static bool look_up(const void *address, const char *function)
 {
     Dl_info info;
     if (!dladdr(address, &info) || !info.dli_fname || !strstr(info.dli_fname, LIBRARY))
         return false;
-    return !info.dli_sname || strncmp(info.dli_sname, function, strlen(function)) != 0;
+    if (info.dli_sname && is_wrapper(info.dli_sname, function))
+        return false;
+    return !is_wrapper_of_file(&info, address, function);
 }
 
 /* Of each place of a call it is asked once. */

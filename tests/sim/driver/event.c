@@ -78,7 +78,7 @@ static CUresult may_look(CUevent e)
 
 static bool is_done(CUevent e)
 {
-    return !e->recorded || sim_reached(&e->mark);
+    return !e->recorded || sim_reached(&e->mark) || sim_graph_has_passed(e);
 }
 
 CUresult sim_cuEventQuery(CUevent e)

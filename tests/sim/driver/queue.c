@@ -221,6 +221,21 @@ static bool can_finish(struct sim_op *op)
     return !op->with_worker;
 }
 
+/* A record inside a graph that has begun is passed if no closed gate is before it there. */
+bool sim_graph_has_passed(CUevent e)
+{
+    CUstream s = e->mark.stream;
+    struct sim_op *op = sim_reached(&e->mark) ? NULL : s->first;
+    if (!op || s->done + 1 != e->mark.position || op->work.kind != SIM_WORK_GRAPH ||
+        op->visible_real_ns || !can_begin(op))
+        return false;
+    const struct sim_plan *p = op->work.plan;
+    for (size_t i = 0; i < p->count && sim_work_gate_open(&p->works[i]); i++)
+        if (p->works[i].kind == SIM_WORK_RECORD && p->works[i].event == e)
+            return true;
+    return false;
+}
+
 static void finish_first(CUstream s)
 {
     struct sim_op *op = s->first;

@@ -360,6 +360,7 @@ CUresult sim_submit_to(CUstream handle, struct sim_work *w);
 CUresult sim_submit_and_wait(CUstream handle, struct sim_work *w);
 struct sim_mark sim_mark_of(CUstream s);
 bool sim_reached(const struct sim_mark *m);
+bool sim_graph_has_passed(CUevent e);
 void sim_wait_stream(CUstream s);
 void sim_wait_context(CUcontext c);
 uint64_t sim_pending(void);

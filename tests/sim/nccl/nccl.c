@@ -5,11 +5,19 @@
  * kernel in the stream that it was given first: 1 us, and 1 ns for every 64 bytes that its
  * operations have. It fails as NCCL does on what is no communicator. ncclBcast calls ncclBroadcast
  * through the global scope, as NCCL's own may. With SIM_NCCL_OLD there is no ncclCommCount.
+ *
+ * SIM_NCCL_JOB=FILE makes ranks of several processes meet there: a kernel takes until each rank of
+ * the communicator, of which a process has one, has launched as many.
  */
 #include <cuda.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "nccl/sim_nccl.h"
 
@@ -25,11 +33,25 @@
 
 #define MAGIC 0x6c63636e
 #define COMMS 8 /* in one group */
+#define JOB_RANKS 64
 
 struct ncclComm {
     unsigned magic;
-    int ranks;
+    int ranks, rank;
     CUfunction kernel;
+    struct job *job; /* NULL: nobody is waited for */
+    uint64_t launched;
+};
+
+/* In the file that the ranks share. */
+struct job {
+    _Atomic uint64_t arrived[JOB_RANKS];
+};
+
+struct meeting {
+    struct ncclComm *comm;
+    uint64_t number;
+    atomic_int is_over;
 };
 
 struct launch {
@@ -49,6 +71,18 @@ EXPORT ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
     return ncclSuccess;
 }
 
+static struct job *open_job(int ranks)
+{
+    const char *name = getenv("SIM_NCCL_JOB");
+    int fd = name && ranks <= JOB_RANKS ? open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    void *job = MAP_FAILED;
+    if (fd >= 0 && !ftruncate(fd, sizeof(struct job)))
+        job = mmap(NULL, sizeof(struct job), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    return job == MAP_FAILED ? NULL : job;
+}
+
 EXPORT ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank)
 {
     CUmodule module;
@@ -56,8 +90,10 @@ EXPORT ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId i
     if (rank >= ranks || cuModuleLoadData(&module, "image") != CUDA_SUCCESS)
         return SIM_NCCL_INVALID_ARGUMENT;
     *comm = malloc(sizeof(**comm));
-    **comm = (struct ncclComm){.magic = MAGIC, .ranks = ranks};
-    return cuModuleGetFunction(&(*comm)->kernel, module, "spinDevKernel") == CUDA_SUCCESS
+    **comm =
+        (struct ncclComm){.magic = MAGIC, .ranks = ranks, .rank = rank, .job = open_job(ranks)};
+    const char *kernel = (*comm)->job ? "gateDevKernel" : "spinDevKernel";
+    return cuModuleGetFunction(&(*comm)->kernel, module, kernel) == CUDA_SUCCESS
                ? ncclSuccess
                : ncclInternalError;
 }
@@ -79,10 +115,39 @@ EXPORT ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
 }
 #endif
 
+EXPORT ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
+{
+    *rank = comm->rank;
+    return ncclSuccess;
+}
+
+static void *meet(void *argument)
+{
+    struct meeting *m = argument;
+    for (int i = 0; i < m->comm->ranks; i++)
+        while (atomic_load(&m->comm->job->arrived[i]) < m->number)
+            usleep(200);
+    atomic_store(&m->is_over, 1);
+    return NULL; /* the kernel may still look at it */
+}
+
+/* The address for which a kernel of the communicator waits. */
+static uint64_t begin_meeting(struct ncclComm *comm)
+{
+    pthread_t t;
+    struct meeting *m = calloc(1, sizeof(*m));
+    *m = (struct meeting){.comm = comm, .number = ++comm->launched};
+    atomic_fetch_add(&comm->job->arrived[comm->rank], 1);
+    if (pthread_create(&t, NULL, meet, m))
+        abort();
+    pthread_detach(t);
+    return (uint64_t)(uintptr_t)&m->is_over;
+}
+
 static bool launch(const struct launch *l)
 {
-    uint64_t duration_ns = 1000 + l->bytes / 64;
-    void *arguments[] = {&duration_ns};
+    uint64_t argument = l->comm->job ? begin_meeting(l->comm) : 1000 + l->bytes / 64;
+    void *arguments[] = {&argument};
     return cuLaunchKernel(l->comm->kernel, 1, 1, 1, 32, 1, 1, 0, (CUstream)l->stream, arguments,
                           NULL) == CUDA_SUCCESS;
 }

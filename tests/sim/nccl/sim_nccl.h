@@ -43,5 +43,6 @@ typedef enum { ncclSum = 0 } ncclRedOp_t;
 SIM_NCCL_FUNCTIONS(X)
 #undef X
 extern ncclResult_t ncclCommCount(const ncclComm_t, int *);
+extern ncclResult_t ncclCommUserRank(const ncclComm_t, int *);
 
 #endif

@@ -270,12 +270,18 @@ static uint64_t frame_number(const struct chrome *c, const struct ct_timeline_fi
     return (uint64_t)frame * c->tl.file_count + f->index;
 }
 
+static bool is_native(const struct ct_timeline_file *f, uint32_t frame)
+{
+    return f->t->frames.at[frame].address;
+}
+
 /* chrome://tracing shows the stack by the number, readers that do not the innermost line. */
 static void put_stack(struct chrome *c, const struct ct_event *e)
 {
     const char *line = ct_event_frame(&c->names, e->file, e->op.frame);
     char *to = ct_string_room(&c->text, EVENT_BYTES + strlen(line));
-    to = stpcpy(stpcpy(to, ",\"python\":"), line);
+    to =
+        stpcpy(stpcpy(to, is_native(e->file, e->op.frame) ? ",\"native\":" : ",\"python\":"), line);
     ct_string_end(&c->text, put_count(to, "},\"sf\":", frame_number(c, e->file, e->op.frame)));
 }
 
@@ -480,9 +486,8 @@ static void put_frames_of(struct chrome *c, const struct ct_timeline_file *f, co
 {
     for (uint32_t i = 1; i < f->t->frames.count; i++) {
         uint32_t caller = f->t->frames.at[i].caller;
-        ct_string_printf(&c->text,
-                         "%s\n\"%" PRIu64 "\":{\"category\":\"python\",\"name\":", *before,
-                         frame_number(c, f, i));
+        ct_string_printf(&c->text, "%s\n\"%" PRIu64 "\":{\"category\":\"%s\",\"name\":", *before,
+                         frame_number(c, f, i), is_native(f, i) ? "native" : "python");
         ct_string_put(&c->text, ct_event_frame(&c->names, f, i));
         if (caller)
             ct_string_printf(&c->text, ",\"parent\":\"%" PRIu64 "\"", frame_number(c, f, caller));

@@ -34,7 +34,8 @@ static const char *const categories[] = {"kernel", "memory", "graph", "api", "ra
     X(DOMAIN, "domain")                                                                            \
     X(COLOR, "color")                                                                              \
     X(RANGE_CATEGORY, "category")                                                                  \
-    X(PYTHON, "python")
+    X(PYTHON, "python")                                                                            \
+    X(NATIVE, "native")
 
 enum annotation {
     NO_ANNOTATION,
@@ -257,7 +258,9 @@ static void annotate_stack(struct ct_perfetto *p, struct ct_perfetto_slice *s,
         *number = (uint32_t)intern_value(p, text.data, text.len);
         ct_string_free(&text);
     }
-    ct_perfetto_annotate(s, ANNOTATION_PYTHON, CT_PERFETTO_TEXT, *number);
+    bool is_native = e->file->t->frames.at[e->op.frame].address;
+    ct_perfetto_annotate(s, is_native ? ANNOTATION_NATIVE : ANNOTATION_PYTHON, CT_PERFETTO_TEXT,
+                         *number);
 }
 
 static void fill_op(struct ct_perfetto *p, struct ct_perfetto_slice *s, const struct ct_event *e)

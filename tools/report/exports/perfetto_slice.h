@@ -14,7 +14,7 @@
 #define CT_PERFETTO_SEQUENCE 1  /* that all packets are of */
 #define CT_PERFETTO_PACKET 0x0a /* before each, with its length: field 1 of the trace */
 
-#define CT_PERFETTO_ANNOTATIONS 16 /* at most; their names are numbers below 128 */
+#define CT_PERFETTO_ANNOTATIONS 17 /* at most; their names are numbers below 128 */
 #define CT_PERFETTO_ANNOTATION_BYTES (6 + CT_VARINT_MOST)
 #define CT_PERFETTO_SLICE_BYTES 1024 /* both packets, whatever is in them */
 

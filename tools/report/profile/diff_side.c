@@ -27,16 +27,20 @@ static void add_variance(struct ct_stats_value *mean, double variance, double fr
 
 /*
  * Means of several processes scatter more than their operations make them, as everything of a
- * process is shared by all its operations: then the processes' scatter counts.
+ * process is shared by all its operations: the processes are the sample then. Two may be alike by
+ * chance, so that the variance is no less than the operations', and no better known.
  */
-static void use_processes(struct ct_stats_value *mean, const struct ct_file_spread *spread)
+static void use_processes(struct ct_diff_side *side, const struct ct_file_spread *spread)
 {
+    struct ct_stats_value *mean = &side->mean;
     double k = (double)spread->processes;
     double variance = scatter(k, spread->mean_ns, spread->mean_square_ns2) / k;
-    if (variance > mean->variance || (k > 1 && !(mean->freedom > 0))) {
+    side->of_processes = k > 1;
+    if (!side->of_processes)
+        return;
+    if (variance > mean->variance || !(mean->freedom > 0))
         mean->variance = variance;
-        mean->freedom = k - 1;
-    }
+    mean->freedom = k - 1;
 }
 
 struct ct_diff_side ct_diff_side_of_row(const struct ct_merged_row *row, bool raw)
@@ -60,7 +64,7 @@ struct ct_diff_side ct_diff_side_of_row(const struct ct_merged_row *row, bool ra
         add_variance(&side.mean, sum->variance_ns2 / (d.estimated * d.estimated),
                      sum->variance_ns2 * (sum->variance_ns2 / sum->freedom_ns4));
     if (!raw)
-        use_processes(&side.mean, &row->spread.sum);
+        use_processes(&side, &row->spread.sum);
     return side;
 }
 
@@ -78,7 +82,7 @@ struct ct_diff_side ct_diff_side_of_api(const struct ct_merged_api *api)
         side.mean.variance = scatter(n, side.mean.value * n, sum->square_ns2) / timed;
         side.mean.freedom = timed - 1;
     }
-    use_processes(&side.mean, &api->spread.sum);
+    use_processes(&side, &api->spread.sum);
     return side;
 }
 

@@ -10,6 +10,7 @@ struct ct_diff_side {
     double timed; /* values in the histogram, before they stand for others */
     double total_ns;
     struct ct_stats_value mean; /* of one operation, ns; without operations timed all zero */
+    bool of_processes;       /* the sample that it is from: several, not operations */
     const struct ct_merged_hist *hist;
 };
 

@@ -266,6 +266,7 @@ void *ct_encode(const struct ct_merged *m, size_t *bytes)
     put_all(&e, CT_READ_MEMORY, m->allocated.memory, m->allocated.memory_keys.count);
     put_all(&e, CT_READ_BLOCKS, m->allocated.blocks, m->allocated.block_keys.count);
     put_all(&e, CT_READ_COLLECTIVES, m->collectives.rows, m->collectives.keys.count);
+    put_all(&e, CT_READ_SENSORS, m->sensors.rows, m->sensors.keys.count);
     put_all(&e, CT_READ_UNIFIED, m->managed.rows, m->managed.keys.count);
     put_ranges(&e);
     put_stacks(&e);

@@ -567,6 +567,7 @@ static void add_all(struct ct_merged *m, const struct ct_summary *s, bool groupe
     ct_allocations_add(&m->allocated, s, m->device_map);
     ct_collectives_add(&m->collectives, s);
     ct_managed_memory_add(&m->managed, s, m->device_map);
+    ct_merged_sensors_add(&m->sensors, s, m->device_map);
     ct_ranges_add(m, s);
     ct_stacks_add(m, s);
     if (m->details && m->devices_as == CT_DEVICES_EACH)
@@ -619,6 +620,7 @@ void ct_merge_free(struct ct_merged *m)
     ct_allocations_free(&m->allocated);
     ct_collectives_free(&m->collectives);
     ct_managed_memory_free(&m->managed);
+    ct_merged_sensors_free(&m->sensors);
     ct_ranges_free(&m->ranges);
     ct_stacks_free(&m->stacks);
     memset(m, 0, sizeof(*m));

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "cutrace/format.h"
 #include "format/read.h"
+#include "report/device/sensors.h"
 #include "report/profile/activity.h"
 #include "report/profile/allocations.h"
 #include "report/profile/collectives.h"
@@ -120,6 +121,7 @@ struct ct_merged {
     struct ct_merged_allocations allocated;
     struct ct_merged_collectives collectives;
     struct ct_managed_memory managed;
+    struct ct_merged_sensors sensors;
     struct ct_merged_ranges ranges;
     struct ct_merged_stacks stacks;
     struct ct_file_stream *streams;

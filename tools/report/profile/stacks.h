@@ -37,9 +37,13 @@ struct ct_merged_stacks {
     struct ct_inside *inside;
     size_t inside_size;
 
-    uint32_t *line_map; /* of the file being added: its index to ours */
-    size_t line_map_size;
-    uint32_t *module_map;
+    /* Our lines for each of the file being added, the innermost first, as an address
+       of native code has one for each function that was inlined there; where these begin. */
+    uint32_t *chain;
+    size_t chain_size;
+    size_t *chain_first;
+    size_t chain_first_size;
+    uint32_t *module_map; /* its index to ours, as the next */
     size_t module_map_size;
     uint32_t *frame_map;
     size_t frame_map_size;

@@ -246,12 +246,13 @@ static int by_total(const void *a, const void *b)
         return x->total_ns > y->total_ns ? -1 : 1;
     if (x->calls != y->calls)
         return x->calls > y->calls ? -1 : 1;
+    if (x->origin != y->origin)
+        return x->origin < y->origin ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
-static void sort_lines(struct ct_view *v)
+void ct_view_sort(struct ct_view *v)
 {
-    finish_lines(v);
     if (v->count)
         qsort(v->lines, v->count, sizeof(*v->lines), by_total);
 }
@@ -340,7 +341,8 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
     ct_key_table_free(&keys);
     count_names(v, m, line_of);
     free(line_of);
-    sort_lines(v);
+    finish_lines(v);
+    ct_view_sort(v);
     number_graphs(v);
 }
 
@@ -361,7 +363,8 @@ void ct_view_apis(struct ct_view *v, const struct ct_merged *m)
                                  .min_ns = a->min_ns,
                                  .max_ns = a->max_ns};
     }
-    sort_lines(v);
+    finish_lines(v);
+    ct_view_sort(v);
 }
 
 void ct_view_free(struct ct_view *v)
@@ -389,12 +392,18 @@ double ct_view_line_half_ns(const struct ct_line *line)
     return half_ns(&line->sampled);
 }
 
-size_t ct_view_count_sampled(const struct ct_view *v)
+struct ct_sampled_rows ct_view_sampled_rows(const struct ct_view *v)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < v->count; i++)
-        count += v->lines[i].timed && v->lines[i].estimated > (double)v->lines[i].timed;
-    return count;
+    struct ct_sampled_rows sum = {0};
+    for (size_t i = 0; i < v->count; i++) {
+        const struct ct_line *line = &v->lines[i];
+        if (!line->timed || !(line->estimated > (double)line->timed))
+            continue;
+        sum.rows++;
+        ct_merge_add_to(&sum.timed, line->timed);
+        ct_merge_add_to(&sum.calls, line->calls);
+    }
+    return sum;
 }
 
 double ct_view_percent(const struct ct_view *v, const struct ct_line *line)

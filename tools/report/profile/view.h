@@ -43,6 +43,7 @@ struct ct_line {
     uint32_t content;
     uint32_t detail;
     uint32_t names;                  /* kernels that a group is of; 0: it is none */
+    uint32_t origin;                 /* see graph_lines.h */
     const struct ct_merged_row *row; /* of all devices added up; NULL: a line of calls */
     struct ct_merged_row *own_row;   /* row, when this line owns it; NULL: the profile does */
     const struct ct_merged_api *api; /* NULL: not a line of calls */
@@ -71,6 +72,9 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
 void ct_view_apis(struct ct_view *v, const struct ct_merged *m);
 void ct_view_free(struct ct_view *v);
 
+/* Longest total first, lines without times last. */
+void ct_view_sort(struct ct_view *v);
+
 /* Whether its time is of more calls than were timed. */
 static inline bool ct_view_is_estimate(const struct ct_line *line)
 {
@@ -83,7 +87,13 @@ double ct_view_percent(const struct ct_view *v, const struct ct_line *line);
 /* Half of the 95 % interval of the total of all lines or of one, and how many have one. */
 double ct_view_half_ns(const struct ct_view *v);
 double ct_view_line_half_ns(const struct ct_line *line);
-size_t ct_view_count_sampled(const struct ct_view *v);
+/* Rows that are estimated from a sample, with the calls of these. */
+struct ct_sampled_rows {
+    size_t rows;
+    uint64_t timed;
+    uint64_t calls;
+};
+struct ct_sampled_rows ct_view_sampled_rows(const struct ct_view *v);
 
 /* Figures of the timed operations of a row: of their durations or of the raw brackets. */
 struct ct_durations {

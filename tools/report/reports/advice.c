@@ -48,8 +48,18 @@
 /* Share of the time of the rank that has the most: so long the others wait on average. */
 #define IMBALANCE_LEAST 0.20
 
+/* Clocks go down by a few percent at any load; less than a tenth of the time may be the start. */
+#define CLOCK_MOST 0.95
+
+/* Kernels that only copy reach some 90 % of the bandwidth; so much leaves little for others. */
+#define DRAM_LEAST 70.0
+
+/* Readings of a second or so are few. */
+#define READING_NS_LEAST 1000000000u
+
 struct finder {
     struct ct_advice *a;
+    const struct ct_merged *m;
     struct ct_advice_facts f;
 };
 
@@ -290,6 +300,46 @@ static void find_imbalance(struct finder *x)
         time_text(r->mean_ns).text);
 }
 
+/* ---- the device ---- */
+
+static unsigned gpu_of(const struct finder *x, const struct ct_file_sensor *s)
+{
+    return x->m->devices[s->device].sum.ordinal;
+}
+
+/* An idle device, or one whose clock follows another's, has nothing to be helped. */
+static void find_held_clock(struct finder *x, const struct ct_file_sensor *s)
+{
+    const struct ct_file_sensor *clock =
+        ct_merged_sensors_find(&x->m->sensors, s->device, CT_SENSOR_SM_CLOCK);
+    if (!ct_sensor_is_reason(s) || s->kind == CT_SENSOR_IDLE || s->kind == CT_SENSOR_SYNC_BOOST ||
+        !clock || !(ct_sensor_mean(s) >= SHARE_LEAST) || s->time_ns < READING_NS_LEAST ||
+        !(ct_sensor_clock(s) <= CLOCK_MOST * clock->limit))
+        return;
+    say(x, "clock_held", 0, (double)s->samples,
+        "GPU %u: clock %.0f of %.0f MHz for %.0f%% of the time: %s", gpu_of(x, s),
+        ct_sensor_clock(s), clock->limit, 100 * ct_sensor_mean(s), ct_sensor_name(s->kind));
+}
+
+static void find_memory_bound(struct finder *x, const struct ct_file_sensor *s)
+{
+    if (s->kind != CT_SENSOR_DRAM_ACTIVITY || s->time_ns < READING_NS_LEAST ||
+        !(ct_sensor_mean(s) >= DRAM_LEAST))
+        return;
+    say(x, "memory_bound", 0, (double)s->samples,
+        "GPU %u: memory-bound: its DRAM took %.0f%% of the possible bandwidth on average over %s; "
+        "fewer bytes would help more than fewer operations",
+        gpu_of(x, s), ct_sensor_mean(s), time_text((double)s->time_ns).text);
+}
+
+static void find_of_sensors(struct finder *x)
+{
+    for (uint32_t i = 0; i < x->m->sensors.keys.count; i++) {
+        find_held_clock(x, &x->m->sensors.rows[i]);
+        find_memory_bound(x, &x->m->sensors.rows[i]);
+    }
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct ct_advice_line *x = a, *y = b;
@@ -300,7 +350,7 @@ static int by_time(const void *a, const void *b)
 
 void ct_advice_find(struct ct_advice *a, const struct ct_merged *m)
 {
-    struct finder x = {.a = a};
+    struct finder x = {.a = a, .m = m};
     ct_advice_gather(&x.f, m);
     if (x.f.is_known) {
         find_launch_bound(&x);
@@ -316,6 +366,7 @@ void ct_advice_find(struct ct_advice *a, const struct ct_merged *m)
     }
     if (x.f.time_ns > 0)
         find_imbalance(&x);
+    find_of_sensors(&x);
     if (a->count)
         qsort(a->lines, a->count, sizeof(*a->lines), by_time);
 }

@@ -6,7 +6,7 @@
 
 #include "report/files/output.h"
 #include "report/names.h"
-#include "report/profile/view.h"
+#include "report/profile/graph_lines.h"
 #include "report/profile_heading.h"
 #include "report/reports/advice.h"
 #include "report/reports/details.h"
@@ -90,7 +90,15 @@ const struct ct_relation ct_summary_relation = {"summary", "Summary", columns, C
 static const struct ct_relation groups = {"summary", "Summary", columns, CT_SUMMARY_LINE};
 static const struct ct_relation with_lines = {"summary", "Summary", columns, CT_SUMMARY_COLUMNS};
 
-/* launchers: by the view's lines, or NULL; they are of m. */
+static void put_extremes(struct ct_cell *cells, const struct ct_line *line)
+{
+    if (line->min_ns == UINT64_MAX)
+        return;
+    cells[CT_SUMMARY_MIN] = ct_cell_count(line->min_ns);
+    cells[CT_SUMMARY_MAX] = ct_cell_count(line->max_ns);
+}
+
+/* launchers: by origins of the view's lines, or NULL; they are of m. */
 static void put_section(struct ct_sink *sink, const char *type, const struct ct_view *v,
                         const struct ct_merged *m, const struct ct_launcher *launchers)
 {
@@ -114,14 +122,15 @@ static void put_section(struct ct_sink *sink, const char *type, const struct ct_
             cells[CT_SUMMARY_AVG].bound = line->bound;
             if (line->row)
                 cells[CT_SUMMARY_BOUNDS] = ct_cell_count(line->bounds);
-            cells[CT_SUMMARY_MIN] = ct_cell_count(line->min_ns);
-            cells[CT_SUMMARY_MAX] = ct_cell_count(line->max_ns);
+            put_extremes(cells, line);
         }
-        if (launchers && launchers[i].line != CT_MERGE_NONE) {
+        const struct ct_launcher *launcher =
+            launchers && line->origin != CT_MERGE_NONE ? &launchers[line->origin] : NULL;
+        if (launcher && launcher->line != CT_MERGE_NONE) {
             ct_string_clear(&place);
-            ct_launchers_place(&place, m, launchers[i].line);
+            ct_launchers_place(&place, m, launcher->line);
             cells[CT_SUMMARY_LINE] = ct_cell_text(place.data);
-            cells[CT_SUMMARY_LINE_PERCENT] = ct_cell_number(launchers[i].percent);
+            cells[CT_SUMMARY_LINE_PERCENT] = ct_cell_number(launcher->percent);
         }
         ct_sink_row(sink, cells);
     }
@@ -138,21 +147,29 @@ static bool wants_apis(const struct ct_options *o)
     return o->api_summary || !o->gpu_summary;
 }
 
-/* Calls are the host's: of one device alone there are none. */
-static void put_summary(const struct ct_input *in, struct ct_sink *sink, const struct ct_view *gpu)
+/* Calls are the host's: of one device alone there are none. `marks`: they are explained. */
+static void put_summary(const struct ct_input *in, struct ct_sink *sink, const struct ct_view *gpu,
+                        bool marks)
 {
-    struct ct_view apis;
+    struct ct_view apis, all;
+    struct ct_string notes = {0};
     struct ct_view_options o = ct_report_view(in->o);
     struct ct_launcher *launchers = ct_launchers_of(in->m, gpu, in->device, &o);
+    ct_graph_lines(&all, gpu, in->m, &o);
     ct_view_apis(&apis, in->m);
     ct_sink_begin(sink, launchers ? &with_lines : in->o->grouped ? &groups : &ct_summary_relation);
     if (wants_gpu(in->o))
-        put_section(sink, CT_SUMMARY_GPU, gpu, in->m, launchers);
+        put_section(sink, CT_SUMMARY_GPU, &all, in->m, launchers);
     if (in->device == CT_VIEW_ALL_DEVICES && wants_apis(in->o))
         put_section(sink, CT_SUMMARY_API, &apis, in->m, NULL);
+    if (marks && wants_gpu(in->o))
+        ct_graph_lines_explain(&notes, &all);
+    ct_sink_notes(sink, notes.data);
     ct_sink_end(sink);
+    ct_string_free(&notes);
     free(launchers);
     ct_view_free(&apis);
+    ct_view_free(&all);
 }
 
 static void print_heading(struct report *r)
@@ -173,7 +190,7 @@ static void print_table(struct report *r, uint32_t device, const struct ct_view 
     in.device = device;
     struct ct_look look = {.in = &in, .prefix = r->prefix};
     struct ct_sink *sink = ct_stage_open(ct_sink_nvprof(r->out, &look), r->o, &r->status);
-    put_summary(&in, sink, gpu);
+    put_summary(&in, sink, gpu, true);
     ct_sink_close(sink);
 }
 
@@ -224,7 +241,6 @@ static void print_truth(struct report *r, const struct ct_view *gpu)
         putc('\n', r->text);
     ct_truth_print(r->text, r->prefix, r->m, gpu, &r->view);
     if (!o->csv) {
-        ct_truth_graphs(r->text, r->prefix, r->m, gpu, &r->view, o->top);
         if (!ct_nvprof_has_lines(r->in->width)) {
             end_text(r, r->out);
             ct_launchers_print(r->out, r->prefix, r->in, gpu, &r->view);
@@ -290,7 +306,7 @@ int ct_report_summary(const struct ct_input *in, struct ct_sink *sink)
     struct ct_view_options o = ct_report_view(in->o);
     struct ct_view gpu;
     ct_view_gpu(&gpu, in->m, in->device, &o);
-    put_summary(in, sink, &gpu);
+    put_summary(in, sink, &gpu, false);
     ct_view_free(&gpu);
     return 0;
 }

@@ -116,17 +116,16 @@ static void print_range_calls(FILE *out, const char *prefix, const struct ct_mer
 
 static void print_sampled(FILE *out, const char *prefix, const struct ct_view *gpu)
 {
-    size_t count = ct_view_count_sampled(gpu);
-    double all = 100 * ct_view_half_ns(gpu) / ((double)gpu->total_ns + 1);
-    if (!count)
+    struct ct_sampled_rows s = ct_view_sampled_rows(gpu);
+    if (!s.rows)
         return;
-    fprintf(out, "%sTime and Avg of %zu row%s are estimates from a sample: ", prefix, count,
-            plural(count));
-    fputs("all times together ", out);
-    print_percent(out, all);
-    fputs(count > 1 ? ", a row " : ", the row ", out);
+    fprintf(out, "%s%llu of %llu calls of %zu row%s timed, %s to ", prefix,
+            (unsigned long long)s.timed, (unsigned long long)s.calls, s.rows, plural(s.rows),
+            s.rows > 1 ? "each" : "known");
     print_percent(out, worst_sampled(gpu));
-    fputs(count > 1 ? " at most (95% intervals)\n" : " (95% intervals)\n", out);
+    fputs(", all times together to ", out);
+    print_percent(out, 100 * ct_view_half_ns(gpu) / ((double)gpu->total_ns + 1));
+    fputs(" (95% intervals); Min and Max are of the timed\n", out);
 }
 
 /* Functions of which the host's time was not taken in each call. */
@@ -265,87 +264,4 @@ void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
     print_unfinished(out, prefix, m);
     print_warnings(out, prefix, m);
     print_not_wrapped(out, prefix, m);
-}
-
-/* Time of all runs, which is a part of the graph's time, and of one. */
-static void print_node_times(FILE *out, const struct ct_file_node *node, uint64_t runs, bool raw)
-{
-    char avg[CT_UNITS_BYTES] = "-", all[CT_UNITS_BYTES] = "-";
-    if (node->timed) {
-        struct ct_node_times t = ct_view_node(node, runs, raw);
-        *avg = '~';
-        ct_units_time(avg + t.uncertain, t.avg_ns, 8);
-        ct_units_time(all, t.total_ns, 8);
-    }
-    fprintf(out, "%9s  %9s  ", all, avg);
-}
-
-/* Prints the bytes of all runs. */
-static void print_node_bytes(FILE *out, const struct ct_file_node *node)
-{
-    char size[CT_UNITS_BYTES] = "-";
-    if (node->kind != CT_ROW_KERNEL)
-        ct_units_size(size, node->bytes);
-    fprintf(out, "%9s  ", size);
-}
-
-/* Columns that nothing is in are left out. */
-struct columns {
-    bool times;
-    bool bytes;
-};
-
-static void find_columns(struct columns *c, const struct ct_merged *m, const struct ct_line *graph)
-{
-    for (size_t i = 0; i < ct_merge_content_count(m, graph->content); i++) {
-        struct ct_file_node node = ct_merge_node(m, graph->row, i);
-        c->times |= node.timed != 0;
-        c->bytes |= node.kind != CT_ROW_KERNEL;
-    }
-}
-
-static void print_graph(FILE *out, const struct ct_merged *m, const struct ct_line *graph,
-                        const struct columns *c, const struct ct_view_options *o, size_t most)
-{
-    size_t count = ct_merge_content_count(m, graph->content), shown = count > most ? most : count;
-    struct ct_string name = {0};
-    fprintf(out, "%s, launched %llu time%s:\n", graph->name, (unsigned long long)graph->calls,
-            plural(graph->calls));
-    for (size_t i = 0; i < shown; i++) {
-        struct ct_file_node node = ct_merge_node(m, graph->row, i);
-        uint64_t runs = ct_merge_product(node.count, graph->calls);
-        ct_string_clear(&name);
-        ct_name_node(&name, m, &node, o->demangle);
-        fprintf(out, "%10llu  %10llu  ", (unsigned long long)node.count, (unsigned long long)runs);
-        if (c->bytes)
-            print_node_bytes(out, &node);
-        if (c->times)
-            print_node_times(out, &node, runs, o->raw);
-        fprintf(out, "%s\n", name.data);
-    }
-    if (shown < count)
-        fprintf(out, "%10s  (%zu other%s)\n", "", count - shown, plural(count - shown));
-    ct_string_free(&name);
-}
-
-void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
-                     const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top)
-{
-    size_t most = top ? (size_t)top : SIZE_MAX, graphs = 0;
-    struct columns c = {false, false};
-    for (size_t i = 0; i < gpu->count; i++) {
-        if (!ct_view_has_nodes(&gpu->lines[i]))
-            continue;
-        graphs++;
-        find_columns(&c, m, &gpu->lines[i]);
-    }
-    if (graphs)
-        fprintf(out, "\n%sKernels in graphs:\n%10s  %10s  %s%sName\n", prefix, "Nodes", "Runs",
-                c.bytes ? "     Size  " : "", c.times ? "     Time        Avg  " : "");
-    size_t shown = 0;
-    for (size_t i = 0; i < gpu->count && shown < most; i++)
-        if (ct_view_has_nodes(&gpu->lines[i]) && ++shown)
-            print_graph(out, m, &gpu->lines[i], &c, o, most);
-    if (shown < graphs)
-        fprintf(out, "(%zu other graph%s)\n", graphs - shown, plural(graphs - shown));
 }

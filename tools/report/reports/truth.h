@@ -11,11 +11,4 @@
 void ct_truth_print(FILE *out, const char *prefix, const struct ct_merged *m,
                     const struct ct_view *gpu, const struct ct_view_options *o);
 
-/*
- * Per graph of the table the kernels that run in it; nothing when there is none. At most `top`
- * graphs are shown, and as many kernels of each, the others counted; 0: all.
- */
-void ct_truth_graphs(FILE *out, const char *prefix, const struct ct_merged *m,
-                     const struct ct_view *gpu, const struct ct_view_options *o, uint64_t top);
-
 #endif

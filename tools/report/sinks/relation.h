@@ -107,6 +107,9 @@ void ct_sink_begin(struct ct_sink *sink, const struct ct_relation *relation);
 void ct_sink_row(struct ct_sink *sink, const struct ct_cell *cells);
 /* A sentence about the relation, to be printed with it, without a full stop. */
 void ct_sink_note(struct ct_sink *sink, const char *text);
+/* A note that is a command of a shell begins so. */
+#define CT_NOTE_COMMAND "Command: "
+
 /* Puts a note for each line of a text, which is taken apart; NULL: none. */
 void ct_sink_notes(struct ct_sink *sink, char *lines);
 void ct_sink_end(struct ct_sink *sink);

@@ -5,12 +5,15 @@
  * library.
  */
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "config.h"
 #include "report/names.h"
 #include "report/reports.h"
 #include "report/sinks/data.h"
+
+#define PAGE_FILES 4 /* are named on a page that is to be short */
 
 struct json {
     struct ct_sink sink;
@@ -79,9 +82,11 @@ static json_t *operations(const struct ct_merged *m)
 static void put_metadata(struct ct_string *out, const struct ct_input *in)
 {
     const struct ct_options *o = in->o;
+    bool page = in->report == &ct_reports[CT_REPORT_EXPLAIN];
+    int most = page ? PAGE_FILES : INT_MAX;
     json_t *files = json_array();
     check(files);
-    for (int i = 0; i < o->file_count; i++)
+    for (int i = 0; i < o->file_count && i < most; i++)
         if (json_array_append_new(files, name_of_file(o->files[i])))
             ct_memory_fail();
     ct_string_put(out, "{\n  \"cutrace\": \"" PACKAGE_VERSION "\"");

@@ -14,6 +14,7 @@
 #include "report/short_names.h"
 #include "report/sinks/row_store.h"
 #include "report/sinks/short_paths.h"
+#include "report/sinks/spelling.h"
 #include "report/terminal.h"
 #include "report/units.h"
 
@@ -73,43 +74,6 @@ static bool is_value(const struct ct_column *column, const struct ct_cell *cell)
     return ct_cell_is_number(column->type) ? cell->number != 0 : cell->count != 0;
 }
 
-static void spell_time(const struct table *t, char *text, size_t i, uint64_t ns)
-{
-    if (t->unit == CT_UNIT_AUTO)
-        ct_units_time(text, ns, 8);
-    else
-        ct_units_cell(text, ns, t->units[i]);
-}
-
-static void spell_number(const struct table *t, char *text, size_t i, const struct ct_cell *cell)
-{
-    const struct ct_column *column = &t->relation->columns[i];
-    switch (column->type) {
-    case CT_CELL_TIME_NS:
-    case CT_CELL_STAMP_NS:
-        spell_time(t, text, i, cell->count);
-        break;
-    case CT_CELL_BYTES:
-        ct_units_size(text, cell->count);
-        break;
-    case CT_CELL_CHANGE_NS:
-        text[0] = cell->number < 0 ? '-' : '+';
-        spell_time(t, text + 1, i, ct_view_whole_ns(fabs(cell->number)));
-        break;
-    case CT_CELL_RATE:
-        ct_units_bandwidth(text, (double)cell->count);
-        break;
-    case CT_CELL_PERCENT:
-        snprintf(text, CT_UNITS_BYTES, "%.*f%%", ct_column_decimals(column), cell->number);
-        break;
-    case CT_CELL_NUMBER:
-        snprintf(text, CT_UNITS_BYTES, "%.*f", ct_column_decimals(column), cell->number);
-        break;
-    default:
-        snprintf(text, CT_UNITS_BYTES, "%llu", (unsigned long long)cell->count);
-    }
-}
-
 /* The text of a cell, valid until the next. */
 static const char *spell(struct table *t, size_t i, const struct ct_cell *cell)
 {
@@ -119,7 +83,7 @@ static const char *spell(struct table *t, size_t i, const struct ct_cell *cell)
         return "-";
     if (ct_cell_is_text(column->type))
         return cell->text;
-    spell_number(t, text, i, cell);
+    ct_spelling_number(text, column, cell, t->unit == CT_UNIT_AUTO ? t->unit : t->units[i]);
     ct_string_clear(&t->cell);
     ct_string_printf(&t->cell, "%s%s", ct_cell_sign(cell), text);
     return t->cell.data;

@@ -256,6 +256,14 @@ static void link_children(struct ct_calls *c, int (*compare)(const void *, const
     free(order);
 }
 
+/* Nothing called a thread's name, and it is in no file. */
+static void add_names(struct ct_calls *c, const struct ct_merged *m)
+{
+    for (uint32_t at = c->call[CT_CALL_ROOT].first; at; at = c->call[at].next)
+        if (ct_calls_is_thread(m, c->call[at].line))
+            c->named_ns += c->call[at].all.ns;
+}
+
 static void add_rest(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 {
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
@@ -275,6 +283,7 @@ void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
     list_calls(c, m, device);
     add_up(c);
     link_children(c, by_time);
+    add_names(c, m);
     add_rest(c, m, device);
 }
 
@@ -342,11 +351,19 @@ static bool is_version(const char *name)
     return len && digits[len] == '/';
 }
 
-bool ct_calls_is_library(const char *file)
+/* A program or a library in the place of a source: the line of native code is not known. */
+static bool is_object(const char *file)
+{
+    const char *name = strrchr(file, '/');
+    return name && (!strchr(name, '.') || strstr(name, ".so"));
+}
+
+bool ct_calls_is_library(const char *file, uint32_t line)
 {
     static const char *const packages[] = {"/site-packages/", "/dist-packages/"},
                              *const modules[] = {"/lib/python", "/lib64/python"};
-    bool is = !strncmp(file, "<frozen ", 8);
+    bool is = !strncmp(file, "<frozen ", 8) || !strncmp(file, "/usr/include/", 13) ||
+              (!line && is_object(file));
     for (int i = 0; i < 2; i++) {
         is |= strstr(file, packages[i]) != NULL;
         for (const char *at = file; !is && (at = strstr(at, modules[i])); at++)
@@ -386,17 +403,30 @@ void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struc
         ct_name_safe(out, ct_merge_name(m, m->stacks.lines[call->line].function));
 }
 
+void ct_calls_line(struct ct_string *out, const struct ct_merged *m, uint32_t line)
+{
+    const struct ct_file_line *l = &m->stacks.lines[line];
+    ct_name_safe(out, ct_merge_name(m, l->function));
+    if (ct_calls_is_thread(m, line))
+        return;
+    ct_string_put(out, " (");
+    ct_name_safe(out, ct_merge_name(m, l->file));
+    if (l->line)
+        ct_string_printf(out, ":%u", l->line);
+    ct_string_put(out, ")");
+}
+
 void ct_calls_notes(struct ct_string *out, const struct ct_calls *c)
 {
     if (c->count < 2) {
         ct_string_put(out, "No stacks are in the profile: cutrace --stacks python records them\n");
         return;
     }
-    double rest_ns = c->with_rest_ns - c->call[CT_CALL_ROOT].all.ns;
+    double rest_ns = c->with_rest_ns - c->call[CT_CALL_ROOT].all.ns + c->named_ns;
     double rest = ct_calls_percent(rest_ns, c->with_rest_ns);
     if (rest >= 0.05)
-        ct_string_printf(out, "%.1f%% of the GPU time was launched by no known line of Python%s\n",
-                         rest, c->is_sampled ? ", or is what the sample missed" : "");
+        ct_string_printf(out, "%.1f%% of the GPU time was launched by no known line%s\n", rest,
+                         c->is_sampled ? ", or is what the sample missed" : "");
     if (c->graphs && !c->inside)
         ct_string_put(out, "A CUDA graph counts for the line that launched it\n");
     if (c->inside)

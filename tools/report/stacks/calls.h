@@ -39,6 +39,7 @@ struct ct_call {
 struct ct_calls {
     struct ct_call *call;
     size_t count;        /* with the root, of which `all` is all that has a stack */
+    double named_ns;     /* of this: from threads that ran no Python, which have a name alone */
     uint64_t graphs;     /* of this: launches of graphs */
     uint64_t inside;     /* runs of their nodes, */
     uint64_t timeless;   /* and those of which there is no time: it is in the graph's */
@@ -66,8 +67,19 @@ size_t ct_calls_stack(const struct ct_calls *c, const struct ct_call *call,
 void ct_calls_name(struct ct_string *out, const struct ct_merged *m, const struct ct_call *call,
                    const struct ct_options *o);
 
-/* Whether a file is a module of Python's own, of an installed package, or in the interpreter. */
-bool ct_calls_is_library(const char *file);
+/* Whether a file is a module of Python's own, of an installed package, or in the interpreter, a
+ * header of the system's, or code without lines: -g is for the program's own.
+ */
+bool ct_calls_is_library(const char *file, uint32_t line);
+
+/* Adds "function (file:line)", or a thread's name. */
+void ct_calls_line(struct ct_string *out, const struct ct_merged *m, uint32_t line);
+
+/* Whether a line of ct_merged_stacks is the name of a thread that ran no Python. */
+static inline bool ct_calls_is_thread(const struct ct_merged *m, uint32_t line)
+{
+    return !*ct_merge_name(m, m->stacks.lines[line].file);
+}
 
 /* Adds sentences about the times, a line each. */
 void ct_calls_notes(struct ct_string *out, const struct ct_calls *c);

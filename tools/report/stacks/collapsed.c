@@ -18,9 +18,12 @@ static void put_frame(struct ct_string *line, const struct ct_merged *m, uint32_
     put_part(line, text.data);
     ct_string_clear(&text);
     ct_name_safe(&text, ct_merge_name(m, f->file));
-    ct_string_put(line, " (");
-    put_part(line, text.data);
-    ct_string_printf(line, ":%u);", f->line);
+    if (text.len) {
+        ct_string_put(line, " (");
+        put_part(line, text.data);
+        ct_string_printf(line, ":%u)", f->line);
+    }
+    ct_string_put(line, ";");
     ct_string_free(&text);
 }
 

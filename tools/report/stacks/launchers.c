@@ -65,7 +65,7 @@ static uint32_t *map_rows(const struct ct_merged *m, const struct ct_view *gpu,
 
 /* Times of each line of Python in each line of the view. */
 struct shares {
-    struct ct_key_table keys; /* line of the view, line of Python */
+    struct ct_key_table keys; /* line of the view, line of source */
     double *ns;
     size_t ns_size;
 };
@@ -74,9 +74,11 @@ struct shares {
 static uint32_t program_line(const struct ct_calls *c, const struct ct_merged *m,
                              const struct ct_call *operation)
 {
-    for (uint32_t at = operation->parent; at != CT_CALL_ROOT; at = c->call[at].parent)
-        if (!ct_calls_is_library(ct_merge_name(m, m->stacks.lines[c->call[at].line].file)))
+    for (uint32_t at = operation->parent; at != CT_CALL_ROOT; at = c->call[at].parent) {
+        const struct ct_file_line *l = &m->stacks.lines[c->call[at].line];
+        if (!ct_calls_is_library(ct_merge_name(m, l->file), l->line))
             return c->call[at].line;
+    }
     return operation->line;
 }
 
@@ -127,7 +129,7 @@ struct ct_launcher *ct_launchers_of(const struct ct_merged *m, const struct ct_v
 void ct_launchers_place(struct ct_string *out, const struct ct_merged *m, uint32_t line)
 {
     const struct ct_file_line *l = &m->stacks.lines[line];
-    ct_name_safe(out, ct_merge_name(m, l->file));
+    ct_name_safe(out, ct_merge_name(m, ct_calls_is_thread(m, line) ? l->function : l->file));
     if (l->line)
         ct_string_printf(out, ":%u", l->line);
 }
@@ -164,7 +166,8 @@ static void spell_line(struct ct_string *out, const struct ct_merged *m, uint32_
     ct_name_safe(&text, ct_merge_name(m, m->stacks.lines[line].function));
     ct_launchers_place(&place, m, line);
     size_t function = text.len;
-    ct_string_printf(&text, " (%s)", width ? ct_launchers_short(place.data) : place.data);
+    if (!ct_calls_is_thread(m, line))
+        ct_string_printf(&text, " (%s)", width ? ct_launchers_short(place.data) : place.data);
     if (width)
         ct_launchers_fit(out, text.data, text.data + function, width);
     else
@@ -236,7 +239,7 @@ void ct_launchers_print(FILE *out, const char *prefix, const struct ct_input *in
         names[count] = gpu->lines[i].name;
         l[count++] = l[i];
     }
-    ct_string_printf(&heading, "\n%sLines of Python with most of an operation's time:\n", prefix);
+    ct_string_printf(&heading, "\n%sLines with most of an operation's time:\n", prefix);
     ct_terminal_wrap(out, heading.data, in->width);
     print_lines(out, in, l, names, count);
     ct_string_free(&heading);

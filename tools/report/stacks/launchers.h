@@ -21,7 +21,7 @@ struct ct_launcher {
 struct ct_launcher *ct_launchers_of(const struct ct_merged *m, const struct ct_view *gpu,
                                     uint32_t device, const struct ct_view_options *o);
 
-/* Adds "file:line", or the file alone where the line is not known. */
+/* Adds "file:line", the file alone where the line is not known, or a thread's name. */
 void ct_launchers_place(struct ct_string *out, const struct ct_merged *m, uint32_t line);
 /* Such a place without directories. */
 const char *ct_launchers_short(const char *place);

@@ -18,7 +18,7 @@ static const struct ct_column columns[COLUMNS] = {
     [FUNCTION] = {"function", "Function", CT_CELL_TEXT, CT_FOLD_NONE, 0},
     [FILE_NAME] = {"file", "File", CT_CELL_NAME, CT_FOLD_NONE, CT_PATH},
 };
-static const struct ct_relation relation = {"diff_lines", "Changes by line of Python", columns,
+static const struct ct_relation relation = {"diff_lines", "Changes by line", columns,
                                             COLUMNS};
 
 /* A line of both profiles, or of one. */

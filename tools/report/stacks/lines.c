@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report "lines": the GPU's time by line of Python. */
+/* Report "lines": the GPU's time by line of the program's source. */
 #include <stdlib.h>
 
 #include "report/reports.h"
@@ -17,7 +17,7 @@ static const struct ct_column line_columns[L_COLUMNS] = {
     [L_FUNCTION] = {"function", "Function", CT_CELL_TEXT, CT_FOLD_NONE, 0},
     [L_FILE] = {"file", "File", CT_CELL_NAME, CT_FOLD_NONE, CT_PATH},
 };
-static const struct ct_relation lines = {"lines", "GPU time by line of Python", line_columns,
+static const struct ct_relation lines = {"lines", "GPU time by line", line_columns,
                                          L_COLUMNS};
 
 static void put_line(struct ct_sink *sink, const struct ct_merged *m, const struct ct_line_sum *l,

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "report/symbols/symbols.h"
+
 static char **name_at(struct ct_event_name_list **lists, size_t *size, uint32_t file, uint32_t at)
 {
     *lists = ct_memory_grow(*lists, size, (size_t)file + 1, sizeof(**lists));
@@ -57,6 +59,20 @@ const char *ct_event_label(struct ct_event_names *n, const struct ct_timeline_fi
     return *name;
 }
 
+/* Behind functions that were inlined the one that these are in. A thread's name has no file. */
+static void add_place(void *text, const char *function, const char *file, uint32_t line)
+{
+    struct ct_string *out = text;
+    if (out->len)
+        ct_string_put(out, ", inlined in ");
+    ct_name_safe(out, function);
+    if (!*file)
+        return;
+    ct_string_put(out, " (");
+    ct_name_safe(out, file);
+    ct_string_printf(out, ":%u)", line);
+}
+
 const char *ct_event_frame(struct ct_event_names *n, const struct ct_timeline_file *f,
                            uint32_t frame)
 {
@@ -64,10 +80,10 @@ const char *ct_event_frame(struct ct_event_names *n, const struct ct_timeline_fi
     if (!*name) {
         const struct ct_trace_frame *e = &f->t->frames.at[frame];
         struct ct_string text = {0};
-        ct_name_safe(&text, e->function);
-        ct_string_put(&text, " (");
-        ct_name_safe(&text, e->file);
-        ct_string_printf(&text, ":%u)", e->line);
+        if (e->address)
+            ct_symbols_find(e->file, e->build_id, e->address - 1, add_place, &text);
+        if (!text.len)
+            add_place(&text, e->function, e->file, e->line);
         *name = spell(n, &text);
     }
     return *name;
