@@ -175,6 +175,14 @@ struct place {
     int32_t entry;
 };
 
+/* Nothing aligns the table: encodings of the header's pointers may be of any length. */
+static struct place place_at(const uint8_t *table, uint64_t i)
+{
+    struct place place;
+    __builtin_memcpy(&place, table + i * sizeof(place), sizeof(place));
+    return place;
+}
+
 /* 0: no entry begins before the address. */
 static uintptr_t find_entry(const struct ct_object *o, uintptr_t header, uintptr_t pc)
 {
@@ -186,16 +194,16 @@ static uintptr_t find_entry(const struct ct_object *o, uintptr_t header, uintptr
     uint64_t count = get_encoded(&b, (uint8_t)(head >> 16));
     if (b.bad || !count || count > (size_t)(b.end - b.at) / sizeof(struct place))
         return 0;
-    const struct place *place = (const struct place *)(const void *)b.at;
     uint64_t low = 0;
     while (count > 1) {
         uint64_t half = count / 2;
-        if (header + (uintptr_t)(intptr_t)place[low + half].start <= pc)
+        if (header + (uintptr_t)(intptr_t)place_at(b.at, low + half).start <= pc)
             low += half;
         count -= half;
     }
-    return header + (uintptr_t)(intptr_t)place[low].start <= pc
-               ? header + (uintptr_t)(intptr_t)place[low].entry
+    struct place found = place_at(b.at, low);
+    return header + (uintptr_t)(intptr_t)found.start <= pc
+               ? header + (uintptr_t)(intptr_t)found.entry
                : 0;
 }
 
