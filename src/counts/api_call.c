@@ -40,6 +40,14 @@ static CT_NOINLINE void count_in_range_and_draw(struct ct_thread *t, uint32_t ap
         ct_api_draw(c, api, ticks, done_ticks, &t->sampler->random);
 }
 
+/* The first call of a function in a thread is always timed, and comes here. */
+static CT_COLD void mark_called(struct ct_thread *t, uint32_t api)
+{
+    _Atomic uint64_t *word = &t->called[api / 64];
+    uint64_t marked = atomic_load_explicit(word, memory_order_relaxed) | (uint64_t)1 << api % 64;
+    atomic_store_explicit(word, marked, memory_order_release);
+}
+
 void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_ticks,
                            uint64_t done_ticks)
 {
@@ -50,7 +58,8 @@ void ct_thread_count_timed(struct ct_thread *t, uint32_t api, uint64_t call_tick
     uint32_t range = atomic_load_explicit(&t->range, memory_order_relaxed), shift = c->shift;
     if (ct_unlikely(range) && !ct_api_has_budget())
         shift = 0;
-    ct_api_add(c, ticks, shift);
+    if (ct_unlikely(ct_api_add(c, ticks, shift)))
+        mark_called(t, api);
     add_sample(t, api, shift, ticks);
     if (ct_unlikely(range || c->brief != CT_API_ALWAYS))
         count_in_range_and_draw(t, api, ticks, done_ticks);

@@ -72,8 +72,8 @@ void ct_api_count_init(bool for_trace, uint32_t budget_ppm);
  */
 #define CT_API_COUNT_NS 15
 
-/* Adds up a timed call, which stands for 2^shift. */
-static inline void ct_api_add(struct ct_api_count *c, uint64_t ticks, uint32_t shift)
+/* Adds up a timed call, which stands for 2^shift. Whether it is the function's first one. */
+static inline bool ct_api_add(struct ct_api_count *c, uint64_t ticks, uint32_t shift)
 {
     if (ct_likely(!shift)) {
         ct_count_bump(&c->sure, 1);
@@ -88,6 +88,7 @@ static inline void ct_api_add(struct ct_api_count *c, uint64_t ticks, uint32_t s
         atomic_store_explicit(&c->min_ticks, ticks ? ticks : 1, memory_order_relaxed);
     if (ct_unlikely(ticks > atomic_load_explicit(&c->max_ticks, memory_order_relaxed)))
         atomic_store_explicit(&c->max_ticks, ticks, memory_order_relaxed);
+    return !min;
 }
 
 /* After a timed call of a function: draws which one is timed next. */

@@ -113,10 +113,20 @@ static void clear(struct ct_api_count *c)
     c->sums = (struct ct_api_sums){0};
 }
 
+static void for_each_called(struct ct_thread *t, void (*act)(uint32_t id, struct ct_api_count *c))
+{
+    for (uint32_t i = 0; i < ct_countof(t->called); i++) {
+        uint64_t called = atomic_load_explicit(&t->called[i], memory_order_acquire);
+        for (; called; called &= called - 1) {
+            uint32_t id = i * 64 + (uint32_t)__builtin_ctzll(called);
+            act(id, &t->api[id]);
+        }
+    }
+}
+
 void ct_api_stats_sum_up(struct ct_thread *t)
 {
-    for (uint32_t id = 0; id < CT_API_COUNT; id++)
-        sum_up(id, &t->api[id]);
+    for_each_called(t, sum_up);
 }
 
 void ct_api_stats_sum_up_awake(void)
@@ -125,15 +135,17 @@ void ct_api_stats_sum_up_awake(void)
         ct_api_stats_sum_up(t);
 }
 
-/* Counters of functions that were never called are not written: their pages take no memory. */
+static void sum_up_and_clear(uint32_t id, struct ct_api_count *c)
+{
+    sum_up(id, c);
+    clear(c);
+}
+
 void ct_api_stats_retire(struct ct_thread *t)
 {
-    for (uint32_t id = 0; id < CT_API_COUNT; id++) {
-        struct ct_api_count *c = &t->api[id];
-        sum_up(id, c);
-        if (c->sums.calls || c->sums.errors)
-            clear(c);
-    }
+    for_each_called(t, sum_up_and_clear);
+    for (uint32_t i = 0; i < ct_countof(t->called); i++)
+        atomic_store_explicit(&t->called[i], 0, memory_order_relaxed);
 }
 
 uint64_t ct_api_stats_collected(void)

@@ -98,6 +98,8 @@ struct ct_thread {
     struct ct_passes *passes;
     struct ct_sampler *sampler;
     struct ct_api_count *api; /* for each function: CT_API_COUNT */
+    /* A bit for each function that was called: pages of other functions' counters are not read. */
+    _Atomic uint64_t called[(CT_API_COUNT + 63) / 64];
 
     struct ct_ring op_ring;
     struct ct_ring sample_ring;

@@ -96,7 +96,8 @@ START_TEST(totals_are_true)
     printf("# %s threads, %s: %.4f of %.3f ms, a row off by %.4f, %" PRIu64 " of %" PRIu64
            " bounds\n",
            count, kind, t.ours_ns / t.truth_ns, t.truth_ns / 1e6, t.worst, t.marked, t.operations);
-    ck_assert_msg(stage_is_slow() || t.ours_ns <= t.busy_ns, "%.0f ns of %.0f", t.ours_ns, t.busy_ns);
+    ck_assert_msg(stage_is_slow() || t.ours_ns <= t.busy_ns, "%.0f ns of %.0f", t.ours_ns,
+                  t.busy_ns);
     ck_assert_msg(stage_is_slow() || is_good(&t), "%s threads, %s: %.4f, a row off by %.4f", count,
                   kind, t.ours_ns / t.truth_ns, t.worst);
 }
