@@ -47,7 +47,10 @@ static void end(void *state)
     atomic_store_explicit(&t->state, CT_THREAD_ENDED, memory_order_release);
 }
 
-/* Without the key, states would never be used again, and their number would have no bound. */
+/*
+ * Without the key, states would never be used again, and their number would have no bound. Before
+ * it is made, its number is that of somebody else's key.
+ */
 bool ct_threads_init(void)
 {
     if (!atomic_load(&end_key_made))
@@ -109,7 +112,7 @@ CT_COLD struct ct_thread *ct_thread_make(void)
     struct ct_thread *t = reuse();
     if (!t)
         t = add();
-    if (t && pthread_setspecific(end_key, t)) {
+    if (t && (!atomic_load(&end_key_made) || pthread_setspecific(end_key, t))) {
         atomic_store_explicit(&t->state, CT_THREAD_FREE, memory_order_release);
         t = NULL;
     }

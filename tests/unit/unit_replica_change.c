@@ -229,6 +229,7 @@ static CUresult fake_current(CUcontext *out)
     return CUDA_SUCCESS;
 }
 
+/* Without ct_threads_init() the thread has no state: it makes no replica, at once or in rounds. */
 static void set_up(void)
 {
     ct_config.events = 64;
