@@ -40,8 +40,14 @@ struct timing {
 
 struct sim_settings sim_settings;
 
-static struct rule rules[RULES];
-static unsigned rule_count;
+/* Calls go through one that is whole, without a lock; a new one takes its place. */
+struct rules {
+    struct rule rule[RULES];
+    unsigned count;
+    struct rules *before;
+};
+
+static struct rules *_Atomic rules;
 static struct timing timings[KERNELS];
 static unsigned timing_count;
 static atomic_int sticky_code;
@@ -87,13 +93,13 @@ static char *read_caller(struct rule *r, char *name)
 }
 
 /* [caller/]function:n[-m][:code[:sticky]], or function:us[:n[-m]] */
-static void add_rule(enum action action, char *item)
+static void add_rule(struct rules *to, enum action action, char *item)
 {
     struct rule r = {.action = action};
     char *save = NULL, *name = read_caller(&r, strtok_r(item, ":", &save));
     char *n = strtok_r(NULL, ":", &save), *code = strtok_r(NULL, ":", &save);
     char *sticky = strtok_r(NULL, ":", &save);
-    if (!name || !n || rule_count == RULES || !find_id(name, &r.id)) {
+    if (!name || !n || to->count == RULES || !find_id(name, &r.id)) {
         complain("not understood", item);
         return;
     }
@@ -102,12 +108,13 @@ static void add_rule(enum action action, char *item)
     r.us = takes_time ? atol(n) : 0;
     r.code = action == FAIL && code ? atoi(code) : CUDA_ERROR_UNKNOWN;
     r.sticky = sticky && !strcmp(sticky, "sticky");
-    rules[rule_count] = r;
-    rule_count++;
+    to->rule[to->count++] = r;
 }
 
-static void add_timing(char *item)
+static void add_timing(struct rules *unused, enum action action, char *item)
 {
+    (void)unused;
+    (void)action;
     char *equals = strrchr(item, '=');
     if (!equals || equals - item >= NAME || timing_count == KERNELS) {
         complain("not understood", item);
@@ -118,14 +125,12 @@ static void add_timing(char *item)
     timings[timing_count++].ns = atoll(equals + 1);
 }
 
-static void each_item(const char *list, void (*add)(enum action, char *), enum action action)
+static void each_item(const char *list, void (*add)(struct rules *, enum action, char *),
+                      struct rules *to, enum action action)
 {
     char *copy = strdup(list ? list : ""), *save = NULL;
     for (char *i = strtok_r(copy, ",", &save); i; i = strtok_r(NULL, ",", &save))
-        if (add)
-            add(action, i);
-        else
-            add_timing(i);
+        add(to, action, i);
     free(copy);
 }
 
@@ -147,15 +152,25 @@ static const char *path(const char *variable)
     return whole;
 }
 
+/* A thread may still be at the one before: it is kept. */
 static void read_rules(void)
 {
-    rule_count = timing_count = 0;
-    sticky_code = 0;
-    each_item(getenv("CUDASIM_FAIL"), add_rule, FAIL);
-    each_item(getenv("CUDASIM_SLOW"), add_rule, SLOW);
-    each_item(getenv("CUDASIM_LATE"), add_rule, LATE);
-    each_item(getenv("CUDASIM_HANG"), add_rule, HANG);
-    each_item(getenv("CUDASIM_KERNELS"), NULL, FAIL);
+    struct rules *now = calloc(1, sizeof(*now));
+    if (!now)
+        abort();
+    each_item(getenv("CUDASIM_FAIL"), add_rule, now, FAIL);
+    each_item(getenv("CUDASIM_SLOW"), add_rule, now, SLOW);
+    each_item(getenv("CUDASIM_LATE"), add_rule, now, LATE);
+    each_item(getenv("CUDASIM_HANG"), add_rule, now, HANG);
+    now->before = atomic_load(&rules);
+    atomic_store(&rules, now);
+    atomic_store(&sticky_code, 0);
+}
+
+static bool is_of_rules(const char *variable)
+{
+    return !strcmp(variable, "CUDASIM_FAIL") || !strcmp(variable, "CUDASIM_SLOW") ||
+           !strcmp(variable, "CUDASIM_LATE") || !strcmp(variable, "CUDASIM_HANG");
 }
 
 static void read_settings(void)
@@ -183,7 +198,8 @@ static void read_settings(void)
     };
     if (sim_settings.devices < 0 || sim_settings.devices > SIM_DEVICES)
         sim_settings.devices = 1;
-    read_rules();
+    timing_count = 0;
+    each_item(getenv("CUDASIM_KERNELS"), add_timing, NULL, FAIL);
     if (log_file >= 0)
         close(log_file);
     log_file = -1;
@@ -194,8 +210,10 @@ static void read_settings(void)
 __attribute__((constructor)) static void start(void)
 {
     read_settings();
+    read_rules();
 }
 
+/* Rules change while other threads call; other settings, while none does. */
 void cudasim_set(const char *variable, const char *value)
 {
     sim_lock();
@@ -203,7 +221,9 @@ void cudasim_set(const char *variable, const char *value)
         setenv(variable, value, 1);
     else
         unsetenv(variable);
-    read_settings();
+    if (!is_of_rules(variable))
+        read_settings();
+    read_rules();
     sim_unlock();
 }
 
@@ -253,8 +273,9 @@ bool sim_control_intercept(uint32_t id, const char *name, CUresult *result)
         *result = (CUresult)sticky;
         return true;
     }
-    for (unsigned i = 0; i < rule_count; i++)
-        if (applies(&rules[i], id) && act(&rules[i], result))
+    struct rules *now = atomic_load_explicit(&rules, memory_order_acquire);
+    for (unsigned i = 0; now && i < now->count; i++)
+        if (applies(&now->rule[i], id) && act(&now->rule[i], result))
             return true;
     return false;
 }
