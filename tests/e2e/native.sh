@@ -35,6 +35,7 @@ profiled() {
     (cd "$dir" && LD_LIBRARY_PATH=$libraries CUTRACE_STACKS=$1 CUTRACE_OUTPUT=$dir/on.bin \
         LD_PRELOAD=${RUNTIME:+$RUNTIME:}libcutrace.so timeout 120 ./program truth "$dir" "$2" >said 2>&1) ||
         fail "the program ends with $?: $(head -3 "$dir/said")"
+    sed -i "/ASan doesn't fully support makecontext/d" "$dir/said" # false alarms are none here: it only warns of them
 }
 
 check() {

@@ -24,6 +24,12 @@
 
 #include <cuda.h>
 
+/* Modules, their functions and the context are left to the end of the process. */
+extern "C" const char *__asan_default_options()
+{
+    return "detect_leaks=0";
+}
+
 static void must(CUresult rc)
 {
     if (rc != CUDA_SUCCESS) {
@@ -53,7 +59,7 @@ static CUfunction function_of(const std::string &name)
 }
 
 /* In the calling thread's present state: which kernel is the one of these frames. */
-static CUfunction kernel_of(const std::string &frames, const char *kind)
+__attribute__((noinline)) static CUfunction kernel_of(const std::string &frames, const char *kind)
 {
     std::lock_guard<std::mutex> held(lock);
     auto found = stacks.find(kind + frames);
@@ -63,6 +69,14 @@ static CUfunction kernel_of(const std::string &frames, const char *kind)
     }
     found->second.launches++;
     return found->second.function;
+}
+
+/* Sanitizers put a function of their own between backtrace() and its caller. */
+static int frames_before_own(void **at)
+{
+    Dl_info own, info;
+    dladdr((void *)&frames_before_own, &own);
+    return dladdr(at[0], &info) && info.dli_fbase == own.dli_fbase ? 0 : 1;
 }
 
 static std::string spell(void *address, bool is_function)
@@ -83,7 +97,7 @@ __attribute__((noinline)) static std::string frames_from(int first)
     void *at[4096];
     int n = backtrace(at, 4096);
     std::string frames;
-    for (int i = first; i < n; i++)
+    for (int i = first + frames_before_own(at); i < n; i++)
         frames += spell(at[i], false);
     return frames;
 }
