@@ -20,8 +20,8 @@ ROWS = {"loops": [("empty", "us", "empty"), ("empty-on-to-off", "ratio", None),
                   ("20us", "us", "kernel_20000"), ("20us-on-to-off", "ratio", None),
                   ("8-streams", "us", "kernel_streams"), ("8-streams-on-to-off", "ratio", None),
                   ("launch-call", "ns", "launch_call")],
-        "torch-decode": [("torch-decode", "ms", ""), ("torch-decode-on-to-off", "ratio", None)],
-        "torch-train": [("torch-train", "ms", ""), ("torch-train-on-to-off", "ratio", None)]}
+        **{name: [(name, "ms", ""), (name + "-on-to-off", "ratio", None)]
+           for name in ("torch-decode", "torch-train", "torch-resnet", "torch-gpt2", "torch-generate")}}
 
 
 class Runs:
@@ -151,6 +151,13 @@ def targets(programs, costs, times):
             yield compared(row, cost("cutrace"), half, "each: less than half of nsys")
 
 
+def stack_targets(programs, costs):
+    for program in programs:
+        with_them, without = (costs.get((program + "-on-to-off", mode)) for mode in ("stacks", "cutrace"))
+        yield compared(program, with_them and without and with_them / without - 1, 0.01,
+                       "with stacks a step takes at most so much longer")
+
+
 def show(rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
@@ -170,6 +177,8 @@ def main():
     show(cells)
     print("\n== targets: cost is the ratio to plain less 1")
     for line in targets(programs, costs, times):
+        print(line)
+    for line in stack_targets(programs, costs) if "stacks" in modes else ():
         print(line)
 
 
