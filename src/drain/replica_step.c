@@ -211,10 +211,11 @@ static bool look_at_running(uint32_t i)
 /* Timed operations alone are known so far. */
 static bool matters(uint32_t i)
 {
-    const struct ct_row *row = ct_row(ct_replicas->replica[i].row);
-    uint64_t all_ns = 0;
     if (!ct_config.graph_nodes_auto)
         return true;
+    uint64_t all_ns = 0;
+    const struct ct_row *row =
+        ct_row(atomic_load_explicit(&ct_replicas->replica[i].row, memory_order_relaxed));
     for (uint32_t k = 0; k < ct_rows_count(); k++)
         all_ns += ct_row(k)->device == row->device ? ct_row(k)->time.total_ns : 0;
     return row->time.total_ns && row->time.total_ns >= all_ns / MATTERS_ONE_IN;

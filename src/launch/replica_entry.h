@@ -65,7 +65,7 @@ struct ct_replica {
     uint64_t updated;     /* launches when it was last updated */
     uint64_t round_at;    /* ticks: when it may be made anew in an update */
     bool stale;           /* the executable graph has been updated, and the replica was not */
-    uint32_t row;         /* the graph's */
+    _Atomic uint32_t row; /* the graph's; the drain thread looks at it at any time */
     uint64_t launched_in; /* the stream that the replica was launched in last, while it runs */
     bool was_off;         /* some node was off, ever */
     bool steady; /* by the replica's launch few others had moved: they take what the graph takes */

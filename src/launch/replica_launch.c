@@ -85,7 +85,7 @@ bool ct_replica_launch(struct ct_bracket *b, const struct ct_work *w)
         return false;
     if (b->state != CT_BRACKET_OFF && !ct_replica_may_run(i)) {
         const struct ct_stream *s = stream_of(b);
-        ct_replicas->replica[i].row = b->row;
+        atomic_store_explicit(&ct_replicas->replica[i].row, b->row, memory_order_relaxed);
         ct_replicas->replica[i].launched_in = s ? s->id : 0;
     }
     bool made = b->state == CT_BRACKET_LOST && b->loss == CT_LOSS_INSIDE;
