@@ -9,8 +9,8 @@
 
 #include "preload/lookup.h"
 #include "preload/real_dlsym.h"
-#include "system/copies.h"
 #include "system/elf.h"
+#include "system/library_copies.h"
 
 __attribute__((visibility("hidden"))) ct_dlsym_fn ct_real_dlsym;
 __attribute__((visibility("hidden"))) ct_dlvsym_fn ct_real_dlvsym;

@@ -13,7 +13,7 @@
 #include "state/capture.h"
 #include "state/note.h"
 #include "state/stream.h"
-#include "system/copies.h"
+#include "system/library_copies.h"
 #include "system/mem.h"
 #include "system/spin.h"
 

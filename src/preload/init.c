@@ -60,8 +60,8 @@
 #include "state/thread.h"
 #include "system/cancel.h"
 #include "system/clock.h"
-#include "system/copies.h"
 #include "system/elf.h"
+#include "system/library_copies.h"
 #include "system/log.h"
 #include "system/proc.h"
 #include "system/schedule.h"
@@ -176,7 +176,8 @@ static bool handle_forks(void)
 {
     static atomic_bool handled;
     if (!atomic_load(&handled))
-        atomic_store(&handled, pthread_atfork(ct_sensor_thread_before_fork, NULL, forget_parent) == 0);
+        atomic_store(&handled,
+                     pthread_atfork(ct_sensor_thread_before_fork, NULL, forget_parent) == 0);
     return atomic_load(&handled);
 }
 

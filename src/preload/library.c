@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "preload/real_dlsym.h"
-#include "system/copies.h"
+#include "system/library_copies.h"
 
 #define NONE UINT32_MAX
 

@@ -8,7 +8,7 @@
 #include "preload/nccl.h"
 #include "preload/real_dlsym.h"
 #include "preload/runtime.h"
-#include "system/copies.h"
+#include "system/library_copies.h"
 
 static struct ct_answer give(void *address)
 {

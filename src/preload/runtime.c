@@ -4,7 +4,7 @@
 #include "cutrace/format.h"
 #include "preload/library.h"
 #include "state/note.h"
-#include "system/copies.h"
+#include "system/library_copies.h"
 
 static bool is_runtime(const struct ct_object *o)
 {

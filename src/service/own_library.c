@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "system/copies.h"
 #include "system/elf.h"
+#include "system/library_copies.h"
 #include "system/proc.h"
 
 #define EARLY 101 /* the other constructors ask for the path */

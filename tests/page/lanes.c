@@ -6,7 +6,7 @@
 
 #include "case_main.h"
 #include "format/varint.h"
-#include "page/timeline.h"
+#include "page/page_timeline.h"
 
 #define MOST_FILES 16
 #define RECORDS 21360 /* of make_page_trace, in lanes of three streams and a thread */

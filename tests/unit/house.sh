@@ -35,6 +35,10 @@ for room in src/*/ tools/*/ tools/report/*/; do
     figure "$room: modules in a circle of includes" "$(largest_circle "$room")" 2
 done
 
+# A .c and a .h of one room are one module; each program has its main.c.
+figure "modules of one name in two rooms" "$(find src tools -name '*.[ch]' ! -name main.c | sed -E 's|\.[ch]$||' |
+    sort -u | sed 's|.*/||' | sort | uniq -d | wc -l)" 0
+
 figure "includes that climb" "$(srcdir=. sh tests/unit/layers.sh | wc -l)" 0
 
 mapfile -t sources < <(find src include tools -name '*.[ch]')

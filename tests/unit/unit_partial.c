@@ -15,7 +15,7 @@
 #include "case_main.h"
 #include "report/files/atomic_replace.h"
 #include "report/files/tmpfile.h"
-#include "report/options.h"
+#include "report/report_options.h"
 #include "report/reports.h"
 #include "system/parent.h"
 

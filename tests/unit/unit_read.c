@@ -13,7 +13,7 @@
 #include "case_main.h"
 #include "format/crc32.h"
 #include "format/read.h"
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/profile/merge.h"
 #include "report/reports/summary.h"
 

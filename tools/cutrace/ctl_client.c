@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "ctl/stuck.h"
-#include "help.h"
+#include "ctl/ctl_stuck.h"
+#include "launcher_help.h"
+#include "launcher_options.h"
 #include "link.h"
 #include "messages.h"
-#include "options.h"
 #include "report/guess.h"
 #include "top.h"
 

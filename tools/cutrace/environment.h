@@ -4,7 +4,7 @@
 #ifndef ENVIRONMENT_H
 #define ENVIRONMENT_H
 
-#include "options.h"
+#include "launcher_options.h"
 
 /* Where profiles are to go, as the pattern that processes are given; NULL before it is made. */
 const char *environment_output(void);

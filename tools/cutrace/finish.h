@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "options.h"
+#include "launcher_options.h"
 
 void finish(const struct options *o, const char *report, pid_t pid);
 

@@ -3,7 +3,7 @@
 #ifndef PREVIOUS_RUN_H
 #define PREVIOUS_RUN_H
 
-#include "options.h"
+#include "launcher_options.h"
 
 /* Before the program starts. */
 void previous_run_keep(const struct options *o);

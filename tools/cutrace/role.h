@@ -7,7 +7,7 @@
 #define ROLE_H
 
 #include "base/rank.h"
-#include "options.h"
+#include "launcher_options.h"
 
 void role_find(const struct options *o);
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "launcher_options.h"
 #include "link.h"
-#include "options.h"
 #include "report/profile/key_table.h"
 
 /* An operation, or a line of Python: times and calls are then with all that it called. */

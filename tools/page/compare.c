@@ -6,8 +6,8 @@
 #include "page/facts.h"
 #include "page/histogram.h"
 #include "page/json.h"
-#include "page/modules.h"
-#include "page/stacks.h"
+#include "page/page_modules.h"
+#include "page/page_stacks.h"
 #include "report/profile/view.h"
 
 /* NAN, "cannot be told", is left out. */

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 #define CT_LANE_COLUMNS 7
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 /*
  * A rule is for kernels whose function matches `select`: the name without return type, template

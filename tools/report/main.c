@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "format/trace_read.h"
+#include "report/ending_process.h"
 #include "report/file_error.h"
 #include "report/files/output.h"
-#include "report/host.h"
 #include "report/parse_options.h"
 #include "report/profile/files.h"
 #include "report/reports.h"

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 /*
  * Appends "gemm 128x256 bf16 tn" for a kernel's name, or the part of it that says so: the kind,

@@ -3,7 +3,7 @@
 #ifndef CT_REPORT_EDG_H
 #define CT_REPORT_EDG_H
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 /*
  * Appends a name as the GNU demangler spells it, respelled the way of EDG's, which is nvprof's:

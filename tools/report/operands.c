@@ -8,7 +8,7 @@
 
 #include "report/file_error.h"
 #include "report/guess.h"
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/options_table.h"
 #include "report/reports.h"
 

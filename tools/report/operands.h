@@ -3,7 +3,7 @@
 #ifndef CT_REPORT_OPERANDS_H
 #define CT_REPORT_OPERANDS_H
 
-#include "report/options.h"
+#include "report/report_options.h"
 
 /*
  * Sets o->report, and o->files to the files to be read: summary.bin if none is named and the report

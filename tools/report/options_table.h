@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/options.h"
+#include "report/report_options.h"
 
 enum ct_option_id {
 #define CT_OPTION_ROW(id, ...) CT_OPTION_##id,

@@ -3,7 +3,7 @@
 #ifndef CT_REPORT_PARSE_OPTIONS_H
 #define CT_REPORT_PARSE_OPTIONS_H
 
-#include "report/options.h"
+#include "report/report_options.h"
 
 /* The operands of argv are moved to its end. */
 enum ct_options_result ct_options_parse(struct ct_options *o, int argc, char **argv);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 #define CT_LIVE_PROCESSES 16 /* are named, the others counted */
 

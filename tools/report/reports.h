@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "report/names.h"
-#include "report/options.h"
 #include "report/profile/merge.h"
 #include "report/profile/view.h"
+#include "report/report_options.h"
 #include "report/sinks/relation.h"
 
 struct ct_input {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/host_memory.h"
 #include "report/kernel_group.h"
 #include "report/matrix_name.h"
-#include "report/memory.h"
 #include "report/profile/key_table.h"
 #include "report/terminal.h"
 

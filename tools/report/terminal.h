@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "report/memory.h"
-#include "report/options.h"
+#include "report/host_memory.h"
+#include "report/report_options.h"
 
 #define CT_TERMINAL_BOLD "\033[1m"
 #define CT_TERMINAL_NAME "\033[36m"

@@ -2,7 +2,7 @@
 /* Report "device": clocks, power, memory and load of each GPU, and reasons that held its clock. */
 #include <stdlib.h>
 
-#include "report/device/sensors.h"
+#include "report/device/sensor_sums.h"
 #include "report/reports.h"
 #include "report/sinks/per.h"
 #include "report/units.h"

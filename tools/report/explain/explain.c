@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "report/explain/page.h"
+#include "report/explain/explain_page.h"
 #include "report/profile/files.h"
 #include "report/reports.h"
 #include "report/reports/diff.h"

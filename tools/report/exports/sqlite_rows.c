@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/exports/sqlite_rows.h"
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 static bool prepare(sqlite3_stmt **statement, sqlite3 *db, const char *insert, const char *values,
                     int rows)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 static const int ending[] = {SIGHUP, SIGINT, SIGTERM};
 static struct sigaction before[ct_countof(ending)];

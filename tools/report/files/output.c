@@ -12,7 +12,7 @@
 #include "report/file_error.h"
 #include "report/files/pager.h"
 #include "report/files/writer_thread.h"
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/terminal.h"
 #include "system/parent.h"
 

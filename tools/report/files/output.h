@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/options.h"
+#include "report/report_options.h"
 
 struct ct_output {
     FILE *f;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 struct ct_key_table_entry {
     uint64_t hash;

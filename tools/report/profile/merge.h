@@ -13,14 +13,14 @@
 #include "base/base.h"
 #include "cutrace/format.h"
 #include "format/read.h"
-#include "report/device/sensors.h"
-#include "report/profile/activity.h"
+#include "report/device/sensor_sums.h"
 #include "report/profile/allocations.h"
+#include "report/profile/busy_time.h"
 #include "report/profile/collectives.h"
 #include "report/profile/key_table.h"
 #include "report/profile/managed_memory.h"
 #include "report/profile/ranges.h"
-#include "report/profile/stacks.h"
+#include "report/profile/stack_sums.h"
 
 #define CT_MERGE_NONE UINT32_MAX
 #define CT_MERGE_UNKNOWN                                                                           \

@@ -8,7 +8,7 @@
 
 #include "cutrace/format.h"
 #include "format/read.h"
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/profile/key_table.h"
 
 struct ct_merged;

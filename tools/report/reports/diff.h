@@ -3,8 +3,8 @@
 #ifndef CT_REPORT_DIFF_H
 #define CT_REPORT_DIFF_H
 
-#include "report/options.h"
 #include "report/profile/pairs.h"
+#include "report/report_options.h"
 
 #define CT_DIFF_OVER_LIMIT 3 /* exit status */
 

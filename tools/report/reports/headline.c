@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/reports/headline.h"
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/reports/advice.h"
 #include "report/units.h"
 

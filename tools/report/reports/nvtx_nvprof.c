@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "report/names.h"
-#include "report/reports/nvtx.h"
+#include "report/reports/nvtx_report.h"
 #include "report/sinks/csv_text.h"
 #include "report/sinks/nvprof.h"
 #include "report/sinks/stage.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/names.h"
-#include "report/reports/nvtx.h"
+#include "report/reports/nvtx_report.h"
 #include "report/sinks/stage.h"
 
 enum { SHARE, INSIDE, OWN, HOST, AVG, INSTANCES, DOMAIN, NAME, COLUMNS };

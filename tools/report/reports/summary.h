@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "report/options.h"
 #include "report/profile/merge.h"
+#include "report/report_options.h"
 
 /* The exit status. */
 int ct_report_print(FILE *out, const struct ct_merged *m, const struct ct_options *o);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/names.h"
-#include "report/reports/unified.h"
+#include "report/reports/unified_report.h"
 #include "report/sinks/csv_text.h"
 #include "report/sinks/per.h"
 #include "report/units.h"

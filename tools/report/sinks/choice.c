@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 struct choice {
     struct ct_sink sink;

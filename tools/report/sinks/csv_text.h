@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 /* A name as a cell in quotes; and without the quotes around it. */
 void ct_csv_name(struct ct_string *out, const char *name);

@@ -3,7 +3,7 @@
 #ifndef CT_REPORT_DATA_H
 #define CT_REPORT_DATA_H
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/sinks/relation.h"
 
 /* A known cell that is no text: integers whole, others with the column's decimals, no unit. */

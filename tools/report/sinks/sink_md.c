@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/reports.h"
 #include "report/sinks/spelling.h"
 

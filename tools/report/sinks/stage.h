@@ -3,7 +3,7 @@
 #ifndef CT_REPORT_STAGE_H
 #define CT_REPORT_STAGE_H
 
-#include "report/options.h"
+#include "report/report_options.h"
 #include "report/sinks/relation.h"
 
 /*

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "report/memory.h"
-#include "report/options.h"
+#include "report/host_memory.h"
 #include "report/profile/merge.h"
+#include "report/report_options.h"
 
 /* Operations launched from a frame itself, or as well from what it called. */
 struct ct_launched {

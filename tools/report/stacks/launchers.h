@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/profile/view.h"
 #include "report/reports.h"
 

@@ -3,7 +3,7 @@
 #ifndef CT_REPORT_WIRE_H
 #define CT_REPORT_WIRE_H
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 /* Adds a number alone, as it stands in a packed list. */
 void ct_wire_varint(struct ct_string *to, uint64_t value);

@@ -11,7 +11,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 #define FUNCTIONS(X)                                                                               \
     X(dwarf_attr)                                                                                  \

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 /* A function from its first address to one past its last; of two at one place the longer. */
 struct ct_elf_function {

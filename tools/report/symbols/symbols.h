@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 /*
  * Calls take() for each function at an address of an object, the innermost first: those that were

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 #define PAGE 1024                    /* numbers */
 #define MOST_PAGES ((size_t)1 << 24) /* correlations up to 2^34 */

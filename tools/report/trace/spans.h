@@ -7,7 +7,7 @@
 #ifndef CT_REPORT_SPANS_H
 #define CT_REPORT_SPANS_H
 
-#include "report/options.h"
+#include "report/report_options.h"
 #include "report/trace/open_ranges.h"
 
 struct ct_span {

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "format/trace_read.h"
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/trace/links.h"
 
 /* The meaning of a link, the number that a file has for a correlation; see links.h. */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/options.h"
+#include "report/report_options.h"
 #include "report/trace/event_names.h"
 #include "report/units.h"
 

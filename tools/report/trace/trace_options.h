@@ -3,7 +3,7 @@
 #ifndef CT_REPORT_TRACE_OPTIONS_H
 #define CT_REPORT_TRACE_OPTIONS_H
 
-#include "report/options.h"
+#include "report/report_options.h"
 #include "report/trace/timeline.h"
 
 /* Records that nvprof's traces have: operations, calls or both. */

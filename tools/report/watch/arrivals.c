@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "report/memory.h"
-#include "report/reports/nccl.h"
+#include "report/host_memory.h"
+#include "report/reports/nccl_report.h"
 
 static bool is_in(const struct ct_arrival *x, const struct ct_arrival *y)
 {

@@ -9,7 +9,7 @@
 #include "report/file_error.h"
 #include "report/names.h"
 #include "report/reports.h"
-#include "report/reports/nccl.h"
+#include "report/reports/nccl_report.h"
 #include "report/units.h"
 #include "report/watch/arrivals.h"
 

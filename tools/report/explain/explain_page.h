@@ -6,7 +6,7 @@
 #ifndef CT_REPORT_EXPLAIN_PAGE_H
 #define CT_REPORT_EXPLAIN_PAGE_H
 
-#include "report/memory.h"
+#include "report/host_memory.h"
 #include "report/sinks/relation.h"
 
 #define CT_PAGE_COLUMNS 10

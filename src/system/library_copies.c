@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "system/copies.h"
+#include "system/library_copies.h"
 
 #include <stdatomic.h>
 

@@ -19,8 +19,7 @@ static const struct ct_column stack_columns[S_COLUMNS] = {
     [S_FILE] = {"file", "File", CT_CELL_TEXT, CT_FOLD_NONE, CT_OPTIONAL(1)},
     [S_NAME] = {"name", "Function or operation", CT_CELL_NAME, CT_FOLD_NONE, 0},
 };
-static const struct ct_relation stacks = {"stacks", "GPU time by stack", stack_columns,
-                                          S_COLUMNS};
+static const struct ct_relation stacks = {"stacks", "GPU time by stack", stack_columns, S_COLUMNS};
 
 struct tree {
     const struct ct_input *in;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "page/lane.h"
-#include "report/options.h"
 #include "report/profile/merge.h"
+#include "report/report_options.h"
 
 /* Items in all lanes: a browser draws so many at ease, and they are worth their bytes. */
 #define CT_PAGE_MOST_ITEMS ((uint64_t)3 << 20)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/memory.h"
+#include "page/page_memory.h"
 
 #include "page/json.h"
-#include "report/reports/memory.h"
-#include "report/reports/unified.h"
+#include "report/reports/memory_report.h"
+#include "report/reports/unified_report.h"
 
 static void set_gpu(json_t *to, const struct ct_merged *m, uint32_t device)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nsys's reports of ranges, with its columns. */
-#include "report/reports/nvtx.h"
+#include "report/reports/nvtx_report.h"
 
 #include <stdlib.h>
 #include <string.h>

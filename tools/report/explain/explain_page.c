@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/explain/page.h"
+#include "report/explain/explain_page.h"
 
 #include "report/terminal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/ranks.h"
+#include "page/page_ranks.h"
 
 #include <stdlib.h>
 

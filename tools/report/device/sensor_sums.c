@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/device/sensors.h"
+#include "report/device/sensor_sums.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/timeline.h"
+#include "page/page_timeline.h"
 
 #include <stdlib.h>
 #include <zlib.h>

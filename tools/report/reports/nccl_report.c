@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "nccl": NCCL's operations, and their bandwidth. */
-#include "report/reports/nccl.h"
+#include "report/reports/nccl_report.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/sensors.h"
+#include "page/page_sensors.h"
 
 #include "page/json.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "nsys.h"
+#include "nsys_options.h"
 
 #include <getopt.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports "unified" and nsys's "um_total_sum": managed memory that moved, and page faults. */
-#include "report/reports/unified.h"
+#include "report/reports/unified_report.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/memory.h"
+#include "report/host_memory.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

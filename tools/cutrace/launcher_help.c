@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "help.h"
+#include "launcher_help.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "options.h"
+#include "launcher_options.h"
 
 #define COLUMN 30
 #define WIDTH 79

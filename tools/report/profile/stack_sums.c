@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/profile/stacks.h"
+#include "report/profile/stack_sums.h"
 
 #include <stdlib.h>
 #include <string.h>

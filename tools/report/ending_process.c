@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/host.h"
+#include "report/ending_process.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/profile/activity.h"
+#include "report/profile/busy_time.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Report "memory": allocations, how many were freed, and the blocks still allocated at exit. */
-#include "report/reports/memory.h"
+#include "report/reports/memory_report.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "options.h"
+#include "launcher_options.h"
 
 #include <getopt.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "help.h"
+#include "launcher_help.h"
 #include "messages.h"
 #include "options/setting.h"
 #include "report/guess.h"

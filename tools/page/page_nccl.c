@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/nccl.h"
+#include "page/page_nccl.h"
 
 #include "page/json.h"
-#include "report/reports/nccl.h"
+#include "report/reports/nccl_report.h"
 
 /* Sums of the calls that have a time. */
 static void set_times(json_t *to, const struct ct_file_collective *f)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/stuck.h"
+#include "ctl/ctl_stuck.h"
 
 #include <ctype.h>
 #include <dirent.h>

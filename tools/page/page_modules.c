@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/modules.h"
+#include "page/page_modules.h"
 
 #include <stdlib.h>
 

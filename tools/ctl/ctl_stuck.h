@@ -3,8 +3,8 @@
 #ifndef STUCK_H
 #define STUCK_H
 
+#include "cutrace/launcher_options.h"
 #include "cutrace/link.h"
-#include "cutrace/options.h"
 
 /* Shows one process. Returns the exit status. */
 int stuck(const struct link *l, const struct options *o);

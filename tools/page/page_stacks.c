@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "page/stacks.h"
+#include "page/page_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
