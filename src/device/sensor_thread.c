@@ -206,9 +206,10 @@ uint32_t ct_sensor_threads(void)
 /* NVML may start a program, such as one that loads the kernel's module. */
 void ct_sensor_thread_before_fork(void)
 {
+    if (is_sensor_thread || !atomic_load(&loading))
+        return; /* another thread may just be starting the clock */
     uint64_t now_ns = ct_clock_monotonic_ns(), end_ns = now_ns + FORK_WAIT_NS;
-    while (!is_sensor_thread && atomic_load(&loading) &&
-           (now_ns = ct_clock_monotonic_ns()) < end_ns)
+    while (atomic_load(&loading) && (now_ns = ct_clock_monotonic_ns()) < end_ns)
         ct_futex_wait(&loading, 1, ct_min(end_ns - now_ns, NAP_NS));
 }
 
