@@ -238,7 +238,8 @@ static void wait_for(const struct stage_scene *scene, struct stage_run *r)
 {
     uint64_t begin_ns = now_ns(), kill_ns = (uint64_t)scene->kill_after_ms * 1000000u;
     uint64_t count_ns = begin_ns;
-    uint64_t limit_ns = (uint64_t)(scene->timeout_s ? scene->timeout_s : 30) * 1000000000u;
+    uint64_t limit_s = (scene->timeout_s ? scene->timeout_s : 30) * (stage_is_slow() ? 3 : 1);
+    uint64_t limit_ns = limit_s * 1000000000u;
     while (waitpid(r->pid, &r->status, WNOHANG) != r->pid) {
         uint64_t passed_ns = now_ns() - begin_ns;
         if (scene->kill_when && !atomic_load(scene->kill_when))

@@ -29,7 +29,7 @@ struct stage_scene {
     const char *argv[STAGE_ARGS];      /* without the program's name */
     const char *env[STAGE_ENV];        /* NAME=value, over the standard ones */
     bool bare;                         /* without cutrace */
-    unsigned timeout_s;                /* 0: 30; the program is killed then, and the test fails */
+    unsigned timeout_s;                /* 0: 30; thrice that where it is slow, then it is killed */
     unsigned kill_after_ms;            /* SIGKILL after that time; 0: never */
     const _Atomic uint64_t *kill_when; /* the time is from when this is not 0; NULL: the start */
 };
