@@ -58,20 +58,8 @@ static void tear_down(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* Freed memory that AddressSanitizer keeps for a while would be measured as the program's. */
-static void keep_less(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-    const char *before = getenv("ASAN_OPTIONS");
-    char options[1000];
-    snprintf(options, sizeof(options), "%s:quarantine_size_mb=16", before ? before : "");
-    setenv("ASAN_OPTIONS", options, 1);
-#endif
-}
-
 static void become_report(const char *path)
 {
-    keep_less();
     int out = open("/dev/null", O_WRONLY);
     int err = open("err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
     alarm(LONGEST_S);
