@@ -3,53 +3,14 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hist.h"
-#include "build_file.h"
-#include "case_main.h"
+#include "merged_fixture.h"
 #include "report/names.h"
-#include "report/profile/merge.h"
 #include "report/profile/merged_hist.h"
 #include "report/profile/view.h"
-#include "report/reports/summary.h"
 
-static struct ct_merged merged;
 static const struct ct_view_options plain = {.demangle = true};
-
-static void set_up(void)
-{
-    memset(&merged, 0, sizeof(merged));
-    merged.details = true;
-}
-
-static void tear_down(void)
-{
-    ct_merge_free(&merged);
-}
-
-static void start(struct ct_build *b)
-{
-    ct_build_start(b);
-    ct_build_process(b, 10, "./app");
-    ct_build_device(b, 0, "GPU");
-}
-
-/* Adds what was built to the merged, by way of a file. */
-static void merge(struct ct_build *b)
-{
-    char path[CT_CASE_PATH];
-    struct ct_summary s = {0};
-    struct ct_read_error error;
-    ct_case_template(path);
-    close(mkstemp(path));
-    ck_assert(ct_build_save(b, path));
-    ck_assert_msg(!ct_summary_read(&s, path, &error), "%s", error.text);
-    ct_merge_add(&merged, &s);
-    ct_summary_free(&s);
-    ct_build_free(b);
-    unlink(path);
-}
 
 static void add_row(struct ct_build *b, struct ct_file_row row)
 {
@@ -59,24 +20,6 @@ static void add_row(struct ct_build *b, struct ct_file_row row)
 static struct ct_file_row kernel(struct ct_build *b, uint32_t device, const char *name)
 {
     return ct_build_row(CT_ROW_KERNEL, 0, device, ct_build_text(b, name));
-}
-
-/* What the report prints; freed by the caller. */
-static char *print(struct ct_options o)
-{
-    char *text = NULL;
-    size_t len;
-    FILE *out = open_memstream(&text, &len);
-    ct_report_print(out, &merged, &o);
-    fclose(out);
-    return text;
-}
-
-static void expect_line(struct ct_options o, const char *line)
-{
-    char *text = print(o);
-    ck_assert_msg(strstr(text, line) != NULL, "'%s' is not in\n%s", line, text);
-    free(text);
 }
 
 START_TEST(files_add_up)
