@@ -3,8 +3,8 @@
  * Other copies of this library in the process, from another path or of another version. The copy
  * that comes first in the search order does the work; each other one passes calls through.
  */
-#ifndef CT_COPIES_H
-#define CT_COPIES_H
+#ifndef CT_LIBRARY_COPIES_H
+#define CT_LIBRARY_COPIES_H
 
 #include "base/base.h"
 #include "system/elf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HELP_H
-#define HELP_H
+#ifndef LAUNCHER_HELP_H
+#define LAUNCHER_HELP_H
 
 /* The answer to --help, on standard output. */
 void help_print(void);

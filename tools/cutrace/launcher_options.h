@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher's command line, after the table of options/options.def. */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#ifndef LAUNCHER_OPTIONS_H
+#define LAUNCHER_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

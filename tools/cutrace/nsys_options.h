@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* nsys's command lines, for who types them and for scripts: profile, stats and export. */
-#ifndef NSYS_H
-#define NSYS_H
+#ifndef NSYS_OPTIONS_H
+#define NSYS_OPTIONS_H
 
 #include <stdbool.h>
 

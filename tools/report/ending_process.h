@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The process whose table is printed when it ends. */
-#ifndef CT_REPORT_HOST_H
-#define CT_REPORT_HOST_H
+#ifndef CT_REPORT_ENDING_PROCESS_H
+#define CT_REPORT_ENDING_PROCESS_H
 
 /*
  * Ends this process when the one that waits for it has ended, or waits too long (cutrace/host.h).

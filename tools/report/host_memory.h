@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory and text of the report tool. Without memory there is no report: the tool ends. */
-#ifndef CT_REPORT_MEMORY_H
-#define CT_REPORT_MEMORY_H
+#ifndef CT_REPORT_HOST_MEMORY_H
+#define CT_REPORT_HOST_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When devices were busy, and copies by kinds of memory: the sections of summaries, added up. */
-#ifndef CT_REPORT_ACTIVITY_H
-#define CT_REPORT_ACTIVITY_H
+#ifndef CT_REPORT_BUSY_TIME_H
+#define CT_REPORT_BUSY_TIME_H
 
 #include "cutrace/format.h"
 #include "format/read.h"

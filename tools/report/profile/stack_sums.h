@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where operations were launched from: summaries added up. */
-#ifndef CT_REPORT_STACKS_H
-#define CT_REPORT_STACKS_H
+#ifndef CT_REPORT_STACK_SUMS_H
+#define CT_REPORT_STACK_SUMS_H
 
 #include "cutrace/format.h"
 #include "format/read.h"

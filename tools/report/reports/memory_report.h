@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of the kinds of allocations. */
-#ifndef CT_REPORT_MEMORY_NAMES_H
-#define CT_REPORT_MEMORY_NAMES_H
+#ifndef CT_REPORT_MEMORY_REPORT_H
+#define CT_REPORT_MEMORY_REPORT_H
 
 #include "report/reports.h"
 

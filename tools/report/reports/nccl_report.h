@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NCCL's operations: their names and bandwidth. */
-#ifndef CT_REPORT_NCCL_H
-#define CT_REPORT_NCCL_H
+#ifndef CT_REPORT_NCCL_REPORT_H
+#define CT_REPORT_NCCL_REPORT_H
 
 #include "report/reports.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations and calls in the program's ranges, for all reports that print them. */
-#ifndef CT_REPORT_NVTX_H
-#define CT_REPORT_NVTX_H
+#ifndef CT_REPORT_NVTX_REPORT_H
+#define CT_REPORT_NVTX_REPORT_H
 
 #include "report/profile/ranges.h"
 #include "report/reports.h"

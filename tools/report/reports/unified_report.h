@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Managed memory: names of its kinds, and the tables that nvprof prints below its summary. */
-#ifndef CT_REPORT_UNIFIED_H
-#define CT_REPORT_UNIFIED_H
+#ifndef CT_REPORT_UNIFIED_REPORT_H
+#define CT_REPORT_UNIFIED_REPORT_H
 
 #include <stdio.h>
 
