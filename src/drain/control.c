@@ -194,9 +194,9 @@ static double wanting_more(double part)
 }
 
 /*
- * Returns the ns a second that clusters may cost. With a target they time all operations alike, a part that no more need be
- * in than pays: an operation in a cluster costs less than one by itself, but takes others along. A
- * tenth of all is spent in any case, as are rare lengths not seen yet.
+ * Returns the ns a second that clusters may cost. With a target they time all operations alike, a
+ * part that no more need be in than pays: an operation in a cluster costs less than one by itself,
+ * but takes others along. A tenth of all is spent in any case, as are rare lengths not seen yet.
  */
 static double for_clusters_ns(double spend_ns, double rate, const struct ct_costs *costs)
 {

@@ -15,7 +15,7 @@ export CUTRACE_PRINT=off CUTRACE_LOG=1 LC_ALL=C.UTF-8 DEBUGINFOD_URLS= LIBRARY_P
 libraries=$top/.libs:$top/tests/sim/lib
 sanitized=${BUILD_SANITIZERS:+-fsanitize=$BUILD_SANITIZERS}
 
-# What the last report said, but for its notes on the profile.
+# Lines of the last report, but for its notes on the profile.
 said() { grep -v 'GPU time was launched\|in a CUDA graph\|Time in graphs' "$dir/said"; }
 fail() { echo "FAIL: $*"; failed=1; }
 

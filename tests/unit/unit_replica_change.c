@@ -541,7 +541,7 @@ START_TEST(set_before_each_launch)
 }
 END_TEST
 
-/* What it has missed it never does: until there are parameters again, or for good. */
+/* A change that was missed is not made later: until there are parameters again, or for good. */
 START_TEST(set_no_more)
 {
     unsigned sets;

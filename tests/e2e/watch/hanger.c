@@ -4,7 +4,7 @@
  *
  *     hanger KIND SECONDS
  *
- * What it prints is the same with and without cutrace.
+ * It prints the same with and without cutrace.
  */
 #include <cuda.h>
 #include <dlfcn.h>

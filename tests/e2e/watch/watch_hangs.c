@@ -114,7 +114,7 @@ static pid_t start(const struct play *p, int number)
     return pid;
 }
 
-/* What the program and the library said. */
+/* All that the program and the library said. */
 static char *finish(pid_t pid, int number)
 {
     int status;
