@@ -33,17 +33,17 @@ static void add_lines(struct ct_merged *m, const struct ct_summary *s)
 {
     struct ct_merged_stacks *k = &m->stacks;
     struct chain c = {.m = m};
-    const struct ct_file_address *a = s->addresses, *end = a + s->addresses_count;
+    size_t next = 0; /* of the addresses, which are in the order of their lines */
     k->chain_first = ct_memory_grow(k->chain_first, &k->chain_first_size, s->lines_count + 1,
                                     sizeof(*k->chain_first));
     for (size_t i = 0; i < s->lines_count; i++) {
         const struct ct_file_line *l = &s->lines[i];
         k->chain_first[i] = c.end;
-        if (a < end && a->line == i) {
+        if (next < s->addresses_count && s->addresses[next].line == i) {
+            const struct ct_file_address *a = &s->addresses[next++];
             const struct ct_file_object *o = &s->objects[a->object];
             ct_symbols_find(ct_summary_text(s, o->path), ct_summary_text(s, o->build_id), a->offset,
                             add_line, &c);
-            a++;
         }
         if (c.end == k->chain_first[i])
             add_line(&c, ct_summary_text(s, l->function), ct_summary_text(s, l->file), l->line);
