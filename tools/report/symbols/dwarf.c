@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/symbols/dwarf.h"
 
+#include <stddef.h>
+
 #include "config.h"
 
 #if CT_WITH_LIBDW
