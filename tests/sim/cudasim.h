@@ -23,6 +23,8 @@ struct cudasim_truth {
 typedef int cudasim_truth_fn(const char *kind, const char *name, struct cudasim_truth *out);
 
 typedef uint64_t cudasim_count_fn(void);
+/* When all that is in a stream will have ended: CLOCK_MONOTONIC with CUDASIM_HOST_CLOCK. */
+typedef uint64_t cudasim_end_fn(void *stream);
 /* As if the environment variable had been set at start-up; NULL: unset. */
 typedef void cudasim_set_fn(const char *variable, const char *value);
 
@@ -32,6 +34,7 @@ typedef void cudasim_set_fn(const char *variable, const char *value);
  *   cudasim_count_fn  cudasim_open_handles    contexts, streams, events, modules, graphs alive
  *   cudasim_count_fn  cudasim_breaches        misuses seen (only CUDASIM_STRICT=0 survives one)
  *   cudasim_count_fn  cudasim_pending         operations submitted and not complete
+ *   cudasim_end_fn    cudasim_stream_end
  *   cudasim_count_fn  cudasim_faults          calls that were made to fail, hang or be slow
  *   cudasim_set_fn    cudasim_set
  */

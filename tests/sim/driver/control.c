@@ -186,6 +186,7 @@ static void read_settings(void)
         .latency_ns = 1000u * (uint64_t)number("CUDASIM_LATENCY_US", 0),
         .real_time = number("CUDASIM_REAL_TIME", 0) != 0,
         .event_ns = number("CUDASIM_EVENT_NS", SIM_EVENT_NS),
+        .link_rate = number("CUDASIM_LINK_RATE", SIM_LINK_RATE),
         .graph_event_ns = number("CUDASIM_GRAPH_EVENT_NS", 0),
         .host_ns = (uint64_t)number("CUDASIM_HOST_NS", 0),
         .host_clock = number("CUDASIM_HOST_CLOCK", 0) != 0,
@@ -196,6 +197,8 @@ static void read_settings(void)
         .spans_path = path("CUDASIM_SPANS"),
         .log_path = path("CUDASIM_LOG"),
     };
+    if (sim_settings.link_rate < 1)
+        sim_settings.link_rate = SIM_LINK_RATE;
     if (sim_settings.devices < 0 || sim_settings.devices > SIM_DEVICES)
         sim_settings.devices = 1;
     timing_count = 0;

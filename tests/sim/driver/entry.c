@@ -35,6 +35,7 @@ static atomic_bool initialised, shut_down, in_child;
 static atomic_ullong breaches;
 static pid_t initialised_in;
 
+cudasim_end_fn cudasim_stream_end;
 cudasim_count_fn cudasim_breaches, cudasim_events_alive, cudasim_open_handles, cudasim_pending;
 
 void sim_lock(void)
@@ -260,6 +261,14 @@ uint64_t cudasim_events_alive(void)
 uint64_t cudasim_open_handles(void)
 {
     return locked(handles);
+}
+
+uint64_t cudasim_stream_end(void *stream)
+{
+    sim_lock();
+    uint64_t ns = (uint64_t)((CUstream)stream)->tail_ns;
+    sim_unlock();
+    return ns;
 }
 
 uint64_t cudasim_pending(void)

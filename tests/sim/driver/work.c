@@ -8,7 +8,6 @@
 
 /* The bandwidths (bytes per ns) and fixed costs of README.md, "Virtual time". */
 #define COPY_FIXED_NS 1200
-#define COPY_HOST_RATE 25
 #define COPY_PEER_RATE 200
 #define COPY_DEVICE_RATE 1500
 #define SET_FIXED_NS 1000
@@ -35,7 +34,7 @@ int64_t sim_copy_ns(const char *direction, uint64_t bytes)
 {
     uint64_t rate = COPY_DEVICE_RATE;
     if (strchr(direction, 'H'))
-        rate = COPY_HOST_RATE;
+        rate = (uint64_t)sim_settings.link_rate;
     else if (strchr(direction, 'P'))
         rate = COPY_PEER_RATE;
     return (int64_t)(COPY_FIXED_NS + bytes / rate);

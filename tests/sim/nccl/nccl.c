@@ -7,9 +7,12 @@
  * through the global scope, as NCCL's own may. With SIM_NCCL_OLD there is no ncclCommCount.
  *
  * SIM_NCCL_JOB=FILE makes ranks of several processes meet there: a kernel takes until each rank of
- * the communicator, of which a process has one, has launched as many.
+ * the communicator, of which a process has one, has launched as many. With CUDASIM_HOST_CLOCK its
+ * time is known when it is launched, as other kernels' is: a call returns when each rank has said
+ * when its kernel will begin.
  */
 #include <cuda.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,8 +20,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cudasim.h"
 #include "nccl/sim_nccl.h"
 
 /* NCCL marks its calls. */
@@ -34,18 +39,21 @@
 #define MAGIC 0x6c63636e
 #define COMMS 8 /* in one group */
 #define JOB_RANKS 64
+#define JOB_NUMBERS 4 /* no rank is further ahead of another */
 
 struct ncclComm {
     unsigned magic;
     int ranks, rank;
     CUfunction kernel;
     struct job *job; /* NULL: nobody is waited for */
+    bool has_clock;
     uint64_t launched;
 };
 
 /* In the file that the ranks share. */
 struct job {
     _Atomic uint64_t arrived[JOB_RANKS];
+    _Atomic uint64_t begins_ns[JOB_RANKS][JOB_NUMBERS]; /* with CUDASIM_HOST_CLOCK */
 };
 
 struct meeting {
@@ -92,7 +100,10 @@ EXPORT ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId i
     *comm = malloc(sizeof(**comm));
     **comm =
         (struct ncclComm){.magic = MAGIC, .ranks = ranks, .rank = rank, .job = open_job(ranks)};
-    const char *kernel = (*comm)->job ? "gateDevKernel" : "spinDevKernel";
+    (*comm)->has_clock = getenv("CUDASIM_HOST_CLOCK");
+    const char *kernel = !(*comm)->job        ? "spinDevKernel"
+                         : (*comm)->has_clock ? "spin_ncclDevKernel_AllReduce"
+                                              : "gateDevKernel";
     return cuModuleGetFunction(&(*comm)->kernel, module, kernel) == CUDA_SUCCESS
                ? ncclSuccess
                : ncclInternalError;
@@ -144,9 +155,42 @@ static uint64_t begin_meeting(struct ncclComm *comm)
     return (uint64_t)(uintptr_t)&m->is_over;
 }
 
+/* When the stream comes to a kernel that is launched now. */
+static uint64_t begin_of(cudaStream_t stream)
+{
+    struct timespec t;
+    cudasim_end_fn *end = (cudasim_end_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "cudasim_stream_end");
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec, end_ns = end(stream);
+    return end_ns > now_ns ? end_ns : now_ns;
+}
+
+/* Until the last rank's begins. */
+static uint64_t wait_ns(struct ncclComm *comm, cudaStream_t stream)
+{
+    uint64_t number = ++comm->launched, own_ns = begin_of(stream), last_ns = own_ns;
+    atomic_store(&comm->job->begins_ns[comm->rank][number % JOB_NUMBERS], own_ns);
+    atomic_store(&comm->job->arrived[comm->rank], number);
+    for (int i = 0; i < comm->ranks; i++) {
+        while (atomic_load(&comm->job->arrived[i]) < number)
+            usleep(100);
+        uint64_t ns = atomic_load(&comm->job->begins_ns[i][number % JOB_NUMBERS]);
+        last_ns = ns > last_ns ? ns : last_ns;
+    }
+    return last_ns - own_ns;
+}
+
+static uint64_t argument_of(const struct launch *l)
+{
+    uint64_t ns = 1000 + l->bytes / 64;
+    if (!l->comm->job)
+        return ns;
+    return l->comm->has_clock ? ns + wait_ns(l->comm, l->stream) : begin_meeting(l->comm);
+}
+
 static bool launch(const struct launch *l)
 {
-    uint64_t argument = l->comm->job ? begin_meeting(l->comm) : 1000 + l->bytes / 64;
+    uint64_t argument = argument_of(l);
     void *arguments[] = {&argument};
     return cuLaunchKernel(l->comm->kernel, 1, 1, 1, 32, 1, 1, 0, (CUstream)l->stream, arguments,
                           NULL) == CUDA_SUCCESS;
