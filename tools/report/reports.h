@@ -152,6 +152,7 @@ int ct_report_nvtx(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_nvtx_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_nvtx_kern_sum(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_ranks(const struct ct_input *in, struct ct_sink *sink);
+int ct_report_stragglers(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_stuck(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_diff(const struct ct_input *in, struct ct_sink *sink);
 int ct_report_merge(const struct ct_input *in, struct ct_sink *sink);

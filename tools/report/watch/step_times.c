@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/watch/step_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/profile/view.h"
+
+#define SHARE 10       /* a step's rows: one in so many are launched once in it, */
+#define TOLERANCE 0.05 /* give or take that, and one launch at either end */
+#define MANY 4         /* ranks that show how much they differ anyway, */
+#define NOISE 4        /* of which a straggler is so many times as far behind */
+
+/* ---- reading ---- */
+
+static struct ct_step_rank *rank_of(struct ct_step_times *t, const struct ct_file_process *p)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_rank *r = &t->ranks[i];
+        if (r->process.pid == p->pid && r->process.host == p->host &&
+            r->process.start_unix_ns == p->start_unix_ns)
+            return r;
+    }
+    return NULL;
+}
+
+static void add_row(struct ct_step_rank *r, uint32_t row, const struct ct_file_row *f, double sign)
+{
+    r->rows = ct_memory_grow(r->rows, &r->rows_size, (size_t)row + 1, sizeof(*r->rows));
+    r->rows[row].calls += sign * (double)ct_view_calls(f);
+    r->rows[row].estimated += sign * (double)f->estimated;
+    r->rows[row].ns += sign * f->estimated_ns;
+}
+
+static struct ct_step_rank *new_rank(struct ct_step_times *t, const struct ct_file_process *p)
+{
+    t->ranks = ct_memory_grow(t->ranks, &t->size, t->count + 1, sizeof(*t->ranks));
+    struct ct_step_rank *r = &t->ranks[t->count++];
+    r->process = *p;
+    r->window_ns = (double)p->duration_ns;
+    return r;
+}
+
+/* The sign of the profile that comes second, once the rank's rows are as of the time between. */
+static double begin_window(struct ct_step_rank *r, const struct ct_file_process *p)
+{
+    double sign = p->duration_ns < r->process.duration_ns ? -1 : 1;
+    r->window_ns = fabs((double)p->duration_ns - r->window_ns);
+    r->is_between = true;
+    for (size_t i = 0; i < r->rows_size && sign > 0; i++) {
+        struct ct_step_row *row = &r->rows[i];
+        *row = (struct ct_step_row){-row->calls, -row->estimated, -row->ns};
+    }
+    return sign;
+}
+
+const char *ct_step_times_add(struct ct_step_times *t, const struct ct_summary *s)
+{
+    if (s->processes_count)
+        return "several processes were merged into it: their steps are not known";
+    t->m.devices_as = CT_DEVICES_AS_ONE;
+    ct_merge_add(&t->m, s);
+    struct ct_file_process p = *s->process;
+    p.host = ct_key_table_text(&t->m.names, ct_summary_text(s, p.host));
+    struct ct_step_rank *r = rank_of(t, &p);
+    if (r && r->is_between)
+        return "there are two profiles of its process already";
+    double sign = r ? begin_window(r, &p) : 1;
+    r = r ? r : new_rank(t, &p);
+    for (size_t i = 0; i < s->rows_count; i++)
+        add_row(r, t->m.row_map[i], &s->rows[i], sign);
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+static bool is_nccl(const struct ct_step_times *t, uint32_t row)
+{
+    const char *name = ct_merge_name(&t->m, t->m.rows[row].sum.name);
+    return strstr(name, "ncclDevKernel") || strstr(name, "ncclKernel");
+}
+
+static enum ct_step_part part_of(const struct ct_step_times *t, uint32_t row)
+{
+    uint32_t kind = t->m.rows[row].sum.kind;
+    if (kind == CT_ROW_COPY || kind == CT_ROW_PREFETCH)
+        return CT_STEP_COPIES;
+    return is_nccl(t, row) ? CT_STEP_NCCL : CT_STEP_KERNELS;
+}
+
+static double calls_of(const struct ct_step_rank *r, uint32_t row)
+{
+    return row < r->rows_size ? fmax(r->rows[row].calls, 0) : 0;
+}
+
+static double mean_calls(const struct ct_step_times *t, uint32_t row)
+{
+    double sum = 0;
+    for (size_t i = 0; i < t->count; i++)
+        sum += calls_of(&t->ranks[i], row);
+    return sum / (double)t->count;
+}
+
+/* NAN: no operation's time is known. */
+static double mean_ns(const struct ct_step_rank *r, uint32_t row)
+{
+    return row < r->rows_size && r->rows[row].estimated > 0.5
+               ? r->rows[row].ns / r->rows[row].estimated
+               : NAN;
+}
+
+/* ---- steps ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double least_shared(const double *calls, size_t count)
+{
+    size_t least = ct_max(ct_min(count, 2), (count + SHARE - 1) / SHARE);
+    for (size_t i = 0; i + least <= count; i++)
+        if (calls[i + least - 1] <= calls[i] * (1 + TOLERANCE) + 1)
+            return calls[i];
+    return 0;
+}
+
+/*
+ * Steps in the ranks' mean: the least number of launches that a tenth of the rows have in common.
+ * Layers have more, what is done now and then has less.
+ */
+static double count_steps(const struct ct_step_times *t)
+{
+    size_t count = 0;
+    double *calls = ct_memory_array(t->m.row_keys.count + 1, sizeof(*calls));
+    for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
+        double n = mean_calls(t, row);
+        if (n > 1.5)
+            calls[count++] = n;
+    }
+    qsort(calls, count, sizeof(*calls), by_value);
+    double steps = least_shared(calls, count);
+    free(calls);
+    return steps;
+}
+
+/* A rank that makes more launches than the mean has made more steps. */
+static void find_step(const struct ct_step_times *t, struct ct_step_rank *r)
+{
+    double own = 0, mean = 0;
+    for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
+        own += calls_of(r, row);
+        mean += mean_calls(t, row);
+    }
+    r->steps = mean > 0 ? t->steps * own / mean : 0;
+    r->step_ns = r->steps > 0 ? r->window_ns / r->steps : 0;
+}
+
+/* ---- comparison ---- */
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), by_value);
+    return count ? (values[count / 2] + values[(count - 1) / 2]) / 2 : NAN;
+}
+
+/* Above the other ranks' median, of a step; 0 where not all have the row. */
+static double row_longer_ns(const struct ct_step_times *t, const struct ct_step_rank *r,
+                            uint32_t row)
+{
+    double *others = ct_memory_array(t->count, sizeof(*others));
+    size_t count = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (&t->ranks[i] != r)
+            others[count++] = mean_ns(&t->ranks[i], row);
+    bool all = !isnan(mean_ns(r, row));
+    for (size_t i = 0; i < count; i++)
+        all = all && !isnan(others[i]);
+    double longer_ns =
+        all && count ? (mean_ns(r, row) - median(others, count)) * mean_calls(t, row) / t->steps
+                     : 0;
+    free(others);
+    return longer_ns;
+}
+
+static void add_parts(struct ct_step_times *t, struct ct_step_rank *r)
+{
+    for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
+        enum ct_step_part part = part_of(t, row);
+        double ns = mean_ns(r, row);
+        t->has_nccl |= part == CT_STEP_NCCL;
+        r->longer_ns[part] += row_longer_ns(t, r, row);
+        if (!isnan(ns))
+            r->part_ns[part] += ns * calls_of(r, row) / r->steps;
+    }
+}
+
+/* Median distance of the ranks but that one, in either direction. */
+static double noise_ns(const struct ct_step_times *t, const struct ct_step_rank *but)
+{
+    double *all = ct_memory_array(t->count, sizeof(*all));
+    size_t count = 0;
+    for (size_t i = 0; i < t->count; i++)
+        if (&t->ranks[i] != but)
+            all[count++] = fabs(t->ranks[i].behind_ns);
+    double noise = median(all, count);
+    free(all);
+    return noise;
+}
+
+static int by_distance(const void *a, const void *b)
+{
+    double x = ((const struct ct_step_rank *)a)->behind_ns;
+    double y = ((const struct ct_step_rank *)b)->behind_ns;
+    return (x < y) - (x > y);
+}
+
+/* Others than the job's ranks, where some are, and those that did nothing meanwhile, are left out.
+ */
+static void keep_ranks(struct ct_step_times *t)
+{
+    bool has_ranks = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->count; i++)
+        has_ranks |= t->ranks[i].process.rank != 0;
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_rank r = t->ranks[i];
+        double calls = 0;
+        for (uint32_t row = 0; row < t->m.row_keys.count; row++)
+            calls += calls_of(&r, row);
+        if (calls > 0 && (r.process.rank || !has_ranks))
+            t->ranks[kept++] = r;
+        else
+            free(r.rows);
+    }
+    t->count = kept;
+}
+
+void ct_step_times_compare(struct ct_step_times *t)
+{
+    keep_ranks(t);
+    t->steps = t->count ? count_steps(t) : 0;
+    if (!(t->steps > 0))
+        return;
+    for (size_t i = 0; i < t->count; i++)
+        find_step(t, &t->ranks[i]);
+    for (size_t i = 0; i < t->count; i++)
+        if (t->ranks[i].steps > 0)
+            add_parts(t, &t->ranks[i]);
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_rank *r = &t->ranks[i];
+        const double *longer = r->longer_ns;
+        r->behind_ns =
+            t->has_nccl ? -longer[CT_STEP_NCCL] : longer[CT_STEP_KERNELS] + longer[CT_STEP_COPIES];
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_rank *r = &t->ranks[i];
+        double noise = t->count >= MANY ? NOISE * noise_ns(t, r) : 0;
+        r->is_straggler = r->behind_ns >= fmax(CT_STEP_BEHIND * r->step_ns, noise);
+    }
+    qsort(t->ranks, t->count, sizeof(*t->ranks), by_distance);
+}
+
+double ct_step_times_longest(const struct ct_step_times *t, const struct ct_step_rank *r,
+                             enum ct_step_part part, uint32_t *row)
+{
+    double most_ns = 0;
+    for (uint32_t i = 0; i < t->m.row_keys.count; i++) {
+        double ns = part_of(t, i) == part ? row_longer_ns(t, r, i) : 0;
+        if (ns <= most_ns)
+            continue;
+        most_ns = ns;
+        *row = i;
+    }
+    return most_ns;
+}
+
+void ct_step_times_free(struct ct_step_times *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        free(t->ranks[i].rows);
+    free(t->ranks);
+    ct_merge_free(&t->m);
+    *t = (struct ct_step_times){0};
+}

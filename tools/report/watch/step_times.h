@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time of a step of each rank of a job: of its kernels, its copies and NCCL's kernels, and how far
+ * it is behind the others. Operations are compared by their mean times, and a step has as many of
+ * each in all ranks, so that it does not matter where in a step a profile was written.
+ */
+#ifndef CT_REPORT_STEP_TIMES_H
+#define CT_REPORT_STEP_TIMES_H
+
+#include "report/profile/merge.h"
+
+enum ct_step_part { CT_STEP_KERNELS, CT_STEP_COPIES, CT_STEP_NCCL, CT_STEP_PARTS };
+
+/* One row of one rank. */
+struct ct_step_row {
+    double calls;
+    double estimated, ns; /* operations whose times are known, and the sum of these */
+};
+
+struct ct_step_rank {
+    struct ct_file_process process; /* host: of ct_merged.names */
+    double window_ns;               /* time that the figures are of */
+    bool is_between;                /* two profiles' figures are of the time between them */
+    struct ct_step_row *rows;       /* by row of ct_merged */
+    size_t rows_size;
+
+    double steps, step_ns;
+    double part_ns[CT_STEP_PARTS];   /* of a step */
+    double longer_ns[CT_STEP_PARTS]; /* than the median of the other ranks, by rows that all have */
+    double behind_ns; /* the others' time in NCCL above its own; without NCCL: kernels and copies */
+    bool is_straggler; /* it is behind by more than ranks differ anyway */
+};
+
+/* All zero at first. */
+struct ct_step_times {
+    struct ct_merged m; /* devices as one */
+    struct ct_step_rank *ranks;
+    size_t count, size;
+    double steps; /* in the ranks' mean; 0: none were found */
+    bool has_nccl;
+};
+
+#define CT_STEP_BEHIND 0.01 /* of a step: less than that is not told of */
+
+/* A second profile of a process makes it the time between both. Returns NULL, or why it cannot be.
+ */
+const char *ct_step_times_add(struct ct_step_times *t, const struct ct_summary *s);
+/* When all have been added: the ranks' figures, the furthest behind first. */
+void ct_step_times_compare(struct ct_step_times *t);
+/* The row of that part that is longest above the other ranks', and by how much in a step. */
+double ct_step_times_longest(const struct ct_step_times *t, const struct ct_step_rank *r,
+                             enum ct_step_part part, uint32_t *row);
+void ct_step_times_free(struct ct_step_times *t);
+
+#endif
