@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "ctl/ctl_stragglers.h"
 #include "ctl/ctl_stuck.h"
 #include "launcher_help.h"
 #include "launcher_options.h"
@@ -185,7 +186,9 @@ static int run_of_all(const struct options *o)
 {
     if (o->command[0] && !o->command[1] && !strcmp(o->command[0], "stuck"))
         return stuck_of_all(o);
-    complain("--all takes the command stuck alone" HELP);
+    if (o->command[0] && !o->command[1] && !strcmp(o->command[0], "stragglers"))
+        return stragglers_of_all(o);
+    complain("--all takes the commands stuck and stragglers" HELP);
     return EXIT_FAILURE;
 }
 

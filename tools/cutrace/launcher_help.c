@@ -89,7 +89,7 @@ void help_print_ctl(void)
 {
     puts("Usage: cutrace ctl [OPTION]... PID COMMAND\n"
          "  or:  cutrace ctl list\n"
-         "  or:  cutrace ctl --all stuck\n"
+         "  or:  cutrace ctl --all stuck|stragglers\n"
          "Ask a process that runs with libcutrace.so; only its own user and root may.\n"
          "list: the processes that can be asked.\n");
 #define CT_OPTION(...)

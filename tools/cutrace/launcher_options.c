@@ -383,3 +383,12 @@ enum options_result options_parse_ctl(struct options *o, int argc, char **argv)
     for_ctl = true;
     return parse(o, argc, argv);
 }
+
+unsigned options_delay_ms(const struct options *o)
+{
+    const char *delay = o->value[OPTION_CTL_DELAY];
+    double seconds = delay ? strtod(delay, NULL) : 1;
+    if (seconds > 86400)
+        return 86400000;
+    return seconds < 0.05 ? 50 : (unsigned)(seconds * 1e3);
+}

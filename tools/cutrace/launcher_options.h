@@ -46,6 +46,9 @@ static inline bool options_has(const struct options *o, enum option_id id)
     return o->value[id] != NULL;
 }
 
+/* --delay of ctl, within reason. */
+unsigned options_delay_ms(const struct options *o);
+
 /* A trace is to be printed, not the summary. */
 static inline bool options_wants_trace(const struct options *o)
 {

@@ -462,11 +462,7 @@ static bool read_times(const char *text, unsigned long *times)
 int top(const struct link *l, const struct options *o)
 {
     struct top t = {.link = *l};
-    const char *delay = o->value[OPTION_CTL_DELAY];
-    double seconds = delay ? strtod(delay, NULL) : 1;
-    unsigned delay_ms = seconds < 0.05    ? 50
-                        : seconds > 86400 ? 86400000
-                                          : (unsigned)(seconds * 1e3);
+    unsigned delay_ms = options_delay_ms(o);
     unsigned long times;
     bool plain = options_has(o, OPTION_CTL_BATCH) || !isatty(STDOUT_FILENO);
     enum top_order order = order_of(o->value[OPTION_CTL_SORT]);

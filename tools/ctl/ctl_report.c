@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctl/ctl_report.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cutrace/installation.h"
+#include "cutrace/messages.h"
+
+#define ARGUMENTS 5 /* of the report, besides the files and the end */
+#define COPIED_BYTES 65536
+
+static bool add_link(struct ctl_links *all, const struct link *l)
+{
+    if (all->count == all->size) {
+        size_t size = all->size ? 2 * all->size : 16;
+        struct link *more = realloc(all->links, size * sizeof(*all->links));
+        if (!more)
+            return false;
+        all->links = more;
+        all->size = size;
+    }
+    all->links[all->count++] = *l;
+    return true;
+}
+
+bool ctl_find_all(struct ctl_links *all)
+{
+    DIR *proc = opendir("/proc");
+    for (struct dirent *e; proc && (e = readdir(proc));) {
+        struct link l;
+        pid_t pid = isdigit((unsigned char)*e->d_name) ? (pid_t)atoi(e->d_name) : 0;
+        if (pid && link_listens(pid) && link_find(&l, pid))
+            add_link(all, &l);
+    }
+    if (proc)
+        closedir(proc);
+    if (!all->count)
+        complain("there is no process to ask");
+    return all->count;
+}
+
+/* The report has the profile by its descriptor: the file may be in another container. */
+static bool add(struct ctl_profiles *p, int profile)
+{
+    if (p->count == p->size) {
+        size_t size = p->size ? 2 * p->size : 16;
+        void *more = realloc(p->path, size * sizeof(*p->path));
+        if (!more)
+            return false;
+        p->path = more;
+        p->size = size;
+    }
+    fcntl(profile, F_SETFD, 0);
+    snprintf(p->path[p->count++], CTL_PATH_BYTES, "/proc/self/fd/%d", profile);
+    return true;
+}
+
+/* In memory, in place of the file; -1: it could not be copied. */
+static int copy_of(int profile)
+{
+    static char part[COPIED_BYTES];
+    int copy = memfd_create("profile", MFD_CLOEXEC);
+    off_t at = 0;
+    ssize_t n = -1;
+    while (copy >= 0 && (n = pread(profile, part, sizeof(part), at)) > 0 &&
+           pwrite(copy, part, (size_t)n, at) == n)
+        at += n;
+    close(profile);
+    if (!n)
+        return copy;
+    if (copy >= 0)
+        close(copy);
+    return -1;
+}
+
+bool ctl_add_profile(struct ctl_profiles *p, const struct link *l, enum ct_ctl_command command,
+                     bool keep)
+{
+    struct ct_ctl_answer a;
+    int profile = -1;
+    switch (link_ask(l, command, &a, &profile)) {
+    case LINK_ANSWERED:
+        break;
+    case LINK_ENDED:
+        complain("process %d has ended, or listens no more", (int)l->pid);
+        return false;
+    default:
+        return false;
+    }
+    if (profile >= 0 && keep)
+        profile = copy_of(profile);
+    if (profile < 0)
+        complain("the profile of process %d cannot be read", (int)l->pid);
+    return profile >= 0 && add(p, profile);
+}
+
+int ctl_show(const struct ctl_profiles *p, const struct options *o, const char *report)
+{
+    const char *path = installation_report();
+    const char *format = o->value[OPTION_CTL_FORMAT];
+    char **argv = calloc(ARGUMENTS + p->count + 1, sizeof(*argv));
+    size_t n = 0;
+    if (!path || !argv) {
+        complain("cutrace-report was not found beside cutrace, nor in " CT_BINDIR);
+        return EXIT_FAILURE;
+    }
+    argv[n++] = (char *)(uintptr_t) "cutrace-report";
+    argv[n++] = (char *)(uintptr_t)report;
+    argv[n++] = (char *)(uintptr_t) "--format";
+    argv[n++] = (char *)(uintptr_t)(format ? format : "table");
+    argv[n++] = (char *)(uintptr_t) "--";
+    for (size_t i = 0; i < p->count; i++)
+        argv[n++] = p->path[i];
+    execv(path, argv);
+    complain("%s: %s", path, strerror(errno));
+    return EXIT_FAILURE;
+}
