@@ -58,8 +58,8 @@ has true -o x --trace = gpu tru
 has --import-profile --i
 
 has ctl c
-words 'start stop status stuck' ctl 1 st
-words 'start stop status stuck' ctl -b -n 3 1 st
+words 'start stop status stragglers stuck' ctl 1 st
+words 'start stop status stragglers stuck' ctl -b -n 3 1 st
 words '--batch' ctl --ba
 words 'interval' ctl --sort i
 words 'total' ctl 1 top -s t

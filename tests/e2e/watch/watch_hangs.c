@@ -3,10 +3,7 @@
  * Hangs of each kind are named within a second of the limit, by the watchdog, by cutrace ctl and in
  * the profile; things that merely take long are not. WATCH_TIMES=20: each of the hangs so often.
  */
-#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +12,7 @@
 
 #include "base/base.h"
 #include "stage.h"
+#include "watch/crew.h"
 
 #define LIMIT_S 1.0
 #define LATEST_S 2.0
@@ -74,43 +72,14 @@ static const struct play harmless[] = {
     {"slow", "1.4", "1s", NULL, {"CUDASIM_REAL_TIME=1"}},
 };
 
-static char *format(const char *text, ...) __attribute__((format(printf, 1, 2)));
-static char *format(const char *text, ...)
-{
-    va_list arguments;
-    char *out;
-    va_start(arguments, text);
-    ck_assert_int_gt(vasprintf(&out, text, arguments), 0);
-    va_end(arguments);
-    return out;
-}
-
-static void become(const struct play *p, int number)
-{
-    char sanitizer[4096];
-    char *tree = strdup(stage_path_of("."));
-    stage_sanitizer(sanitizer, sizeof(sanitizer));
-    putenv(format("LD_PRELOAD=%s%s/.libs/libcutrace.so", sanitizer, tree));
-    putenv(format("LD_LIBRARY_PATH=%s/tests/sim/lib", tree));
-    putenv(format("CUTRACE_WATCHDOG=%s", p->watchdog));
-    putenv(format("CUTRACE_OUTPUT=%d.bin", number));
-    putenv((char *)(uintptr_t) "CUTRACE_PRINT=off");
-    for (int i = 0; i < 4 && p->env[i]; i++)
-        putenv((char *)(uintptr_t)p->env[i]);
-    int out = open(format("%d.txt", number), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    char *program = format("%s/tests/e2e/watch/hanger", tree);
-    execl(program, program, p->kind, p->seconds, (char *)NULL);
-    _exit(126);
-}
-
 static pid_t start(const struct play *p, int number)
 {
-    pid_t pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (!pid)
-        become(p, number);
+    char *watchdog = crew_format("CUTRACE_WATCHDOG=%s", p->watchdog);
+    struct crew_role role = {.program = "hanger", .argv = {p->kind, p->seconds}, .env = {watchdog}};
+    for (int i = 0; i < 4 && p->env[i]; i++)
+        role.env[i + 1] = p->env[i];
+    pid_t pid = crew_start(&role, number);
+    free(watchdog);
     return pid;
 }
 
@@ -118,7 +87,7 @@ static pid_t start(const struct play *p, int number)
 static char *finish(pid_t pid, int number)
 {
     int status;
-    char *path = format("%d.txt", number);
+    char *path = crew_format("%d.txt", number);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     char *text = stage_read(path);
     ck_assert_msg(status == 0 && strstr(text, "done\n"), "%d: %d, %s", number, status, text);
@@ -180,7 +149,7 @@ static bool play_all(const struct play *plays, int count)
 static uint32_t flags_of(int number, enum ct_stuck_kind kind)
 {
     struct ct_summary s = {0};
-    char *path = format("%d.bin", number);
+    char *path = crew_format("%d.bin", number);
     uint32_t flags = 0;
     stage_profile(&s, path);
     for (size_t i = 0; i < s.stuck_count; i++) {
@@ -216,19 +185,6 @@ END_TEST
 
 /* ---- questions ---- */
 
-static char *ask(const char *arguments)
-{
-    char *command = format("%s ctl %s 2>&1", stage_path_of("cutrace"), arguments);
-    char *text = calloc(1, 1 << 16);
-    FILE *f = popen(command, "r");
-    ck_assert_ptr_nonnull(f);
-    size_t n = fread(text, 1, (1 << 16) - 1, f);
-    text[n] = '\0';
-    pclose(f);
-    free(command);
-    return text;
-}
-
 #define ASKED 60 /* times, over 20 s at least */
 
 /* Asks until all three texts are in the answer; `ask` runs no more than a third of a second. */
@@ -247,16 +203,10 @@ static void expect(char *(*answer)(const void *), const void *of, const char *fi
     free(text);
 }
 
-static void end(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
-
 static char *ask_one(const void *pid)
 {
-    char *arguments = format("%d stuck --format csv", (int)*(const pid_t *)pid);
-    char *text = ask(arguments);
+    char *arguments = crew_format("%d stuck --format csv", (int)*(const pid_t *)pid);
+    char *text = crew_ask(arguments);
     free(arguments);
     return text;
 }
@@ -269,15 +219,15 @@ START_TEST(ctl_tells)
     pid_t one = start(&kernel, 0), two = start(&driver, 1);
     expect(ask_one, &one, "\"stuck\",", "gateSpins");
     expect(ask_one, &two, "cutrace's own cuEventQuery", "gateSpins");
-    end(one);
-    end(two);
+    crew_end(one);
+    crew_end(two);
 }
 END_TEST
 
 static char *ask_all(const void *unused)
 {
     (void)unused;
-    return ask("--all stuck");
+    return crew_ask("--all stuck");
 }
 
 START_TEST(ctl_names_the_rank_that_has_not_come)
@@ -288,13 +238,14 @@ START_TEST(ctl_names_the_rank_that_has_not_come)
         struct play p = {"rank", "60", "off", NULL, {"SIM_NCCL_JOB=job", "WORLD_SIZE=3", ranks[i]}};
         pids[i] = start(&p, i);
     }
-    char *expected = format("NCCL AllReduce, number 41 of communicator 1 of 3 ranks: has not come: "
-                            "rank 2 (pid %d) is at number 40",
-                            (int)pids[2]);
+    char *expected =
+        crew_format("NCCL AllReduce, number 41 of communicator 1 of 3 ranks: has not come: "
+                    "rank 2 (pid %d) is at number 40",
+                    (int)pids[2]);
     expect(ask_all, NULL, expected, "cuStreamSynchronize");
     free(expected);
     for (int i = 0; i < RANKS; i++)
-        end(pids[i]);
+        crew_end(pids[i]);
 }
 END_TEST
 
@@ -313,10 +264,10 @@ START_TEST(metrics_count_hangs)
 {
     struct play p = {"kernel", "60", "1s", NULL, {"CUTRACE_METRICS=textfile:."}};
     pid_t pid = start(&p, 0);
-    char *line = format("cutrace_stuck_operations{pid=\"%d\",rank=\"\"} 1\n", (int)pid);
+    char *line = crew_format("cutrace_stuck_operations{pid=\"%d\",rank=\"\"} 1\n", (int)pid);
     expect(read_metrics, NULL, line, "# TYPE cutrace_stuck_operations gauge");
     free(line);
-    end(pid);
+    crew_end(pid);
 }
 END_TEST
 
