@@ -81,8 +81,8 @@ void ct_json_append_text(json_t *array, const char *text)
 
 void ct_json_add_short(json_t *array, const char *from, const char *to)
 {
-    size_t count = json_array_size(array), size = 0;
-    const char **names = ct_memory_grow(NULL, &size, count + 1, sizeof(*names));
+    size_t count = json_array_size(array);
+    const char **names = ct_memory_array(count, sizeof(*names));
     for (size_t i = 0; i < count; i++)
         names[i] = json_string_value(json_object_get(json_array_get(array, i), from));
     char **short_names = ct_short_names(names, count);

@@ -68,9 +68,8 @@ static json_t *spreads_of(const struct ct_merged *m, bool demangle)
 {
     json_t *all = ct_json_array();
     struct ct_string name = {0};
-    size_t size = 0, count = 0;
-    struct spread *found =
-        ct_memory_grow(NULL, &size, (size_t)m->row_keys.count + 1, sizeof(*found));
+    size_t count = 0;
+    struct spread *found = ct_memory_array(m->row_keys.count, sizeof(*found));
     for (uint32_t i = 0; i < m->row_keys.count; i++)
         if (m->rows[i].spread.sum.processes && !m->rows[i].spread.unknown)
             found[count++] = (struct spread){&m->rows[i], ct_spread_of(&m->rows[i].spread.sum)};

@@ -50,8 +50,7 @@ static const char *const columns[COLUMNS] = {"parent", "line", "operation", "ns"
 /* Frames that launched nothing are left out; the others keep their order. */
 static void add_calls(json_t *to, const struct ct_calls *c, const uint32_t *operation)
 {
-    size_t size = 0;
-    uint32_t *number = ct_memory_grow(NULL, &size, c->count, sizeof(*number)), count = 0;
+    uint32_t *number = ct_memory_array(c->count, sizeof(*number)), count = 0;
     json_t *column[COLUMNS];
     for (int i = 0; i < COLUMNS; i++)
         column[i] = ct_json_array();
@@ -134,9 +133,8 @@ static uint32_t *lines_of(const struct ct_merged *m, const struct ct_view *gpu,
 {
     struct ct_key_table known = {0};
     struct ct_string name = {0};
-    size_t size = 0, none = 0;
-    uint32_t *line = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*line));
-    uint32_t *of_row = ct_memory_grow(NULL, &none, (size_t)m->row_keys.count + 1, sizeof(*of_row));
+    uint32_t *line = ct_memory_array(gpu->count, sizeof(*line));
+    uint32_t *of_row = ct_memory_array(m->row_keys.count, sizeof(*of_row));
     for (uint32_t i = 0; i < gpu->count; i++) {
         spell_line(&name, &gpu->lines[i]);
         uint32_t lines = known.count, at = ct_key_table_text(&known, name.data);
@@ -175,9 +173,7 @@ static json_t *side_of(const struct ct_line_side *side, struct ct_key_table *key
                        bool demangle)
 {
     const struct ct_merged *m = side->m;
-    size_t size = 0;
-    uint32_t *operation =
-        ct_memory_grow(NULL, &size, (size_t)m->row_keys.count + 1, sizeof(*operation));
+    uint32_t *operation = ct_memory_array(m->row_keys.count, sizeof(*operation));
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         struct ct_string key = {0}, name = {0};
         ct_pairs_key(&key, m, &m->rows[i]);

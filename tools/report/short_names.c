@@ -261,11 +261,10 @@ static void cut_at_difference(struct names *n, size_t from, size_t to, void *unu
 
 static char **shorten_all(const char *const *names, size_t count, enum form shortest)
 {
-    size_t none = 0, as_many = 0, also = 0;
     struct names n = {.count = count,
-                      .text = ct_memory_grow(NULL, &none, count + 1, sizeof(char *)),
-                      .order = ct_memory_grow(NULL, &as_many, count + 1, sizeof(size_t))};
-    struct parts *parts = ct_memory_grow(NULL, &also, count + 1, sizeof(*parts));
+                      .text = ct_memory_array(count, sizeof(*n.text)),
+                      .order = ct_memory_array(count, sizeof(*n.order))};
+    struct parts *parts = ct_memory_array(count, sizeof(*parts));
     for (size_t i = 0; i < count; i++) {
         parts[i] = parse(names[i]);
         n.text[i] = spell(&parts[i], shortest);
@@ -387,10 +386,9 @@ static void number(struct names *n, size_t from, size_t to, void *opaque)
 
 static char **fit_all(const char *const *names, size_t count, int width)
 {
-    size_t none = 0, as_many = 0;
     struct names n = {.count = count,
-                      .text = ct_memory_grow(NULL, &none, count + 1, sizeof(char *)),
-                      .order = ct_memory_grow(NULL, &as_many, count + 1, sizeof(size_t))};
+                      .text = ct_memory_array(count, sizeof(*n.text)),
+                      .order = ct_memory_array(count, sizeof(*n.order))};
     struct room r = {shorten_all(names, count, GROUP), n.text, width};
     for (size_t i = 0; i < count; i++)
         shorten(&n.text[i], r.whole[i], width);
@@ -409,11 +407,11 @@ static char **fit_all(const char *const *names, size_t count, int width)
 /* width: 0 for as many columns as they need */
 static char **make(const char *const *names, size_t count, int width)
 {
-    size_t none = 0, as_many = 0, also = 0, different = 0;
+    size_t different = 0;
     struct ct_key_table texts = {0};
-    const char **once = ct_memory_grow(NULL, &none, count + 1, sizeof(*once));
-    uint32_t *which = ct_memory_grow(NULL, &as_many, count + 1, sizeof(*which));
-    char **all = ct_memory_grow(NULL, &also, count + 1, sizeof(*all));
+    const char **once = ct_memory_array(count, sizeof(*once));
+    uint32_t *which = ct_memory_array(count, sizeof(*which));
+    char **all = ct_memory_array(count, sizeof(*all));
     for (size_t i = 0; i < count; i++) {
         which[i] = ct_key_table_text(&texts, names[i]);
         if (which[i] == different)

@@ -303,8 +303,8 @@ static void put_command(struct ct_string *to, const struct explanation *e, const
 /* The operands of diff: OLD... -- NEW... */
 static char **both_sides(struct ct_options *to, const struct ct_options *o)
 {
-    size_t size = 0, old = (size_t)o->baselines.count, new = (size_t)o->file_count;
-    to->files = ct_memory_grow(NULL, &size, old + new + 1, sizeof(*to->files));
+    size_t old = (size_t)o->baselines.count, new = (size_t)o->file_count;
+    to->files = ct_memory_array(old + new, sizeof(*to->files));
     memcpy(to->files, o->baselines.texts, old * sizeof(*to->files));
     memcpy(to->files + old, o->files, new * sizeof(*to->files));
     to->file_count = (int)(old + new);

@@ -429,10 +429,9 @@ int ct_export_perfetto(const struct ct_input *in, FILE *out)
 {
     struct ct_perfetto p = {.out = out, .names = {.naming = ct_report_naming(in->o)}};
     struct ct_timeline_options all = ct_trace_all(in->o);
-    size_t size = 0;
     all.links = CT_TIMELINE_OPERATIONS;
     ct_timeline_open(&p.tl, in->o->files, in->o->file_count, &all);
-    p.interned = ct_memory_grow(NULL, &size, p.tl.file_count, sizeof(*p.interned));
+    p.interned = ct_memory_array(p.tl.file_count, sizeof(*p.interned));
     if (p.tl.file_count)
         put_document(&p);
     ct_timeline_say_notes(&p.tl);

@@ -195,7 +195,6 @@ int ct_export_sqlite(const struct ct_input *in, FILE *out)
     const struct ct_options *o = in->o;
     struct ct_timeline tl;
     struct ct_sqlite s = {.tl = &tl, .naming = ct_report_naming(o)};
-    size_t size = 0;
     (void)out;
     /*
      * SQLite is used by one thread, and nobody asks for its memory statistics: locks cost 15 % of
@@ -209,7 +208,7 @@ int ct_export_sqlite(const struct ct_input *in, FILE *out)
     }
     struct ct_timeline_options all = ct_trace_all(o);
     ct_timeline_open(&tl, o->files, o->file_count, &all);
-    s.names = ct_memory_grow(NULL, &size, tl.file_count, sizeof(*s.names));
+    s.names = ct_memory_array(tl.file_count, sizeof(*s.names));
     bool good = tl.file_count && export(&s, o->log_file);
     bool whole = !tl.failed;
     free_names(&s);

@@ -137,7 +137,7 @@ static bool take_chunk(struct crew *crew, size_t *chunk)
 static void *work(void *argument)
 {
     struct crew *crew = argument;
-    struct hand *h = ct_memory_grow(NULL, &(size_t){0}, 1, sizeof(*h));
+    struct hand *h = ct_memory_array(1, sizeof(*h));
     for (size_t chunk; take_chunk(crew, &chunk);) {
         h->m = (struct ct_merged){.details = crew->m->details,
                                   .grouped = crew->grouped,
@@ -157,7 +157,7 @@ static void *work(void *argument)
 /* A single chunk needs no threads, and keeps the details that a merged file loses. */
 static void work_alone(struct crew *crew)
 {
-    struct hand *h = ct_memory_grow(NULL, &(size_t){0}, 1, sizeof(*h));
+    struct hand *h = ct_memory_array(1, sizeof(*h));
     read_chunk(crew, h, crew->m, 0);
     complain(crew, h);
     ct_summary_free(&h->summary);

@@ -32,9 +32,9 @@ static void make_room(struct ct_key_table *n)
 {
     if ((size_t)n->count * 2 < n->slots_size)
         return;
-    size_t size = 0, need = n->slots_size ? n->slots_size * 2 : 64;
+    size_t need = n->slots_size ? n->slots_size * 2 : 64;
     free(n->slots);
-    n->slots = ct_memory_grow(NULL, &size, need, sizeof(*n->slots));
+    n->slots = ct_memory_array(need, sizeof(*n->slots));
     n->slots_size = need;
     for (uint32_t i = 0; i < n->count; i++)
         insert(n, i);

@@ -190,8 +190,8 @@ static void map_contents(struct ct_merged *m, const struct ct_summary *s)
         ct_memory_grow(m->node_map, &m->node_map_size, s->rows_count, sizeof(*m->node_map));
     for (size_t i = 0; i < s->rows_count; i++)
         m->content_map[i] = CT_MERGE_NONE;
-    size_t count = gather_nodes(m, s), size = 0;
-    struct ct_file_node *content = ct_memory_grow(NULL, &size, count + 1, sizeof(*content));
+    size_t count = gather_nodes(m, s);
+    struct ct_file_node *content = ct_memory_array(count, sizeof(*content));
     for (size_t i = 0, end; i < count; i = end) {
         uint32_t row = m->nodes[i].graph_row;
         for (end = i; end < count && m->nodes[end].graph_row == row; end++)
@@ -236,14 +236,13 @@ size_t ct_merge_node_named(const struct ct_merged *m, const struct ct_merged_row
 /* Graphs of kernels that nobody timed need no room for that. */
 static void add_nodes(struct ct_merged_row *to, const struct ct_file_node *nodes, size_t count)
 {
-    size_t size = 0;
     bool any = to->nodes;
     for (size_t i = 0; i < count; i++)
         any |= nodes[i].timed || nodes[i].bytes;
     if (!any)
         return;
     if (!to->nodes) {
-        to->nodes = ct_memory_grow(NULL, &size, count, sizeof(*to->nodes));
+        to->nodes = ct_memory_array(count, sizeof(*to->nodes));
         to->node_count = count;
     }
     for (size_t i = 0; i < count && i < to->node_count; i++)

@@ -22,8 +22,8 @@ static int by_text(const void *a, const void *b)
 /* Numbers of names differ between the two: a graph's content is spelt. */
 static void key_content(struct ct_string *key, const struct ct_merged *m, uint32_t content)
 {
-    size_t count = ct_merge_content_count(m, content), size = 0;
-    struct ct_string *nodes = ct_memory_grow(NULL, &size, count + 1, sizeof(*nodes));
+    size_t count = ct_merge_content_count(m, content);
+    struct ct_string *nodes = ct_memory_array(count, sizeof(*nodes));
     for (size_t i = 0; i < count; i++) {
         struct ct_file_node node = ct_merge_content(m, content, i);
         ct_string_printf(&nodes[i], "%s %llu", ct_merge_name(m, node.name),
@@ -113,8 +113,7 @@ static void test(struct ct_pair *pair)
 /* Each kind of test is a family of its own. */
 static void correct(struct ct_pairs *p)
 {
-    size_t size = 0;
-    double *all = ct_memory_grow(NULL, &size, p->count + 1, sizeof(*all));
+    double *all = ct_memory_array(p->count, sizeof(*all));
 #define CORRECT(member)                                                                            \
     for (size_t i = 0; i < p->count; i++)                                                          \
         all[i] = p->pairs[i].member;                                                               \

@@ -248,8 +248,7 @@ static int by_name(const void *a, const void *b)
 static void group_ranges(struct grouping *g, struct ct_range_groups *out, unsigned by)
 {
     const struct ct_merged_ranges *r = &g->m->ranges;
-    size_t size = 0;
-    g->group_of = ct_memory_grow(NULL, &size, r->range_keys.count, sizeof(*g->group_of));
+    g->group_of = ct_memory_array(r->range_keys.count, sizeof(*g->group_of));
     for (uint32_t i = 0; i < r->range_keys.count; i++) {
         bool mark = r->ranges[i].style == CT_RANGE_MARK;
         add_to_group(g, i, mark ? by | CT_GROUP_BY_STYLE : by);
@@ -280,10 +279,9 @@ static void keep_ended(struct ct_range_groups *g, const struct ct_merged *m, siz
 void ct_range_groups(struct ct_range_groups *out, const struct ct_merged *m, unsigned by)
 {
     struct grouping g = {.m = m};
-    size_t size = 0;
     memset(out, 0, sizeof(*out));
     group_ranges(&g, out, by);
-    g.seen = ct_memory_grow(NULL, &size, g.keys.count, sizeof(*g.seen));
+    g.seen = ct_memory_array(g.keys.count, sizeof(*g.seen));
     for (size_t i = 0; i < m->ranges.cell_keys.count; i++)
         spread_cell(&g, i);
     give_cells(&g);

@@ -17,11 +17,10 @@ void ct_sizes_add(struct ct_merged_sizes *s, uint64_t bytes, uint64_t n)
 
 void ct_sizes_merge(struct ct_merged_sizes **to, const struct ct_merged_sizes *from)
 {
-    size_t none = 0;
     if (!from || !from->count)
         return;
     if (!*to)
-        *to = ct_memory_grow(NULL, &none, 1, sizeof(**to));
+        *to = ct_memory_array(1, sizeof(**to));
     struct ct_merged_sizes *s = *to;
     ct_merge_widen(&s->min_bytes, &s->max_bytes, !s->count, from->min_bytes, from->max_bytes);
     ct_merge_add_to(&s->count, from->count);

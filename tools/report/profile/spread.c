@@ -201,8 +201,8 @@ static size_t add_group(const struct share *all, size_t count, size_t processes,
 
 static void add_spreads(struct ct_merged *m, const struct ct_summary *s, uint32_t first)
 {
-    size_t size = 0, count = 0;
-    struct share *all = ct_memory_grow(NULL, &size, s->spreads_count + 1, sizeof(*all));
+    size_t count = 0;
+    struct share *all = ct_memory_array(s->spreads_count, sizeof(*all));
     for (size_t i = 0; i < s->spreads_count; i++)
         if (s->spreads[i].processes)
             all[count++] = share_of(m, s, &s->spreads[i]);
@@ -254,8 +254,8 @@ static int by_rank(const void *a, const void *b, void *merged)
 
 struct ct_rank_total *ct_spread_ranks(const struct ct_merged *m, size_t *count)
 {
-    size_t size = 0, kept = 0;
-    struct ct_rank_total *ranks = ct_memory_grow(NULL, &size, m->process_count + 1, sizeof(*ranks));
+    size_t kept = 0;
+    struct ct_rank_total *ranks = ct_memory_array(m->process_count, sizeof(*ranks));
     for (size_t i = 0; i < m->process_count; i++)
         ranks[i].process = (uint32_t)i;
     qsort_r(ranks, m->process_count, sizeof(*ranks), by_rank, (void *)m);

@@ -74,8 +74,8 @@ static void add_modules(struct ct_merged *m, const struct ct_summary *s)
 /* How many more frames than in the file a stack may have, to be no deeper than one of a file. */
 static size_t room_for_inlined(const struct ct_summary *s)
 {
-    size_t size = 0, deepest = 0;
-    uint16_t *depth = ct_memory_grow(NULL, &size, s->frames_count + 1, sizeof(*depth));
+    size_t deepest = 0;
+    uint16_t *depth = ct_memory_array(s->frames_count + 1, sizeof(*depth));
     depth[0] = 0;
     for (size_t i = 0; i < s->frames_count; i++) {
         depth[i + 1] = (uint16_t)(depth[s->frames[i].parent] + 1);
@@ -99,8 +99,8 @@ static uint32_t add_frame(struct ct_merged_stacks *k, uint32_t parent, uint32_t 
 static void add_frames(struct ct_merged *m, const struct ct_summary *s)
 {
     struct ct_merged_stacks *k = &m->stacks;
-    size_t room = room_for_inlined(s), size = 0;
-    uint16_t *inlined = ct_memory_grow(NULL, &size, s->frames_count + 1, sizeof(*inlined));
+    size_t room = room_for_inlined(s);
+    uint16_t *inlined = ct_memory_array(s->frames_count + 1, sizeof(*inlined));
     inlined[0] = 0;
     k->frame_map =
         ct_memory_grow(k->frame_map, &k->frame_map_size, s->frames_count, sizeof(*k->frame_map));

@@ -169,8 +169,8 @@ static int by_value(const void *a, const void *b)
 
 void ct_stats_holm(double *p, size_t count)
 {
-    size_t size = 0, tests = 0;
-    double **order = ct_memory_grow(NULL, &size, count + 1, sizeof(*order)), least = 0;
+    size_t tests = 0;
+    double **order = ct_memory_array(count, sizeof(*order)), least = 0;
     for (size_t i = 0; i < count; i++)
         if (!isnan(p[i]))
             order[tests++] = &p[i];

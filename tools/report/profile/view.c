@@ -310,9 +310,7 @@ void ct_view_gpu(struct ct_view *v, const struct ct_merged *m, uint32_t device,
                  const struct ct_view_options *o)
 {
     struct ct_key_table keys = {0}, bases = {0};
-    size_t none = 0;
-    uint32_t *line_of =
-        ct_memory_grow(NULL, &none, (size_t)m->row_keys.count + 1, sizeof(*line_of));
+    uint32_t *line_of = ct_memory_array(m->row_keys.count, sizeof(*line_of));
     *v = (struct ct_view){0};
     for (uint32_t i = 0; i < m->row_keys.count; i++) {
         const struct ct_merged_row *row = &m->rows[i];

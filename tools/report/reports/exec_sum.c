@@ -125,18 +125,12 @@ struct summary {
     bool per_stream;
 };
 
-static uint64_t *new_octave(void)
-{
-    size_t size = 0;
-    return ct_memory_grow(NULL, &size, CT_HIST_STEPS, sizeof(uint64_t));
-}
-
 static void add_time(struct times *t, uint64_t ns)
 {
     uint32_t bucket = ct_hist_bucket(ns);
     uint64_t **octave = &t->octaves[bucket / CT_HIST_STEPS];
     if (!*octave)
-        *octave = new_octave();
+        *octave = ct_memory_array(CT_HIST_STEPS, sizeof(**octave));
     (*octave)[bucket % CT_HIST_STEPS]++;
     t->least_ns = t->count && t->least_ns < ns ? t->least_ns : ns;
     t->most_ns = ns > t->most_ns ? ns : t->most_ns;
@@ -363,11 +357,10 @@ int ct_report_exec_sum(const struct ct_input *in, struct ct_sink *sink)
                         .per_stream = in->o->per == CT_PER_STREAM};
     struct ct_timeline_options all = ct_trace_all(in->o);
     const struct ct_event *e;
-    size_t size = 0;
     all.ranges = false;
     all.links = CT_TIMELINE_KERNELS;
     ct_timeline_open(&s.tl, in->o->files, in->o->file_count, &all);
-    s.places = ct_memory_grow(NULL, &size, s.tl.file_count, sizeof(*s.places));
+    s.places = ct_memory_array(s.tl.file_count, sizeof(*s.places));
     while (ct_timeline_next(&s.tl, &e))
         take_event(&s, e);
     put_groups(&s, sink);

@@ -417,10 +417,9 @@ int ct_report_cuda_api_gpu_sum(const struct ct_input *in, struct ct_sink *sink)
     struct ct_view_options o = ct_report_view(in->o);
     struct nsys n = {.in = in, .sink = sink, .raw = o.raw};
     struct ct_view apis;
-    size_t none = 0;
     ct_view_gpu(&n.gpu, in->m, in->device, &o);
     ct_view_apis(&apis, in->m);
-    struct entry *all = ct_memory_grow(NULL, &none, n.gpu.count + apis.count + 1, sizeof(*all));
+    struct entry *all = ct_memory_array(n.gpu.count + apis.count, sizeof(*all));
     size_t count = gather(all, &n.gpu, false);
     count += gather(all + count, &apis, true);
     n.all_ns = ct_merge_sum(ct_figures_total(&n.gpu, ~CT_FIGURES_GRAPHS), apis.total_ns);

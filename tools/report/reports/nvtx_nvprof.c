@@ -159,8 +159,7 @@ static struct choice choose(const struct ct_range_groups *g, size_t most)
     struct choice c = {.alike = g->count};
     if (!most || g->count <= most)
         return c;
-    size_t size = 0;
-    struct rank *ranks = ct_memory_grow(NULL, &size, g->count, sizeof(*ranks));
+    struct rank *ranks = ct_memory_array(g->count, sizeof(*ranks));
     for (size_t i = 0; i < g->count; i++)
         ranks[i] = rank_of(&g->groups[i]);
     qsort(ranks, g->count, sizeof(*ranks), first_is_most);

@@ -238,9 +238,8 @@ static void note_unknown(struct ct_sink *sink, const struct ct_merged *m)
 
 static void put_spreads(struct ct_sink *sink, const struct ct_merged *m, bool demangle)
 {
-    size_t size = 0;
-    struct line *lines = ct_memory_grow(
-        NULL, &size, (size_t)m->row_keys.count + m->api_keys.count + 1, sizeof(*lines));
+    struct line *lines =
+        ct_memory_array((size_t)m->row_keys.count + m->api_keys.count, sizeof(*lines));
     size_t count = gather(lines, m, demangle);
     qsort(lines, count, sizeof(*lines), by_lost);
     ct_sink_begin(sink, &spreads);

@@ -45,8 +45,7 @@ void ct_group_enter(struct ct_sink *sink, const struct ct_cell *cells)
 
 static void widen(struct group *g, const struct ct_relation *relation)
 {
-    size_t none = 0;
-    struct widened *w = ct_memory_grow(NULL, &none, 1, sizeof(*w));
+    struct widened *w = ct_memory_array(1, sizeof(*w));
     g->relations[g->relation_count++] = w;
     if (g->count)
         memcpy(w->columns, g->columns, g->count * sizeof(*w->columns));
@@ -139,8 +138,7 @@ static void close_group(struct ct_sink *sink)
 
 struct ct_sink *ct_group_open(struct ct_sink *to, const struct ct_column *columns, size_t count)
 {
-    size_t none = 0;
-    struct group *g = ct_memory_grow(NULL, &none, 1, sizeof(*g));
+    struct group *g = ct_memory_array(1, sizeof(*g));
     g->to = to;
     g->columns = columns;
     g->count = count;

@@ -186,9 +186,8 @@ static void print_line(const struct ct_nvprof *n, const struct layout *l, const 
 /* Names as they are shown: whole, or in the room that a terminal has. */
 static char **names_of(const struct ct_nvprof *n, const struct layout *l, size_t from, size_t to)
 {
-    size_t none = 0;
     struct ct_string name = {0};
-    char **names = ct_memory_grow(NULL, &none, to - from + 1, sizeof(*names));
+    char **names = ct_memory_array(to - from, sizeof(*names));
     for (size_t i = from; i < to; i++) {
         struct ct_cell cells[CT_SUMMARY_COLUMNS] = {{0}};
         ct_row_store_get(&n->rows, i, cells);

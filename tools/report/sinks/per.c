@@ -21,8 +21,8 @@ static int by_ordinal(const void *a, const void *b, void *merged)
 
 uint32_t *ct_per_devices(const struct ct_merged *m)
 {
-    size_t none = 0, count = m->device_keys.count;
-    uint32_t *order = ct_memory_grow(NULL, &none, count + 1, sizeof(*order));
+    size_t count = m->device_keys.count;
+    uint32_t *order = ct_memory_array(count, sizeof(*order));
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     qsort_r(order, count, sizeof(*order), by_ordinal, (void *)m);
@@ -192,10 +192,9 @@ static void print_heading(FILE *out, const struct origin *o, enum ct_per per)
 /* Adds up the files and profiles of a group. False: one could not be read, which was said. */
 static bool merge(struct ct_merged *m, const struct origin *of, size_t count)
 {
-    size_t none = 0;
     bool good = true;
     if (of->file) {
-        char **files = ct_memory_grow(NULL, &none, count, sizeof(*files));
+        char **files = ct_memory_array(count, sizeof(*files));
         for (size_t i = 0; i < count; i++)
             files[i] = of[i].file;
         good = ct_files_merge(m, files, count, 0);

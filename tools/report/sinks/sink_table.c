@@ -141,11 +141,11 @@ static void get(const struct table *t, size_t i, struct ct_cell *cells)
 /* width: 0 for as many columns as they need */
 static void shorten_names(struct table *t, int width)
 {
-    size_t none = 0, last = t->name;
+    size_t last = t->name;
     const struct ct_column *column = &t->relation->columns[last];
     if (!t->look.in->width || column->type != CT_CELL_NAME || column->look & CT_TREE)
         return;
-    const char **whole = ct_memory_grow(NULL, &none, t->first.count + 1, sizeof(*whole));
+    const char **whole = ct_memory_array(t->first.count, sizeof(*whole));
     for (size_t i = 0; i < t->first.count; i++) {
         struct ct_cell cells[CT_RELATION_COLUMNS];
         ct_row_store_get(&t->first, i, cells);

@@ -169,7 +169,7 @@ static int by_keys(const void *a, const void *b, void *stage)
 /* The kept rows in order: numbers of rows, to be freed. */
 static size_t *in_order(struct stage *s)
 {
-    size_t none = 0, *order = ct_memory_grow(NULL, &none, s->kept.count + 1, sizeof(*order));
+    size_t *order = ct_memory_array(s->kept.count, sizeof(*order));
     for (size_t i = 0; i < s->kept.count; i++)
         order[i] = i;
     qsort_r(order, s->kept.count, sizeof(*order), by_keys, s);

@@ -36,8 +36,7 @@ static double inside_ns(const struct ct_merged *m, const struct ct_inside *n)
 /* By row. Freed by the caller. */
 static struct share *shares(const struct ct_merged *m)
 {
-    size_t size = 0;
-    struct share *s = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*s));
+    struct share *s = ct_memory_array(m->row_keys.count, sizeof(*s));
     for (uint32_t i = 0; i < m->stacks.keys.count; i++)
         s[m->stacks.stacks[i].row].part += (double)m->stacks.stacks[i].count;
     for (uint32_t i = 0; i < m->stacks.inside_keys.count; i++)
@@ -134,8 +133,7 @@ static void list_inside(struct ct_calls *c, struct leaves *l, const struct ct_me
 static uint32_t *list_frames(struct ct_calls *c, const struct ct_merged_stacks *k)
 {
     struct ct_key_table keys = {0};
-    size_t size = 0;
-    uint32_t *map = ct_memory_grow(NULL, &size, k->frame_keys.count + (size_t)1, sizeof(*map));
+    uint32_t *map = ct_memory_array(k->frame_keys.count + (size_t)1, sizeof(*map));
     c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
     for (uint32_t i = 0; i < k->frame_keys.count; i++) {
         uint32_t key[] = {map[k->frames[i].parent], k->frames[i].line};
@@ -152,9 +150,9 @@ static uint32_t *list_frames(struct ct_calls *c, const struct ct_merged_stacks *
 static void list_calls(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 {
     const struct ct_merged_stacks *k = &m->stacks;
-    size_t size = 0, frames = k->frame_keys.count, leaves = k->keys.count + k->inside_keys.count;
+    size_t frames = k->frame_keys.count, leaves = k->keys.count + k->inside_keys.count;
     struct share *share = shares(m);
-    c->call = ct_memory_grow(NULL, &size, 1 + frames + leaves, sizeof(*c->call));
+    c->call = ct_memory_array(1 + frames + leaves, sizeof(*c->call));
     uint32_t *map = list_frames(c, k);
     struct leaves l = {.first = c->count};
     list_rows(c, &l, m, device, share, map);
@@ -175,9 +173,9 @@ static void add_to_module(struct ct_calls *c, const struct ct_merged *m, uint32_
 static void list_modules(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 {
     const struct ct_merged_stacks *k = &m->stacks;
-    size_t size = 0, modules = k->module_keys.count;
+    size_t modules = k->module_keys.count;
     struct share *share = shares(m);
-    c->call = ct_memory_grow(NULL, &size, 1 + modules, sizeof(*c->call));
+    c->call = ct_memory_array(1 + modules, sizeof(*c->call));
     c->call[c->count++] = (struct ct_call){.row = CT_CALL_FRAME};
     for (uint32_t i = 0; i < modules; i++)
         c->call[c->count++] =
@@ -240,8 +238,8 @@ static int by_type(const void *a, const void *b)
 /* The last first, each before those that are there. */
 static void link_children(struct ct_calls *c, int (*compare)(const void *, const void *))
 {
-    size_t size = 0, n = 0;
-    uint32_t *order = ct_memory_grow(NULL, &size, c->count, sizeof(*order));
+    size_t n = 0;
+    uint32_t *order = ct_memory_array(c->count, sizeof(*order));
     for (size_t i = 1; i < c->count; i++)
         if (c->call[i].all.count)
             order[n++] = (uint32_t)i;
@@ -290,10 +288,9 @@ void ct_calls_of(struct ct_calls *c, const struct ct_merged *m, uint32_t device)
 /* By module, index plus one as in the calls, the time of all of its type in its parent. */
 static double *times_of_types(const struct ct_calls *c, const struct ct_merged *m)
 {
-    size_t size = 0, map_size = 0;
     struct ct_key_table keys = {0};
-    double *sum = ct_memory_grow(NULL, &size, 2 * c->count, sizeof(*sum)), *of = sum + c->count;
-    uint32_t *map = ct_memory_grow(NULL, &map_size, c->count, sizeof(*map));
+    double *sum = ct_memory_array(2 * c->count, sizeof(*sum)), *of = sum + c->count;
+    uint32_t *map = ct_memory_array(c->count, sizeof(*map));
     for (size_t i = 1; i < c->count; i++) {
         const struct ct_file_module *f = &m->stacks.modules[i - 1];
         uint32_t key[] = {f->parent, f->type};

@@ -9,13 +9,10 @@
 void ct_frames_list(struct ct_frames *f, const struct ct_calls *c, const struct ct_merged *m,
                     const struct ct_options *o)
 {
-    size_t size = 0;
     struct ct_string name = {0};
     *f = (struct ct_frames){.lines = m->stacks.line_keys.count};
-    f->of_row = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*f->of_row));
-    size = 0;
-    f->of_inside =
-        ct_memory_grow(NULL, &size, m->stacks.inside_keys.count + (size_t)1, sizeof(*f->of_inside));
+    f->of_row = ct_memory_array(m->row_keys.count, sizeof(*f->of_row));
+    f->of_inside = ct_memory_array(m->stacks.inside_keys.count + (size_t)1, sizeof(*f->of_inside));
     for (size_t i = 1; i < c->count; i++) {
         const struct ct_call *call = &c->call[i];
         if (call->row == CT_CALL_FRAME || ct_frames_of(f, call))

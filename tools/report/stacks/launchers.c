@@ -48,9 +48,8 @@ static uint32_t line_of(struct index *x, const struct ct_merged_row *row)
 static uint32_t *map_rows(const struct ct_merged *m, const struct ct_view *gpu,
                           const struct ct_view_options *o)
 {
-    size_t size = 0;
     struct index x = {.m = m, .o = o};
-    uint32_t *of = ct_memory_grow(NULL, &size, m->row_keys.count + (size_t)1, sizeof(*of));
+    uint32_t *of = ct_memory_array(m->row_keys.count, sizeof(*of));
     for (size_t i = 0; i < gpu->count; i++) {
         const struct ct_line *line = &gpu->lines[i];
         const struct ct_file_row *row = &line->row->sum;
@@ -105,12 +104,11 @@ static void choose(struct ct_launcher *l, const struct shares *s, const struct c
 struct ct_launcher *ct_launchers_of(const struct ct_merged *m, const struct ct_view *gpu,
                                     uint32_t device, const struct ct_view_options *o)
 {
-    size_t size = 0;
     struct ct_calls c;
     struct shares s = {.ns = NULL};
     if (!m->stacks.keys.count)
         return NULL;
-    struct ct_launcher *l = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*l));
+    struct ct_launcher *l = ct_memory_array(gpu->count, sizeof(*l));
     for (size_t i = 0; i < gpu->count; i++)
         l[i].line = CT_MERGE_NONE;
     ct_calls_of(&c, m, device);
@@ -228,11 +226,11 @@ void ct_launchers_print(FILE *out, const char *prefix, const struct ct_input *in
                         const struct ct_view *gpu, const struct ct_view_options *o)
 {
     struct ct_string heading = {0};
-    size_t left = in->o->top ? (size_t)in->o->top : FEW, count = 0, size = 0;
+    size_t left = in->o->top ? (size_t)in->o->top : FEW, count = 0;
     struct ct_launcher *l = ct_launchers_of(in->m, gpu, CT_VIEW_ALL_DEVICES, o);
     if (!l)
         return;
-    const char **names = ct_memory_grow(NULL, &size, gpu->count + 1, sizeof(*names));
+    const char **names = ct_memory_array(gpu->count, sizeof(*names));
     for (size_t i = 0; i < gpu->count && count < left; i++) {
         if (l[i].line == CT_MERGE_NONE)
             continue;

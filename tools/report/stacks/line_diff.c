@@ -53,11 +53,9 @@ static void add(struct line_diff *d, const struct ct_line_sum *before,
 static void list_lines(struct line_diff *d, const struct ct_line_sums *before,
                        const struct ct_line_sums *after, const uint32_t *of_before)
 {
-    size_t size = 0, lines_size = 0;
     const struct ct_line_sum **by_line =
-        ct_memory_grow(NULL, &size, d->after->stacks.line_keys.count + (size_t)1, sizeof(*by_line));
-    d->lines =
-        ct_memory_grow(NULL, &lines_size, before->count + after->count + 1, sizeof(*d->lines));
+        ct_memory_array(d->after->stacks.line_keys.count, sizeof(*by_line));
+    d->lines = ct_memory_array(before->count + after->count, sizeof(*d->lines));
     for (size_t i = 0; i < after->count; i++)
         by_line[after->at[i].index] = &after->at[i];
     for (size_t i = 0; i < before->count; i++) {

@@ -39,8 +39,8 @@ static int by_launches(const void *a, const void *b)
 
 struct ct_line_sums ct_line_sums_of(const struct ct_calls *c, const struct ct_merged *m)
 {
-    size_t size = 0, count = m->stacks.line_keys.count;
-    struct ct_line_sums sums = {.at = ct_memory_grow(NULL, &size, count + 1, sizeof(*sums.at))};
+    size_t count = m->stacks.line_keys.count;
+    struct ct_line_sums sums = {.at = ct_memory_array(count, sizeof(*sums.at))};
     for (uint32_t i = 0; i < count; i++)
         sums.at[i].index = i;
     for (uint32_t at = c->call[CT_CALL_ROOT].first, next; at; at = next) {

@@ -70,10 +70,9 @@ int ct_report_stacks(const struct ct_input *in, struct ct_sink *sink)
     struct ct_string notes = {0};
     ct_calls_of(&c, in->m, in->device);
     struct tree t = {.in = in, .calls = &c, .is_indented = in->o->format->kind == CT_FORMAT_TEXT};
-    size_t size = 0;
     struct place {
         unsigned depth, level;
-    } *place = ct_memory_grow(NULL, &size, c.count, sizeof(*place));
+    } *place = ct_memory_array(c.count, sizeof(*place));
     ct_sink_begin(sink, &stacks);
     for (uint32_t at = c.call[CT_CALL_ROOT].first; at; at = ct_calls_next(&c, at)) {
         const struct place *above = &place[c.call[at].parent];

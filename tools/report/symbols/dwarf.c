@@ -82,10 +82,9 @@ bool ct_dwarf_is_here(void)
 
 struct ct_dwarf *ct_dwarf_open(const char *path)
 {
-    size_t size = 0;
     if (!library())
         return NULL;
-    struct ct_dwarf *d = ct_memory_grow(NULL, &size, 1, sizeof(*d));
+    struct ct_dwarf *d = ct_memory_array(1, sizeof(*d));
     *d = (struct ct_dwarf){.callbacks = {.find_elf = dw.dwfl_build_id_find_elf,
                                          .find_debuginfo = dw.dwfl_standard_find_debuginfo,
                                          .section_address = dw.dwfl_offline_section_address}};

@@ -203,9 +203,8 @@ static int put_all(const struct ct_input *in, struct ct_sink *sink, const struct
 {
     struct writer w = {.sink = sink, .names = {.naming = ct_report_naming(in->o)}};
     const struct ct_event *e;
-    size_t none = 0;
     ct_timeline_open(&w.tl, in->o->files, in->o->file_count, o);
-    w.places = ct_memory_grow(NULL, &none, w.tl.file_count + 1, sizeof(*w.places));
+    w.places = ct_memory_array(w.tl.file_count, sizeof(*w.places));
     ct_sink_begin(sink, r);
     while (ct_timeline_next(&w.tl, &e))
         put(&w, e);

@@ -134,10 +134,9 @@ void ct_spans_read(struct ct_spans *s, const struct ct_options *o, ct_spans_take
     struct reading r = {.s = s, .take = taker, .user = user};
     struct ct_timeline_options all = ct_trace_all(o);
     const struct ct_event *e;
-    size_t none = 0;
     *s = (struct ct_spans){.count = 0};
     ct_timeline_open(&s->tl, o->files, o->file_count, &all);
-    r.calls_of = ct_memory_grow(NULL, &none, s->tl.file_count + 1, sizeof(*r.calls_of));
+    r.calls_of = ct_memory_array(s->tl.file_count, sizeof(*r.calls_of));
     while (ct_timeline_next(&s->tl, &e))
         take(&r, e);
     for (uint32_t i = 0; i < s->tl.file_count; i++)

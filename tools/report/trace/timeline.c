@@ -285,9 +285,8 @@ static void take_files(struct ct_timeline *tl, char *const *paths, int count, ui
 {
     for (int i = 0; i < count; i++) {
         struct ct_timeline_file *f = &tl->files[tl->file_count];
-        size_t size = 0;
         *f = (struct ct_timeline_file){.path = paths[i], .index = tl->file_count};
-        f->part = ct_memory_grow(NULL, &size, 1, sizeof(*f->part));
+        f->part = ct_memory_array(1, sizeof(*f->part));
         f->part->until_ns = UINT64_MAX;
         if (ct_timeline_open_file(tl, f)) {
             f->bytes = f->t->file_bytes;
@@ -302,10 +301,9 @@ static void take_files(struct ct_timeline *tl, char *const *paths, int count, ui
 void ct_timeline_open(struct ct_timeline *tl, char *const *paths, int count,
                       const struct ct_timeline_options *o)
 {
-    size_t files = 0, times = 0;
     *tl = (struct ct_timeline){.o = *o};
-    tl->files = ct_memory_grow(NULL, &files, (size_t)count, sizeof(*tl->files));
-    uint64_t *unix_ns = ct_memory_grow(NULL, &times, (size_t)count, sizeof(*unix_ns));
+    tl->files = ct_memory_array((size_t)count, sizeof(*tl->files));
+    uint64_t *unix_ns = ct_memory_array((size_t)count, sizeof(*unix_ns));
     take_files(tl, paths, count, unix_ns);
     tie_clocks(tl, unix_ns);
     free(unix_ns);

@@ -123,8 +123,7 @@ static void sift_down(struct ct_timeline *tl, uint32_t at)
 
 void ct_timeline_start(struct ct_timeline *tl)
 {
-    size_t size = 0;
-    tl->heap = ct_memory_grow(NULL, &size, tl->file_count, sizeof(*tl->heap));
+    tl->heap = ct_memory_array(tl->file_count, sizeof(*tl->heap));
     for (uint32_t i = 0; i < tl->file_count; i++) {
         struct ct_timeline_file *f = &tl->files[i];
         f->part->left = f->part->records;

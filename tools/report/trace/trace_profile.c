@@ -53,8 +53,7 @@ static uint32_t text(struct maker *m, const char *text)
 /* Room for a section, which is the summary's. */
 static void *section(struct maker *m, enum ct_read_section which, size_t count, size_t bytes)
 {
-    size_t none = 0;
-    return m->made.summary.grown[which] = ct_memory_grow(NULL, &none, count + 1, bytes);
+    return m->made.summary.grown[which] = ct_memory_array(count, bytes);
 }
 
 static void make_process(struct maker *m)
@@ -170,8 +169,8 @@ static int by_place(const void *a, const void *b)
 /* The rows' places in order, to be freed. */
 static struct place *places_of(const struct maker *m)
 {
-    size_t none = 0, count = m->sums.keys.count;
-    struct place *places = ct_memory_grow(NULL, &none, count + 1, sizeof(*places));
+    size_t count = m->sums.keys.count;
+    struct place *places = ct_memory_array(count, sizeof(*places));
     for (uint32_t i = 0; i < count; i++)
         places[i] = (struct place){m->sums.per_stream ? m->f->t->streams.at[m->sums.at[i].group].id
                                                       : m->sums.at[i].group,
@@ -199,8 +198,7 @@ static void make_row(struct maker *m, struct ct_file_row *to, const struct ct_tr
 static void make_rows(struct maker *m, const struct place *places)
 {
     struct ct_file_row *to = section(m, CT_READ_ROWS, m->sums.keys.count, sizeof(*to));
-    size_t none = 0;
-    m->made.sizes = ct_memory_grow(NULL, &none, m->sums.keys.count, sizeof(*m->made.sizes));
+    m->made.sizes = ct_memory_array(m->sums.keys.count, sizeof(*m->made.sizes));
     for (uint32_t i = 0; i < m->sums.keys.count; i++) {
         struct ct_trace_sum *s = &m->sums.at[places[i].sum];
         make_row(m, &to[i], s);
@@ -245,8 +243,8 @@ static int by_row(const void *a, const void *b)
 
 static void make_stacks(struct maker *m, const struct place *places)
 {
-    size_t none = 0, count = 0;
-    uint32_t *row = ct_memory_grow(NULL, &none, m->sums.keys.count + (size_t)1, sizeof(*row));
+    size_t count = 0;
+    uint32_t *row = ct_memory_array(m->sums.keys.count, sizeof(*row));
     m->stacks = section(m, CT_READ_STACKS, m->sums.stack_keys.count, sizeof(*m->stacks));
     for (uint32_t i = 0; i < m->sums.keys.count; i++)
         row[places[i].sum] = i;
@@ -490,13 +488,12 @@ static void take_op(void *user, const struct ct_event *e, const uint32_t *spans,
 /* The operations in the window, though their calls and ranges may be before it. */
 static void read_by_range(struct profiles *p, struct ranges_reader *r)
 {
-    size_t none = 0;
     struct ct_options whole = *r->o;
     whole.since_ns = 0;
     whole.until_ns = UINT64_MAX;
     p->tl = &r->spans.tl;
     ct_spans_read(&r->spans, &whole, take_op, r);
-    p->made = ct_memory_grow(NULL, &none, p->tl->file_count + (size_t)1, sizeof(*p->made));
+    p->made = ct_memory_array(p->tl->file_count, sizeof(*p->made));
 }
 
 static bool has_frames(const struct ct_timeline *tl)
@@ -551,11 +548,10 @@ int ct_trace_profile_rows(const struct ct_input *in, struct ct_sink *sink, FILE 
     struct ct_timeline tl;
     struct profiles p = {.tl = &tl};
     struct ct_timeline_options o = options_of(in->o);
-    size_t none = 0;
     if (in->o->per == CT_PER_RANGE)
         return report_ranges(in, sink, out);
     ct_timeline_open(&tl, in->o->files, in->o->file_count, &o);
-    p.made = ct_memory_grow(NULL, &none, tl.file_count, sizeof(*p.made));
+    p.made = ct_memory_array(tl.file_count, sizeof(*p.made));
     for (uint32_t i = 0; i < tl.file_count; i++)
         make(&p, in->o, &tl.files[i]);
     int status = report(&p, in, sink, out);
