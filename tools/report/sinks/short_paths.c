@@ -4,19 +4,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "report/path_tail.h"
 #include "report/profile/key_table.h"
 #include "report/terminal.h"
 
 #define LEAST_PARTS 2
 #define DOTS "…"
 
-/* Where the last parts begin, at a slash; the text itself: it has no more. */
+/* The last parts with the slash before them, which is shown behind dots; or all of the text. */
 static const char *tail_of(const char *path, int parts)
 {
-    const char *at = path + strlen(path);
-    while (at > path && (parts -= *at == '/') > 0)
-        at--;
-    return at;
+    const char *tail = ct_path_tail(path, parts, "/");
+    return tail > path ? tail - 1 : path;
 }
 
 struct shortening {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "report/path_tail.h"
 #include "report/profile/pairs.h"
 
 #define MOST_LINES 400 /* of one function that are held against each other */
@@ -44,15 +45,6 @@ struct paths {
     uint32_t *as; /* the file that this one is taken for: itself, or one of the later run */
 };
 
-/* The last parts of a path. */
-static const char *tail_of(const char *path, int parts)
-{
-    const char *at = path + strlen(path);
-    while (at > path && (parts -= at[-1] == '/' || at[-1] == '\\') > 0)
-        at--;
-    return at;
-}
-
 /* One file of each side, or none that is alone with its tail. */
 struct alike {
     uint32_t count[SIDES], file[SIDES];
@@ -66,8 +58,8 @@ static void pair_files(struct paths *p, int parts)
     for (uint32_t i = 0; i < p->known.count; i++) {
         if (p->as[i] != i || p->in[BEFORE][i] == p->in[AFTER][i])
             continue;
-        struct alike *a =
-            &alike[ct_key_table_text(&tails, tail_of(ct_key_table_get(&p->known, i), parts))];
+        const char *tail = ct_path_tail(ct_key_table_get(&p->known, i), parts, "/\\");
+        struct alike *a = &alike[ct_key_table_text(&tails, tail)];
         int side = p->in[AFTER][i] ? AFTER : BEFORE;
         a->count[side]++;
         a->file[side] = i;
