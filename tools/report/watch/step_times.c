@@ -30,8 +30,9 @@ static void add_row(struct ct_step_rank *r, uint32_t row, const struct ct_file_r
 {
     r->rows = ct_memory_grow(r->rows, &r->rows_size, (size_t)row + 1, sizeof(*r->rows));
     r->rows[row].calls += sign * (double)ct_view_calls(f);
-    r->rows[row].estimated += sign * (double)f->estimated;
-    r->rows[row].ns += sign * f->estimated_ns;
+    /* Files of before samples have no estimates: all that is timed is all there is. */
+    r->rows[row].estimated += sign * (double)(f->estimated ? f->estimated : f->timed);
+    r->rows[row].ns += sign * (f->estimated ? f->estimated_ns : (double)f->total_ns);
 }
 
 static struct ct_step_rank *new_rank(struct ct_step_times *t, const struct ct_file_process *p)
