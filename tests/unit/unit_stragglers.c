@@ -202,6 +202,30 @@ START_TEST(no_rank_is_named_without_cause)
 }
 END_TEST
 
+/* One launch of one kernel is no step. */
+START_TEST(what_is_launched_once_is_no_step)
+{
+    struct ct_file_process p = {.pid = 1, .duration_ns = 5};
+    struct ct_file_device d = {.ordinal = 0};
+    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, 0);
+    char strings[] = "";
+    struct ct_summary s = {.process = &p,
+                           .strings = strings,
+                           .strings_count = 1,
+                           .rows = &row,
+                           .rows_count = 1,
+                           .devices = &d,
+                           .devices_count = 1};
+    ct_build_time(&row, 1000);
+    ck_assert_ptr_null(ct_step_times_add(&times, &s));
+    p.pid = 2;
+    ck_assert_ptr_null(ct_step_times_add(&times, &s));
+    ct_step_times_compare(&times);
+    ck_assert_uint_eq(times.count, 2);
+    ck_assert_double_eq(times.steps, 0);
+}
+END_TEST
+
 START_TEST(profiles_of_no_use_are_refused)
 {
     struct ct_file_process p = {.pid = 1};
@@ -228,6 +252,7 @@ int main(void)
     tcase_add_loop_test(t, the_slow_rank_is_named, 0, 3);
     tcase_add_test(t, work_is_compared_without_nccl);
     tcase_add_test(t, no_rank_is_named_without_cause);
+    tcase_add_test(t, what_is_launched_once_is_no_step);
     tcase_add_test(t, profiles_of_no_use_are_refused);
     return ct_case_main("stragglers", t);
 }

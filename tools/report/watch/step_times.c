@@ -52,7 +52,7 @@ static double begin_window(struct ct_step_rank *r, const struct ct_file_process 
     r->is_between = true;
     for (size_t i = 0; i < r->rows_size && sign > 0; i++) {
         struct ct_step_row *row = &r->rows[i];
-        *row = (struct ct_step_row){-row->calls, -row->estimated, -row->ns};
+        *row = (struct ct_step_row){-row->calls, -row->estimated, -row->ns, 0};
     }
     return sign;
 }
@@ -96,12 +96,10 @@ static double calls_of(const struct ct_step_rank *r, uint32_t row)
     return row < r->rows_size ? fmax(r->rows[row].calls, 0) : 0;
 }
 
-static double mean_calls(const struct ct_step_times *t, uint32_t row)
+/* Rows that a rank may have: an array that has grown is longer. */
+static size_t row_count(const struct ct_step_times *t, const struct ct_step_rank *r)
 {
-    double sum = 0;
-    for (size_t i = 0; i < t->count; i++)
-        sum += calls_of(&t->ranks[i], row);
-    return sum / (double)t->count;
+    return ct_min(t->m.row_keys.count, r->rows_size);
 }
 
 /* NAN: no operation's time is known. */
@@ -110,6 +108,14 @@ static double mean_ns(const struct ct_step_rank *r, uint32_t row)
     return row < r->rows_size && r->rows[row].estimated > 0.5
                ? r->rows[row].ns / r->rows[row].estimated
                : NAN;
+}
+
+static void find_calls(struct ct_step_times *t)
+{
+    t->calls = ct_memory_array(t->m.row_keys.count, sizeof(*t->calls));
+    for (size_t i = 0; i < t->count; i++)
+        for (uint32_t row = 0; row < t->m.row_keys.count; row++)
+            t->calls[row] += calls_of(&t->ranks[i], row) / (double)t->count;
 }
 
 /* ---- steps ---- */
@@ -123,7 +129,7 @@ static int by_value(const void *a, const void *b)
 static double least_shared(const double *calls, size_t count)
 {
     size_t least = ct_max(ct_min(count, 2), (count + SHARE - 1) / SHARE);
-    for (size_t i = 0; i + least <= count; i++)
+    for (size_t i = 0; least && i + least <= count; i++)
         if (calls[i + least - 1] <= calls[i] * (1 + TOLERANCE) + 1)
             return calls[i];
     return 0;
@@ -138,9 +144,8 @@ static double count_steps(const struct ct_step_times *t)
     size_t count = 0;
     double *calls = ct_memory_array(t->m.row_keys.count + 1, sizeof(*calls));
     for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
-        double n = mean_calls(t, row);
-        if (n > 1.5)
-            calls[count++] = n;
+        if (t->calls[row] > 1.5)
+            calls[count++] = t->calls[row];
     }
     qsort(calls, count, sizeof(*calls), by_value);
     double steps = least_shared(calls, count);
@@ -154,7 +159,7 @@ static void find_step(const struct ct_step_times *t, struct ct_step_rank *r)
     double own = 0, mean = 0;
     for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
         own += calls_of(r, row);
-        mean += mean_calls(t, row);
+        mean += t->calls[row];
     }
     r->steps = mean > 0 ? t->steps * own / mean : 0;
     r->step_ns = r->steps > 0 ? r->window_ns / r->steps : 0;
@@ -162,54 +167,75 @@ static void find_step(const struct ct_step_times *t, struct ct_step_rank *r)
 
 /* ---- comparison ---- */
 
-static double median(double *values, size_t count)
+/* Median of all values but one that is `own`; they are sorted, and two at least. */
+static double median_of_others(const double *values, size_t count, double own)
 {
-    qsort(values, count, sizeof(*values), by_value);
-    return count ? (values[count / 2] + values[(count - 1) / 2]) / 2 : NAN;
+    size_t at = 0;
+    while (at < count - 1 && values[at] < own)
+        at++;
+    size_t low = (count - 2) / 2, high = (count - 1) / 2;
+    return (values[low + (low >= at)] + values[high + (high >= at)]) / 2;
 }
 
-/* Above the other ranks' median, of a step; 0 where not all have the row. */
-static double row_longer_ns(const struct ct_step_times *t, const struct ct_step_rank *r,
-                            uint32_t row)
+/* `means`: room for one of each rank. */
+static void compare_row(struct ct_step_times *t, uint32_t row, double *means)
 {
-    double *others = ct_memory_array(t->count, sizeof(*others));
-    size_t count = 0;
-    for (size_t i = 0; i < t->count; i++)
-        if (&t->ranks[i] != r)
-            others[count++] = mean_ns(&t->ranks[i], row);
-    bool all = !isnan(mean_ns(r, row));
-    for (size_t i = 0; i < count; i++)
-        all = all && !isnan(others[i]);
-    double longer_ns =
-        all && count ? (mean_ns(r, row) - median(others, count)) * mean_calls(t, row) / t->steps
-                     : 0;
-    free(others);
-    return longer_ns;
+    bool all = t->count > 1;
+    for (size_t i = 0; i < t->count; i++) {
+        means[i] = mean_ns(&t->ranks[i], row);
+        all = all && isfinite(means[i]);
+    }
+    if (!all)
+        return;
+    qsort(means, t->count, sizeof(*means), by_value);
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_rank *r = &t->ranks[i];
+        double own = mean_ns(r, row), others = median_of_others(means, t->count, own);
+        r->rows[row].longer_ns = (own - others) * t->calls[row] / t->steps;
+    }
+}
+
+static void compare_rows(struct ct_step_times *t)
+{
+    double *means = ct_memory_array(t->count, sizeof(*means));
+    for (uint32_t row = 0; row < t->m.row_keys.count; row++)
+        compare_row(t, row, means);
+    free(means);
 }
 
 static void add_parts(struct ct_step_times *t, struct ct_step_rank *r)
 {
-    for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
+    for (uint32_t row = 0; row < row_count(t, r); row++) {
         enum ct_step_part part = part_of(t, row);
         double ns = mean_ns(r, row);
         t->has_nccl |= part == CT_STEP_NCCL;
-        r->longer_ns[part] += row_longer_ns(t, r, row);
-        if (!isnan(ns))
+        r->longer_ns[part] += r->rows[row].longer_ns;
+        if (!isnan(ns) && r->steps > 0)
             r->part_ns[part] += ns * calls_of(r, row) / r->steps;
     }
 }
 
-/* Median distance of the ranks but that one, in either direction. */
-static double noise_ns(const struct ct_step_times *t, const struct ct_step_rank *but)
+static double behind_ns(const struct ct_step_times *t, const struct ct_step_rank *r)
+{
+    return t->has_nccl ? -r->longer_ns[CT_STEP_NCCL]
+                       : r->longer_ns[CT_STEP_KERNELS] + r->longer_ns[CT_STEP_COPIES];
+}
+
+/* Ranks that are behind by more than the others are before or behind each other, in the median. */
+static void find_stragglers(struct ct_step_times *t)
 {
     double *all = ct_memory_array(t->count, sizeof(*all));
-    size_t count = 0;
     for (size_t i = 0; i < t->count; i++)
-        if (&t->ranks[i] != but)
-            all[count++] = fabs(t->ranks[i].behind_ns);
-    double noise = median(all, count);
+        all[i] = fabs(t->ranks[i].behind_ns);
+    qsort(all, t->count, sizeof(*all), by_value);
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_rank *r = &t->ranks[i];
+        double noise_ns =
+            t->count >= MANY ? NOISE * median_of_others(all, t->count, fabs(r->behind_ns)) : 0;
+        r->is_straggler =
+            r->behind_ns > 0 && r->behind_ns >= fmax(CT_STEP_BEHIND * r->step_ns, noise_ns);
+    }
     free(all);
-    return noise;
 }
 
 static int by_distance(const void *a, const void *b)
@@ -219,8 +245,7 @@ static int by_distance(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Others than the job's ranks, where some are, and those that did nothing meanwhile, are left out.
- */
+/* Processes that are no ranks, where others are, and those that did nothing, are left out. */
 static void keep_ranks(struct ct_step_times *t)
 {
     bool has_ranks = false;
@@ -243,25 +268,18 @@ static void keep_ranks(struct ct_step_times *t)
 void ct_step_times_compare(struct ct_step_times *t)
 {
     keep_ranks(t);
-    t->steps = t->count ? count_steps(t) : 0;
+    find_calls(t);
+    t->steps = count_steps(t);
     if (!(t->steps > 0))
         return;
     for (size_t i = 0; i < t->count; i++)
         find_step(t, &t->ranks[i]);
+    compare_rows(t);
     for (size_t i = 0; i < t->count; i++)
-        if (t->ranks[i].steps > 0)
-            add_parts(t, &t->ranks[i]);
-    for (size_t i = 0; i < t->count; i++) {
-        struct ct_step_rank *r = &t->ranks[i];
-        const double *longer = r->longer_ns;
-        r->behind_ns =
-            t->has_nccl ? -longer[CT_STEP_NCCL] : longer[CT_STEP_KERNELS] + longer[CT_STEP_COPIES];
-    }
-    for (size_t i = 0; i < t->count; i++) {
-        struct ct_step_rank *r = &t->ranks[i];
-        double noise = t->count >= MANY ? NOISE * noise_ns(t, r) : 0;
-        r->is_straggler = r->behind_ns >= fmax(CT_STEP_BEHIND * r->step_ns, noise);
-    }
+        add_parts(t, &t->ranks[i]);
+    for (size_t i = 0; i < t->count; i++)
+        t->ranks[i].behind_ns = behind_ns(t, &t->ranks[i]);
+    find_stragglers(t);
     qsort(t->ranks, t->count, sizeof(*t->ranks), by_distance);
 }
 
@@ -269,11 +287,10 @@ double ct_step_times_longest(const struct ct_step_times *t, const struct ct_step
                              enum ct_step_part part, uint32_t *row)
 {
     double most_ns = 0;
-    for (uint32_t i = 0; i < t->m.row_keys.count; i++) {
-        double ns = part_of(t, i) == part ? row_longer_ns(t, r, i) : 0;
-        if (ns <= most_ns)
+    for (uint32_t i = 0; i < row_count(t, r); i++) {
+        if (part_of(t, i) != part || r->rows[i].longer_ns <= most_ns)
             continue;
-        most_ns = ns;
+        most_ns = r->rows[i].longer_ns;
         *row = i;
     }
     return most_ns;
@@ -284,6 +301,7 @@ void ct_step_times_free(struct ct_step_times *t)
     for (size_t i = 0; i < t->count; i++)
         free(t->ranks[i].rows);
     free(t->ranks);
+    free(t->calls);
     ct_merge_free(&t->m);
     *t = (struct ct_step_times){0};
 }

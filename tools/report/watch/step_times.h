@@ -15,6 +15,7 @@ enum ct_step_part { CT_STEP_KERNELS, CT_STEP_COPIES, CT_STEP_NCCL, CT_STEP_PARTS
 struct ct_step_row {
     double calls;
     double estimated, ns; /* operations whose times are known, and the sum of these */
+    double longer_ns;     /* in a step, than the median of the other ranks; 0: not all have it */
 };
 
 struct ct_step_rank {
@@ -36,7 +37,8 @@ struct ct_step_times {
     struct ct_merged m; /* devices as one */
     struct ct_step_rank *ranks;
     size_t count, size;
-    double steps; /* in the ranks' mean; 0: none were found */
+    double *calls; /* of each row, in the ranks' mean */
+    double steps;  /* likewise; 0: none were found */
     bool has_nccl;
 };
 
