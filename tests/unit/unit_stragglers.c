@@ -22,6 +22,7 @@ enum slow { NOTHING, KERNELS_LONGER, COPIES_LONGER, HOST_LATE };
 struct job {
     enum slow slow;
     bool has_nccl;
+    bool has_ranges;
     double jitter; /* of a host, a part of a step */
 };
 
@@ -92,6 +93,35 @@ static void meet(struct rank *all)
     }
 }
 
+static void add_range(struct ct_build *b, const char *domain, const char *name, uint32_t parent,
+                      uint64_t count, double total_ns)
+{
+    struct ct_file_range range = {.parent = parent,
+                                  .domain = ct_build_text(b, domain),
+                                  .name = ct_build_text(b, name),
+                                  .style = CT_RANGE_PUSH_POP,
+                                  .count = count,
+                                  .total_ns = (uint64_t)total_ns,
+                                  .max_ns = (uint64_t)total_ns};
+    ct_build_add(b, CT_SECTION_RANGES, &range);
+}
+
+/* A step, a part of it, one of it all, and NCCL's own. */
+static void add_ranges(struct ct_build *b, const struct rank *r, bool before)
+{
+    double sum_ns = 0;
+    uint64_t count = before ? 0 : STEPS;
+    struct ct_file_thread thread = {.tid = 1, .count = 1};
+    for (unsigned i = 0; i < STEPS && !before; i++)
+        sum_ns += r->arrival_ns[i];
+    ct_build_add(b, CT_SECTION_THREADS, &thread);
+    add_range(b, "", "step", 0, count, sum_ns);
+    add_range(b, "", "forward", 1, count, sum_ns / 3);
+    add_range(b, "", "load", 0, count, sum_ns / 10);
+    add_range(b, "", "epoch", 0, before ? 0 : 1, sum_ns * 1.1);
+    add_range(b, "NCCL", "ncclAllReduce", 0, count, sum_ns * 1.2);
+}
+
 /* The profile of STEPS steps; `before`: of none, as of the start of the time that is looked at. */
 static void add(const struct rank *r, unsigned number, const struct job *j, bool before)
 {
@@ -116,6 +146,8 @@ static void add(const struct rank *r, unsigned number, const struct job *j, bool
     for (unsigned i = 0; i < STEPS && !before; i++)
         ct_build_time(&copy, r->copy[i]);
     ct_build_add(&b, CT_SECTION_ROWS, &copy);
+    if (j->has_ranges)
+        add_ranges(&b, r, before);
     ct_case_template(path);
     close(mkstemp(path));
     ck_assert(ct_build_save(&b, path));
@@ -165,8 +197,8 @@ static void check_named(const struct job *j)
         play(j);
         right += is_right(j);
     }
-    printf("slow %d, NCCL %d, hosts' jitter %.1f%%: %u of %u\n", j->slow, j->has_nccl,
-           100 * j->jitter, right, JOBS);
+    printf("slow %d, NCCL %d, ranges %d, hosts' jitter %.1f%%: %u of %u\n", j->slow, j->has_nccl,
+           j->has_ranges, 100 * j->jitter, right, JOBS);
     ck_assert_uint_ge(right, JOBS * 95 / 100);
 }
 
@@ -174,8 +206,8 @@ START_TEST(the_slow_rank_is_named)
 {
     const enum slow slow = (enum slow)(_i + 1);
     ct_drawn_state = 7;
-    check_named(&(struct job){slow, true, 0.002});
-    check_named(&(struct job){slow, true, 0.01});
+    check_named(&(struct job){slow, true, false, 0.002});
+    check_named(&(struct job){slow, true, false, 0.01});
 }
 END_TEST
 
@@ -183,8 +215,20 @@ END_TEST
 START_TEST(work_is_compared_without_nccl)
 {
     ct_drawn_state = 8;
-    check_named(&(struct job){KERNELS_LONGER, false, 0.01});
-    check_named(&(struct job){COPIES_LONGER, false, 0.01});
+    check_named(&(struct job){KERNELS_LONGER, false, false, 0.01});
+    check_named(&(struct job){COPIES_LONGER, false, false, 0.01});
+}
+END_TEST
+
+/* Ranks that wait for nobody: their hosts are seen to be late where their steps are known. */
+START_TEST(ranges_are_steps)
+{
+    ct_drawn_state = 10;
+    for (enum slow slow = KERNELS_LONGER; slow <= HOST_LATE; slow++) {
+        check_named(&(struct job){slow, false, true, 0.002});
+        ck_assert_str_eq(times.range, "step");
+        ck_assert_double_eq(times.ranks[0].steps, STEPS);
+    }
 }
 END_TEST
 
@@ -194,7 +238,7 @@ START_TEST(no_rank_is_named_without_cause)
     unsigned named = 0;
     ct_drawn_state = 9;
     for (unsigned i = 0; i < 2 * JOBS; i++) {
-        play(&(struct job){NOTHING, true, jitter[i % 2]});
+        play(&(struct job){NOTHING, i % 4 < 2, i % 8 < 4, jitter[i % 2]});
         named += times.ranks[0].is_straggler;
     }
     printf("named without cause: %u of %u\n", named, 2 * JOBS);
@@ -251,6 +295,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, the_slow_rank_is_named, 0, 3);
     tcase_add_test(t, work_is_compared_without_nccl);
+    tcase_add_test(t, ranges_are_steps);
     tcase_add_test(t, no_rank_is_named_without_cause);
     tcase_add_test(t, what_is_launched_once_is_no_step);
     tcase_add_test(t, profiles_of_no_use_are_refused);

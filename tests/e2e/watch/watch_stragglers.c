@@ -51,19 +51,10 @@ static bool is_right(const char *text, const struct cause *of)
            !strstr(named + 1, ": the others wait for it ");
 }
 
-/* Hosts may be late, as the machine has others to serve; the GPUs' work is as long as it is. */
-static void check_others(const char *text, const struct cause *of)
-{
-    const char *why = of->why ? of->why : "";
-    ck_assert_msg(strstr(why, "spinLayer") || !strstr(text, "its kernels take"), "%s", text);
-    ck_assert_msg(strstr(why, "memcpy") || !strstr(text, "its copies take"), "%s", text);
-}
-
 static bool ask(const struct cause *of)
 {
     char *text = crew_ask("--all stragglers --delay 0.5");
     bool is = is_right(text, of);
-    check_others(text, of);
     if (!is)
         printf("%s\n", text);
     free(text);

@@ -50,7 +50,10 @@ static double begin_window(struct ct_step_rank *r, const struct ct_file_process 
     double sign = p->duration_ns < r->process.duration_ns ? -1 : 1;
     r->window_ns = fabs((double)p->duration_ns - r->window_ns);
     r->is_between = true;
-    for (size_t i = 0; i < r->rows_size && sign > 0; i++) {
+    if (sign < 0)
+        return sign;
+    ct_step_ranges_negate(&r->ranges);
+    for (size_t i = 0; i < r->rows_size; i++) {
         struct ct_step_row *row = &r->rows[i];
         *row = (struct ct_step_row){-row->calls, -row->estimated, -row->ns, 0};
     }
@@ -72,6 +75,7 @@ const char *ct_step_times_add(struct ct_step_times *t, const struct ct_summary *
     r = r ? r : new_rank(t, &p);
     for (size_t i = 0; i < s->rows_count; i++)
         add_row(r, t->m.row_map[i], &s->rows[i], sign);
+    ct_step_ranges_add(&r->ranges, &t->range_names, s, sign);
     return NULL;
 }
 
@@ -165,6 +169,42 @@ static void find_step(const struct ct_step_times *t, struct ct_step_rank *r)
     r->step_ns = r->steps > 0 ? r->window_ns / r->steps : 0;
 }
 
+/* The time of all ranks' ranges of that name, which are their steps; 0: not in each rank. */
+static double range_ns(const struct ct_step_times *t, uint32_t name)
+{
+    double ns = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_range range = ct_step_range_of(&t->ranks[i].ranges, name);
+        if (!ct_step_range_fits(&range, t->ranks[i].steps))
+            return 0;
+        ns += range.ns;
+    }
+    return ns;
+}
+
+/* Where several ranges are as often as steps, the longest is one. */
+static void find_range(struct ct_step_times *t)
+{
+    uint32_t found = 0;
+    double most_ns = 0;
+    for (uint32_t name = 0; name < t->range_names.count; name++) {
+        double ns = range_ns(t, name);
+        if (ns <= most_ns)
+            continue;
+        most_ns = ns;
+        found = name;
+    }
+    if (!(most_ns > 0))
+        return;
+    t->range = ct_key_table_get(&t->range_names, found);
+    for (size_t i = 0; i < t->count; i++) {
+        struct ct_step_rank *r = &t->ranks[i];
+        struct ct_step_range range = ct_step_range_of(&r->ranges, found);
+        r->steps = range.count;
+        r->step_ns = range.ns / range.count;
+    }
+}
+
 /* ---- comparison ---- */
 
 /* Median of all values but one that is `own`; they are sorted, and two at least. */
@@ -215,10 +255,27 @@ static void add_parts(struct ct_step_times *t, struct ct_step_rank *r)
     }
 }
 
-static double behind_ns(const struct ct_step_times *t, const struct ct_step_rank *r)
+/* `steps_ns`: all ranks' times of a step, sorted. */
+static double behind_ns(const struct ct_step_times *t, const struct ct_step_rank *r,
+                        const double *steps_ns)
 {
-    return t->has_nccl ? -r->longer_ns[CT_STEP_NCCL]
-                       : r->longer_ns[CT_STEP_KERNELS] + r->longer_ns[CT_STEP_COPIES];
+    double work_ns = r->longer_ns[CT_STEP_KERNELS] + r->longer_ns[CT_STEP_COPIES];
+    if (t->has_nccl)
+        return -r->longer_ns[CT_STEP_NCCL];
+    if (!t->range || t->count < 2)
+        return work_ns;
+    return fmax(work_ns, r->step_ns - median_of_others(steps_ns, t->count, r->step_ns));
+}
+
+static void find_distances(struct ct_step_times *t)
+{
+    double *steps_ns = ct_memory_array(t->count, sizeof(*steps_ns));
+    for (size_t i = 0; i < t->count; i++)
+        steps_ns[i] = t->ranks[i].step_ns;
+    qsort(steps_ns, t->count, sizeof(*steps_ns), by_value);
+    for (size_t i = 0; i < t->count; i++)
+        t->ranks[i].behind_ns = behind_ns(t, &t->ranks[i], steps_ns);
+    free(steps_ns);
 }
 
 /* Ranks that are behind by more than the others are before or behind each other, in the median. */
@@ -245,6 +302,12 @@ static int by_distance(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+static void free_rank(struct ct_step_rank *r)
+{
+    free(r->rows);
+    free(r->ranges.at);
+}
+
 /* Processes that are no ranks, where others are, and those that did nothing, are left out. */
 static void keep_ranks(struct ct_step_times *t)
 {
@@ -260,7 +323,7 @@ static void keep_ranks(struct ct_step_times *t)
         if (calls > 0 && (r.process.rank || !has_ranks))
             t->ranks[kept++] = r;
         else
-            free(r.rows);
+            free_rank(&r);
     }
     t->count = kept;
 }
@@ -274,11 +337,11 @@ void ct_step_times_compare(struct ct_step_times *t)
         return;
     for (size_t i = 0; i < t->count; i++)
         find_step(t, &t->ranks[i]);
+    find_range(t);
     compare_rows(t);
     for (size_t i = 0; i < t->count; i++)
         add_parts(t, &t->ranks[i]);
-    for (size_t i = 0; i < t->count; i++)
-        t->ranks[i].behind_ns = behind_ns(t, &t->ranks[i]);
+    find_distances(t);
     find_stragglers(t);
     qsort(t->ranks, t->count, sizeof(*t->ranks), by_distance);
 }
@@ -299,9 +362,10 @@ double ct_step_times_longest(const struct ct_step_times *t, const struct ct_step
 void ct_step_times_free(struct ct_step_times *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        free(t->ranks[i].rows);
+        free_rank(&t->ranks[i]);
     free(t->ranks);
     free(t->calls);
+    ct_key_table_free(&t->range_names);
     ct_merge_free(&t->m);
     *t = (struct ct_step_times){0};
 }

@@ -8,6 +8,7 @@
 #define CT_REPORT_STEP_TIMES_H
 
 #include "report/profile/merge.h"
+#include "report/watch/step_range.h"
 
 enum ct_step_part { CT_STEP_KERNELS, CT_STEP_COPIES, CT_STEP_NCCL, CT_STEP_PARTS };
 
@@ -24,11 +25,16 @@ struct ct_step_rank {
     bool is_between;                /* two profiles' figures are of the time between them */
     struct ct_step_row *rows;       /* by row of ct_merged */
     size_t rows_size;
+    struct ct_step_ranges ranges;
 
     double steps, step_ns;
     double part_ns[CT_STEP_PARTS];   /* of a step */
     double longer_ns[CT_STEP_PARTS]; /* than the median of the other ranks, by rows that all have */
-    double behind_ns; /* the others' time in NCCL above its own; without NCCL: kernels and copies */
+    /*
+     * Time that the others are in NCCL above its own; without NCCL that it takes longer for a step
+     * that is a range, or for kernels and copies.
+     */
+    double behind_ns;
     bool is_straggler; /* it is behind by more than ranks differ anyway */
 };
 
@@ -40,12 +46,13 @@ struct ct_step_times {
     double *calls; /* of each row, in the ranks' mean */
     double steps;  /* likewise; 0: none were found */
     bool has_nccl;
+    struct ct_key_table range_names;
+    const char *range; /* the steps are these; NULL: they were counted by launches */
 };
 
 #define CT_STEP_BEHIND 0.01 /* of a step: less than that is not told of */
 
-/* A second profile of a process makes it the time between both. Returns NULL, or why it cannot be.
- */
+/* A second profile of a process makes it the time between both. NULL, or why it cannot be. */
 const char *ct_step_times_add(struct ct_step_times *t, const struct ct_summary *s);
 /* When all have been added: the ranks' figures, the furthest behind first. */
 void ct_step_times_compare(struct ct_step_times *t);

@@ -151,6 +151,15 @@ static void note_none(struct ct_sink *sink, const struct ct_step_times *t)
             sink, "No rank is behind the others by 1% of a step, and more than they differ anyway");
 }
 
+static void note_range(struct ct_sink *sink, const char *name)
+{
+    struct ct_string text = {0};
+    ct_string_put(&text, "Steps are the program's ranges ");
+    ct_name_safe(&text, name);
+    ct_sink_note(sink, text.data);
+    ct_string_free(&text);
+}
+
 static void note(struct ct_sink *sink, const struct ct_step_times *t)
 {
     bool any = false;
@@ -162,6 +171,8 @@ static void note(struct ct_sink *sink, const struct ct_step_times *t)
     }
     if (!any)
         note_none(sink, t);
+    if (t->range)
+        note_range(sink, t->range);
     if (t->steps > 0 && t->steps < FEW_STEPS)
         ct_sink_note(sink, "These are fewer than 10 steps: a longer --delay says more");
 }
