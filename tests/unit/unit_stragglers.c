@@ -7,6 +7,7 @@
 
 #include "case_main.h"
 #include "drawn.h"
+#include "report/watch/step_count.h"
 #include "report/watch/step_times.h"
 
 #define RANKS 8
@@ -174,18 +175,13 @@ static void play(const struct job *j)
     ck_assert_double_eq_tol(times.steps, STEPS, 0.5);
 }
 
-static double host_ns(const struct ct_step_rank *r)
-{
-    return r->behind_ns - r->longer_ns[CT_STEP_KERNELS] - r->longer_ns[CT_STEP_COPIES];
-}
-
 /* The reason is most of what it is behind by. */
 static bool is_right(const struct job *j)
 {
     const struct ct_step_rank *r = &times.ranks[0];
     double of[] = {[KERNELS_LONGER] = r->longer_ns[CT_STEP_KERNELS],
                    [COPIES_LONGER] = r->longer_ns[CT_STEP_COPIES],
-                   [HOST_LATE] = host_ns(r)};
+                   [HOST_LATE] = ct_step_host_ns(r)};
     return r->is_straggler && r->process.rank == SLOW + 1 && of[j->slow] > r->behind_ns / 2 &&
            !times.ranks[1].is_straggler;
 }
@@ -246,6 +242,70 @@ START_TEST(no_rank_is_named_without_cause)
 }
 END_TEST
 
+/* Set-up takes little time; layers are launched more often. */
+START_TEST(set_up_is_no_step)
+{
+    struct ct_step_launches rows[] = {{24000, 9e9}, {24000, 8e9}, {48000, 5e9}, {1000, 1e9},
+                                      {1001, 9e8},  {2, 1e6},     {2, 1e6},     {3, 2e6},
+                                      {50, 1e5},    {50, 1e5},    {1, 5e7}};
+    ck_assert_double_eq(ct_step_count(rows, sizeof(rows) / sizeof(rows[0])), 1000);
+    ck_assert_double_eq(ct_step_count(rows, 0), 0);
+}
+END_TEST
+
+/* A process of another job, with a rank of its own, has none of the kernels. */
+START_TEST(a_rank_of_another_job_hides_nothing)
+{
+    struct job job = {KERNELS_LONGER, false, false, 0.002};
+    static struct rank all[RANKS];
+    struct ct_file_process p = {.pid = 7, .rank = 1, .duration_ns = 9};
+    struct ct_file_device d = {.ordinal = 0};
+    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, 0);
+    char strings[] = "";
+    struct ct_summary s = {.process = &p,
+                           .strings = strings,
+                           .strings_count = 1,
+                           .rows = &row,
+                           .rows_count = 1,
+                           .devices = &d,
+                           .devices_count = 1};
+    ct_build_time(&row, 1000);
+    ct_drawn_state = 11;
+    for (unsigned r = 0; r < RANKS; r++)
+        draw(&all[r], &job, r == SLOW);
+    for (unsigned r = 0; r < RANKS; r++)
+        add(&all[r], r, &job, false);
+    ck_assert_ptr_null(ct_step_times_add(&times, &s));
+    ct_step_times_compare(&times);
+    ck_assert_uint_eq(times.count, RANKS);
+    ck_assert_uint_eq(times.all, RANKS + 1);
+    ck_assert_uint_eq(times.ranks[0].process.rank, SLOW + 1);
+    ck_assert(times.ranks[0].is_straggler);
+}
+END_TEST
+
+/* A rank that has ended meanwhile has one profile, of all its time. */
+START_TEST(one_profile_beside_windows_is_left_out)
+{
+    struct job job = {HOST_LATE, true, false, 0.002};
+    static struct rank all[RANKS];
+    ct_drawn_state = 12;
+    for (unsigned r = 0; r < RANKS; r++)
+        draw(&all[r], &job, r == SLOW);
+    meet(all);
+    for (unsigned r = 1; r < RANKS; r++)
+        add(&all[r], r, &job, true);
+    for (unsigned r = 0; r < RANKS; r++)
+        add(&all[r], r, &job, false);
+    ct_step_times_compare(&times);
+    ck_assert_uint_eq(times.count, RANKS - 1);
+    ck_assert_uint_eq(times.all, RANKS);
+    ck_assert_uint_eq(times.ranks[RANKS - 1].process.rank, 1);
+    ck_assert(!times.ranks[RANKS - 1].is_idle);
+    ck_assert(is_right(&job));
+}
+END_TEST
+
 /* One launch of one kernel is no step. */
 START_TEST(what_is_launched_once_is_no_step)
 {
@@ -276,6 +336,8 @@ START_TEST(profiles_of_no_use_are_refused)
     char strings[] = "";
     struct ct_summary s = {.process = &p, .strings = strings, .strings_count = 1};
     ck_assert_ptr_null(ct_step_times_add(&times, &s));
+    ck_assert_str_eq(ct_step_times_add(&times, &s),
+                     "it is as old as the other profile of its process");
     p.duration_ns = 5;
     ck_assert_ptr_null(ct_step_times_add(&times, &s));
     ck_assert_str_eq(ct_step_times_add(&times, &s),
@@ -297,6 +359,9 @@ int main(void)
     tcase_add_test(t, work_is_compared_without_nccl);
     tcase_add_test(t, ranges_are_steps);
     tcase_add_test(t, no_rank_is_named_without_cause);
+    tcase_add_test(t, set_up_is_no_step);
+    tcase_add_test(t, a_rank_of_another_job_hides_nothing);
+    tcase_add_test(t, one_profile_beside_windows_is_left_out);
     tcase_add_test(t, what_is_launched_once_is_no_step);
     tcase_add_test(t, profiles_of_no_use_are_refused);
     return ct_case_main("stragglers", t);

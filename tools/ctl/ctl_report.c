@@ -11,11 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cutrace/format.h"
 #include "cutrace/installation.h"
 #include "cutrace/messages.h"
 
 #define ARGUMENTS 5 /* of the report, besides the files and the end */
 #define COPIED_BYTES 65536
+#define COPIES 10 /* of a profile that changes meanwhile */
 
 static bool add_link(struct ctl_links *all, const struct link *l)
 {
@@ -63,18 +65,36 @@ static bool add(struct ctl_profiles *p, int profile)
     return true;
 }
 
+static bool copy_all(int from, int to)
+{
+    static char part[COPIED_BYTES];
+    off_t at = 0;
+    ssize_t n;
+    while ((n = pread(from, part, sizeof(part), at)) > 0 && pwrite(to, part, (size_t)n, at) == n)
+        at += n;
+    return !n;
+}
+
+/* The process has committed nothing since the copy was begun: no part of it is newer. */
+static bool is_whole(int profile, int copy)
+{
+    static struct ct_file_header now, then;
+    return pread(profile, &now, sizeof(now), 0) == sizeof(now) &&
+           pread(copy, &then, sizeof(then), 0) == sizeof(then) &&
+           !memcmp(now.commit, then.commit, sizeof(now.commit));
+}
+
 /* In memory, in place of the file; -1: it could not be copied. */
 static int copy_of(int profile)
 {
-    static char part[COPIED_BYTES];
     int copy = memfd_create("profile", MFD_CLOEXEC);
-    off_t at = 0;
-    ssize_t n = -1;
-    while (copy >= 0 && (n = pread(profile, part, sizeof(part), at)) > 0 &&
-           pwrite(copy, part, (size_t)n, at) == n)
-        at += n;
+    bool copied = false, whole = false;
+    for (int i = 0; i < COPIES && copy >= 0 && !whole; i++) {
+        copied = copy_all(profile, copy);
+        whole = copied && is_whole(profile, copy);
+    }
     close(profile);
-    if (!n)
+    if (copied) /* one of its two payloads is whole, as a rule, where the process never pauses */
         return copy;
     if (copy >= 0)
         close(copy);

@@ -208,7 +208,7 @@ bool link_find(struct link *l, pid_t pid)
     else if (!has_key)
         complain("process %d has no key to its socket: its libcutrace.so is of another version",
                  (int)pid);
-    return found && has_key && enter_network_of(pid);
+    return found && has_key;
 }
 
 /* ---- asking ---- */
@@ -301,6 +301,8 @@ enum link_result link_ask(const struct link *l, enum ct_ctl_command command,
 {
     if (profile)
         *profile = -1;
+    if (!enter_network_of(l->pid))
+        return LINK_FAILED;
     int fd = call(l);
     if (fd < 0) /* a process that ends listens no more before it is gone */
         return errno == ECONNREFUSED ? LINK_ENDED : fail(l, "cannot be reached");

@@ -22,7 +22,7 @@ char *crew_format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 pid_t crew_start(const struct crew_role *role, int number);
 /* Ends it at once, with nothing told. */
 void crew_end(pid_t pid);
-/* What `cutrace ctl ARGUMENTS` says, to be freed. */
+/* The answer of `cutrace ctl ARGUMENTS`, to be freed. */
 char *crew_ask(const char *arguments);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "nccl/sim_nccl.h"
 
-#define COPY_BYTES 1250000
+#define COPY_BYTES 2200000
 #define LAYERS 20
 #define LAYER_NS 3000000
 #define LOSS_NS 5000000

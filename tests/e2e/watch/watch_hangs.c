@@ -187,7 +187,7 @@ END_TEST
 
 #define ASKED 60 /* times, over 20 s at least */
 
-/* Asks until all three texts are in the answer; `ask` runs no more than a third of a second. */
+/* Asks until both texts are in the answer; `answer` runs no more than a third of a second. */
 static void expect(char *(*answer)(const void *), const void *of, const char *first,
                    const char *second)
 {

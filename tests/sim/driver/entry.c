@@ -265,8 +265,9 @@ uint64_t cudasim_open_handles(void)
 
 uint64_t cudasim_stream_end(void *stream)
 {
+    CUstream s;
     sim_lock();
-    uint64_t ns = (uint64_t)((CUstream)stream)->tail_ns;
+    uint64_t ns = sim_stream_of(stream, &s) == CUDA_SUCCESS ? (uint64_t)s->tail_ns : 0;
     sim_unlock();
     return ns;
 }

@@ -537,7 +537,7 @@ struct sim_settings {
     bool strict;
     uint64_t latency_ns;
     int64_t event_ns;
-    int64_t link_rate; /* bytes in a nanosecond, to the host or from it */
+    int64_t link_rate;      /* bytes in a nanosecond, to the host or from it */
     int64_t graph_event_ns; /* more, where it is a node */
     bool real_time;
     uint64_t host_ns;  /* 0: the machine's clock */

@@ -100,7 +100,8 @@ EXPORT ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId i
     *comm = malloc(sizeof(**comm));
     **comm =
         (struct ncclComm){.magic = MAGIC, .ranks = ranks, .rank = rank, .job = open_job(ranks)};
-    (*comm)->has_clock = getenv("CUDASIM_HOST_CLOCK");
+    const char *clock = getenv("CUDASIM_HOST_CLOCK");
+    (*comm)->has_clock = clock && atoi(clock);
     const char *kernel = !(*comm)->job        ? "spinDevKernel"
                          : (*comm)->has_clock ? "spin_ncclDevKernel_AllReduce"
                                               : "gateDevKernel";

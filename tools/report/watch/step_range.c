@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "report/host_memory.h"
+#include "report/watch/step_count.h"
 
 #define NCCL_DOMAIN "NCCL" /* of the ranges with which NCCL marks its own calls */
-#define TOLERANCE 0.05
+#define FEWEST 5           /* steps: with less anything fits */
 
 void ct_step_ranges_add(struct ct_step_ranges *r, struct ct_key_table *names,
                         const struct ct_summary *s, double sign)
@@ -36,5 +37,6 @@ struct ct_step_range ct_step_range_of(const struct ct_step_ranges *r, uint32_t n
 
 bool ct_step_range_fits(const struct ct_step_range *r, double steps)
 {
-    return r->count >= 1 && fabs(r->count - steps) <= TOLERANCE * steps + 1;
+    return r->count >= 1 && steps >= FEWEST &&
+           fabs(r->count - steps) <= CT_STEP_TOLERANCE * steps + 1;
 }

@@ -7,55 +7,71 @@
 
 #include "base/base.h"
 #include "report/profile/view.h"
+#include "report/watch/step_count.h"
 
-#define SHARE 10       /* a step's rows: one in so many are launched once in it, */
-#define TOLERANCE 0.05 /* give or take that, and one launch at either end */
-#define MANY 4         /* ranks that show how much they differ anyway, */
-#define NOISE 4        /* of which a straggler is so many times as far behind */
+#define NOISE 4         /* a straggler is so many times as far behind as ranks are in the median */
+#define TIMED 30        /* operations that a mean is of at least, */
+#define TIMED_SHARE 0.5 /* or that part of them */
 
 /* ---- reading ---- */
 
+/* The number of the process; a new one has an empty place. */
 static struct ct_step_rank *rank_of(struct ct_step_times *t, const struct ct_file_process *p)
 {
-    for (size_t i = 0; i < t->count; i++) {
-        struct ct_step_rank *r = &t->ranks[i];
-        if (r->process.pid == p->pid && r->process.host == p->host &&
-            r->process.start_unix_ns == p->start_unix_ns)
-            return r;
-    }
-    return NULL;
+    struct {
+        uint64_t start_unix_ns;
+        uint32_t pid, host;
+    } key = {p->start_unix_ns, p->pid, p->host};
+    uint32_t at = ct_key_table_add(&t->processes, &key, sizeof(key));
+    if (at < t->count)
+        return &t->ranks[at];
+    t->ranks = ct_memory_grow(t->ranks, &t->size, t->count + 1, sizeof(*t->ranks));
+    return &t->ranks[t->count++];
 }
 
 static void add_row(struct ct_step_rank *r, uint32_t row, const struct ct_file_row *f, double sign)
 {
     r->rows = ct_memory_grow(r->rows, &r->rows_size, (size_t)row + 1, sizeof(*r->rows));
     r->rows[row].calls += sign * (double)ct_view_calls(f);
+    r->rows[row].timed += sign * (double)f->timed;
     /* Files of before samples have no estimates: all that is timed is all there is. */
     r->rows[row].estimated += sign * (double)(f->estimated ? f->estimated : f->timed);
     r->rows[row].ns += sign * (f->estimated ? f->estimated_ns : (double)f->total_ns);
 }
 
-static struct ct_step_rank *new_rank(struct ct_step_times *t, const struct ct_file_process *p)
+/* Time from a process's first operation to its last; 0: not known. */
+static double span_ns(const struct ct_summary *s)
 {
-    t->ranks = ct_memory_grow(t->ranks, &t->size, t->count + 1, sizeof(*t->ranks));
-    struct ct_step_rank *r = &t->ranks[t->count++];
-    r->process = *p;
-    r->window_ns = (double)p->duration_ns;
-    return r;
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+    for (size_t i = 0; i < s->activities_count; i++) {
+        first_ns = ct_min(first_ns, s->activities[i].first_ns);
+        last_ns = ct_max(last_ns, s->activities[i].last_ns);
+    }
+    return last_ns > first_ns ? (double)(last_ns - first_ns) : 0;
 }
 
-/* The sign of the profile that comes second, once the rank's rows are as of the time between. */
+/* A whole run, without its start. */
+static void begin(struct ct_step_rank *r, const struct ct_summary *s,
+                  const struct ct_file_process *p)
+{
+    r->process = *p;
+    r->window_ns = span_ns(s);
+    if (!(r->window_ns > 0))
+        r->window_ns = (double)p->duration_ns;
+}
+
+/* The sign of the profile that comes second, once the rank's figures are as of the time between. */
 static double begin_window(struct ct_step_rank *r, const struct ct_file_process *p)
 {
     double sign = p->duration_ns < r->process.duration_ns ? -1 : 1;
-    r->window_ns = fabs((double)p->duration_ns - r->window_ns);
+    r->window_ns = fabs((double)p->duration_ns - (double)r->process.duration_ns);
     r->is_between = true;
     if (sign < 0)
         return sign;
     ct_step_ranges_negate(&r->ranges);
     for (size_t i = 0; i < r->rows_size; i++) {
         struct ct_step_row *row = &r->rows[i];
-        *row = (struct ct_step_row){-row->calls, -row->estimated, -row->ns, 0};
+        *row = (struct ct_step_row){-row->calls, -row->timed, -row->estimated, -row->ns, 0};
     }
     return sign;
 }
@@ -69,10 +85,14 @@ const char *ct_step_times_add(struct ct_step_times *t, const struct ct_summary *
     struct ct_file_process p = *s->process;
     p.host = ct_key_table_text(&t->m.names, ct_summary_text(s, p.host));
     struct ct_step_rank *r = rank_of(t, &p);
-    if (r && r->is_between)
+    bool is_new = !r->process.pid;
+    if (r->is_between)
         return "there are two profiles of its process already";
-    double sign = r ? begin_window(r, &p) : 1;
-    r = r ? r : new_rank(t, &p);
+    if (!is_new && r->process.duration_ns == p.duration_ns)
+        return "it is as old as the other profile of its process";
+    double sign = is_new ? 1 : begin_window(r, &p);
+    if (is_new)
+        begin(r, s, &p);
     for (size_t i = 0; i < s->rows_count; i++)
         add_row(r, t->m.row_map[i], &s->rows[i], sign);
     ct_step_ranges_add(&r->ranges, &t->range_names, s, sign);
@@ -106,23 +126,14 @@ static size_t row_count(const struct ct_step_times *t, const struct ct_step_rank
     return ct_min(t->m.row_keys.count, r->rows_size);
 }
 
-/* NAN: no operation's time is known. */
+/* NAN: too few were timed to tell. */
 static double mean_ns(const struct ct_step_rank *r, uint32_t row)
 {
-    return row < r->rows_size && r->rows[row].estimated > 0.5
-               ? r->rows[row].ns / r->rows[row].estimated
-               : NAN;
+    const struct ct_step_row *x = row < r->rows_size ? &r->rows[row] : NULL;
+    if (!x || x->estimated < 0.5 || (x->timed < TIMED && x->timed < TIMED_SHARE * x->calls))
+        return NAN;
+    return x->ns / x->estimated;
 }
-
-static void find_calls(struct ct_step_times *t)
-{
-    t->calls = ct_memory_array(t->m.row_keys.count, sizeof(*t->calls));
-    for (size_t i = 0; i < t->count; i++)
-        for (uint32_t row = 0; row < t->m.row_keys.count; row++)
-            t->calls[row] += calls_of(&t->ranks[i], row) / (double)t->count;
-}
-
-/* ---- steps ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -130,42 +141,63 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double least_shared(const double *calls, size_t count)
+static double median(double *values, size_t count)
 {
-    size_t least = ct_max(ct_min(count, 2), (count + SHARE - 1) / SHARE);
-    for (size_t i = 0; least && i + least <= count; i++)
-        if (calls[i + least - 1] <= calls[i] * (1 + TOLERANCE) + 1)
-            return calls[i];
-    return 0;
+    qsort(values, count, sizeof(*values), by_value);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/*
- * Steps in the ranks' mean: the least number of launches that a tenth of the rows have in common.
- * Layers have more, what is done now and then has less.
- */
+/* Median of all values but one that is `own`; they are sorted, and two at least. */
+static double median_of_others(const double *values, size_t count, double own)
+{
+    size_t at = 0, end = count - 1;
+    while (at < end) {
+        size_t middle = (at + end) / 2;
+        if (values[middle] < own)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    size_t low = (count - 2) / 2, high = (count - 1) / 2;
+    return (values[low + (low >= at)] + values[high + (high >= at)]) / 2;
+}
+
+/* ---- steps ---- */
+
+static void find_calls(struct ct_step_times *t)
+{
+    double *calls = ct_memory_array(t->count, sizeof(*calls));
+    t->calls = ct_memory_array(t->m.row_keys.count, sizeof(*t->calls));
+    for (uint32_t row = 0; row < t->m.row_keys.count && t->count; row++) {
+        for (size_t i = 0; i < t->count; i++)
+            calls[i] = calls_of(&t->ranks[i], row);
+        t->calls[row] = median(calls, t->count);
+    }
+    free(calls);
+}
+
 static double count_steps(const struct ct_step_times *t)
 {
-    size_t count = 0;
-    double *calls = ct_memory_array(t->m.row_keys.count + 1, sizeof(*calls));
+    struct ct_step_launches *rows = ct_memory_array(t->m.row_keys.count, sizeof(*rows));
     for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
-        if (t->calls[row] > 1.5)
-            calls[count++] = t->calls[row];
+        rows[row].calls = t->calls[row];
+        for (size_t i = 0; i < t->count; i++)
+            rows[row].ns += row < t->ranks[i].rows_size ? t->ranks[i].rows[row].ns : 0;
     }
-    qsort(calls, count, sizeof(*calls), by_value);
-    double steps = least_shared(calls, count);
-    free(calls);
+    double steps = ct_step_count(rows, t->m.row_keys.count);
+    free(rows);
     return steps;
 }
 
-/* A rank that makes more launches than the mean has made more steps. */
+/* A rank that makes more launches than others has made more steps. */
 static void find_step(const struct ct_step_times *t, struct ct_step_rank *r)
 {
-    double own = 0, mean = 0;
+    double own = 0, usual = 0;
     for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
-        own += calls_of(r, row);
-        mean += t->calls[row];
+        own += t->calls[row] > 0 ? calls_of(r, row) : 0;
+        usual += t->calls[row];
     }
-    r->steps = mean > 0 ? t->steps * own / mean : 0;
+    r->steps = usual > 0 ? t->steps * own / usual : 0;
     r->step_ns = r->steps > 0 ? r->window_ns / r->steps : 0;
 }
 
@@ -198,57 +230,64 @@ static void find_range(struct ct_step_times *t)
         return;
     t->range = ct_key_table_get(&t->range_names, found);
     for (size_t i = 0; i < t->count; i++) {
-        struct ct_step_rank *r = &t->ranks[i];
-        struct ct_step_range range = ct_step_range_of(&r->ranges, found);
-        r->steps = range.count;
-        r->step_ns = range.ns / range.count;
+        struct ct_step_range range = ct_step_range_of(&t->ranks[i].ranges, found);
+        t->ranks[i].step_ns = range.ns / range.count;
     }
 }
 
 /* ---- comparison ---- */
 
-/* Median of all values but one that is `own`; they are sorted, and two at least. */
-static double median_of_others(const double *values, size_t count, double own)
+/* Launches in a step: as in other ranks, but where it is not the ends of the window that differ. */
+static double calls_in_step(const struct ct_step_times *t, const struct ct_step_rank *r,
+                            uint32_t row)
 {
-    size_t at = 0;
-    while (at < count - 1 && values[at] < own)
-        at++;
-    size_t low = (count - 2) / 2, high = (count - 1) / 2;
-    return (values[low + (low >= at)] + values[high + (high >= at)]) / 2;
+    double own = calls_of(r, row), usual = t->calls[row] * r->steps / t->steps;
+    double ends = 1 + t->calls[row] / t->steps + CT_STEP_TOLERANCE * usual;
+    return fabs(own - usual) <= ends ? t->calls[row] / t->steps : own / r->steps;
 }
 
-/* `means`: room for one of each rank. */
-static void compare_row(struct ct_step_times *t, uint32_t row, double *means)
+/* Time of it in a step; NAN: not known, as of kernels of NCCL that the rank lacks. */
+static double row_ns(const struct ct_step_times *t, const struct ct_step_rank *r, uint32_t row)
+{
+    if (!(calls_of(r, row) > 0) && part_of(t, row) != CT_STEP_NCCL)
+        return 0;
+    return mean_ns(r, row) * calls_in_step(t, r, row);
+}
+
+/* `values`: room for one of each rank. */
+static void compare_row(struct ct_step_times *t, uint32_t row, double *values)
 {
     bool all = t->count > 1;
     for (size_t i = 0; i < t->count; i++) {
-        means[i] = mean_ns(&t->ranks[i], row);
-        all = all && isfinite(means[i]);
+        values[i] = row_ns(t, &t->ranks[i], row);
+        all = all && isfinite(values[i]);
     }
+    t->has_untimed |= !all && t->count > 1 && t->calls[row] > 0;
     if (!all)
         return;
-    qsort(means, t->count, sizeof(*means), by_value);
+    t->has_nccl |= part_of(t, row) == CT_STEP_NCCL && t->calls[row] >= t->steps / 2;
+    qsort(values, t->count, sizeof(*values), by_value);
     for (size_t i = 0; i < t->count; i++) {
         struct ct_step_rank *r = &t->ranks[i];
-        double own = mean_ns(r, row), others = median_of_others(means, t->count, own);
-        r->rows[row].longer_ns = (own - others) * t->calls[row] / t->steps;
+        double own = row_ns(t, r, row);
+        if (row < r->rows_size)
+            r->rows[row].longer_ns = own - median_of_others(values, t->count, own);
     }
 }
 
 static void compare_rows(struct ct_step_times *t)
 {
-    double *means = ct_memory_array(t->count, sizeof(*means));
+    double *values = ct_memory_array(t->count, sizeof(*values));
     for (uint32_t row = 0; row < t->m.row_keys.count; row++)
-        compare_row(t, row, means);
-    free(means);
+        compare_row(t, row, values);
+    free(values);
 }
 
-static void add_parts(struct ct_step_times *t, struct ct_step_rank *r)
+static void add_parts(const struct ct_step_times *t, struct ct_step_rank *r)
 {
     for (uint32_t row = 0; row < row_count(t, r); row++) {
         enum ct_step_part part = part_of(t, row);
         double ns = mean_ns(r, row);
-        t->has_nccl |= part == CT_STEP_NCCL;
         r->longer_ns[part] += r->rows[row].longer_ns;
         if (!isnan(ns) && r->steps > 0)
             r->part_ns[part] += ns * calls_of(r, row) / r->steps;
@@ -261,7 +300,7 @@ static double behind_ns(const struct ct_step_times *t, const struct ct_step_rank
 {
     double work_ns = r->longer_ns[CT_STEP_KERNELS] + r->longer_ns[CT_STEP_COPIES];
     if (t->has_nccl)
-        return -r->longer_ns[CT_STEP_NCCL];
+        return 0 - r->longer_ns[CT_STEP_NCCL];
     if (!t->range || t->count < 2)
         return work_ns;
     return fmax(work_ns, r->step_ns - median_of_others(steps_ns, t->count, r->step_ns));
@@ -281,16 +320,16 @@ static void find_distances(struct ct_step_times *t)
 /* Ranks that are behind by more than the others are before or behind each other, in the median. */
 static void find_stragglers(struct ct_step_times *t)
 {
+    bool many = t->count >= CT_STEP_MANY;
     double *all = ct_memory_array(t->count, sizeof(*all));
     for (size_t i = 0; i < t->count; i++)
         all[i] = fabs(t->ranks[i].behind_ns);
     qsort(all, t->count, sizeof(*all), by_value);
     for (size_t i = 0; i < t->count; i++) {
         struct ct_step_rank *r = &t->ranks[i];
-        double noise_ns =
-            t->count >= MANY ? NOISE * median_of_others(all, t->count, fabs(r->behind_ns)) : 0;
-        r->is_straggler =
-            r->behind_ns > 0 && r->behind_ns >= fmax(CT_STEP_BEHIND * r->step_ns, noise_ns);
+        double noise_ns = many ? NOISE * median_of_others(all, t->count, fabs(r->behind_ns)) : 0;
+        double least_ns = (many ? CT_STEP_BEHIND : CT_STEP_BEHIND_FEW) * r->step_ns;
+        r->is_straggler = r->step_ns > 0 && r->behind_ns >= fmax(least_ns, noise_ns);
     }
     free(all);
 }
@@ -302,28 +341,48 @@ static int by_distance(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void free_rank(struct ct_step_rank *r)
+static bool has_launched(const struct ct_step_times *t, const struct ct_step_rank *r)
 {
-    free(r->rows);
-    free(r->ranges.at);
+    double calls = 0;
+    for (uint32_t row = 0; row < row_count(t, r); row++)
+        calls += calls_of(r, row);
+    return calls > 0;
 }
 
-/* Processes that are no ranks, where others are, and those that did nothing, are left out. */
+/*
+ * Processes that are no ranks, where others are, those that launched nothing, and whole runs beside
+ * windows go to the end.
+ */
 static void keep_ranks(struct ct_step_times *t)
 {
-    bool has_ranks = false;
+    bool has_ranks = false, has_windows = false;
     size_t kept = 0;
-    for (size_t i = 0; i < t->count; i++)
+    t->all = t->count;
+    for (size_t i = 0; i < t->all; i++) {
         has_ranks |= t->ranks[i].process.rank != 0;
+        has_windows |= t->ranks[i].is_between;
+    }
+    for (size_t i = 0; i < t->all; i++) {
+        struct ct_step_rank r = t->ranks[i];
+        t->ranks[i].is_idle = r.is_idle = !has_launched(t, &r);
+        if (r.is_idle || (has_ranks && !r.process.rank) || (has_windows && !r.is_between))
+            continue;
+        t->ranks[i] = t->ranks[kept];
+        t->ranks[kept++] = r;
+    }
+    t->count = kept;
+}
+
+/* Ranks that have nothing in common with the others are of another job. */
+static void keep_job(struct ct_step_times *t)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < t->count; i++) {
         struct ct_step_rank r = t->ranks[i];
-        double calls = 0;
-        for (uint32_t row = 0; row < t->m.row_keys.count; row++)
-            calls += calls_of(&r, row);
-        if (calls > 0 && (r.process.rank || !has_ranks))
-            t->ranks[kept++] = r;
-        else
-            free_rank(&r);
+        if (!(r.steps > 0))
+            continue;
+        t->ranks[i] = t->ranks[kept];
+        t->ranks[kept++] = r;
     }
     t->count = kept;
 }
@@ -337,6 +396,7 @@ void ct_step_times_compare(struct ct_step_times *t)
         return;
     for (size_t i = 0; i < t->count; i++)
         find_step(t, &t->ranks[i]);
+    keep_job(t);
     find_range(t);
     compare_rows(t);
     for (size_t i = 0; i < t->count; i++)
@@ -361,10 +421,13 @@ double ct_step_times_longest(const struct ct_step_times *t, const struct ct_step
 
 void ct_step_times_free(struct ct_step_times *t)
 {
-    for (size_t i = 0; i < t->count; i++)
-        free_rank(&t->ranks[i]);
+    for (size_t i = 0; i < ct_max(t->count, t->all); i++) {
+        free(t->ranks[i].rows);
+        free(t->ranks[i].ranges.at);
+    }
     free(t->ranks);
     free(t->calls);
+    ct_key_table_free(&t->processes);
     ct_key_table_free(&t->range_names);
     ct_merge_free(&t->m);
     *t = (struct ct_step_times){0};

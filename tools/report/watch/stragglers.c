@@ -25,17 +25,11 @@ static const struct ct_column columns[COLUMNS] = {
     [COPIES] = {"copies_ns", "Copies", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     [NCCL] = {"nccl_ns", "NCCL", CT_CELL_TIME_NS, CT_FOLD_NONE, 0},
     [BEHIND] = {"behind_ns", "Behind", CT_CELL_CHANGE_NS, CT_FOLD_NONE, 0},
-    [PERCENT] = {"behind_percent", "Of a step", CT_CELL_PERCENT, CT_FOLD_NONE, 1},
+    [PERCENT] = {"behind_percent", "Step(%)", CT_CELL_PERCENT, CT_FOLD_NONE, 1},
     [CAUSE] = {"because", "Because of its", CT_CELL_TEXT, CT_FOLD_NONE, 0},
 };
 
 static const struct ct_relation relation = {"stragglers", "Steps by rank", columns, COLUMNS};
-
-/* The part of being behind that nothing on the GPU accounts for is the host's. */
-static double host_ns(const struct ct_step_rank *r)
-{
-    return r->behind_ns - r->longer_ns[CT_STEP_KERNELS] - r->longer_ns[CT_STEP_COPIES];
-}
 
 enum cause { OF_KERNELS = CT_STEP_KERNELS, OF_COPIES = CT_STEP_COPIES, OF_HOST };
 
@@ -45,7 +39,7 @@ static const char *const causes[] = {
 static enum cause cause_of(const struct ct_step_rank *r, double *ns)
 {
     enum cause most = OF_HOST;
-    *ns = host_ns(r);
+    *ns = ct_step_host_ns(r);
     for (int part = CT_STEP_KERNELS; part <= CT_STEP_COPIES; part++) {
         if (r->longer_ns[part] <= *ns)
             continue;
@@ -96,59 +90,100 @@ static void put_time(struct ct_string *out, const char *before, double ns, const
     ct_string_printf(out, "%s%s%s", before, text, behind);
 }
 
-static void put_cause(struct ct_string *out, const struct ct_step_times *t,
-                      const struct ct_step_rank *r)
+static void put_late(struct ct_string *out, const struct ct_step_rank *r, double ns)
 {
-    double ns, row_ns;
+    bool is_alone = r->longer_ns[CT_STEP_KERNELS] <= 0 && r->longer_ns[CT_STEP_COPIES] <= 0;
+    put_time(out,
+             is_alone ? "; its kernels and copies take no longer than theirs: its host is late by "
+                      : "; its host is late by ",
+             ns, "");
+}
+
+static void put_cause(struct ct_string *out, const struct ct_step_times *t,
+                      const struct ct_step_rank *r, bool demangle)
+{
+    double ns;
     uint32_t row = 0;
     enum cause cause = cause_of(r, &ns);
     if (cause == OF_HOST) {
-        put_time(out, "; its kernels and copies take no longer than theirs: its host is late by ",
-                 ns, "");
+        put_late(out, r, ns);
         return;
     }
     ct_string_printf(out, "; its %s take ", causes[cause]);
     put_time(out, "", ns, " longer than theirs");
-    row_ns = ct_step_times_longest(t, r, (enum ct_step_part)cause, &row);
+    double row_ns = ct_step_times_longest(t, r, (enum ct_step_part)cause, &row);
     if (!(row_ns > 0))
         return;
     struct ct_string name = {0};
-    ct_name_row(&name, &t->m, &t->m.rows[row].sum, true);
+    ct_name_row(&name, &t->m, &t->m.rows[row].sum, demangle);
     ct_name_base(&name);
-    put_time(out, ", of which ", row_ns, " in ");
-    ct_string_put(out, name.data);
+    ct_string_printf(out, ", most in %s", name.data);
+    put_time(out, " (", row_ns, ")");
     ct_string_free(&name);
 }
 
+static void put_name(struct ct_string *out, const struct ct_step_rank *r)
+{
+    if (r->process.rank)
+        ct_string_printf(out, "Rank %u", r->process.rank - 1);
+    else
+        ct_string_put(out, "A process without a rank");
+    ct_string_printf(out, " (pid %u)", r->process.pid);
+}
+
 static void note_straggler(struct ct_sink *sink, const struct ct_step_times *t,
-                           const struct ct_step_rank *r)
+                           const struct ct_step_rank *r, bool demangle)
 {
     struct ct_string text = {0};
-    if (r->process.rank)
-        ct_string_printf(&text, "Rank %u", r->process.rank - 1);
-    else
-        ct_string_put(&text, "A process without a rank");
-    ct_string_printf(&text, " (pid %u)", r->process.pid);
+    put_name(&text, r);
     put_time(&text, t->has_nccl ? ": the others wait for it " : ": behind the others by ",
              r->behind_ns, " a step");
     ct_string_printf(&text, ", %.1f%% of a step", 100 * r->behind_ns / r->step_ns);
-    put_cause(&text, t, r);
+    put_cause(&text, t, r, demangle);
     ct_sink_note(sink, text.data);
     ct_string_free(&text);
 }
 
+/* A rank that launched nothing may be the one that hangs. */
+static void note_left_out(struct ct_sink *sink, const struct ct_step_rank *r)
+{
+    struct ct_string text = {0};
+    put_name(&text, r);
+    ct_string_put(
+        &text,
+        r->is_idle
+            ? " launched nothing in that time: cutrace ctl --all stuck says "
+              "what it waits for"
+            : " is left out: it has one profile alone, or nothing in common with the others");
+    ct_sink_note(sink, text.data);
+    ct_string_free(&text);
+}
+
+/* Processes without a rank beside those with one are not of the job. */
+static void note_all_left_out(struct ct_sink *sink, const struct ct_step_times *t)
+{
+    bool has_ranks = t->count && t->ranks[0].process.rank;
+    for (size_t i = t->count; i < t->all; i++)
+        if (t->ranks[i].process.rank || !has_ranks)
+            note_left_out(sink, &t->ranks[i]);
+}
+
 static void note_none(struct ct_sink *sink, const struct ct_step_times *t)
 {
+    struct ct_string text = {0};
+    double least = t->count >= CT_STEP_MANY ? CT_STEP_BEHIND : CT_STEP_BEHIND_FEW;
     if (!t->count)
-        ct_sink_note(sink, "No process launched anything");
+        ct_string_put(&text, "No process launched anything in that time");
     else if (t->count < 2)
-        ct_sink_note(sink, "There are no other ranks to compare it with");
+        ct_string_put(&text, "There are no other ranks to compare it with");
     else if (!(t->steps > 0))
-        ct_sink_note(sink,
-                     "No steps were found: there is nothing that is launched again and again");
+        ct_string_put(&text,
+                      "No steps were found: there is nothing that is launched again and again");
     else
-        ct_sink_note(
-            sink, "No rank is behind the others by 1% of a step, and more than they differ anyway");
+        ct_string_printf(&text, "No rank is behind the others by %.0f%% of a step%s", 100 * least,
+                         t->count >= CT_STEP_MANY ? ", and more than they differ anyway" : "");
+    ct_sink_note(sink, text.data);
+    ct_string_free(&text);
 }
 
 static void note_range(struct ct_sink *sink, const char *name)
@@ -160,21 +195,26 @@ static void note_range(struct ct_sink *sink, const char *name)
     ct_string_free(&text);
 }
 
-static void note(struct ct_sink *sink, const struct ct_step_times *t)
+static void note(struct ct_sink *sink, const struct ct_step_times *t, bool demangle)
 {
     bool any = false;
     for (size_t i = 0; i < t->count; i++) {
         if (!t->ranks[i].is_straggler)
             continue;
-        note_straggler(sink, t, &t->ranks[i]);
+        note_straggler(sink, t, &t->ranks[i], demangle);
         any = true;
     }
     if (!any)
         note_none(sink, t);
+    note_all_left_out(sink, t);
     if (t->range)
         note_range(sink, t->range);
+    if (t->has_untimed)
+        ct_sink_note(sink,
+                     "Operations that some rank lacks, or of which too few were timed, are not "
+                     "compared (cutrace --time all times each)");
     if (t->steps > 0 && t->steps < FEW_STEPS)
-        ct_sink_note(sink, "These are fewer than 10 steps: a longer --delay says more");
+        ct_sink_note(sink, "These are fewer than 10 steps: a longer time says more");
 }
 
 /* ---- files ---- */
@@ -204,7 +244,7 @@ int ct_report_stragglers(const struct ct_input *in, struct ct_sink *sink)
     ct_sink_begin(sink, &relation);
     for (size_t i = 0; i < t.count; i++)
         put_rank(sink, &t, &t.ranks[i]);
-    note(sink, &t);
+    note(sink, &t, !in->o->mangled);
     ct_sink_end(sink);
     ct_step_times_free(&t);
     return status;
