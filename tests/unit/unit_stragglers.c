@@ -228,6 +228,17 @@ START_TEST(ranges_are_steps)
 }
 END_TEST
 
+/* Ranges as often as steps, and shorter, are none; nor is one that is once. */
+START_TEST(parts_are_no_steps)
+{
+    struct ct_step_range step = {STEPS, 95}, load = {STEPS, 10}, epoch = {1, 100};
+    ck_assert(ct_step_range_fits(&step, STEPS, 100));
+    ck_assert(!ct_step_range_fits(&load, STEPS, 100));
+    ck_assert(!ct_step_range_fits(&epoch, STEPS, 100));
+    ck_assert(!ct_step_range_fits(&epoch, 2, 100));
+}
+END_TEST
+
 START_TEST(no_rank_is_named_without_cause)
 {
     const double jitter[] = {0.002, 0.01};
@@ -358,6 +369,7 @@ int main(void)
     tcase_add_loop_test(t, the_slow_rank_is_named, 0, 3);
     tcase_add_test(t, work_is_compared_without_nccl);
     tcase_add_test(t, ranges_are_steps);
+    tcase_add_test(t, parts_are_no_steps);
     tcase_add_test(t, no_rank_is_named_without_cause);
     tcase_add_test(t, set_up_is_no_step);
     tcase_add_test(t, a_rank_of_another_job_hides_nothing);

@@ -2,6 +2,7 @@
 #include "watch/crew.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -36,6 +37,8 @@ static void become(const struct crew_role *r, int number)
     putenv((char *)(uintptr_t) "CUTRACE_PRINT=off");
     for (int i = 0; i < CREW_ENV && r->env[i]; i++)
         putenv((char *)(uintptr_t)r->env[i]);
+    if (r->is_contained && unshare(CLONE_NEWNET))
+        perror("unshare");
     int out = open(crew_format("%d.txt", number), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);

@@ -3,6 +3,7 @@
 #ifndef CREW_H
 #define CREW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,6 +14,7 @@ struct crew_role {
     const char *program; /* below tests/e2e/watch */
     const char *argv[CREW_ARGS];
     const char *env[CREW_ENV]; /* NAME=value */
+    bool is_contained;         /* in a network namespace of its own, where root runs the tests */
 };
 
 /* A text to be freed. */

@@ -8,6 +8,7 @@
 #include "report/watch/step_count.h"
 
 #define NCCL_DOMAIN "NCCL" /* of the ranges with which NCCL marks its own calls */
+#define ALL 0.8            /* of the time; shorter ones are parts of steps */
 #define FEWEST 5           /* steps: with less anything fits */
 
 void ct_step_ranges_add(struct ct_step_ranges *r, struct ct_key_table *names,
@@ -35,8 +36,9 @@ struct ct_step_range ct_step_range_of(const struct ct_step_ranges *r, uint32_t n
     return name < r->size ? r->at[name] : (struct ct_step_range){0};
 }
 
-bool ct_step_range_fits(const struct ct_step_range *r, double steps)
+bool ct_step_range_fits(const struct ct_step_range *r, double steps, double window_ns)
 {
     return r->count >= 1 && steps >= FEWEST &&
-           fabs(r->count - steps) <= CT_STEP_TOLERANCE * steps + 1;
+           fabs(r->count - steps) <= CT_STEP_TOLERANCE * steps + 1 &&
+           r->ns / r->count >= ALL * window_ns / steps;
 }

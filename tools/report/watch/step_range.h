@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A range of the program's (NVTX) that is its step: outermost, and as often as steps were found. */
+/* A range of the program's (NVTX) that is its step: outermost, as often as steps were found, and
+ * nearly all of the time. */
 #ifndef CT_REPORT_STEP_RANGE_H
 #define CT_REPORT_STEP_RANGE_H
 
@@ -23,7 +24,7 @@ void ct_step_ranges_add(struct ct_step_ranges *r, struct ct_key_table *names,
 void ct_step_ranges_negate(struct ct_step_ranges *r);
 /* All zero: the rank has none of that name. */
 struct ct_step_range ct_step_range_of(const struct ct_step_ranges *r, uint32_t name);
-/* Whether they are a rank's steps, of which so many were counted. */
-bool ct_step_range_fits(const struct ct_step_range *r, double steps);
+/* Whether they are a rank's steps, of which so many were counted in that time. */
+bool ct_step_range_fits(const struct ct_step_range *r, double steps, double window_ns);
 
 #endif

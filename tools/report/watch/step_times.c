@@ -206,8 +206,9 @@ static double range_ns(const struct ct_step_times *t, uint32_t name)
 {
     double ns = 0;
     for (size_t i = 0; i < t->count; i++) {
-        struct ct_step_range range = ct_step_range_of(&t->ranks[i].ranges, name);
-        if (!ct_step_range_fits(&range, t->ranks[i].steps))
+        const struct ct_step_rank *r = &t->ranks[i];
+        struct ct_step_range range = ct_step_range_of(&r->ranges, name);
+        if (!ct_step_range_fits(&range, r->steps, r->window_ns))
             return 0;
         ns += range.ns;
     }

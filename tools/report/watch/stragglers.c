@@ -12,6 +12,7 @@
 #include "report/watch/step_times.h"
 
 #define FEW_STEPS 10
+#define SMALL 0.1 /* of being behind: not worth a word */
 
 enum { RANK, HOST, PID, STEPS, STEP, KERNELS, COPIES, NCCL, BEHIND, PERCENT, CAUSE, COLUMNS };
 
@@ -92,7 +93,7 @@ static void put_time(struct ct_string *out, const char *before, double ns, const
 
 static void put_late(struct ct_string *out, const struct ct_step_rank *r, double ns)
 {
-    bool is_alone = r->longer_ns[CT_STEP_KERNELS] <= 0 && r->longer_ns[CT_STEP_COPIES] <= 0;
+    bool is_alone = r->behind_ns - ns < SMALL * r->behind_ns;
     put_time(out,
              is_alone ? "; its kernels and copies take no longer than theirs: its host is late by "
                       : "; its host is late by ",
