@@ -31,6 +31,7 @@ static void start_all(pid_t *pids, const struct cause *of)
         char *link = crew_format("CUDASIM_LINK_RATE=%s", is_slow ? of->link_rate : "25");
         pids[i] =
             crew_start(&(struct crew_role){.program = "stepper",
+                                           .is_contained = true,
                                            .argv = {SECONDS, is_slow ? of->kernels_percent : "100",
                                                     is_slow ? of->late_us : "0"},
                                            .env = {rank, link, "WORLD_SIZE=8", "SIM_NCCL_JOB=job",
