@@ -11,19 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "nccl/sim_nccl.h"
 
 #define RANKS 4
 #define MIB ((size_t)1 << 20)
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        int result_ = (int)(call);                                                                 \
-        if (result_) {                                                                             \
-            fprintf(stderr, "%s: %d\n", #call, result_);                                           \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static struct {
 #define X(fn, parameters) ncclResult_t(*fn) parameters;

@@ -20,18 +20,10 @@
 #include <unistd.h>
 
 #include "cudasim.h"
+#include "must.h"
 #include "nccl/sim_nccl.h"
 
 #define HISTORY 40 /* launches of each kernel before the hang */
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        int result_ = (int)(call);                                                                 \
-        if (result_) {                                                                             \
-            fprintf(stderr, "%s: %d\n", #call, result_);                                           \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* Modules and their functions are left to the end of the process. */
 const char *__asan_default_options(void);

@@ -15,21 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "must.h"
 #include "nccl/sim_nccl.h"
 
 #define COPY_BYTES 2200000
 #define LAYERS 20
 #define LAYER_NS 3000000
 #define LOSS_NS 5000000
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        int result_ = (int)(call);                                                                 \
-        if (result_) {                                                                             \
-            fprintf(stderr, "%s: %d\n", #call, result_);                                           \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static CUmodule module;
 static CUstream stream;
