@@ -159,14 +159,19 @@ static void add(const struct rank *r, unsigned number, const struct job *j, bool
     unlink(path);
 }
 
+static void draw_all(struct rank *all, const struct job *j)
+{
+    for (unsigned r = 0; r < RANKS; r++)
+        draw(&all[r], j, r == SLOW);
+    meet(all);
+}
+
 /* The ranks as they come out, the furthest behind first. */
 static void play(const struct job *j)
 {
     static struct rank all[RANKS];
     ct_step_times_free(&times);
-    for (unsigned r = 0; r < RANKS; r++)
-        draw(&all[r], j, r == SLOW);
-    meet(all);
+    draw_all(all, j);
     for (int before = 1; before >= 0; before--)
         for (unsigned r = 0; r < RANKS; r++)
             add(&all[r], r, j, before);
@@ -264,12 +269,10 @@ START_TEST(set_up_is_no_step)
 }
 END_TEST
 
-/* A process of another job, with a rank of its own, has none of the kernels. */
-START_TEST(a_rank_of_another_job_hides_nothing)
+/* A process that launched one kernel, once. rank: plus one; 0: none. */
+static void add_one_launch(uint32_t pid, uint32_t rank)
 {
-    struct job job = {KERNELS_LONGER, false, false, 0.002};
-    static struct rank all[RANKS];
-    struct ct_file_process p = {.pid = 7, .rank = 1, .duration_ns = 9};
+    struct ct_file_process p = {.pid = pid, .rank = rank, .duration_ns = 9};
     struct ct_file_device d = {.ordinal = 0};
     struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, 0);
     char strings[] = "";
@@ -281,12 +284,19 @@ START_TEST(a_rank_of_another_job_hides_nothing)
                            .devices = &d,
                            .devices_count = 1};
     ct_build_time(&row, 1000);
+    ck_assert_ptr_null(ct_step_times_add(&times, &s));
+}
+
+/* A process of another job, with a rank of its own, has none of the kernels. */
+START_TEST(a_rank_of_another_job_hides_nothing)
+{
+    struct job job = {KERNELS_LONGER, false, false, 0.002};
+    static struct rank all[RANKS];
     ct_drawn_state = 11;
-    for (unsigned r = 0; r < RANKS; r++)
-        draw(&all[r], &job, r == SLOW);
+    draw_all(all, &job);
     for (unsigned r = 0; r < RANKS; r++)
         add(&all[r], r, &job, false);
-    ck_assert_ptr_null(ct_step_times_add(&times, &s));
+    add_one_launch(7, 1);
     ct_step_times_compare(&times);
     ck_assert_uint_eq(times.count, RANKS);
     ck_assert_uint_eq(times.all, RANKS + 1);
@@ -301,9 +311,7 @@ START_TEST(one_profile_beside_windows_is_left_out)
     struct job job = {HOST_LATE, true, false, 0.002};
     static struct rank all[RANKS];
     ct_drawn_state = 12;
-    for (unsigned r = 0; r < RANKS; r++)
-        draw(&all[r], &job, r == SLOW);
-    meet(all);
+    draw_all(all, &job);
     for (unsigned r = 1; r < RANKS; r++)
         add(&all[r], r, &job, true);
     for (unsigned r = 0; r < RANKS; r++)
@@ -320,21 +328,8 @@ END_TEST
 /* One launch of one kernel is no step. */
 START_TEST(what_is_launched_once_is_no_step)
 {
-    struct ct_file_process p = {.pid = 1, .duration_ns = 5};
-    struct ct_file_device d = {.ordinal = 0};
-    struct ct_file_row row = ct_build_row(CT_ROW_KERNEL, 0, 0, 0);
-    char strings[] = "";
-    struct ct_summary s = {.process = &p,
-                           .strings = strings,
-                           .strings_count = 1,
-                           .rows = &row,
-                           .rows_count = 1,
-                           .devices = &d,
-                           .devices_count = 1};
-    ct_build_time(&row, 1000);
-    ck_assert_ptr_null(ct_step_times_add(&times, &s));
-    p.pid = 2;
-    ck_assert_ptr_null(ct_step_times_add(&times, &s));
+    add_one_launch(1, 0);
+    add_one_launch(2, 0);
     ct_step_times_compare(&times);
     ck_assert_uint_eq(times.count, 2);
     ck_assert_double_eq(times.steps, 0);
