@@ -120,12 +120,6 @@ static double calls_of(const struct ct_step_rank *r, uint32_t row)
     return row < r->rows_size ? fmax(r->rows[row].calls, 0) : 0;
 }
 
-/* Rows that a rank may have: an array that has grown is longer. */
-static size_t row_count(const struct ct_step_times *t, const struct ct_step_rank *r)
-{
-    return ct_min(t->m.row_keys.count, r->rows_size);
-}
-
 /* NAN: too few were timed to tell. */
 static double mean_ns(const struct ct_step_rank *r, uint32_t row)
 {
@@ -248,51 +242,56 @@ static double calls_in_step(const struct ct_step_times *t, const struct ct_step_
 }
 
 /* Time of it in a step; NAN: not known, as of kernels of NCCL that the rank lacks. */
-static double row_ns(const struct ct_step_times *t, const struct ct_step_rank *r, uint32_t row)
+static double row_ns(const struct ct_step_times *t, const struct ct_step_rank *r, uint32_t row,
+                     enum ct_step_part part)
 {
-    if (!(calls_of(r, row) > 0) && part_of(t, row) != CT_STEP_NCCL)
+    if (!(calls_of(r, row) > 0) && part != CT_STEP_NCCL)
         return 0;
     return mean_ns(r, row) * calls_in_step(t, r, row);
 }
 
 /* `values`: room for one of each rank. */
-static void compare_row(struct ct_step_times *t, uint32_t row, double *values)
+static void compare_row(struct ct_step_times *t, uint32_t row, enum ct_step_part part,
+                        double *values)
 {
     bool all = t->count > 1;
     for (size_t i = 0; i < t->count; i++) {
-        values[i] = row_ns(t, &t->ranks[i], row);
+        values[i] = row_ns(t, &t->ranks[i], row, part);
         all = all && isfinite(values[i]);
     }
     t->has_untimed |= !all && t->count > 1 && t->calls[row] > 0;
     if (!all)
         return;
-    t->has_nccl |= part_of(t, row) == CT_STEP_NCCL && t->calls[row] >= t->steps / 2;
+    t->has_nccl |= part == CT_STEP_NCCL && t->calls[row] >= t->steps / 2;
     qsort(values, t->count, sizeof(*values), by_value);
     for (size_t i = 0; i < t->count; i++) {
         struct ct_step_rank *r = &t->ranks[i];
-        double own = row_ns(t, r, row);
-        if (row < r->rows_size)
-            r->rows[row].longer_ns = own - median_of_others(values, t->count, own);
+        double own = row_ns(t, r, row, part);
+        double longer_ns = own - median_of_others(values, t->count, own);
+        if (row >= r->rows_size)
+            continue;
+        r->rows[row].longer_ns = longer_ns;
+        r->longer_ns[part] += longer_ns;
     }
+}
+
+static void add_part(struct ct_step_rank *r, uint32_t row, enum ct_step_part part)
+{
+    double ns = mean_ns(r, row);
+    if (!isnan(ns))
+        r->part_ns[part] += ns * calls_of(r, row) / r->steps;
 }
 
 static void compare_rows(struct ct_step_times *t)
 {
     double *values = ct_memory_array(t->count, sizeof(*values));
-    for (uint32_t row = 0; row < t->m.row_keys.count; row++)
-        compare_row(t, row, values);
-    free(values);
-}
-
-static void add_parts(const struct ct_step_times *t, struct ct_step_rank *r)
-{
-    for (uint32_t row = 0; row < row_count(t, r); row++) {
+    for (uint32_t row = 0; row < t->m.row_keys.count; row++) {
         enum ct_step_part part = part_of(t, row);
-        double ns = mean_ns(r, row);
-        r->longer_ns[part] += r->rows[row].longer_ns;
-        if (!isnan(ns) && r->steps > 0)
-            r->part_ns[part] += ns * calls_of(r, row) / r->steps;
+        compare_row(t, row, part, values);
+        for (size_t i = 0; i < t->count; i++)
+            add_part(&t->ranks[i], row, part);
     }
+    free(values);
 }
 
 /* `steps_ns`: all ranks' times of a step, sorted. */
@@ -345,9 +344,17 @@ static int by_distance(const void *a, const void *b)
 static bool has_launched(const struct ct_step_times *t, const struct ct_step_rank *r)
 {
     double calls = 0;
-    for (uint32_t row = 0; row < row_count(t, r); row++)
+    for (uint32_t row = 0; row < t->m.row_keys.count; row++)
         calls += calls_of(r, row);
     return calls > 0;
+}
+
+/* Puts rank i behind those that are kept so far. */
+static void keep(struct ct_step_times *t, size_t *kept, size_t i)
+{
+    struct ct_step_rank r = t->ranks[i];
+    t->ranks[i] = t->ranks[*kept];
+    t->ranks[(*kept)++] = r;
 }
 
 /*
@@ -364,12 +371,10 @@ static void keep_ranks(struct ct_step_times *t)
         has_windows |= t->ranks[i].is_between;
     }
     for (size_t i = 0; i < t->all; i++) {
-        struct ct_step_rank r = t->ranks[i];
-        t->ranks[i].is_idle = r.is_idle = !has_launched(t, &r);
-        if (r.is_idle || (has_ranks && !r.process.rank) || (has_windows && !r.is_between))
-            continue;
-        t->ranks[i] = t->ranks[kept];
-        t->ranks[kept++] = r;
+        struct ct_step_rank *r = &t->ranks[i];
+        r->is_idle = !has_launched(t, r);
+        if (!r->is_idle && (!has_ranks || r->process.rank) && (!has_windows || r->is_between))
+            keep(t, &kept, i);
     }
     t->count = kept;
 }
@@ -378,13 +383,9 @@ static void keep_ranks(struct ct_step_times *t)
 static void keep_job(struct ct_step_times *t)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        struct ct_step_rank r = t->ranks[i];
-        if (!(r.steps > 0))
-            continue;
-        t->ranks[i] = t->ranks[kept];
-        t->ranks[kept++] = r;
-    }
+    for (size_t i = 0; i < t->count; i++)
+        if (t->ranks[i].steps > 0)
+            keep(t, &kept, i);
     t->count = kept;
 }
 
@@ -400,8 +401,6 @@ void ct_step_times_compare(struct ct_step_times *t)
     keep_job(t);
     find_range(t);
     compare_rows(t);
-    for (size_t i = 0; i < t->count; i++)
-        add_parts(t, &t->ranks[i]);
     find_distances(t);
     find_stragglers(t);
     qsort(t->ranks, t->count, sizeof(*t->ranks), by_distance);
@@ -411,8 +410,8 @@ double ct_step_times_longest(const struct ct_step_times *t, const struct ct_step
                              enum ct_step_part part, uint32_t *row)
 {
     double most_ns = 0;
-    for (uint32_t i = 0; i < row_count(t, r); i++) {
-        if (part_of(t, i) != part || r->rows[i].longer_ns <= most_ns)
+    for (uint32_t i = 0; i < ct_min(t->m.row_keys.count, r->rows_size); i++) {
+        if (r->rows[i].longer_ns <= most_ns || part_of(t, i) != part)
             continue;
         most_ns = r->rows[i].longer_ns;
         *row = i;
