@@ -14,24 +14,11 @@
 #include "cutrace/format.h"
 #include "cutrace/installation.h"
 #include "cutrace/messages.h"
+#include "report/host_memory.h"
 
 #define ARGUMENTS 5 /* of the report, besides the files and the end */
 #define COPIED_BYTES 65536
 #define COPIES 10 /* of a profile that changes meanwhile */
-
-static bool add_link(struct ctl_links *all, const struct link *l)
-{
-    if (all->count == all->size) {
-        size_t size = all->size ? 2 * all->size : 16;
-        struct link *more = realloc(all->links, size * sizeof(*all->links));
-        if (!more)
-            return false;
-        all->links = more;
-        all->size = size;
-    }
-    all->links[all->count++] = *l;
-    return true;
-}
 
 bool ctl_find_all(struct ctl_links *all)
 {
@@ -39,8 +26,10 @@ bool ctl_find_all(struct ctl_links *all)
     for (struct dirent *e; proc && (e = readdir(proc));) {
         struct link l;
         pid_t pid = isdigit((unsigned char)*e->d_name) ? (pid_t)atoi(e->d_name) : 0;
-        if (pid && link_listens(pid) && link_find(&l, pid))
-            add_link(all, &l);
+        if (!pid || !link_listens(pid) || !link_find(&l, pid))
+            continue;
+        all->links = ct_memory_grow(all->links, &all->size, all->count + 1, sizeof(*all->links));
+        all->links[all->count++] = l;
     }
     if (proc)
         closedir(proc);
@@ -50,19 +39,11 @@ bool ctl_find_all(struct ctl_links *all)
 }
 
 /* The report has the profile by its descriptor: the file may be in another container. */
-static bool add(struct ctl_profiles *p, int profile)
+static void add(struct ctl_profiles *p, int profile)
 {
-    if (p->count == p->size) {
-        size_t size = p->size ? 2 * p->size : 16;
-        void *more = realloc(p->path, size * sizeof(*p->path));
-        if (!more)
-            return false;
-        p->path = more;
-        p->size = size;
-    }
+    p->path = ct_memory_grow(p->path, &p->size, p->count + 1, sizeof(*p->path));
     fcntl(profile, F_SETFD, 0);
     snprintf(p->path[p->count++], CTL_PATH_BYTES, "/proc/self/fd/%d", profile);
-    return true;
 }
 
 static bool copy_all(int from, int to)
@@ -119,16 +100,18 @@ bool ctl_add_profile(struct ctl_profiles *p, const struct link *l, enum ct_ctl_c
         profile = copy_of(profile);
     if (profile < 0)
         complain("the profile of process %d cannot be read", (int)l->pid);
-    return profile >= 0 && add(p, profile);
+    else
+        add(p, profile);
+    return profile >= 0;
 }
 
 int ctl_show(const struct ctl_profiles *p, const struct options *o, const char *report)
 {
     const char *path = installation_report();
     const char *format = o->value[OPTION_CTL_FORMAT];
-    char **argv = calloc(ARGUMENTS + p->count + 1, sizeof(*argv));
+    char **argv = ct_memory_array(ARGUMENTS + p->count + 1, sizeof(*argv));
     size_t n = 0;
-    if (!path || !argv) {
+    if (!path) {
         complain("cutrace-report was not found beside cutrace, nor in " CT_BINDIR);
         return EXIT_FAILURE;
     }

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/ctl_stragglers.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "ctl/ctl_report.h"
+#include "report/host_memory.h"
 
 /* Those that were asked before are asked again. */
 static int compare(const struct ctl_links *all, const struct options *o)
 {
     struct ctl_profiles p = {0};
-    struct ctl_links known = {0};
-    unsigned delay_ms = options_delay_ms(o);
-    struct timespec delay = {.tv_sec = delay_ms / 1000,
-                             .tv_nsec = (long)(delay_ms % 1000) * 1000000};
-    known.links = calloc(all->count, sizeof(*known.links));
-    if (!known.links)
-        return EXIT_FAILURE;
+    struct link *known = ct_memory_array(all->count, sizeof(*known));
+    size_t count = 0;
     for (size_t i = 0; i < all->count; i++)
         if (ctl_add_profile(&p, &all->links[i], CT_CTL_FLUSH, true))
-            known.links[known.count++] = all->links[i];
-    while (nanosleep(&delay, &delay) && errno == EINTR)
-        ;
-    for (size_t i = 0; i < known.count; i++)
-        ctl_add_profile(&p, &known.links[i], CT_CTL_FLUSH, true);
-    free(known.links);
+            known[count++] = all->links[i];
+    options_pause_ms(options_delay_ms(o));
+    for (size_t i = 0; i < count; i++)
+        ctl_add_profile(&p, &known[i], CT_CTL_FLUSH, true);
+    free(known);
     return p.count ? ctl_show(&p, o, "stragglers") : EXIT_FAILURE;
 }
 

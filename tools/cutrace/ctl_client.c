@@ -184,10 +184,13 @@ static pid_t read_pid(const char *text)
 
 static int run_of_all(const struct options *o)
 {
-    if (o->command[0] && !o->command[1] && !strcmp(o->command[0], "stuck"))
-        return stuck_of_all(o);
-    if (o->command[0] && !o->command[1] && !strcmp(o->command[0], "stragglers"))
-        return stragglers_of_all(o);
+    static const struct {
+        const char *name;
+        int (*run)(const struct options *o);
+    } of_all[] = {{"stuck", stuck_of_all}, {"stragglers", stragglers_of_all}};
+    for (size_t i = 0; i < sizeof(of_all) / sizeof(of_all[0]); i++)
+        if (o->command[0] && !o->command[1] && !strcmp(o->command[0], of_all[i].name))
+            return of_all[i].run(o);
     complain("--all takes the commands stuck and stragglers" HELP);
     return EXIT_FAILURE;
 }

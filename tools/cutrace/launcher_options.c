@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher_options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -391,4 +393,11 @@ unsigned options_delay_ms(const struct options *o)
     if (seconds > 86400)
         return 86400000;
     return seconds < 0.05 ? 50 : (unsigned)(seconds * 1e3);
+}
+
+void options_pause_ms(unsigned ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (nanosleep(&t, &t) && errno == EINTR)
+        ;
 }

@@ -48,6 +48,8 @@ static inline bool options_has(const struct options *o, enum option_id id)
 
 /* --delay of ctl, within reason. */
 unsigned options_delay_ms(const struct options *o);
+/* Sleeps; a signal does not end it. */
+void options_pause_ms(unsigned ms);
 
 /* A trace is to be printed, not the summary. */
 static inline bool options_wants_trace(const struct options *o)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -425,12 +424,6 @@ static void print(const struct top *t)
     ct_string_free(&out);
 }
 
-static void pause_ms(unsigned ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    nanosleep(&t, NULL);
-}
-
 /* A reader that ends, as head does, ends the tables. */
 static enum link_result top_plain(struct top *t, enum top_order order, unsigned delay_ms,
                                   unsigned long times)
@@ -438,7 +431,7 @@ static enum link_result top_plain(struct top *t, enum top_order order, unsigned 
     enum link_result result = LINK_ANSWERED;
     for (unsigned long i = 0; i < times && !ferror(stdout); i++) {
         if (i) {
-            pause_ms(delay_ms);
+            options_pause_ms(delay_ms);
             putchar('\n');
         }
         result = top_take(t, order);
