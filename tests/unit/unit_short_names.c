@@ -147,6 +147,9 @@ static const struct {
      "segment_k_off_kernel__5x_cublas",
      "gemm 128x128x64 bf16 tn"},
     {"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn", "gemm 128x64 bf16 tn"},
+    {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x64x8_stage3_warpsize2x2x1_ffma_aligna4_"
+     "alignc4_execute_split_k_kernel__5x_cublas",
+     "gemm 128x64x8 f32 tn split-k"},
     {"ampere_sgemm_128x64_nn", "sgemm 128x64 nn"},
     {"void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64_64x6_tn_align8>"
      "(cutlass_80_tensorop_f16_s16816gemm_relu_f16_64x64_64x6_tn_align8::Params)",

@@ -89,8 +89,15 @@ static bool find_layout(struct word w, struct word *part)
 static bool (*const find[PARTS])(struct word w, struct word *part) = {find_kind, find_tile,
                                                                       find_type, find_layout};
 
+/* Split along k, into sums that are added up later: another kernel, alike but for that word. */
+static bool is_split(const char *name)
+{
+    return strstr(name, "split_k") || strstr(name, "splitK");
+}
+
 bool ct_matrix_name(struct ct_string *to, const char *name)
 {
+    bool split = is_split(name);
     static const char joints[] = "_<>(),: ";
     struct word parts[PARTS] = {{NULL, 0}};
     while (*(name += strspn(name, joints))) {
@@ -108,5 +115,6 @@ bool ct_matrix_name(struct ct_string *to, const char *name)
         ct_string_put(to, i && parts[i].len ? " " : "");
         ct_string_add(to, parts[i].at ? parts[i].at : "", parts[i].len);
     }
+    ct_string_put(to, split ? " split-k" : "");
     return true;
 }

@@ -12,8 +12,8 @@
 
 /*
  * Appends "gemm 128x256 bf16 tn" for a kernel's name, or the part of it that says so: the kind,
- * the tile, and where the name has them, the type of the operands and the layout. False: the name
- * has no kind and tile, and nothing was appended.
+ * the tile, and where the name has them, the type of the operands, the layout and "split-k".
+ * False: the name has no kind and tile, and nothing was appended.
  */
 bool ct_matrix_name(struct ct_string *to, const char *name);
 
