@@ -28,7 +28,8 @@ const char *const sim_names[SIM_ID_COUNT] = {
 
 __thread struct sim_thread sim_self;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* A signal handler may end the process from within a call: the thread goes on with its own lock. */
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static pthread_cond_t changed;
 static atomic_uint threads;
 static atomic_bool initialised, shut_down, in_child;
@@ -57,13 +58,13 @@ static void make_condition(void)
     pthread_condattr_destroy(&attributes);
 }
 
-/* CUDA does not survive a fork. The lock is the forking thread's, others may have been waiting. */
+/* CUDA does not survive a fork. The lock was the forking thread's, others may have been waiting. */
 static void after_fork(void)
 {
+    lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
     make_condition();
     if (initialised)
         in_child = true;
-    sim_unlock();
 }
 
 __attribute__((constructor)) static void start(void)
